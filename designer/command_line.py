@@ -1,0 +1,52 @@
+"""The command `optldp`: design, show, verify, perturb, estimate, compare.
+
+Exit codes: 0 done; 1 the thing checked is not so; 2 bad usage or input.  Results go to stdout, everything else to
+stderr.  Heavy imports wait until a command runs.
+"""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import Annotated
+
+import typer
+
+from .command_collect import estimate_command, perturb_command
+from .command_design import compare_command, design_command
+from .command_table import show_command, verify_command
+
+app = typer.Typer(
+    name="optldp",
+    help="Derive local differential privacy mechanisms by optimisation, with certificates.",
+    epilog="Start with: optldp design DATA.csv --column income --range 0 200000 --epsilon 1 --out mech.json",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("design", no_args_is_help=True)(design_command)
+app.command("show", no_args_is_help=True)(show_command)
+app.command("verify", no_args_is_help=True)(verify_command)
+app.command("perturb", no_args_is_help=True)(perturb_command)
+app.command("estimate", no_args_is_help=True)(estimate_command)
+app.command("compare", no_args_is_help=True)(compare_command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"optldp {metadata.version('optldp')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Derive local differential privacy mechanisms by optimisation, with certificates."""
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

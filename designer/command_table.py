@@ -1,0 +1,93 @@
+"""`optldp show` and `optldp verify`: what a table file says, and whether it is so."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .command_output import NOT_SO, number, one_line_errors, print_facts, print_json, say
+
+Table = Annotated[Path, typer.Argument(metavar="TABLE", help="Table file, .json or .npz.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+
+
+@one_line_errors
+def show_command(
+    table: Table,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Write a heat map (png, pdf, svg).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show how a table was made and what it costs; optionally draw it.
+
+    Example: optldp show mech.json --plot heatmap.png
+    """
+    from ..mechanisms import load_table, verify
+
+    mechanism = load_table(table)
+    checked = verify(mechanism)
+    provenance = mechanism.provenance
+    n, m = mechanism.probabilities.shape
+    facts: dict[str, object] = {
+        "method": provenance.method,
+        "epsilon": mechanism.epsilon,
+        "knots": n,
+        "outputs": m,
+        "domain": list(mechanism.domain),
+        "units": mechanism.units,
+        "prior": None if mechanism.prior is None else mechanism.prior.source,
+        "expected_variance": checked.expected_variance,
+        "worst_case_variance": checked.worst_case_variance,
+        "max_log_ratio": checked.max_log_ratio,
+        "max_abs_bias": checked.max_abs_bias,
+        "parameters": dict(provenance.parameters),
+        "certificate": None if provenance.certificate is None else dict(provenance.certificate),
+        "version": provenance.version,
+        "plot": None if plot is None else str(plot),
+    }
+    if plot is not None:
+        from .heatmap import mechanism_heatmap, save_figure
+
+        save_figure(mechanism_heatmap(mechanism), plot)
+    if as_json:
+        print_json(facts)
+        return
+    rows: list[tuple[str, str]] = []
+    for name, value in facts.items():
+        if isinstance(value, dict):
+            rows += [(f"{name}: {key}", _text(item)) for key, item in value.items()]
+        elif value not in (None, ""):
+            rows.append((name, _text(value)))
+    print_facts(str(table), rows)
+    if mechanism.prior is not None and mechanism.prior.source == "sensitive":
+        say("note: this file carries a sensitive prior; design with --omit-prior before handing it out")
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, list):
+        return ", ".join(_text(item) for item in value)
+    return str(value)
+
+
+@one_line_errors
+def verify_command(table: Table, as_json: Json = False) -> None:
+    """Recompute from a table's numbers whether it keeps its promise; exit code 1 if it does not.
+
+    Example: optldp verify mech.json
+    """
+    from ..mechanisms import read_unverified_table, verify
+
+    checked = verify(read_unverified_table(table))
+    if as_json:
+        print_json(asdict(checked))
+    else:
+        facts = {k: v for k, v in asdict(checked).items() if k not in ("ok", "failures")}
+        rows = [("verdict", "keeps its promise" if checked.ok else "DOES NOT KEEP ITS PROMISE")]
+        rows += [(name, _text(value)) for name, value in facts.items() if value is not None]
+        print_facts(str(table), rows + [("failure", failure) for failure in checked.failures])
+    if not checked.ok:
+        raise typer.Exit(NOT_SO)

@@ -1,0 +1,119 @@
+"""A picture of a mechanism: the probability of every output at every input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..mechanisms import InputError, TabulatedMechanism
+from ..mechanisms.atomic_write import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.colors import LogNorm
+    from matplotlib.figure import Figure
+
+TAIL_SHARE = 0.15
+"""How far an unbounded tail is drawn beyond the last finite end, as a share of the range drawn."""
+
+POINT_SHARE = 0.004
+"""Least height of a point output on the picture, as a share of the range drawn, so that it can be seen."""
+
+
+def mechanism_heatmap(mechanism: TabulatedMechanism) -> Figure:
+    """Draw the table: inputs to the right, reports upwards, log-scaled colour.
+
+    Points are drawn as bands reaching half-way to their neighbours and show probabilities; cells show densities; a
+    mechanism with both shows its cells as densities and its points as lines beside them.
+
+    Raises
+    ------
+    InputError
+        matplotlib is not installed.
+    """
+    try:
+        from matplotlib.colors import LogNorm
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("plots need matplotlib: install optldp[plot]") from None
+    low, high, values, points = _bands(mechanism)
+    shown = values[values > 0]
+    norm = LogNorm(max(shown.min(), shown.max() * 1e-6), shown.max())
+    figure = Figure(figsize=(7.2, 5.4), layout="constrained")
+    axes = figure.add_subplot()
+    inputs = _edges(mechanism.knots)
+    image = None
+    for chosen in (~points, points):
+        if chosen.any():
+            image = _draw(axes, inputs, low[chosen], high[chosen], values[:, chosen], norm)
+    axes.set_ylim(low.min(), high.max())
+    unit = f" [{mechanism.units}]" if mechanism.units else ""
+    axes.set_xlabel(f"value{unit}")
+    axes.set_ylabel(f"report{unit}")
+    n, m = mechanism.probabilities.shape
+    axes.set_title(
+        f"{mechanism.provenance.method} mechanism, ε = {mechanism.epsilon:g}: {n} knots, {m} outputs",
+        fontsize="medium",
+    )
+    per = f" per {mechanism.units}" if mechanism.units else ""
+    label = "probability of the output" if points.all() else f"density of the report{per}"
+    if image is not None:
+        figure.colorbar(image, ax=axes, label=label)
+    return figure
+
+
+def _draw(
+    axes: Axes, inputs: np.ndarray, low: np.ndarray, high: np.ndarray, values: np.ndarray, norm: LogNorm
+) -> QuadMesh:
+    """Draw neighbouring bands as one mesh; bands with gaps between them get empty ones in the gaps."""
+    edges = np.unique(np.concatenate([low, high]))
+    filled = np.full((len(edges) - 1, values.shape[0]), np.nan)
+    filled[np.searchsorted(edges, low)] = values.T
+    return axes.pcolormesh(inputs, edges, filled, norm=norm, cmap="cividis", rasterized=True)
+
+
+def _bands(mechanism: TabulatedMechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return lower and upper ends to draw, values to colour (n, m), and which outputs are points."""
+    low, high = mechanism.low.copy(), mechanism.high.copy()
+    points = low == high
+    finite = np.concatenate([low, high])
+    finite = finite[np.isfinite(finite)]
+    reach = max(float(np.ptp(finite)), float(np.ptp(mechanism.knots)))
+    low[~np.isfinite(low)] = finite.min() - TAIL_SHARE * reach
+    high[~np.isfinite(high)] = finite.max() + TAIL_SHARE * reach
+    values = mechanism.probabilities.copy()
+    if points.all():
+        edges = _edges(low)
+        return edges[:-1], edges[1:], values, points
+    values[:, ~points] /= (high - low)[~points]
+    low[points] -= 0.5 * POINT_SHARE * reach
+    high[points] += 0.5 * POINT_SHARE * reach
+    values[:, points] /= POINT_SHARE * reach
+    return low, high, values, points
+
+
+def _edges(centres: np.ndarray) -> np.ndarray:
+    """Return the edges half-way between increasing centres, the outer ones mirrored."""
+    middle = 0.5 * (centres[1:] + centres[:-1])
+    if len(middle) == 0:
+        return np.array([centres[0] - 0.5, centres[0] + 0.5])
+    return np.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]])
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure by its file's extension, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        An extension matplotlib does not know, or a place that cannot be written.
+    """
+    known = figure.canvas.get_supported_filetypes()
+    suffix = path.suffix.lower().lstrip(".")
+    if suffix not in known:
+        raise InputError(f"a plot must end in one of {', '.join(sorted(known))}, got {str(path)!r}")
+    with replacing(path) as temporary:
+        figure.savefig(temporary, format=suffix, dpi=150)

@@ -1,0 +1,109 @@
+"""The mean of the inputs, unbiased, with its standard error and a confidence interval."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from ..mechanisms.domain import numbers
+from ..mechanisms.errors import InputError
+from ..mechanisms.table import TabulatedMechanism
+from .unbiasing import affine_unbiasing, optimal_decoder
+
+
+@dataclass(frozen=True)
+class MeanEstimate:
+    """An estimated mean and how far to trust it; all but `level`, `n` and `method` in the units of the
+    inputs.
+
+    Parameters
+    ----------
+    mean : float
+        Average of the decoded reports.
+    std_error : float
+        Estimated standard deviation of `mean` over the mechanism's randomness and the sampling of the inputs.
+    ci_low, ci_high : float
+        Ends of the normal confidence interval; they may lie outside the domain.
+    level : float
+        Its nominal coverage.
+    n : int
+        Number of reports.
+    method : {"average", "affine", "decoder"}
+        How reports were decoded: taken as they are, by one scale and shift, or by one value per output.
+    """
+
+    mean: float
+    std_error: float
+    ci_low: float
+    ci_high: float
+    level: float
+    n: int
+    method: Literal["average", "affine", "decoder"]
+
+
+def estimate_mean(
+    mechanism: TabulatedMechanism,
+    reports: ArrayLike,
+    *,
+    level: float = 0.95,
+    weights: ArrayLike | None = None,
+) -> MeanEstimate:
+    """Estimate the mean of the inputs from reports of one table.
+
+    The estimate is the average of decoded reports d(y) with E[d(y) | x] = x for every input x of the
+    domain: the reports themselves where the table is unbiased, (y - c)/s where its mean is s x + c,
+    otherwise one value per output (`optimal_decoder`). Its standard error is the sample standard
+    deviation of d(y) over sqrt(n), which needs to know neither prior nor variance.
+
+    Parameters
+    ----------
+    mechanism : TabulatedMechanism
+        The table that made the reports.
+    reports : (n,) array_like of float
+        At least two, all of them reports that the table can make.
+    level : float
+        Coverage of the confidence interval, in (0, 1).
+    weights : (k,) array_like of float, optional
+        Weights of the table's k knots that the decoder minimises its variance under; only used where a
+        decoder is needed. Default: the table's prior, or equal weights.
+
+    Returns
+    -------
+    estimate : MeanEstimate
+
+    Raises
+    ------
+    InputError
+        Fewer than two reports, a report that the table cannot make, a level outside (0, 1), or a table from
+        which no unbiased mean can be had.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.mechanisms.duchi import duchi
+    >>> table = duchi([-1.0, 1.0], 1.0)
+    >>> reports = table.sample(np.full(10_000, 0.25), np.random.default_rng(7))
+    >>> estimate = estimate_mean(table, reports)
+    >>> estimate.method, bool(estimate.ci_low < 0.25 < estimate.ci_high)
+    ('average', True)
+    """
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level must lie strictly between 0 and 1, got {level!r}")
+    observed = numbers("reports", reports)
+    if observed.size < 2:
+        raise InputError(f"reports must be at least 2 for a standard error, got {observed.size}")
+    outputs = mechanism.output_index(observed)  # refuses reports that the table cannot make
+    affine = affine_unbiasing(mechanism)
+    method: Literal["average", "affine", "decoder"]
+    if affine is None:
+        method, decoded = "decoder", optimal_decoder(mechanism, weights)[outputs]
+    elif affine == (1.0, 0.0):
+        method, decoded = "average", observed
+    else:
+        method, decoded = "affine", (observed - affine[1]) / affine[0]
+    mean = float(decoded.mean())
+    std_error = float(decoded.std(ddof=1)) / math.sqrt(decoded.size)
+    reach = float(ndtri((1.0 + level) / 2.0)) * std_error
+    return MeanEstimate(mean, std_error, mean - reach, mean + reach, level, decoded.size, method)

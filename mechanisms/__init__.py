@@ -1,0 +1,87 @@
+"""What a mechanism is: tables, the families that become tables, sampling, verification, and the file format.
+
+Everything here turns on one noun, `TabulatedMechanism`: input knots, outputs (points or cells) and the
+probability of each output at each knot. A value between knots is rounded at random to a neighbour, so what
+holds at the knots, privacy and unbiasedness above all, holds on the whole domain.
+
+- Families (`FAMILIES`: Laplace, Duchi, piecewise, ...) become tables by exact integration, not by sampling or
+  quadrature. Where a density varies inside a cell, the table's law within the cell draws from it exactly.
+- `verify` never asks how a table was made. It recomputes row sums, the largest log-ratio, bias and variances
+  from the numbers, and allows the ratio no tolerance at all: families are built a hair below their budget.
+- `save_table` writes only what verifies, whole or not at all; `load_table` trusts nothing that it reads.
+
+This folder needs numpy alone: a client that only perturbs its data needs no solver.
+"""
+
+from .atomic_write import replacing
+from .budget import MAX_EPSILON, MIN_EPSILON, check_epsilon, inner_epsilon
+from .domain import ClippingWarning
+from .duchi import duchi, duchi_variance
+from .errors import InputError, OptldpError, SolverError, TableError
+from .families import FAMILIES
+from .grr import grr, grr_variance
+from .hybrid import hybrid, hybrid_variance
+from .knot_prior import KnotPrior
+from .knots import check_knots
+from .laplace import laplace, laplace_variance
+from .piecewise import piecewise, piecewise_variance
+from .pm_sub import pm_sub, pm_sub_variance
+from .provenance import Provenance
+from .ptt import optimal_eta, ptt, ptt_variance
+from .ptt2 import ptt2, ptt2_variance
+from .square_wave import square_wave, square_wave_variance
+from .table import TabulatedMechanism
+from .table_file import load_table, read_unverified_table, save_table
+from .three_outputs import three_outputs, three_outputs_variance
+from .verification import Verification, require_private, verify
+from .within_cell import ExponentialDensity, GeometricTails, LinearDensity, Uniform, WithinCell
+
+__all__ = [
+    "FAMILIES",
+    "MAX_EPSILON",
+    "MIN_EPSILON",
+    "ClippingWarning",
+    "ExponentialDensity",
+    "GeometricTails",
+    "InputError",
+    "KnotPrior",
+    "LinearDensity",
+    "OptldpError",
+    "Provenance",
+    "SolverError",
+    "TableError",
+    "TabulatedMechanism",
+    "Uniform",
+    "Verification",
+    "WithinCell",
+    "check_epsilon",
+    "check_knots",
+    "duchi",
+    "duchi_variance",
+    "grr",
+    "grr_variance",
+    "hybrid",
+    "hybrid_variance",
+    "inner_epsilon",
+    "laplace",
+    "laplace_variance",
+    "load_table",
+    "optimal_eta",
+    "piecewise",
+    "piecewise_variance",
+    "pm_sub",
+    "pm_sub_variance",
+    "ptt",
+    "ptt2",
+    "ptt2_variance",
+    "ptt_variance",
+    "read_unverified_table",
+    "replacing",
+    "require_private",
+    "save_table",
+    "square_wave",
+    "square_wave_variance",
+    "three_outputs",
+    "three_outputs_variance",
+    "verify",
+]

@@ -1,0 +1,17 @@
+"""The few exceptions that optldp raises on purpose; each message says what, where and the cure."""
+
+
+class OptldpError(Exception):
+    """Root of every error that optldp raises on purpose."""
+
+
+class InputError(OptldpError, ValueError):
+    """A value handed in by the caller is not usable."""
+
+
+class TableError(OptldpError, ValueError):
+    """A table, or a table file, is malformed or does not keep its promise of privacy."""
+
+
+class SolverError(OptldpError, RuntimeError):
+    """A program could not be solved."""

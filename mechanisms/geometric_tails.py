@@ -1,0 +1,122 @@
+"""Points with two lattice tails of geometric probability: the law of AAA's lattice mechanism."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from .cell_law import WithinCell
+from .errors import TableError
+
+
+@dataclass(frozen=True, eq=False)
+class GeometricTails(WithinCell):
+    """Finite outputs are points; an output that reaches infinity is a lattice from its finite end outwards.
+
+    Its reports are end, end + step, end + 2 step, ... (towards infinity), the k-th with conditional
+    probability (1 - ratio) ratio^k, the same for all rows.
+
+    Parameters
+    ----------
+    step : float
+        Distance of the lattice's points, positive, in the units of the reports.
+    ratio : float
+        In (0, 1); each point is that much less likely than the one before.
+
+    Raises
+    ------
+    TableError
+        A step that is not positive and finite, or a ratio outside (0, 1).
+
+    Source
+    ------
+    Wei et al. (2024), equation (13).
+
+    Example
+    -------
+    >>> mean, _ = GeometricTails(1.0, 0.5).moments(np.array([3.0]), np.array([np.inf]), 1)
+    >>> mean.item()
+    4.0
+    """
+
+    step: float
+    ratio: float
+    kind: ClassVar[str] = "geometric-tails"
+
+    def __post_init__(self) -> None:
+        for name in ("step", "ratio"):
+            try:
+                object.__setattr__(self, name, float(getattr(self, name)))
+            except (TypeError, ValueError):
+                raise TableError(f"{name} must be a number, got {getattr(self, name)!r}") from None
+        if not (self.step > 0 and math.isfinite(self.step)):
+            raise TableError(f"step must be positive and finite, got {self.step!r}")
+        if not 0 < self.ratio < 1:
+            raise TableError(f"ratio must be between 0 and 1, got {self.ratio!r}")
+
+    def check(self, low: np.ndarray, high: np.ndarray, n: int) -> None:
+        finite = np.isfinite(low) & np.isfinite(high)
+        wrong = np.flatnonzero((finite & (low != high)) | (np.isneginf(low) & np.isposinf(high)))
+        if wrong.size:
+            j = wrong[0]
+            raise TableError(
+                f"beside geometric tails there must be only points, got [{low[j]}, {high[j]}] at output {j}"
+            )
+        inside = finite & (
+            (low <= high[~finite & np.isneginf(low)].max(initial=-np.inf))
+            | (high >= low[~finite & np.isposinf(high)].min(initial=np.inf))
+        )
+        if inside.any():
+            j = np.flatnonzero(inside)[0]
+            raise TableError(f"points must lie between the geometric tails, got {low[j]} at output {j}")
+
+    def moments(self, low: np.ndarray, high: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+        side, end = _sides_and_ends(low, high)
+        beyond = self.step * self.ratio / (1 - self.ratio)
+        mean = end + side * beyond
+        variance = side**2 * self.step**2 * self.ratio / (1 - self.ratio) ** 2
+        return np.broadcast_to(mean, (n, low.size)), np.broadcast_to(variance, (n, low.size))
+
+    def end_densities(
+        self, low: np.ndarray, high: np.ndarray, probabilities: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return probabilities, probabilities
+
+    def draw(
+        self,
+        low: np.ndarray,
+        high: np.ndarray,
+        rows: np.ndarray,
+        columns: np.ndarray,
+        rng: np.random.Generator,
+    ) -> np.ndarray:
+        side, end = _sides_and_ends(low, high)
+        report = end[columns]
+        far = np.flatnonzero(side[columns])
+        lattice = rng.geometric(1 - self.ratio, far.size) - 1.0
+        report[far] += side[columns[far]] * (lattice * self.step)
+        return report
+
+    def contains(
+        self, low: np.ndarray, high: np.ndarray, columns: np.ndarray, reports: np.ndarray
+    ) -> np.ndarray:
+        side, end = _sides_and_ends(low, high)
+        side, end = side[columns], end[columns]
+        lattice = np.round(np.abs(reports - end) / self.step)
+        return reports == np.where(side == 0, end, end + side * (lattice * self.step))
+
+    def take(self, columns: np.ndarray) -> Self:
+        return self
+
+    def scaled(self, scale: float) -> Self:
+        return type(self)(self.step * abs(scale), self.ratio)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"step": self.step, "ratio": self.ratio}
+
+
+def _sides_and_ends(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return -1, 0 or 1 (left tail, point, right tail) and the finite end of each output."""
+    side = np.isposinf(high).astype(float) - np.isneginf(low)
+    return side, np.where(side < 0, high, low)

@@ -1,0 +1,230 @@
+"""Tables on disk, format optldp-table/1: JSON to read and to diff, npz for large ones; docs/table-format.md.
+
+Both forms hold the same document with the same checksum. A table of 401 knots and 800 outputs is 6 MB of JSON
+but at most 2.6 MB of npz (a zip of binary arrays, without pickle), and loads about ten times faster.
+"""
+
+import io
+import json
+import os
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .atomic_write import replacing
+from .checksum import checksum
+from .errors import InputError, TableError
+from .table import TabulatedMechanism
+from .table_document import (
+    FORMAT,
+    document_to_table,
+    ends_from_document,
+    ends_to_document,
+    require_keys,
+    table_to_document,
+)
+from .verification import require_private
+
+MAX_BYTES = 2**29
+"""Larger files are refused unread: 512 MiB holds 2,500 knots and 10,000 outputs as JSON."""
+
+SUFFIXES = (".json", ".npz")
+ZIP_START = b"PK"
+UNREADABLE_ARCHIVE = (
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    NotImplementedError,
+    RuntimeError,  # an encrypted member
+    MemoryError,  # a header that promises more than there is
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+def save_table(table: TabulatedMechanism, path: str | os.PathLike[str]) -> None:
+    """Verify a table and write it whole; a table that does not keep its promise is never written.
+
+    Parameters
+    ----------
+    table : TabulatedMechanism
+    path : path
+        Ends in ".json" or ".npz", which decides the form.
+
+    Raises
+    ------
+    TableError
+        The table fails `verify`.
+    InputError
+        Another suffix, or a place that cannot be written; nothing is left behind.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> table = TabulatedMechanism.from_points([0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_table(table, Path(folder, "table.json"))
+    ...     load_table(Path(folder, "table.json"))
+    TabulatedMechanism('unspecified', epsilon=1.1, knots=2, outputs=2)
+    """
+    target = Path(path)
+    if target.suffix.lower() not in SUFFIXES:
+        raise InputError(f"a table file must end in {' or '.join(SUFFIXES)}, got {str(target)!r}")
+    require_private(table)
+    document = table_to_document(table)
+    document["checksum"] = checksum(document)
+    content = to_json(document).encode() if target.suffix.lower() == ".json" else to_npz(document)
+    with replacing(target) as temporary:
+        temporary.write_bytes(content)
+
+
+def load_table(path: str | os.PathLike[str]) -> TabulatedMechanism:
+    """Read a table of either form, check its format and checksum, and verify it.
+
+    Raises
+    ------
+    TableError
+        Not a table, truncated, of another version, altered, or not private; the message says what and where.
+    InputError
+        A file that cannot be read.
+    """
+    table = read_unverified_table(path)
+    try:
+        require_private(table)
+    except TableError as error:
+        raise TableError(f"table {str(path)!r} refused: {error}") from None
+    return table
+
+
+def read_unverified_table(path: str | os.PathLike[str]) -> TabulatedMechanism:
+    """Read a table as `load_table` does, but leave `verify` to the caller: for auditors, not for clients.
+
+    Raises
+    ------
+    TableError
+        Not a table, truncated, of another version, or altered.
+    InputError
+        A file that cannot be read.
+    """
+    name = repr(str(path))
+    try:
+        if Path(path).stat().st_size > MAX_BYTES:
+            raise TableError(f"a table file must be at most {MAX_BYTES} bytes, got more in {name}")
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"the table must be a readable file, got {name}: {error.strerror or error}"
+        ) from None
+    try:
+        document = from_npz(content) if content.startswith(ZIP_START) else from_json(content)
+        return _checked_table(document)
+    except (TableError, InputError) as error:
+        raise TableError(f"table {name} refused: {error}") from None
+
+
+def _checked_table(document: Any) -> TabulatedMechanism:
+    if not isinstance(document, dict):
+        raise TableError(f"the file must hold one JSON object, got {type(document).__name__}")
+    require_keys("the table", document, ("format", "checksum"), optional=tuple(document))
+    if document["format"] != FORMAT:
+        raise TableError(f"format must be {FORMAT!r}, got {document['format']!r}: another optldp wrote it")
+    try:
+        table = document_to_table(document)
+        found = checksum(document)
+    except RecursionError:
+        raise TableError("the document must not be nested deeper than a table is") from None
+    if document["checksum"] != found:
+        raise TableError(f"checksum must be {found}, got {document['checksum']!r}: the file was altered")
+    return table
+
+
+def to_json(document: dict[str, Any]) -> str:
+    """Return JSON text with a line for each member and matrix row, to be read and compared by eye."""
+    return _json_lines(document, "") + "\n"
+
+
+def _json_lines(value: Any, indent: str) -> str:
+    deeper = indent + " "
+    if isinstance(value, dict) and value:
+        inner = (f"{deeper}{json.dumps(k)}: {_json_lines(v, deeper)}" for k, v in value.items())
+        return "{\n" + ",\n".join(inner) + "\n" + indent + "}"
+    if isinstance(value, np.ndarray) and value.ndim == 2:
+        inner = (deeper + json.dumps(row.tolist(), allow_nan=False) for row in value)
+        return "[\n" + ",\n".join(inner) + "\n" + indent + "]"
+    plain = value.tolist() if isinstance(value, np.ndarray) else value
+    return json.dumps(plain, allow_nan=False)
+
+
+def from_json(content: bytes) -> Any:
+    """Return the JSON value of a file, or raise TableError; a key that comes twice is refused."""
+    try:
+        return json.loads(content, object_pairs_hook=_without_repeats)
+    except TableError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise TableError(f"the file must be whole JSON text: {error}") from None
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        keys = [key for key, _ in pairs]
+        repeated = next(key for key in keys if keys.count(key) > 1)
+        raise TableError(f"keys must not repeat, got {repeated!r} twice")
+    return members
+
+
+def to_npz(document: dict[str, Any]) -> bytes:
+    """Return a zip of the document's arrays, each named by its path, and of the rest as JSON text."""
+    arrays: dict[str, np.ndarray] = {}
+    rest: dict[str, Any] = {}
+    for key, value in document.items():
+        if key in ("low", "high"):
+            arrays[key] = ends_from_document(key, value)
+        elif isinstance(value, np.ndarray):
+            arrays[key] = value
+        elif isinstance(value, dict):
+            arrays |= {f"{key}.{k}": v for k, v in value.items() if isinstance(v, np.ndarray)}
+            rest[key] = {k: v for k, v in value.items() if not isinstance(v, np.ndarray)}
+        else:
+            rest[key] = value
+    text = np.frombuffer(json.dumps(rest, allow_nan=False).encode(), dtype=np.uint8)
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, document=text, **arrays)  # pyright: ignore[reportArgumentType] -- names are not allow_pickle
+    return buffer.getvalue()
+
+
+def from_npz(content: bytes) -> Any:
+    """Return the document of an npz file with its arrays in place, or raise TableError."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
+                raise TableError(f"the arrays must take at most {MAX_BYTES} bytes, got more")
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except TableError:
+        raise
+    except UNREADABLE_ARCHIVE as error:
+        raise TableError(f"the file must be a whole npz archive: {error}") from None
+    if "document" not in arrays:
+        raise TableError("an npz table must have the member 'document', which is missing")
+    document = from_json(arrays.pop("document").tobytes())
+    for name, array in arrays.items():
+        _put(document, name, array)
+    return document
+
+
+def _put(document: Any, name: str, array: np.ndarray) -> None:
+    *parents, key = name.split(".")
+    place = document
+    for parent in parents:
+        place = place.get(parent) if isinstance(place, dict) else None
+    if not isinstance(place, dict) or key in place:
+        raise TableError(f"the array {name!r} has no place in the document")
+    if array.dtype != np.float64:
+        raise TableError(f"the array {name!r} must hold doubles, got {array.dtype}")
+    place[key] = ends_to_document(array) if name in ("low", "high") else array

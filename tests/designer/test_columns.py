@@ -1,0 +1,209 @@
+"""Columns of CSV and Parquet files: exact round trips, and one line for everything that can be wrong."""
+
+import os
+import time
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+from optldp.designer.columns import read_column, read_pairs, write_column
+from optldp.mechanisms.errors import InputError
+
+
+def written(folder: Path, text: str | bytes, name: str = "data.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def parquet(folder: Path, query: str) -> Path:
+    path = folder / "data.parquet"
+    duckdb.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
+    return path
+
+
+def refusal(path: Path, column: str = "x", *, drop_missing: bool = False) -> str:
+    with pytest.raises(InputError) as caught:
+        read_column(path, column, drop_missing=drop_missing)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+class TestRoundTrip:
+    @pytest.mark.parametrize("extension", ["csv", "parquet", "CSV"])
+    def test_every_double_comes_back_bit_for_bit(self, tmp_path, extension):
+        bits = np.random.default_rng(1).integers(0, 2**64, 20_000, dtype=np.uint64).view(np.float64)
+        values = np.concatenate([[0.1, 1 / 3, 1.7976931348623157e308, 5e-324, -0.0], bits[np.isfinite(bits)]])
+        path = tmp_path / f"column.{extension}"
+        write_column(path, "report", values)
+        got = read_column(path, "report")
+        assert np.array_equal(got.view(np.int64), values.view(np.int64))
+
+    @pytest.mark.parametrize("extension", ["csv", "parquet"])
+    @pytest.mark.parametrize(
+        "name", ['q"uo"te', "it's", "a;DROP TABLE t;--", "a,b", "select", "Größe €", "c1"]
+    )
+    def test_a_column_name_is_only_a_name(self, tmp_path, name, extension):
+        path = tmp_path / f"names.{extension}"
+        write_column(path, name, [1.0, 2.0])
+        assert read_column(path, name).tolist() == [1.0, 2.0]
+
+    @pytest.mark.parametrize("name", ["a[1]*?.csv", 'it\'s "quoted".parquet'])
+    def test_a_path_is_no_pattern(self, tmp_path, name):
+        written(tmp_path, "x\n5\n", "a1zz.csv")
+        write_column(tmp_path / name, "x", [1.0])
+        assert read_column(tmp_path / name, "x").tolist() == [1.0]
+
+    def test_row_order_is_the_files(self, tmp_path):
+        values = np.random.default_rng(2).permutation(400_000).astype(float)
+        path = written(tmp_path, "k,x\n" + "".join(f"a,{v:.0f}\n" for v in values))
+        assert np.array_equal(read_column(path, "x"), values)
+
+    @pytest.mark.parametrize("extension", ["csv", "parquet"])
+    def test_a_million_rows_take_well_under_half_a_second(self, tmp_path, extension):
+        values = np.random.default_rng(3).normal(size=1_000_000)
+        path = tmp_path / f"big.{extension}"
+        start = time.perf_counter()
+        write_column(path, "x", values)
+        between = time.perf_counter()
+        read_column(path, "x")
+        assert between - start < 0.5
+        assert time.perf_counter() - between < 0.5
+
+    def test_writing_replaces_and_leaves_nothing_else(self, tmp_path):
+        path = tmp_path / "x.csv"
+        write_column(path, "x", [1.0])
+        write_column(path, "x", [2.0])
+        assert os.listdir(tmp_path) == ["x.csv"]
+        assert read_column(path, "x").tolist() == [2.0]
+
+
+class TestReading:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "x,y\n1,a\n2.5,b\n",
+            "\ufeffx,y\r\n1,a\r\n2.5,b\r\n",
+            'y,x\n"a,\nb",1\nb," 2.5 "',
+            '"x"\n1\n25e-1\n',
+        ],
+        ids=["plain", "bom-crlf", "quoted", "one-column"],
+    )
+    def test_usual_spellings_of_a_csv_are_read(self, tmp_path, text):
+        assert read_column(written(tmp_path, text), "x").tolist() == [1.0, 2.5]
+
+    @pytest.mark.parametrize(
+        "kind", ["TINYINT", "UINTEGER", "HUGEINT", "DECIMAL(9,2)", "FLOAT", "BOOLEAN", "VARCHAR"]
+    )
+    def test_numeric_parquet_types_are_read(self, tmp_path, kind):
+        path = parquet(tmp_path, f"SELECT CAST(v AS {kind}) AS x FROM (VALUES (1), (0)) t(v)")
+        if kind == "VARCHAR":
+            assert read_column(path, "x").tolist() == [1.0, 0.0]
+        else:
+            np.testing.assert_array_equal(read_column(path, "x"), [1.0, 0.0])
+
+    def test_missing_values_are_dropped_only_when_asked(self, tmp_path):
+        path = written(tmp_path, "x,y\n1,a\n,b\nNA,c\n4,d\n")
+        assert "2 missing" in refusal(path)
+        assert "row 2" in refusal(path)
+        assert "--drop-missing" in refusal(path)
+        assert read_column(path, "x", drop_missing=True).tolist() == [1.0, 4.0]
+
+    def test_missing_parquet_values_are_nulls(self, tmp_path):
+        path = parquet(tmp_path, "SELECT * FROM (VALUES (1.0), (NULL), (3.0)) t(x)")
+        assert "1 missing, the first in row 2" in refusal(path)
+        assert read_column(path, "x", drop_missing=True).tolist() == [1.0, 3.0]
+
+    def test_pairs_are_two_columns_by_name(self, tmp_path):
+        values, weights = read_pairs(written(tmp_path, "weight,note,value\n3,a,10\n1,b,20\n"))
+        assert values.tolist() == [10.0, 20.0]
+        assert weights.tolist() == [3.0, 1.0]
+
+    def test_pairs_name_the_column_they_lack(self, tmp_path):
+        with pytest.raises(InputError, match="lacks weight: it has 'value', 'w'"):
+            read_pairs(written(tmp_path, "value,w\n1,2\n"))
+
+
+class TestRefusals:
+    def test_text_is_named_with_its_row(self, tmp_path):
+        message = refusal(written(tmp_path, "x,y\n1,a\n2,b\nabc,c\n,d\ndef,e\n"))
+        assert "'abc' in row 3" in message
+
+    def test_text_is_named_even_when_missing_values_are_dropped(self, tmp_path):
+        assert "'12 EUR' in row 2" in refusal(written(tmp_path, "x\n\n12 EUR\n"), drop_missing=True)
+
+    def test_a_missing_column_names_those_there(self, tmp_path):
+        assert "'a', 'b'" in refusal(written(tmp_path, "a,b\n1,2\n"))
+
+    def test_a_wide_file_lists_twenty_names(self, tmp_path):
+        names = [f"c{i}" for i in range(50)]
+        message = refusal(written(tmp_path, ",".join(names) + "\n" + ",".join("1" * 50) + "\n"))
+        assert "'c19' and 30 more" in message
+
+    def test_a_repeated_column_is_refused(self, tmp_path):
+        assert "got 2" in refusal(written(tmp_path, "x,x\n1,2\n"))
+
+    @pytest.mark.parametrize(("cell", "row"), [("inf", 2), ("NaN", 2), ("1e999", 2), ("-Infinity", 2)])
+    def test_values_that_are_not_finite_are_named(self, tmp_path, cell, row):
+        assert f"row {row}" in refusal(written(tmp_path, f"x\n1\n{cell}\n"))
+
+    @pytest.mark.parametrize(
+        ("text", "says"),
+        [
+            ("", "name the columns"),
+            ("\nx\n1\n", "name the columns"),
+            ("x\n", "is empty"),
+            ("x", "is empty"),
+            ("x,y\n1\n", "Expected Number of Columns: 2 Found: 1"),
+            ('x\n"1\n2\n', "unterminated quote"),
+            (b"x\n\xe9\n", "readable .csv"),
+            (b"\xff\xfe\x00\n", "readable .csv"),
+        ],
+        ids=[
+            "empty",
+            "blank-header",
+            "header-only",
+            "header-no-newline",
+            "ragged",
+            "quote",
+            "latin-1",
+            "binary",
+        ],
+    )
+    def test_malformed_csv(self, tmp_path, text, says):
+        assert says in refusal(written(tmp_path, text))
+
+    def test_a_column_of_missing_values_is_empty(self, tmp_path):
+        assert "is empty" in refusal(written(tmp_path, "x,y\n,1\n,2\n"), drop_missing=True)
+
+    def test_truncated_parquet(self, tmp_path):
+        path = tmp_path / "cut.parquet"
+        write_column(path, "x", np.arange(1000.0))
+        path.write_bytes(path.read_bytes()[:-50])
+        assert "readable .parquet" in refusal(path)
+
+    def test_a_parquet_column_of_dates(self, tmp_path):
+        path = parquet(tmp_path, "SELECT DATE '2020-01-01' AS x")
+        assert "got type DATE" in refusal(path)
+
+    def test_no_file_no_extension_or_a_folder(self, tmp_path):
+        assert "must exist" in refusal(tmp_path / "none.csv")
+        assert ".csv or .parquet" in refusal(written(tmp_path, "x\n1\n", "data.txt"))
+        (tmp_path / "folder.csv").mkdir()
+        assert "is not one" in refusal(tmp_path / "folder.csv")
+
+    @pytest.mark.parametrize("where", ["none/x.csv", "file/x.parquet", "folder.csv", "x.txt"])
+    def test_an_unwritable_destination_is_one_line_and_leaves_nothing(self, tmp_path, where):
+        (tmp_path / "file").write_text("")
+        (tmp_path / "folder.csv").mkdir()
+        before = sorted(tmp_path.rglob("*"))
+        with pytest.raises(InputError) as caught:
+            write_column(tmp_path / where, "x", [1.0])
+        assert "\n" not in str(caught.value)
+        assert sorted(tmp_path.rglob("*")) == before
+
+    def test_a_table_is_no_column(self, tmp_path):
+        with pytest.raises(InputError, match="one-dimensional"):
+            write_column(tmp_path / "x.csv", "x", np.ones((2, 2)))

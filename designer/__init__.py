@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .columns import read_column, read_pairs, write_column
     from .comparison import ComparisonRow, compare
-    from .design import DEFAULT_TOLERANCE, METHODS, Design, design
     from .heatmap import mechanism_heatmap
     from .lattice import lattice_mechanism
+    from .mechanism_design import DEFAULT_TOLERANCE, METHODS, Design, design
     from .optimum import CertifiedOptimum, certified_optimum
     from .prior import DEFAULT_FLOOR, DEFAULT_KNOTS, Prior
 
 _HOMES = {
     "columns": ("read_column", "read_pairs", "write_column"),
     "comparison": ("ComparisonRow", "compare"),
-    "design": ("DEFAULT_TOLERANCE", "METHODS", "Design", "design"),
+    "mechanism_design": ("DEFAULT_TOLERANCE", "METHODS", "Design", "design"),
     "heatmap": ("mechanism_heatmap",),
     "lattice": ("lattice_mechanism",),
     "optimum": ("CertifiedOptimum", "certified_optimum"),

@@ -214,18 +214,16 @@ def _finite_column(
     if not (finite := np.isfinite(values)).all():
         first = int(np.argmin(finite))
         row = "" if drop_missing else f", the first ({values[first]}) in row {first + 1}"
-        raise InputError(
-            f"{where} must hold finite values, got {np.sum(~finite)} NaN or infinite{row}: replace them"
-        )
+        raise InputError(f"{where} must hold finite values, got {np.sum(~finite)} NaN or infinite{row}: replace them")
     return values
 
 
 def _refuse_bad_cells(texts: duckdb.DuckDBPyRelation, where: str, drop_missing: bool) -> None:
     """Raise for the first cell that is text, or for missing cells unless they may be dropped."""
     blank = f"t IS NULL OR trim(t) IN {MISSING_MARKS}"
-    failed = texts.project(
-        f"row_number() OVER () AS r, t, TRY_CAST(t AS DOUBLE) AS v, {blank} AS blank"
-    ).filter("v IS NULL")
+    failed = texts.project(f"row_number() OVER () AS r, t, TRY_CAST(t AS DOUBLE) AS v, {blank} AS blank").filter(
+        "v IS NULL"
+    )
     if bad := failed.filter("NOT blank").order("r").limit(1).fetchall():
         row, text = bad[0][:2]
         raise InputError(f"{where} must hold numbers, got the text {text[:TEXT_SHOWN]!r} in row {row}")

@@ -8,13 +8,10 @@ from typing import Annotated
 
 import typer
 
-from .command_output import number, one_line_errors, print_facts, print_json, say
+from .command_options import DropMissing, Json, Table
+from .command_output import number, one_line_errors, print_facts, print_json, require_place, say
 
 REPORT_COLUMN = "report"
-
-Table = Annotated[Path, typer.Argument(metavar="TABLE", help="Table file, .json or .npz.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-DropMissing = Annotated[bool, typer.Option("--drop-missing", help="Leave out rows with no value.")]
 
 
 @one_line_errors
@@ -22,14 +19,10 @@ def perturb_command(
     table: Table,
     data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet file with the values.")],
     column: Annotated[str, typer.Option("--column", help="Numeric column of DATA.")],
-    out: Annotated[
-        Path, typer.Option("--out", help="Reports to write, .csv or .parquet; one column, report.")
-    ],
+    out: Annotated[Path, typer.Option("--out", help="Reports to write, .csv or .parquet; one column, report.")],
     seed: Annotated[
         int | None,
-        typer.Option(
-            "--seed", min=0, help="For simulations only: whoever knows the seed can undo the noise."
-        ),
+        typer.Option("--seed", min=0, help="For simulations only: whoever knows the seed can undo the noise."),
     ] = None,
     clip: Annotated[bool, typer.Option("--clip", help="Move values into the domain, counted.")] = False,
     drop_missing: DropMissing = False,
@@ -41,9 +34,12 @@ def perturb_command(
     """
     import numpy as np
 
-    from ..mechanisms import load_table
+    from ..mechanisms import InputError, load_table
     from .columns import read_column, write_column
 
+    require_place(out, (".csv", ".parquet"))
+    if out.exists() and data.exists() and out.samefile(data):
+        raise InputError(f"the reports must not replace the values, got {str(out)!r} for both: choose another --out")
     mechanism = load_table(table)
     values = read_column(data, column, drop_missing=drop_missing)
     clipped = 0

@@ -7,59 +7,46 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..mechanisms.errors import InputError
+from .command_options import (
+    FLOOR,
+    TOLERANCE,
+    Column,
+    Data,
+    Domain,
+    DropMissing,
+    Floor,
+    Json,
+    Knots,
+    PriorFile,
+    Public,
+    Tolerance,
+)
 from .command_output import (
     number,
     one_line_errors,
     print_facts,
     print_json,
     print_rows,
+    require_place,
     say,
     solver_progress,
     task_progress,
 )
 
 if TYPE_CHECKING:
-    from .design import Design
+    import numpy as np
+
+    from .mechanism_design import Design
     from .prior import Prior
 
-FLOOR = 1e-3  # prior.DEFAULT_FLOOR, repeated so that --help need not load numpy; a test compares them
 MAX_PRIOR_KNOTS = 401
 """A prior file with at most so many values is used with its values as knots."""
 
 SENSITIVE = (
-    "warning: the prior comes from the values to be protected, so the table is a function of them and carries it; "
-    "treat it as sensitive. If the data are public, say --public; --omit-prior leaves the prior out of the file."
+    "warning: the result is a function of the prior; if that comes from values to be protected, the result is as "
+    "sensitive as they are. Say --public if the prior is public knowledge."
 )
-
-Data = Annotated[Path | None, typer.Argument(metavar="[DATA]", help="CSV or Parquet file with the values.")]
-Column = Annotated[str | None, typer.Option("--column", help="Numeric column of DATA.")]
-Domain = Annotated[
-    tuple[float, float] | None,
-    typer.Option(
-        "--range", metavar="LO HI", help="Domain of the values; default: their extremes, a disclosure."
-    ),
-]
-PriorFile = Annotated[
-    Path | None, typer.Option("--prior", help="CSV with columns value and weight, instead of DATA.")
-]
-Knots = Annotated[
-    int | None,
-    typer.Option(
-        "--knots", help="Equally spaced knots. Default: 101, or a prior's own values (at most 401)."
-    ),
-]
-Floor = Annotated[
-    float,
-    typer.Option(
-        "--floor", help="Uniform share mixed into the prior to protect knots of no mass; 0 for none."
-    ),
-]
-Tolerance = Annotated[float, typer.Option("--tolerance", help="Relative gap of the certificate to reach.")]
-Public = Annotated[bool, typer.Option("--public", help="The prior is public knowledge: no warning.")]
-DropMissing = Annotated[bool, typer.Option("--drop-missing", help="Leave out rows with no value.")]
-Units = Annotated[str, typer.Option("--units", help="Name of the units, kept in the table.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+CARRIED = "warning: the table file holds the prior itself; --omit-prior leaves it out."
 
 
 @one_line_errors
@@ -76,22 +63,18 @@ def design_command(
         typer.Option("--method", help="optimal, aaa, or a closed form such as piecewise; see the README."),
     ] = "optimal",
     floor: Floor = FLOOR,
-    tolerance: Tolerance = 1e-6,
+    tolerance: Tolerance = TOLERANCE,
     worst_case: Annotated[
         bool, typer.Option("--worst-case", help="For ptt and ptt2: least worst-case variance.")
     ] = False,
-    intervals: Annotated[
-        int | None, typer.Option("--intervals", help="For aaa: N, lattice intervals.")
-    ] = None,
+    intervals: Annotated[int | None, typer.Option("--intervals", help="For aaa: N, lattice intervals.")] = None,
     window: Annotated[int | None, typer.Option("--window", help="For aaa: M, free noise steps.")] = None,
     tail_ratio: Annotated[float | None, typer.Option("--tail-ratio", help="For aaa: r of the tails.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Table file to write, .json or .npz.")] = None,
-    omit_prior: Annotated[
-        bool, typer.Option("--omit-prior", help="Leave the prior out of the table.")
-    ] = False,
+    omit_prior: Annotated[bool, typer.Option("--omit-prior", help="Leave the prior out of the table.")] = False,
     public: Public = False,
     drop_missing: DropMissing = False,
-    units: Units = "",
+    units: Annotated[str, typer.Option("--units", help="Name of the units, kept in the table.")] = "",
     as_json: Json = False,
 ) -> None:
     """Derive a mechanism for a column's prior and certify how far from optimal it can be.
@@ -100,10 +83,12 @@ def design_command(
     """
     from ..mechanisms import save_table
     from ..mechanisms.budget import check_epsilon
-    from .design import design
+    from ..mechanisms.table_file import SUFFIXES
+    from .mechanism_design import design
 
     check_epsilon(epsilon)
-    prior = _prior(data, column, domain, prior_file, knots, public, drop_missing, units)
+    require_place(out, SUFFIXES)
+    prior, notes = _prior(data, column, domain, prior_file, knots, public, drop_missing, units)
     with solver_progress(f"{method}, epsilon {epsilon:g}") as progress:
         result = design(
             prior, epsilon, method=method, floor=floor, tolerance=tolerance, worst_case=worst_case,
@@ -113,21 +98,22 @@ def design_command(
     if out is not None:
         save_table(mechanism, out)
     if result.status != "optimal":
-        say(
+        notes.append(
             f"warning: the certificate's gap stayed open at {result.relative_gap:.1e}; the table is valid all the same"
         )
+    if out is not None and not (public or omit_prior):
+        notes.append(CARRIED)
+    for note in notes:
+        say(note)
     facts = _facts(result, None if out is None else str(out))
     if as_json:
         print_json(facts)
-    else:
-        print_facts(
-            f"{method} mechanism",
-            [
-                (name, str(value) if not isinstance(value, float) else number(value))
-                for name, value in facts.items()
-                if value is not None
-            ],
-        )
+        return
+    rows = [(name, number(v) if isinstance(v, float) else str(v)) for name, v in facts.items() if v is not None]
+    if result.program_variance != result.expected_variance:  # the bound is under the floored prior: show its like
+        at = [name for name, _ in rows].index("lower_bound")
+        rows.insert(at, ("with the floor", number(result.program_variance)))
+    print_facts(f"{method} mechanism", rows)
 
 
 def _facts(result: Design, table: str | None) -> dict[str, object]:
@@ -157,11 +143,9 @@ def compare_command(
     domain: Domain = None,
     prior_file: PriorFile = None,
     knots: Knots = None,
-    methods: Annotated[
-        list[str] | None, typer.Option("--method", help="Repeat for several; default: all.")
-    ] = None,
+    methods: Annotated[list[str] | None, typer.Option("--method", help="Repeat for several; default: all.")] = None,
     floor: Floor = FLOOR,
-    tolerance: Tolerance = 1e-6,
+    tolerance: Tolerance = TOLERANCE,
     public: Public = False,
     drop_missing: DropMissing = False,
     as_json: Json = False,
@@ -172,27 +156,29 @@ def compare_command(
     """
     from ..mechanisms.budget import check_epsilon
     from .comparison import compare
-    from .design import METHODS
+    from .mechanism_design import METHODS
 
     for epsilon in epsilons:
         check_epsilon(epsilon)
-    prior = _prior(data, column, domain, prior_file, knots, public, drop_missing, "", quiet=True)
+    prior, notes = _prior(data, column, domain, prior_file, knots, public, drop_missing, "")
     chosen = methods or list(METHODS)
     with task_progress("comparing", len(epsilons) * len(chosen)) as update:
         rows = compare(
             prior, epsilons, methods=chosen, floor=floor, tolerance=tolerance,
             progress=lambda method, epsilon, step: update(f"{method}, epsilon {epsilon:g}", step is None),
         )  # fmt: skip
+    for note in notes:
+        say(note)
     if as_json:
         print_json({"rows": [vars(row) for row in rows]})
         return
-    header = ["method", "epsilon", "expected variance", "worst-case variance", "ratio to optimal"]
+    header = ["method", "epsilon", "expected", "worst case", "ratio"]
     cells = [
         [row.method, f"{row.epsilon:g}", number(row.expected_variance), number(row.worst_case_variance),
          f"{row.ratio_to_optimal:.4f}"]
         for row in rows
     ]  # fmt: skip
-    print_rows("Variance of one report, squared units of the data", header, cells)
+    print_rows("Variance of one report (squared units of the data), and its ratio to the optimum", header, cells)
 
 
 def _prior(
@@ -204,35 +190,45 @@ def _prior(
     public: bool,
     drop_missing: bool,
     units: str,
-    *,
-    quiet: bool = False,
-) -> Prior:
-    """Read the prior from whichever of the two was given."""
+) -> tuple[Prior, list[str]]:
+    """Read the prior from whichever of the two was given, and what there is to say of it once all went well."""
+    from ..mechanisms.errors import InputError
     from .columns import read_column, read_pairs
     from .prior import DEFAULT_KNOTS, Prior
 
-    if (data is None) == (prior_file is None):
-        raise InputError("give either DATA with --column, or --prior, and not both")
-    if not public and not quiet:
-        say(SENSITIVE)
+    if (data is None) == (prior_file is None) or (data is None) != (column is None):
+        raise InputError("the prior must come either from DATA with --column, or from --prior, and not from both")
     source = "public" if public else "sensitive"
+    notes = [] if public else [SENSITIVE]
     if prior_file is not None:
         values, weights = read_pairs(prior_file)
-        grid = knots if knots is not None else _own_knots(values, domain, DEFAULT_KNOTS)
-        return Prior.from_pairs(values, weights, knots=grid, domain=domain, source=source, units=units)
-    if data is None or column is None:
-        raise InputError("DATA needs --column to say which of its columns holds the values")
+        _require_width(values, domain, str(prior_file))
+        grid = _own_knots(values, domain, DEFAULT_KNOTS) if knots is None else knots
+        return Prior.from_pairs(values, weights, knots=grid, domain=domain, source=source, units=units), notes
+    assert data is not None
+    assert column is not None
     values = read_column(data, column, drop_missing=drop_missing)
+    _require_width(values, domain, str(data))
     if domain is None:
-        say(
+        notes.append(
             f"note: no --range given; the domain is the data's own [{values.min():g}, {values.max():g}], a disclosure"
         )
-    return Prior.from_data(values, knots=knots or DEFAULT_KNOTS, domain=domain, source=source, units=units)
+    count = DEFAULT_KNOTS if knots is None else knots
+    return Prior.from_data(values, knots=count, domain=domain, source=source, units=units), notes
 
 
-def _own_knots(values: object, domain: tuple[float, float] | None, default: int) -> object:
+def _require_width(values: np.ndarray, domain: tuple[float, float] | None, where: str) -> None:
+    from ..mechanisms.errors import InputError
+
+    if domain is None and values.min() == values.max():
+        raise InputError(f"values must not all be equal, got only {values[0]:g} in {where!r}: give --range LO HI")
+
+
+def _own_knots(values: np.ndarray, domain: tuple[float, float] | None, default: int) -> np.ndarray | int:
     """Return a prior's values, with the ends of the domain, as knots, or the default where they are too many."""
     import numpy as np
 
-    own = np.unique(np.append(np.asarray(values, dtype=float), domain or ()))
+    if domain is not None:
+        values = np.append(values[(values >= domain[0]) & (values <= domain[1])], domain)
+    own = np.unique(values)
     return own if len(own) <= MAX_PRIOR_KNOTS else default

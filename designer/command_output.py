@@ -12,29 +12,56 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 import typer
 
-from ..mechanisms.errors import OptldpError
-
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..solvers import Progress
 
 P = ParamSpec("P")
 
 BAD_INPUT = 2
 NOT_SO = 1
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 
 def one_line_errors(command: Callable[P, None]) -> Callable[P, None]:
-    """Turn the errors that optldp raises on purpose into one line on stderr and exit code 2."""
+    """Turn the errors that optldp raises on purpose into one line on stderr and exit code 2; Ctrl-C likewise."""
 
     @functools.wraps(command)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+        from ..mechanisms.errors import OptldpError
+
         try:
             command(*args, **kwargs)
         except OptldpError as error:
             say(f"error: {error}")
             raise typer.Exit(BAD_INPUT) from None
+        except MemoryError:
+            say("error: the problem must fit in memory: use fewer --knots")
+            raise typer.Exit(BAD_INPUT) from None
+        except KeyboardInterrupt:
+            say("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
 
     return wrapped
+
+
+def require_place(path: Path | None, suffixes: tuple[str, ...] = ()) -> None:
+    """Refuse an output that cannot be written before the long work for it begins.
+
+    Raises
+    ------
+    InputError
+        A folder that does not exist, or a suffix that is not one of the given.
+    """
+    from ..mechanisms.errors import InputError
+
+    if path is None:
+        return
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise InputError(f"the output must end in {' or '.join(suffixes)}, got {str(path)!r}: rename it")
+    if not path.parent.is_dir():
+        raise InputError(f"the output's folder must exist, got {str(path)!r}: create {str(path.parent)!r} first")
 
 
 def say(message: str) -> None:
@@ -63,27 +90,18 @@ def number(value: float | None) -> str:
 
 
 def print_facts(title: str, facts: list[tuple[str, str]]) -> None:
-    """Print a two-column table of facts to stdout."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
-    for name, value in facts:
-        table.add_row(name, value)
-    Console(highlight=False).print(table)
+    """Print names and values to stdout, aligned."""
+    width = max((len(name) for name, _ in facts), default=0)
+    typer.echo("\n".join([title, *(f"  {name:<{width}}  {value}" for name, value in facts)]))
 
 
 def print_rows(title: str, header: list[str], rows: list[list[str]]) -> None:
     """Print a table with a header to stdout; all columns but the first are right-aligned."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
-    for k, name in enumerate(header):
-        table.add_column(name, justify="left" if k == 0 else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    Console(highlight=False).print(table)
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    typer.echo(title)
+    for first, *others in [header, *rows]:
+        cells = [f"{cell:>{width}}" for cell, width in zip(others, widths[1:], strict=True)]
+        typer.echo("  " + "  ".join([f"{first:<{widths[0]}}", *cells]))
 
 
 @contextmanager

@@ -8,10 +8,8 @@ from typing import Annotated
 
 import typer
 
-from .command_output import NOT_SO, number, one_line_errors, print_facts, print_json, say
-
-Table = Annotated[Path, typer.Argument(metavar="TABLE", help="Table file, .json or .npz.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+from .command_options import Json, Table
+from .command_output import NOT_SO, number, one_line_errors, print_facts, print_json, require_place, say
 
 
 @one_line_errors
@@ -26,6 +24,7 @@ def show_command(
     """
     from ..mechanisms import load_table, verify
 
+    require_place(plot)
     mechanism = load_table(table)
     checked = verify(mechanism)
     provenance = mechanism.provenance
@@ -82,10 +81,12 @@ def verify_command(table: Table, as_json: Json = False) -> None:
     from ..mechanisms import read_unverified_table, verify
 
     checked = verify(read_unverified_table(table))
+    facts = asdict(checked)
     if as_json:
-        print_json(asdict(checked))
+        del facts["worst_case_variance"]
+        print_json(facts)
     else:
-        facts = {k: v for k, v in asdict(checked).items() if k not in ("ok", "failures")}
+        del facts["ok"], facts["failures"]
         rows = [("verdict", "keeps its promise" if checked.ok else "DOES NOT KEEP ITS PROMISE")]
         rows += [(name, _text(value)) for name, value in facts.items() if value is not None]
         print_facts(str(table), rows + [("failure", failure) for failure in checked.failures])

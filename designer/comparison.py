@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..mechanisms.budget import check_epsilon
 from ..mechanisms.errors import InputError
 from ..solvers import Progress
-from .design import DEFAULT_TOLERANCE, METHODS, against_optimum
+from .mechanism_design import DEFAULT_TOLERANCE, METHODS, against_optimum
 from .prior import DEFAULT_FLOOR, Prior
 
 
@@ -16,7 +16,8 @@ from .prior import DEFAULT_FLOOR, Prior
 class ComparisonRow:
     """One method at one budget; variances in squared units, rounding between knots included.
 
-    `ratio_to_optimal` is the expected variance over that of the "optimal" design, both under the prior as given.
+    `ratio_to_optimal` is the expected variance over that of the "optimal" design, both under the prior as given. That
+    design is optimal for the floored prior, so without a floor of 0 a ratio can fall below one by about the floor.
     """
 
     method: str
@@ -63,6 +64,8 @@ def compare(
     budgets, chosen = [check_epsilon(epsilon) for epsilon in epsilons], list(methods)
     if not budgets or not chosen:
         raise InputError("compare needs at least one epsilon and one method, got none")
+    if unknown := [method for method in chosen if method not in METHODS]:
+        raise InputError(f"methods must be out of {', '.join(METHODS)}, got {unknown[0]!r}")
     rows = []
     for epsilon in budgets:
 

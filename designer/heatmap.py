@@ -26,8 +26,8 @@ POINT_SHARE = 0.004
 def mechanism_heatmap(mechanism: TabulatedMechanism) -> Figure:
     """Draw the table: inputs to the right, reports upwards, log-scaled colour.
 
-    Points are drawn as bands reaching half-way to their neighbours and show probabilities; cells show densities; a
-    mechanism with both shows its cells as densities and its points as lines beside them.
+    Points are drawn as bands reaching half-way to their neighbours and show probabilities, as do the tails beyond
+    them; cells show densities; a mechanism with both shows its cells as densities and its points as lines on them.
 
     Raises
     ------
@@ -76,18 +76,20 @@ def _draw(
 
 
 def _bands(mechanism: TabulatedMechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return lower and upper ends to draw, values to colour (n, m), and which outputs are points."""
-    low, high = mechanism.low.copy(), mechanism.high.copy()
-    points = low == high
+    """Return lower and upper ends to draw, values to colour (n, k), and which of the k outputs show probabilities."""
+    used = mechanism.probabilities.any(axis=0)
+    low, high, values = mechanism.low[used], mechanism.high[used], mechanism.probabilities[:, used]
+    points, left, right = low == high, np.isneginf(low), np.isposinf(high)
     finite = np.concatenate([low, high])
     finite = finite[np.isfinite(finite)]
     reach = max(float(np.ptp(finite)), float(np.ptp(mechanism.knots)))
-    low[~np.isfinite(low)] = finite.min() - TAIL_SHARE * reach
-    high[~np.isfinite(high)] = finite.max() + TAIL_SHARE * reach
-    values = mechanism.probabilities.copy()
-    if points.all():
-        edges = _edges(low)
-        return edges[:-1], edges[1:], values, points
+    low[left] = finite.min() - TAIL_SHARE * reach
+    high[right] = finite.max() + TAIL_SHARE * reach
+    if points.any() and (points | left | right).all():
+        edges = _edges(low[points])
+        low[points], high[points] = edges[:-1], edges[1:]
+        high[left], low[right] = edges[0], edges[-1]
+        return low, high, values, np.ones_like(points)
     values[:, ~points] /= (high - low)[~points]
     low[points] -= 0.5 * POINT_SHARE * reach
     high[points] += 0.5 * POINT_SHARE * reach

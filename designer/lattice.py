@@ -152,25 +152,19 @@ def lattice_mechanism(
     return mechanism
 
 
-def _lattice(
-    prior: Prior, epsilon: float, intervals: int | None, window: int | None, ratio: float | None
-) -> Lattice:
+def _lattice(prior: Prior, epsilon: float, intervals: int | None, window: int | None, ratio: float | None) -> Lattice:
     """The three parameters, checked or by default."""
     total = prior.knots.size - 1
     if intervals is None:
         intervals = max(d for d in range(1, min(total, MAX_INTERVALS) + 1) if total % d == 0)
     if not isinstance(intervals, int | np.integer) or intervals < 1 or total % intervals:
-        raise InputError(
-            f"intervals must divide the prior's {total}, got {intervals!r}: try {_divisors(total)}"
-        )
+        raise InputError(f"intervals must divide the prior's {total}, got {intervals!r}: try {_divisors(total)}")
     if window is None:
         duchi = (math.exp(epsilon) + 1) / math.expm1(epsilon)
         wanted = math.ceil(intervals / 2 * (1 + REACH * duchi))
         window = min(max(2 * intervals, wanted), MAX_WINDOW * intervals)
     if not isinstance(window, int | np.integer) or 2 * window <= intervals:
-        raise InputError(
-            f"window must be a whole number above half the {intervals} intervals, got {window!r}"
-        )
+        raise InputError(f"window must be a whole number above half the {intervals} intervals, got {window!r}")
     if ratio is None:
         ratio = math.exp(-TAIL_SHARE * epsilon / intervals)
     if not 0.0 < ratio < 1.0:
@@ -183,9 +177,7 @@ def _outputs(knots: np.ndarray, lattice: Lattice) -> tuple[np.ndarray, float]:
     step = float(knots[-1] - knots[0]) / lattice.intervals
     even = np.linspace(knots[0], knots[-1], knots.size)
     if np.abs(knots - even).max() > SPACING_TOLERANCE * step:
-        raise InputError(
-            "a lattice needs a prior on equally spaced knots: pass a number of knots, not positions"
-        )
+        raise InputError("a lattice needs a prior on equally spaced knots: pass a number of knots, not positions")
     outputs = knots[0] + step * lattice.columns
     outputs[lattice.window : lattice.window + knots.size] = knots
     return outputs, step

@@ -85,9 +85,7 @@ class Lattice:
             distance = np.abs(noise[:, column])
             mass[:, column] = 1 / (1 - r)
             first[:, column] = sign * (distance / (1 - r) + r / (1 - r) ** 2)
-            second[:, column] = (
-                distance**2 / (1 - r) + 2 * distance * r / (1 - r) ** 2 + r * (1 + r) / (1 - r) ** 3
-            )
+            second[:, column] = distance**2 / (1 - r) + 2 * distance * r / (1 - r) ** 2 + r * (1 + r) / (1 - r) ** 3
         return self.scale * mass, self.scale * first, self.scale * second
 
 
@@ -181,9 +179,7 @@ def _pressed(lattice: Lattice, solution: np.ndarray, ratio: float) -> np.ndarray
     return np.where(lattice.tied, entries, np.clip(entries, caps / ratio, caps))
 
 
-def _restored(
-    lattice: Lattice, entries: np.ndarray, mass: np.ndarray, first: np.ndarray
-) -> tuple[np.ndarray, float]:
+def _restored(lattice: Lattice, entries: np.ndarray, mass: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, float]:
     """Rows times 1 + a + b j (noise j cut at the window) of sum one and mean zero; and the largest change."""
     lever = np.clip(lattice.noise, -lattice.window, lattice.window) / lattice.window
     factor = np.ones_like(entries)

@@ -80,8 +80,7 @@ class Prior:
         rounding = np.array(self.rounding, dtype=np.float64)
         if rounding.shape != (knots.size - 1,) or not (np.isfinite(rounding) & (rounding >= 0)).all():
             raise InputError(
-                f"rounding must be {knots.size - 1} finite non-negative numbers, one per interval, "
-                f"got {rounding!r}"
+                f"rounding must be {knots.size - 1} finite non-negative numbers, one per interval, got {rounding!r}"
             )
         if self.source not in get_args(Source):
             raise InputError(f"source must be one of {', '.join(get_args(Source))}, got {self.source!r}")
@@ -223,9 +222,7 @@ class Prior:
         return cls(grid, *round_distribution(distribution, grid), source, units)
 
     @classmethod
-    def on_knots(
-        cls, knots: ArrayLike, weights: ArrayLike, *, source: Source = "sensitive", units: str = ""
-    ) -> Prior:
+    def on_knots(cls, knots: ArrayLike, weights: ArrayLike, *, source: Source = "sensitive", units: str = "") -> Prior:
         """Prior of values that sit on the knots; the weights are divided by their sum.
 
         Example

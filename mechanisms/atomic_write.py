@@ -42,9 +42,7 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
         yield temporary
         os.replace(temporary, path)
     except OSError as error:
-        raise InputError(
-            f"the output must be writable, got {str(path)!r}: {error.strerror or error}"
-        ) from None
+        raise InputError(f"the output must be writable, got {str(path)!r}: {error.strerror or error}") from None
     finally:
         with suppress(OSError):
             temporary.unlink()

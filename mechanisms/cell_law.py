@@ -54,9 +54,7 @@ class WithinCell(ABC):
         Source: Mironov, On significance of the least significant bits for differential privacy (2012).
         """
 
-    def contains(
-        self, low: np.ndarray, high: np.ndarray, columns: np.ndarray, reports: np.ndarray
-    ) -> np.ndarray:
+    def contains(self, low: np.ndarray, high: np.ndarray, columns: np.ndarray, reports: np.ndarray) -> np.ndarray:
         """Say which reports, known to lie between the ends of their outputs, the law can really produce."""
         return np.ones(reports.shape, dtype=bool)
 

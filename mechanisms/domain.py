@@ -26,13 +26,11 @@ def numbers(name: str, values: ArrayLike) -> np.ndarray:
     try:
         array = np.atleast_1d(np.asarray(values, dtype=float))
     except (TypeError, ValueError):
-        raise InputError(
-            f"{name} must be numbers, got {type(values).__name__} with something else in it"
-        ) from None
+        raise InputError(f"{name} must be numbers, got {type(values).__name__} with something else in it") from None
     if array.ndim != 1:
         raise InputError(f"{name} must be one-dimensional, got shape {array.shape}")
-    if np.isnan(array.sum()) and np.isnan(array).any():  # inf - inf is nan too
-        missing = np.flatnonzero(np.isnan(array))
+    missing = np.flatnonzero(np.isnan(array))
+    if missing.size:
         raise InputError(
             f"{name} must not be missing, got {missing.size} NaN, first at position {missing[0]}: drop them"
         )

@@ -63,9 +63,7 @@ class ExponentialDensity(WithinCell):
         wrong = np.argwhere((left & ~(self.rate > 0)) | (right & ~(self.rate < 0)))
         if wrong.size:
             i, j = wrong[0]
-            raise TableError(
-                f"a tail must fall towards infinity, got rate {self.rate[i, j]} at row {i}, output {j}"
-            )
+            raise TableError(f"a tail must fall towards infinity, got rate {self.rate[i, j]} at row {i}, output {j}")
 
     def moments(self, low: np.ndarray, high: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         tail, width = _tails_and_widths(low, high)

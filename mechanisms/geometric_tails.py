@@ -98,9 +98,7 @@ class GeometricTails(WithinCell):
         report[far] += side[columns[far]] * (lattice * self.step)
         return report
 
-    def contains(
-        self, low: np.ndarray, high: np.ndarray, columns: np.ndarray, reports: np.ndarray
-    ) -> np.ndarray:
+    def contains(self, low: np.ndarray, high: np.ndarray, columns: np.ndarray, reports: np.ndarray) -> np.ndarray:
         side, end = _sides_and_ends(low, high)
         side, end = side[columns], end[columns]
         lattice = np.round(np.abs(reports - end) / self.step)

@@ -41,7 +41,7 @@ class KnotPrior:
 
     Example
     -------
-    >>> prior = KnotPrior([0.5, 0.5], [0.25], "public")
+    >>> prior = KnotPrior(np.array([0.5, 0.5]), np.array([0.25]), "public")
     >>> float(prior.weights.sum())
     1.0
     """
@@ -59,21 +59,20 @@ class KnotPrior:
         if abs(weights.sum() - 1.0) > WEIGHT_SUM_TOLERANCE:
             raise InputError(f"prior weights must sum to 1, got {weights.sum()}: divide them by their sum")
         if self.source not in get_args(Source):
-            raise InputError(
-                f"prior source must be one of {', '.join(get_args(Source))}, got {self.source!r}"
-            )
+            raise InputError(f"prior source must be one of {', '.join(get_args(Source))}, got {self.source!r}")
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "rounding", rounding)
 
 
 def _vector(name: str, values: object) -> np.ndarray:
-    array = np.array(values, dtype=float)
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"prior {name} must be numbers") from None
     if array.ndim != 1:
         raise InputError(f"prior {name} must be one-dimensional, got shape {array.shape}")
     wrong = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if wrong.size:
-        raise InputError(
-            f"prior {name} must be finite and non-negative, got {array[wrong[0]]} at position {wrong[0]}"
-        )
+        raise InputError(f"prior {name} must be finite and non-negative, got {array[wrong[0]]} at position {wrong[0]}")
     array.setflags(write=False)
     return array

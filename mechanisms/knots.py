@@ -39,9 +39,7 @@ def check_knots(knots: ArrayLike) -> np.ndarray:
     wrong = np.flatnonzero(~(array[1:] > array[:-1]))
     if wrong.size:
         k = wrong[0]
-        raise InputError(
-            f"knots must be strictly increasing, got {array[k]} then {array[k + 1]} at position {k + 1}"
-        )
+        raise InputError(f"knots must be strictly increasing, got {array[k]} then {array[k + 1]} at position {k + 1}")
     with np.errstate(over="ignore"):
         width = array[-1] - array[0]
     if not NARROWEST_DOMAIN < width < WIDEST_DOMAIN:

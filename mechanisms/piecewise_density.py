@@ -6,9 +6,7 @@ from .unit_domain import UnitDomain
 from .window_edges import WindowEdges
 
 
-def window_masses(
-    domain: UnitDomain, stretch: float, half_width: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def window_masses(domain: UnitDomain, stretch: float, half_width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     r"""Return the cells of [-B, B], B = stretch + half_width, and the mass of each at each knot.
 
     The density at knot t is q E within half_width of stretch * t and q elsewhere,

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
+from typing import Any
 
 from .errors import InputError
 
@@ -55,9 +56,9 @@ class Provenance:
     """
 
     method: str = "unspecified"
-    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     version: str = field(default_factory=installed_version)
-    certificate: Mapping[str, float | str] | None = None
+    certificate: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         for name in ("method", "version"):
@@ -78,9 +79,7 @@ def _plain_mapping(name: str, mapping: object) -> dict[str, Parameter]:
         where = f"{name}[{key!r}]"
         if hasattr(value, "tolist"):  # numpy arrays and scalars
             value = value.tolist()
-        plain[key] = (
-            [_scalar(where, v) for v in value] if isinstance(value, list | tuple) else _scalar(where, value)
-        )
+        plain[key] = [_scalar(where, v) for v in value] if isinstance(value, list | tuple) else _scalar(where, value)
     return plain
 
 

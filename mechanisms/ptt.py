@@ -98,9 +98,7 @@ def optimal_eta(epsilon: float, second_moment: float = 1.0, *, kind: int = 1) ->
     """
     excess = math.expm1(check_epsilon(epsilon))
     if not 0 <= second_moment <= 1:
-        raise InputError(
-            f"second_moment must be in [0, 1], as of values scaled to [-1, 1], got {second_moment!r}"
-        )
+        raise InputError(f"second_moment must be in [0, 1], as of values scaled to [-1, 1], got {second_moment!r}")
     if kind not in (1, 2):
         raise InputError(f"kind must be 1 (window) or 2 (tent), got {kind!r}")
 

@@ -53,9 +53,7 @@ def rising_distribution(probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return order, cumulative
 
 
-def draw_outputs(
-    order: np.ndarray, cumulative: np.ndarray, rows: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
+def draw_outputs(order: np.ndarray, cumulative: np.ndarray, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Draw one output for each user.
 
     Parameters

@@ -46,9 +46,7 @@ def square_wave(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
     domain = UnitDomain.of(knots, epsilon)
     half_width = square_wave_half_width(epsilon)
     # [-1, 1] is twice as wide as [0, 1]
-    return domain.table(
-        *window_masses(domain, 1.0, 2 * half_width), "square-wave", {"half_width": half_width}
-    )
+    return domain.table(*window_masses(domain, 1.0, 2 * half_width), "square-wave", {"half_width": half_width})
 
 
 def square_wave_half_width(epsilon: float) -> float:

@@ -191,9 +191,7 @@ class TabulatedMechanism:
     def pmf(self, x: ArrayLike) -> np.ndarray:
         """Return the (N, m) probability of each output at each value."""
         index, right = self.row_weights(x)
-        return (1 - right)[:, None] * self.probabilities[index] + right[:, None] * self.probabilities[
-            index + 1
-        ]
+        return (1 - right)[:, None] * self.probabilities[index] + right[:, None] * self.probabilities[index + 1]
 
     def expected_variance(self, prior: KnotPrior) -> float:
         """Return the mean variance of a report over the prior's data, rounding included; squared units."""
@@ -236,9 +234,7 @@ class TabulatedMechanism:
         (3,)
         """
         if not isinstance(rng, np.random.Generator):
-            raise InputError(
-                f"rng must be a numpy.random.Generator, got {rng!r}: pass numpy.random.default_rng()"
-            )
+            raise InputError(f"rng must be a numpy.random.Generator, got {rng!r}: pass numpy.random.default_rng()")
         values, clipped = self.clip_to_domain(x) if clip else (values_inside(x, *self.domain), 0)
         if clipped:
             note = f"{clipped} of {values.size} values were outside the domain and clipped"

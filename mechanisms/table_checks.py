@@ -84,9 +84,7 @@ def check_probabilities(values: object, shape: tuple[int, int]) -> np.ndarray:
     wrong = np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))
     if wrong.size:
         i, j = wrong[0]
-        raise TableError(
-            f"probabilities must be finite and non-negative, got {matrix[i, j]} at row {i}, output {j}"
-        )
+        raise TableError(f"probabilities must be finite and non-negative, got {matrix[i, j]} at row {i}, output {j}")
     sums = matrix.sum(axis=1)
     wrong = np.flatnonzero(~(np.abs(sums - 1) <= ROW_SUM_TOLERANCE))
     if wrong.size:

@@ -42,7 +42,6 @@ def tent_masses(
     base = 1 / (2 * (stretch + half_width) + half_width * domain.excess)
     distance = stretch * (cut.origin - domain.position[:, None]) + cut.side * half_width
     height = np.clip(1 - np.abs(distance) / half_width, 0.0, 1.0)
-    np.put_along_axis(height, cut.place, np.array([[0.0, 1.0, 0.0]]), axis=1)
     density = base * (1 + domain.excess * height)
     left, right = density[:, :-1], density[:, 1:]
     tilt = (right - left) / (right + left) * TILT_SHRINK

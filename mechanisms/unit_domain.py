@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +12,7 @@ from .budget import check_epsilon, inner_epsilon
 from .cell_law import Uniform, WithinCell
 from .errors import InputError
 from .knots import check_knots
-from .provenance import Parameter, Provenance
+from .provenance import Provenance
 from .table import TabulatedMechanism
 
 FORMULA_MARGIN = 2e-15
@@ -60,9 +61,7 @@ class UnitDomain:
         low, high = values[0], values[-1]
         position = ((values - low) - (high - values)) / (high - low)
         if np.any(np.diff(position) <= 0):
-            raise InputError(
-                "knots must be further apart than 1e-16 of the domain: leave the nearest ones out"
-            )
+            raise InputError("knots must be further apart than 1e-16 of the domain: leave the nearest ones out")
         return cls(values, position, float(epsilon), inner, math.expm1(inner))
 
     @property
@@ -81,7 +80,7 @@ class UnitDomain:
         high: np.ndarray,
         probabilities: np.ndarray,
         method: str,
-        parameters: Mapping[str, Parameter],
+        parameters: Mapping[str, Any],
         within: WithinCell | None = None,
     ) -> TabulatedMechanism:
         """Return the table whose outputs have these ends in the scaled domain, sorted.

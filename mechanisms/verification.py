@@ -91,9 +91,7 @@ def verify(table: TabulatedMechanism, *, epsilon: float | None = None) -> Verifi
         failures.append(f"the log-ratio must be at most {budget:g}, got {ratios[j]} at output {j}")
     if row_errors.max() > MAX_ROW_SUM_ERROR:
         i = int(np.argmax(row_errors))
-        failures.append(
-            f"rows must sum to 1 within {MAX_ROW_SUM_ERROR:g}, got an error of {row_errors[i]} in row {i}"
-        )
+        failures.append(f"rows must sum to 1 within {MAX_ROW_SUM_ERROR:g}, got an error of {row_errors[i]} in row {i}")
     if table.provenance.parameters.get("unbiased") is True and bias.max() > _bias_limit(table):
         i = int(np.argmax(bias))
         failures.append(f"the table claims to be unbiased, got a bias of {bias[i]} at knot {i}")
@@ -143,9 +141,7 @@ def _log_ratio(density: np.ndarray) -> np.ndarray:
     """log(largest / smallest) per column, through their difference: accurate for ratios near one."""
     largest, smallest = density.max(axis=0), density.min(axis=0)
     with np.errstate(over="ignore"):  # beyond the largest double is infinite enough
-        excess = np.divide(
-            largest - smallest, smallest, out=np.where(largest > 0, np.inf, 0.0), where=smallest > 0
-        )
+        excess = np.divide(largest - smallest, smallest, out=np.where(largest > 0, np.inf, 0.0), where=smallest > 0)
         return np.log1p(excess)
 
 

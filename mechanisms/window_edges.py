@@ -32,9 +32,7 @@ class WindowEdges:
     side: np.ndarray
 
     @classmethod
-    def of(
-        cls, position: np.ndarray, stretch: float, half_width: float, sides: Sequence[int]
-    ) -> "WindowEdges":
+    def of(cls, position: np.ndarray, stretch: float, half_width: float, sides: Sequence[int]) -> "WindowEdges":
         """Collect stretch * position + side * half_width over rows and sides, in exact rational arithmetic.
 
         Example

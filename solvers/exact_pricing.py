@@ -29,6 +29,9 @@ from .unbiased_program import Array, UnbiasedProgram
 DINKELBACH_STEPS = 2
 """Improvements of the bound tried; the first usually gains a factor of two in the gap, later ones little."""
 
+ON_EDGE = 1e-12
+"""Relative distance by which rounding can put a vertex that lies on a breakpoint outside both of its pieces."""
+
 ROUNDING = 8 * np.finfo(np.float64).eps
 """Bounds the relative rounding of each term of F; the bound must hold although F is summed in doubles."""
 
@@ -68,18 +71,21 @@ def price(program: UnbiasedProgram, lam: Array, nu: Array) -> Pricing:
     x, p, E = program.knots, program.weights, program.ratio
     breaks = _roots(x, p, lam, nu)
     if len(breaks) == 0:
-        inside = np.array([0.0])
+        within = np.array([0.0])
     else:
-        inside = np.concatenate([[breaks[0] - 1], 0.5 * (breaks[1:] + breaks[:-1]), [breaks[-1] + 1]])
-    g = program.reduced_costs(program.offsets(inside), lam, nu)
+        within = np.concatenate([[breaks[0] - 1], 0.5 * (breaks[1:] + breaks[:-1]), [breaks[-1] + 1]])
+    g = program.reduced_costs(program.offsets(within), lam, nu)
     pattern = np.where(g < 0, E, 1.0)
     vertex = (pattern.T @ (p * x + 0.5 * nu)) / (pattern.T @ p)
     edges = np.concatenate([[-np.inf], breaks, [np.inf]])
-    # Rounding can put a vertex that lies on a breakpoint just outside both of its pieces; clipping keeps it.
-    slack = 1e-12 * (1 + np.abs(vertex))
-    ok = (vertex >= edges[:-1] - slack) & (vertex <= edges[1:] + slack)
-    outputs = np.unique(vertex[ok])
-    return Pricing(outputs, program.column_values(program.reduced_costs(program.offsets(outputs), lam, nu)))
+    outputs = np.clip(vertex, edges[:-1], edges[1:])
+    values = program.column_values(program.reduced_costs(program.offsets(outputs), lam, nu))
+    inside = np.abs(vertex - outputs) <= ON_EDGE * (1 + np.abs(vertex))
+    # Nearly equal roots are known to half the digits only, so that a vertex may seem to lie outside its piece:
+    # the end of the piece then has its value, and counts where it is lower than all else.
+    keep = inside | (values < values[inside].min(initial=np.inf))
+    outputs, first = np.unique(outputs[keep], return_index=True)
+    return Pricing(outputs, values[keep][first])
 
 
 def _roots(x: Array, p: Array, lam: Array, nu: Array) -> Array:
@@ -107,9 +113,10 @@ def certified_bound(program: UnbiasedProgram, lam: Array, nu: Array) -> float:
     for _ in range(1 + DINKELBACH_STEPS):
         pricing = price(program, lam, nu)
         offsets = program.offsets(pricing.outputs)
-        pattern = np.where(program.reduced_costs(offsets, lam, nu) < 0, program.ratio, 1.0)
         size = program.weights[:, None] * offsets**2 + np.abs(lam)[:, None] + np.abs(nu[:, None] * offsets)
-        values = pricing.values - ROUNDING * (pattern * size).sum(0)
+        rounding = ROUNDING * size
+        pattern = np.where(program.reduced_costs(offsets, lam, nu) < rounding, program.ratio, 1.0)
+        values = pricing.values - (pattern * rounding).sum(0)
         best = max(best, float(lam.sum() - ROUNDING * np.abs(lam).sum() + min(0.0, values.min())))
         if values.min() >= 0:
             break

@@ -32,7 +32,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..mechanisms.errors import SolverError
 from .dual_centring import centre_slacks
@@ -129,16 +129,17 @@ class NewtonSystem:
         schur[n + i, n + i] += (weighted * self.offsets).sum(1)
         self.scale = 1 / np.sqrt(np.diag(schur))
         self.schur = schur * self.scale[:, None] * self.scale
-        shift = REGULARISATION
-        while True:
-            try:
-                shifted = self.schur + shift * np.eye(2 * n)
-                self.factor = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
-                return
-            except LinAlgError:
-                shift *= 100
-                if not shift < 1:
-                    raise SolverError("the interior point's Newton system cannot be factorised") from None
+        shift, failed = REGULARISATION, 1
+        while failed:
+            self.factor, failed = dpotrf(self.schur + shift * np.eye(2 * n), lower=1, overwrite_a=1)
+            shift *= 100
+            if failed and not shift < 1:
+                raise SolverError("the interior point's Newton system cannot be factorised")
+
+    def _solve(self, right: Array) -> Array:
+        """Solve the equilibrated Schur system, with one step of refinement."""
+        v = dpotrs(self.factor, right, lower=1)[0]
+        return v + dpotrs(self.factor, right - self.schur @ v, lower=1)[0]
 
     def direction(self, rs: Array, ru: Array, *, newton: bool) -> list[Array]:
         """Return (dlam, dnu, dt, ds, du, dzs, dzu) for complementarity targets z_s ds + s dz_s = rs, and ru alike.
@@ -159,9 +160,7 @@ class NewtonSystem:
         column = self.growth * h.sum(0)
         known = known + self.a * (column / self.curvature)
         want = (want - np.concatenate([known.sum(1), (known * self.offsets).sum(1)])) * self.scale
-        v = cho_solve(self.factor, want, check_finite=False)
-        v = v + cho_solve(self.factor, want - self.schur @ v, check_finite=False)
-        v = v * self.scale
+        v = self._solve(want) * self.scale
         dlam, dnu = v[:n], v[n:]
         dg = -(dlam[:, None] + dnu[:, None] * self.offsets)
         dt = (column - (self.a * dg).sum(0)) / self.curvature
@@ -171,29 +170,30 @@ class NewtonSystem:
         return [dlam, dnu, dt, ds, du, (rs - it.zs * ds) / it.s, (ru - it.zu * du) / it.u]
 
 
-def _longest(value: Array, change: Array) -> float:
-    """Return the largest step in [0, 1] that keeps value + step * change >= 0."""
-    steepest = float(-(change / value).min())
-    return 1.0 if steepest <= 1.0 else 1 / steepest
+def _rates(it: Iterate, move: list[Array]) -> list[Array]:
+    """Return the relative change of s, u, z_s and z_u per unit step."""
+    return [move[3] / it.s, move[4] / it.u, move[5] / it.zs, move[6] / it.zu]
 
 
-def _step_lengths(it: Iterate, move: list[Array]) -> tuple[float, float]:
-    primal = min(_longest(it.s, move[3]), _longest(it.u, move[4]))
-    return primal, min(_longest(it.zs, move[5]), _longest(it.zu, move[6]))
+def _step_lengths(rates: list[Array]) -> tuple[float, float]:
+    """Return the largest primal and dual steps in [0, 1] that keep everything non-negative."""
+    falls = [-float(rate.min()) for rate in rates]
+    return 1 / max(1.0, falls[0], falls[1]), 1 / max(1.0, falls[2], falls[3])
 
 
 def _best_blend(
-    it: Iterate, base: list[Array], extra: list[Array], shares: tuple[float, ...]
-) -> tuple[float, float, list[Array]]:
-    """Return the step lengths and the direction base + share * extra whose lengths add up to most."""
-    best: tuple[float, float, list[Array]] | None = None
+    base: list[Array], extra: list[Array], shares: tuple[float, ...]
+) -> tuple[float, tuple[float, float], list[Array]]:
+    """Return the share of the extra rates to add whose two step lengths add up to most, these, and the rates."""
+    tried = []
     for share in shares:
-        move = [one + share * two for one, two in zip(base, extra, strict=True)]
-        primal, dual = _step_lengths(it, move)
-        if best is None or primal + dual > best[0] + best[1]:
-            best = primal, dual, move
-    assert best is not None
-    return best
+        rates = [one + share * two for one, two in zip(base, extra, strict=True)]
+        tried.append((share, _step_lengths(rates), rates))
+    return max(tried, key=lambda one: sum(one[1]))
+
+
+def _blend(base: list[Array], extra: list[Array], share: float) -> list[Array]:
+    return [one + share * two for one, two in zip(base, extra, strict=True)]
 
 
 def newton_step(program: UnbiasedProgram, it: Iterate) -> Iterate:
@@ -207,31 +207,33 @@ def newton_step(program: UnbiasedProgram, it: Iterate) -> Iterate:
     system = NewtonSystem(program, it)
     w = program.barrier_weights[:, None]
     mu = it.complementarity / (2 * len(it.outputs))
-    affine = system.direction(-it.s * it.zs, -it.u * it.zu, newton=True)
-    primal, dual = _step_lengths(it, affine)
-    after = np.vdot(it.s + primal * affine[3], it.zs + dual * affine[5])
-    after += np.vdot(it.u + primal * affine[4], it.zu + dual * affine[6])
+    move = system.direction(-it.s * it.zs, -it.u * it.zu, newton=True)
+    rates = _rates(it, move)
+    primal, dual = _step_lengths(rates)
+    after = np.vdot(it.s + primal * move[3], it.zs + dual * move[5])
+    after += np.vdot(it.u + primal * move[4], it.zu + dual * move[6])
     sigma = float(np.clip((after / it.complementarity) ** 3, 1e-6, 0.9))
     target = sigma * mu * w
-    corrector = system.direction(target - affine[3] * affine[5], target - affine[4] * affine[6], newton=False)
-    primal, dual, move = _best_blend(it, affine, corrector, (1.0, max(primal * dual, 0.1)))
+    extra = system.direction(target - move[3] * move[5], target - move[4] * move[6], newton=False)
+    shares = (1.0, max(primal * dual, 0.1))
+    share, (primal, dual), rates = _best_blend(rates, _rates(it, extra), shares)
+    move = _blend(move, extra, share)
     for _ in range(CORRECTORS):
         if min(primal, dual) > 0.9:
             break
         rs, ru = _centrality(it, move, min(1.0, primal + 0.3), min(1.0, dual + 0.3), target)
-        better = _best_blend(it, move, system.direction(rs, ru, newton=False), (1.0, 0.4))
-        if better[0] + better[1] <= primal + dual + 0.05:
+        extra = system.direction(rs, ru, newton=False)
+        share, lengths, better = _best_blend(rates, _rates(it, extra), (1.0, 0.4))
+        if sum(lengths) <= primal + dual + 0.05:
             break
-        primal, dual, move = better
-    share = LONG_STEP_SHARE if min(primal, dual) > 0.9 else STEP_SHARE
-    primal = min(1.0, share * primal)
+        (primal, dual), rates, move = lengths, better, _blend(move, extra, share)
+    stretch = LONG_STEP_SHARE if min(primal, dual) > 0.9 else STEP_SHARE
+    primal = min(1.0, stretch * primal)
     moved = replace(it, t=it.t + primal * move[2], s=it.s + primal * move[3], u=it.u + primal * move[4])
     return dual_step(program, moved, move[0], move[1], system.offsets)
 
 
-def _centrality(
-    it: Iterate, move: list[Array], primal: float, dual: float, target: Array
-) -> tuple[Array, Array]:
+def _centrality(it: Iterate, move: list[Array], primal: float, dual: float, target: Array) -> tuple[Array, Array]:
     """Return Gondzio's targets: products that would leave [0.1, 10] times the target, pulled back."""
     out = []
     for value, slack, dv, dz in ((it.s, it.zs, move[3], move[5]), (it.u, it.zu, move[4], move[6])):

@@ -18,7 +18,7 @@ from ..mechanisms.errors import SolverError
 from .dual_centring import centre_slacks
 from .exact_pricing import Pricing
 from .interior_point import Iterate
-from .unbiased_program import Array, UnbiasedProgram
+from .unbiased_program import Array, Flags, Indices, UnbiasedProgram
 
 NEAR = 10.0
 """Outputs with F below this many times the current gap, per unit of floor, stay or come in."""
@@ -42,9 +42,7 @@ SHIFTS = 100
 """Newton steps allowed for the dual shift; the slope falls from at most E to at least 1, a dozen are typical."""
 
 
-def refine_outputs(
-    program: UnbiasedProgram, it: Iterate, pricing: Pricing, gap: float, loss: float
-) -> Iterate:
+def refine_outputs(program: UnbiasedProgram, it: Iterate, pricing: Pricing, gap: float, loss: float) -> Iterate:
     """Return the iterate on refined outputs.
 
     Parameters
@@ -73,9 +71,7 @@ def refine_outputs(
     lam = _lowered(program, it, outputs, CLEARANCE * loss * scale)
     g = program.reduced_costs(program.offsets(outputs), lam, it.nu)
     zs, zu, _ = centre_slacks(g, program.ratio, program.barrier_weights)
-    return replace(
-        it, outputs=outputs, lam=lam, t=it.t @ kernel, s=it.s @ kernel, u=it.u @ kernel, zs=zs, zu=zu
-    )
+    return replace(it, outputs=outputs, lam=lam, t=it.t @ kernel, s=it.s @ kernel, u=it.u @ kernel, zs=zs, zu=zu)
 
 
 def _candidates(program: UnbiasedProgram, it: Iterate, pricing: Pricing, near: float) -> Array:
@@ -95,9 +91,7 @@ def _merge(kept: Array, added: Array, separation: float) -> Array:
     return np.union1d(kept, added)
 
 
-def _spread_kernel(
-    program: UnbiasedProgram, it: Iterate, keep: Array, outputs: Array, allowance: float
-) -> Array:
+def _spread_kernel(program: UnbiasedProgram, it: Iterate, keep: Flags, outputs: Array, allowance: float) -> Array:
     """Return the row-stochastic, mean-preserving (m_old, m_new) kernel."""
     old = it.outputs
     stay = np.zeros((len(old), len(outputs)))
@@ -125,7 +119,7 @@ def _spread_kernel(
     return share * spread + (1 - share) * stay
 
 
-def _targets(kept: Array, home: int, is_kept: bool, count: int) -> tuple[list[int], list[int]]:
+def _targets(kept: Indices, home: int, is_kept: bool, count: int) -> tuple[list[int], list[int]]:
     """Return the positions left and right of an old output that may take over some of its column.
 
     They are the new outputs up to the next kept ones, or these where there are none; both lists are empty where a

@@ -12,15 +12,17 @@ Source: Megiddo (1991), on finding an optimal basis from an interior solution.
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from ..mechanisms.errors import SolverError
-from .unbiased_program import Array, UnbiasedProgram
+from .unbiased_program import Array, Indices, UnbiasedProgram
 from .window_rows import stretched_rows
 
 NEGLIGIBLE = 1e-13
-"""Staircase columns lighter than this are rounding."""
+"""Staircase columns, and outputs, whose largest probability is below this are rounding."""
 
 PIVOT = 1e-9
 """Smallest tableau entry that may decide a ratio test."""
@@ -50,7 +52,7 @@ def sparse_mechanism(program: UnbiasedProgram, outputs: Array, floor: Array) -> 
     basis, weight = _push(columns, cost, theta)
     lighter = np.zeros(len(outputs))
     np.add.at(lighter, position[basis], np.maximum(weight, 0))
-    used = lighter > NEGLIGIBLE
+    used = lighter * program.ratio > NEGLIGIBLE
     try:
         fewer, sparse = stretched_rows(program, outputs[used], lighter[used])
     except SolverError:
@@ -60,29 +62,30 @@ def sparse_mechanism(program: UnbiasedProgram, outputs: Array, floor: Array) -> 
     return fewer, sparse
 
 
-def _staircases(program: UnbiasedProgram, floor: Array, P: Array) -> tuple[Array, Array, Array]:
+def _staircases(program: UnbiasedProgram, floor: Array, P: Array) -> tuple[Indices, Array, Array]:
     """Return, per staircase column, the output's position, the pattern in {1, E} (n, K) and the weight theta."""
     m = len(floor)
     level = np.clip((P - floor) / ((program.ratio - 1) * floor), 0.0, 1.0)
     edges = np.concatenate([np.zeros((1, m)), np.sort(level, axis=0), np.ones((1, m))])
     weight = np.diff(edges, axis=0) * floor  # pattern k raises the rows whose level exceeds edges[k]
-    k, position = np.nonzero(weight > NEGLIGIBLE)
+    k, position = np.nonzero(weight * program.ratio > NEGLIGIBLE)
     pattern = np.where(level[:, position] > edges[k, position], program.ratio, 1.0)
     return position, pattern, weight[k, position]
 
 
-def _push(columns: Array, cost: Array, theta: Array) -> tuple[Array, Array]:
+def _push(columns: Array, cost: Array, theta: Array) -> tuple[Indices, Array]:
     """Return a basis, and its weights, reached from theta > 0 by moves that keep columns @ theta, lowering the cost."""
-    r, order = qr(columns * theta, mode="r", pivoting=True)
+    # scipy's annotations do not follow the options.
+    r, order = cast("tuple[Array, Indices]", qr(columns * theta, mode="r", pivoting=True))
     diagonal = np.abs(np.diag(r))
     rank = int(np.sum(diagonal > diagonal[0] * np.finfo(float).eps * len(theta)))
     basis, rest = order[:rank].copy(), order[rank:].copy()
-    tableau = solve_triangular(r[:rank, :rank], r[:rank, rank:]) / theta[basis][:, None] ** -1 / theta[rest]
+    tableau = solve_triangular(r[:rank, :rank], r[:rank, rank:]) * theta[basis][:, None] / theta[rest]
     value = theta[basis].copy()
     for k in range(len(rest)):
         column = tableau[:, k]
         reduced = cost[rest[k]] - cost[basis] @ column
-        leaving, value, entering = _push_one(column, value, theta[rest[k]], down=reduced >= 0)
+        leaving, value, entering = _push_one(column, value, float(theta[rest[k]]), down=reduced >= 0)
         if leaving < 0:
             continue
         pivot = column[leaving]
@@ -105,9 +108,7 @@ def _push_one(column: Array, value: Array, weight: float, *, down: bool) -> tupl
     limit[falling] = np.maximum(value[falling], 0) / slope[falling]
     leaving = int(np.argmin(limit))
     step = limit[leaving]
-    if down and step >= weight:
-        return -1, value + column * weight, 0.0
-    if not np.isfinite(step):
+    if not np.isfinite(step) or (down and step >= weight):
         return -1, value + column * weight, 0.0
     moved = value - slope * step
     moved[leaving] = 0.0

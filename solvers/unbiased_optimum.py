@@ -21,7 +21,7 @@ import numpy as np
 
 from ..mechanisms.errors import SolverError
 from .exact_pricing import certified_bound, price
-from .interior_point import Iterate, newton_step, residuals
+from .interior_point import Iterate, newton_step
 from .output_refinement import refine_outputs
 from .sparse_support import sparse_mechanism
 from .starting_point import starting_outputs, starting_point
@@ -36,6 +36,9 @@ FIRST_PRICING = 0.1
 
 REFINE_AT = 0.5
 """The outputs are refined when they cost more than this share of the complementarity gap."""
+
+CLOSED = 0.8
+"""Share of the tolerance to reach on the path; the rest is room for the clean-up's rounding."""
 
 MAX_STEPS = 400
 """Newton steps allowed; three times what the hardest measured design takes."""
@@ -135,54 +138,44 @@ def solve_unbiased(
 class _Path:
     """The interior-point path with its best bound."""
 
-    def __init__(
-        self, program: UnbiasedProgram, tolerance: float, progress: Callable[[Progress], None] | None
-    ) -> None:
+    def __init__(self, program: UnbiasedProgram, tolerance: float, progress: Callable[[Progress], None] | None) -> None:
         self.program, self.tolerance, self.progress = program, tolerance, progress
         self.started = time.perf_counter()
-        self.bound, self.lam, self.nu = -np.inf, np.zeros(0), np.zeros(0)
+        # No multipliers at all certify that no variance is negative.
+        self.bound, self.lam, self.nu = 0.0, np.zeros(len(program.knots)), np.zeros(len(program.knots))
         self.steps = self.refinements = 0
 
     def run(self) -> UnbiasedOptimum:
         outputs = starting_outputs(self.program, max(OUTPUTS_PER_KNOT * len(self.program.knots), 16))
-        it = starting_point(self.program, outputs)
-        try:
-            it = self._close_gap(it)
-        except _Stuck as stuck:
-            it = stuck.iterate
-        return self._result(it)
+        return self._result(self._close_gap(starting_point(self.program, outputs)))
 
     def _close_gap(self, it: Iterate) -> Iterate:
-        while self.steps < MAX_STEPS:
-            gap = it.complementarity
-            if gap < FIRST_PRICING * (it.dual_objective + gap):
-                loss = it.dual_objective - self._improve_bound(it)
+        """Return the last good iterate: of a closed gap, or of the path's end by rounding or MAX_STEPS."""
+        with suppress(SolverError):
+            while self.steps < MAX_STEPS:
+                gap = it.complementarity
                 objective = it.dual_objective + gap
-                self._report(it, (objective - self.bound) / objective)
-                if objective - self.bound <= 0.8 * self.tolerance * objective:
-                    return it
-                if loss > REFINE_AT * gap:
-                    it = self._refine(it, gap, loss)
-            else:
-                self._report(it, 1.0)
-            it = self._step(it)
-        raise _Stuck(it)
+                if gap < FIRST_PRICING * objective:
+                    loss = it.dual_objective - self._improve_bound(it)
+                    self._report(it, (objective - self.bound) / objective)
+                    if objective - self.bound <= CLOSED * self.tolerance * objective:
+                        break
+                    if loss > REFINE_AT * gap:
+                        it = self._refine(it, gap, loss)
+                else:
+                    self._report(it, 1.0)
+                it = self._step(it)
+        return it
 
     def _refine(self, it: Iterate, gap: float, loss: float) -> Iterate:
         self.refinements += 1
-        try:
-            return refine_outputs(self.program, it, price(self.program, it.lam, it.nu), gap, loss)
-        except SolverError:
-            raise _Stuck(it) from None
+        return refine_outputs(self.program, it, price(self.program, it.lam, it.nu), gap, loss)
 
     def _step(self, it: Iterate) -> Iterate:
         self.steps += 1
-        try:
-            after = newton_step(self.program, it)
-        except SolverError:
-            raise _Stuck(it) from None
+        after = newton_step(self.program, it)
         if not np.isfinite(after.complementarity):
-            raise _Stuck(it)
+            raise SolverError("the interior point's step is not finite")
         return after
 
     def _improve_bound(self, it: Iterate) -> float:
@@ -217,11 +210,3 @@ class _Path:
             self.refinements,
             time.perf_counter() - self.started,
         )
-
-
-class _Stuck(Exception):
-    """Rounding ended the path; carries the last good iterate."""
-
-    def __init__(self, iterate: Iterate) -> None:
-        super().__init__("the interior-point path ended early")
-        self.iterate = iterate

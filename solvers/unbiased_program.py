@@ -16,15 +16,26 @@ Dual: g_i(y) = p_i (y - x_i)^2 - lambda_i - nu_i (y - x_i), and F(y) = sum_i min
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..mechanisms.errors import InputError
+
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Flags = NDArray[np.bool_]
 
 PRIOR_SHARE = 0.5
 """Barrier weights mix the prior with 1/n in this share: neither a rare knot nor a common one stalls the method."""
+
+LEAST_WEIGHT = 1e-100
+"""Weights below it count as zero: bounds stay valid, objectives lose nothing, and squares of roots do not overflow."""
+
+ROUNDING = 1e-9
+"""How far knots may lie outside [-1, 1], and the sum of weights from 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +50,31 @@ class UnbiasedProgram:
         Prior weights, non-negative, summing to 1.
     ratio : float
         E = e^epsilon > 1, the largest ratio of two entries of a column.
+
+    Raises
+    ------
+    InputError
+        A shape does not fit, or a number is out of range.
     """
 
     knots: Array
     weights: Array
     ratio: float
+
+    def __post_init__(self) -> None:
+        x, p = (np.array(a, dtype=np.float64) for a in (self.knots, self.weights))
+        if x.ndim != 1 or len(x) < 2 or p.shape != x.shape:
+            raise InputError(f"a program must have n >= 2 knots and n weights, got {x.shape} and {p.shape}")
+        if not (np.all(np.diff(x) > 0) and np.abs(x[[0, -1]]).max() <= 1 + ROUNDING):
+            raise InputError(f"knots must increase within [-1, 1], got {x.tolist()!r}: scale the domain")
+        if not (np.all(p >= 0) and abs(p.sum() - 1) <= ROUNDING):
+            raise InputError(f"weights must be non-negative and sum to 1, got {p.tolist()!r}")
+        if not 1 < self.ratio < math.inf:
+            raise InputError(f"the ratio e^epsilon must be finite and above 1, got {self.ratio!r}")
+        p[p < LEAST_WEIGHT] = 0
+        for name, value in (("knots", x), ("weights", p)):
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
 
     @property
     def barrier_weights(self) -> Array:

@@ -21,14 +21,19 @@ from __future__ import annotations
 import numpy as np
 
 from ..mechanisms.errors import SolverError
-from .unbiased_program import Array, UnbiasedProgram
+from .unbiased_program import Array, Indices, UnbiasedProgram
 
 BISECTIONS = 200
 """More halvings than a double has bits: the bisection ends by itself when the interval has no midpoint."""
 
+LARGEST_STRETCH = 1e-7
+"""Relative stretch of the outputs allowed; it costs 2e-7 of E[Y^2], which the certificate would show."""
 
-STRETCHES = (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
-"""Relative stretches of the outputs tried in turn; the last costs 2e-7 of E[Y^2], which the certificate would show."""
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+"""Shares of a row, and means per unit of the outermost output, are exact to this."""
+
+SETTLES = 10
+"""Moves allowed of a window's end that rounding put on the wrong side of an edge; one or two are typical."""
 
 
 def stretched_rows(program: UnbiasedProgram, outputs: Array, floor: Array) -> tuple[Array, Array]:
@@ -41,12 +46,38 @@ def stretched_rows(program: UnbiasedProgram, outputs: Array, floor: Array) -> tu
     SolverError
         No unbiased rows exist even after stretching.
     """
-    for stretch in STRETCHES[:-1]:
-        try:
-            return outputs * (1 + stretch), window_rows(program, outputs * (1 + stretch), floor)
-        except SolverError:
-            continue
-    return outputs * (1 + STRETCHES[-1]), window_rows(program, outputs * (1 + STRETCHES[-1]), floor)
+    low, high = _Windows(program, outputs, floor).reach
+    if not low < 0 < high:
+        raise SolverError("the floor must reach to both sides of zero")
+    stretch = max(1.0, program.knots[0] / low, program.knots[-1] / high)
+    if stretch > 1 + LARGEST_STRETCH:
+        raise SolverError("the floor reaches not far enough for unbiased rows")
+    return outputs * stretch, window_rows(program, outputs * stretch, floor)
+
+
+class _Windows:
+    """The windows over a floor, by where they start in the coordinate of cumulative floor."""
+
+    def __init__(self, program: UnbiasedProgram, outputs: Array, floor: Array) -> None:
+        self.growth = program.ratio - 1
+        self.mass = np.concatenate([[0.0], np.cumsum(floor)])
+        self.moment = np.concatenate([[0.0], np.cumsum(floor * outputs)])
+        self.width = float(1 - self.mass[-1]) / self.growth
+        self.latest = float(self.mass[-1]) - self.width
+        if not (self.width > 0 and self.latest >= 0):
+            raise SolverError("the floor's total mass admits no normalised rows")
+
+    def mean(self, alpha: Array) -> Array:
+        """Return the means of the rows whose windows start at alpha."""
+        inside = np.interp(alpha + self.width, self.mass, self.moment)
+        inside -= np.interp(alpha, self.mass, self.moment)
+        return self.moment[-1] + self.growth * inside
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """The least and the largest mean of a row."""
+        low, high = self.mean(np.array([0.0, self.latest]))
+        return float(low), float(high)
 
 
 def window_rows(program: UnbiasedProgram, outputs: Array, floor: Array) -> Array:
@@ -70,48 +101,56 @@ def window_rows(program: UnbiasedProgram, outputs: Array, floor: Array) -> Array
     >>> P.tolist()
     [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]
     """
-    x, E = program.knots, program.ratio
-    mass = np.concatenate([[0.0], np.cumsum(floor)])
-    moment = np.concatenate([[0.0], np.cumsum(floor * outputs)])
-    width = (1 - mass[-1]) / (E - 1)
-    need = (x - moment[-1]) / (E - 1)
-    if not 0 < width <= mass[-1]:
-        raise SolverError("the floor's total mass admits no normalised rows")
-
-    def window_moment(alpha: Array) -> Array:
-        return np.interp(alpha + width, mass, moment) - np.interp(alpha, mass, moment)
-
-    low, high = np.zeros(len(x)), np.full(len(x), mass[-1] - width)
-    if np.any(window_moment(low) > need) or np.any(window_moment(high) < need):
+    x, windows = program.knots, _Windows(program, outputs, floor)
+    reach, slack = windows.reach, ROUNDING * np.abs(outputs).max()
+    if x[0] < reach[0] - slack or x[-1] > reach[1] + slack:
         raise SolverError("the floor reaches not far enough for unbiased rows")
+    low, high = np.zeros(len(x)), np.full(len(x), windows.latest)
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         if np.all((middle <= low) | (middle >= high)):
             break
-        over = window_moment(middle) > need
+        over = windows.mean(middle) > x
         low, high = np.where(over, low, middle), np.where(over, middle, high)
-    return _rows(program, outputs, floor, mass, low, width)
+    first = np.searchsorted(windows.mass, low, side="right") - 1
+    last = np.searchsorted(windows.mass, low + windows.width, side="left") - 1
+    return _rows(program, outputs, floor, first, last)
 
 
-def _rows(program: UnbiasedProgram, y: Array, floor: Array, mass: Array, alpha: Array, width: float) -> Array:
-    """Fill the windows, then settle the two fractional ends from the two equations so that no rounding is left."""
-    n, growth = len(alpha), program.ratio - 1
-    inside = np.minimum(mass[1:], (alpha + width)[:, None]) - np.maximum(mass[:-1], alpha[:, None])
-    share = np.clip(inside / floor, 0.0, 1.0)
-    first = np.clip(np.searchsorted(mass, alpha, side="right") - 1, 0, len(y) - 1)
-    last = np.clip(np.searchsorted(mass, alpha + width, side="left") - 1, 0, len(y) - 1)
-    last = np.maximum(last, np.minimum(first + 1, len(y) - 1))
-    first = np.minimum(first, last - 1)
-    i = np.arange(n)
-    share[i, first] = share[i, last] = 0.0
-    offsets = program.offsets(y)
-    lack = (1 - floor.sum()) - growth * (share * floor).sum(1)
-    lean = -(offsets @ floor) - growth * (share * floor * offsets).sum(1)
-    a, b = offsets[i, first], offsets[i, last]
-    right = (lean - a * lack) / (b - a)
-    P = floor * (1 + growth * share)
-    P[i, first] += np.clip(lack - right, 0.0, growth * floor[first])
-    P[i, last] += np.clip(right, 0.0, growth * floor[last])
+def _rows(program: UnbiasedProgram, outputs: Array, floor: Array, first: Indices, last: Indices) -> Array:
+    """Return E t between the ends of each window, t outside it, and at the ends what the two equations ask for.
+
+    Where rounding put an end on the wrong side of an edge its share comes out of range, and the end moves on.
+    """
+    cap, m = (program.ratio - 1) * floor, len(outputs)
+    offsets = program.offsets(outputs)
+    i, position = np.arange(len(first)), np.arange(m)
+
+    def shares(first: Indices, last: Indices) -> tuple[Array, Array, Array]:
+        full = cap * ((position > first[:, None]) & (position < last[:, None]))
+        lack = 1 - floor.sum() - full.sum(1)
+        lean = -(offsets @ floor) - (full * offsets).sum(1)
+        a, b = offsets[i, first], offsets[i, last]
+        return full, lack, (lean - a * lack) / (b - a)
+
+    first = np.clip(first, 0, m - 2)
+    last = np.clip(last, first + 1, m - 1)
+    full, lack, right = shares(first, last)
+    for _ in range(SETTLES):
+        left = lack - right
+        later = (left < -ROUNDING).astype(np.intp) - (left > cap[first] + ROUNDING)
+        longer = (right > cap[last] + ROUNDING).astype(np.intp) - (right < -ROUNDING)
+        if not (np.any(later) or np.any(longer)):
+            break
+        last = np.clip(last + longer, 1, m - 1)
+        first = np.clip(first + later, 0, np.where(longer < 0, last - 1, m - 2))
+        last = np.maximum(last, first + 1)
+        full, lack, right = shares(first, last)
+    # What rounding is left goes to the mean, which it moves least, and never to the sum or beyond the ratio.
+    left = np.clip(lack - np.clip(right, 0, cap[last]), 0, cap[first])
+    P = floor + full
+    P[i, first] += left
+    P[i, last] += np.clip(lack - left, 0, cap[last])
     return P
 
 

@@ -33,9 +33,7 @@ def expanded(table: TabulatedMechanism, beyond: int) -> tuple[np.ndarray, np.nda
     assert isinstance(law, GeometricTails)
     steps = np.arange(beyond)
     share = (1 - law.ratio) * law.ratio**steps
-    points = np.concatenate(
-        [table.high[0] - law.step * steps[::-1], table.low[1:-1], table.low[-1] + law.step * steps]
-    )
+    points = np.concatenate([table.high[0] - law.step * steps[::-1], table.low[1:-1], table.low[-1] + law.step * steps])
     left, right = table.probabilities[:, :1] * share[::-1], table.probabilities[:, -1:] * share
     return points, np.hstack([left, table.probabilities[:, 1:-1], right])
 
@@ -84,9 +82,7 @@ class TestProgram:
         spread = [lattice_mechanism(prior, 0.7, window=w, ratio=0.93) for w in (8, 12, 18, 27)]
         values = [table.expected_variance(prior.knot_prior) for table in spread]
         assert all(later <= earlier * (1 + 1e-7) for earlier, later in itertools.pairwise(values))
-        budgets = [
-            lattice_mechanism(prior, e).expected_variance(prior.knot_prior) for e in (0.5, 1.0, 2.0, 4.0)
-        ]
+        budgets = [lattice_mechanism(prior, e).expected_variance(prior.knot_prior) for e in (0.5, 1.0, 2.0, 4.0)]
         assert budgets == sorted(budgets, reverse=True)
 
     @pytest.mark.parametrize("window", [5, 8])

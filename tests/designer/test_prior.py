@@ -35,9 +35,7 @@ def weighted_data(draw):
     knots = np.array(draw(knot_lists), dtype=float)
     positions = draw(st.lists(st.floats(0, 1), min_size=1, max_size=12))
     values = np.clip(knots[0] + np.array(positions) * (knots[-1] - knots[0]), knots[0], knots[-1])
-    weights = np.array(
-        draw(st.lists(st.integers(0, 5), min_size=len(values), max_size=len(values))), dtype=float
-    )
+    weights = np.array(draw(st.lists(st.integers(0, 5), min_size=len(values), max_size=len(values))), dtype=float)
     weights[0] += 1
     return knots, values, weights
 
@@ -157,9 +155,7 @@ class TestFromDistribution:
         total = distribution.cdf(knots[-1]) - distribution.cdf(knots[0])
         for k in range(9):
             hat = sum(
-                quad(lambda x, c=knots[k]: (1 - abs(x - c) / step) * distribution.pdf(x), a, b, epsabs=1e-13)[
-                    0
-                ]
+                quad(lambda x, c=knots[k]: (1 - abs(x - c) / step) * distribution.pdf(x), a, b, epsabs=1e-13)[0]
                 for a, b in ((knots[k] - step, knots[k]), (knots[k], knots[k] + step))
                 if a >= knots[0] - 1e-9 and b <= knots[-1] + 1e-9
             )

@@ -157,9 +157,7 @@ def against_optimum(
     return replace(result, seconds=time.perf_counter() - started), optimum
 
 
-def _check_options(
-    method: str, tolerance: float, worst_case: bool, lattice: tuple[float | None, ...]
-) -> None:
+def _check_options(method: str, tolerance: float, worst_case: bool, lattice: tuple[float | None, ...]) -> None:
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
     if not 0 < tolerance < 1:
@@ -185,9 +183,7 @@ def _family(prior: Prior, epsilon: float, method: str, worst_case: bool) -> Tabu
     scale, shift = unbiasing
     mechanism = mechanism.affine(1 / scale, -shift / scale)
     provenance = mechanism.provenance
-    return mechanism.with_provenance(
-        replace(provenance, parameters={**provenance.parameters, "unbiased": True})
-    )
+    return mechanism.with_provenance(replace(provenance, parameters={**provenance.parameters, "unbiased": True}))
 
 
 def _judge(
@@ -214,9 +210,7 @@ def _judge(
         "floor": floor,
         "status": str(optimum.status),
     }
-    mechanism = mechanism.with_provenance(
-        replace(mechanism.provenance, method=method, certificate=certificate)
-    )
+    mechanism = mechanism.with_provenance(replace(mechanism.provenance, method=method, certificate=certificate))
     return Design(
         mechanism,
         method,

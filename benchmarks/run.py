@@ -1,0 +1,40 @@
+"""Run every benchmark in one go and print Markdown: python benchmarks/run.py [--write docs/benchmarks.md]."""
+
+import argparse
+import os
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import certified_designs
+import closed_forms
+import reference_optima
+import same_program
+import throughput
+
+PARTS = (reference_optima, same_program, certified_designs, closed_forms, throughput)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="All benchmarks, side by side in one run.")
+    parser.add_argument("--write", type=Path, help="also write the page to this file")
+    options = parser.parse_args()
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "highspy", "cvxpy"))
+    page = [
+        "# Benchmarks",
+        "Made by `python benchmarks/run.py --write docs/benchmarks.md`, everything in one run. Seconds depend on the "
+        "machine and its load; ratios measured side by side are what to look at.",
+        f"Machine: {os.cpu_count()} cores, {platform.machine()}, {platform.system()}; Python {platform.python_version()}, {versions}.",
+    ]
+    for part in PARTS:
+        print(part.TITLE, "...", file=sys.stderr, flush=True)
+        page += [f"## {part.TITLE}", (part.__doc__ or "").strip(), part.run()]
+    text = "\n\n".join(page) + "\n"
+    print(text)
+    if options.write:
+        options.write.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,211 @@
+"""The laws inside outputs: moments against quadrature, draws against moments, ends against densities."""
+
+import numpy as np
+import pytest
+from optldp.mechanisms import (
+    ExponentialDensity,
+    GeometricTails,
+    LinearDensity,
+    TableError,
+    TabulatedMechanism,
+    Uniform,
+    verify,
+)
+from optldp.mechanisms.exponential_density import truncated_exponential
+from optldp.mechanisms.within_cell import LAWS, law_from_parameters
+from scipy import integrate, stats
+
+LOW, HIGH = np.array([-2.0]), np.array([1.0])
+
+
+def quadrature(density, low, high):
+    """Mean and variance of an unnormalised density."""
+    mass, _ = integrate.quad(density, low, high, epsabs=0, epsrel=1e-12)
+    mean, _ = integrate.quad(lambda y: y * density(y) / mass, low, high, epsabs=1e-13)
+    variance, _ = integrate.quad(lambda y: (y - mean) ** 2 * density(y) / mass, low, high, epsabs=1e-13)
+    return mean, variance
+
+
+def drawn(law, low, high, size=200_000, seed=5):
+    """Many reports of output 0 of row 0."""
+    zero = np.zeros(size, dtype=int)
+    return law.draw(low, high, zero, zero, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("tilt", [-1.0, -0.3, 0.0, 0.7, 1.0])
+def test_linear_moments_and_draws_follow_the_density(tilt):
+    """Quadrature to 1e-11; a Kolmogorov-Smirnov test of the draws at one in a million."""
+    law = LinearDensity(np.array([[tilt]]))
+    mean, variance = law.moments(LOW, HIGH, 1)
+    expected = quadrature(lambda y: 1 + tilt * (2 * (y + 2) / 3 - 1), -2, 1)
+    np.testing.assert_allclose((mean.item(), variance.item()), expected, atol=1e-11)
+
+    def distribution(y):
+        v = (y + 2) / 3
+        return v + tilt * (v**2 - v)
+
+    assert stats.kstest(drawn(law, LOW, HIGH), distribution).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("rate", [-40.0, -3.0, -0.34, -0.3, -1e-5, 0.0, 1e-9, 0.2, 0.5, 8.0, 25.0])
+def test_exponential_moments_and_draws_follow_the_density(rate):
+    """Gentle and steep slopes, on both sides of the switch between series and closed form."""
+    law = ExponentialDensity(np.array([[rate]]))
+    mean, variance = law.moments(LOW, HIGH, 1)
+    expected = quadrature(lambda y: np.exp(rate * (y - (1 if rate > 0 else -2))), -2, 1)
+    np.testing.assert_allclose((mean.item(), variance.item()), expected, atol=1e-11)
+    sample = drawn(law, LOW, HIGH)
+    if rate == 0:
+        assert stats.kstest(sample, stats.uniform(-2, 3).cdf).pvalue > 1e-6
+    else:
+        whole = np.expm1(3 * rate)
+        assert stats.kstest(sample, lambda y: np.expm1(rate * (y + 2)) / whole).pvalue > 1e-6
+    assert sample.min() >= -2
+    assert sample.max() <= 1
+
+
+def test_a_flat_row_beside_a_steep_one_is_drawn_flat():
+    """Steep rows cut the cell into parts for all rows."""
+    law = ExponentialDensity(np.array([[0.0], [9.0]]))
+    assert stats.kstest(drawn(law, LOW, HIGH), stats.uniform(-2, 3).cdf).pvalue > 1e-6
+
+
+def test_exponential_moments_are_smooth_where_the_series_ends():
+    """Ten terms and the closed form agree to 1e-14 at the switch."""
+    for slope in (-1.0, 1.0):
+        near = np.nextafter(slope, 0), slope
+        for moment in truncated_exponential(np.array(near)):
+            assert moment[0] == pytest.approx(moment[1], rel=2e-14)
+
+
+@pytest.mark.parametrize(("low", "high", "rate", "mean"), [(2.0, np.inf, -4.0, 2.25), (-np.inf, 2.0, 4.0, 1.75)])
+def test_exponential_tails_have_exact_moments_and_true_draws(low, high, rate, mean):
+    """Mean at 1 / rate beyond the end, variance 1 / rate^2; the draws go on to infinity."""
+    law = ExponentialDensity(np.array([[rate]]))
+    found_mean, found_variance = law.moments(np.array([low]), np.array([high]), 1)
+    assert (found_mean.item(), found_variance.item()) == (mean, 1 / 16)
+    sample = drawn(law, np.array([low]), np.array([high]))
+    assert stats.kstest(np.abs(sample - 2), stats.expon(scale=0.25).cdf).pvalue > 1e-6
+    assert np.all((sample - 2) * (mean - 2) >= 0)
+
+
+def test_geometric_tails_have_exact_moments_and_lattice_draws():
+    """Direct sums over the lattice; frequencies of the first points within five standard errors."""
+    law = GeometricTails(0.5, 0.8)
+    low, high = np.array([-np.inf, 0.0, 3.0]), np.array([-3.0, 0.0, np.inf])
+    mean, variance = law.moments(low, high, 1)
+    k = np.arange(400)
+    mass = 0.2 * 0.8**k
+    right_mean = float(mass @ (3 + 0.5 * k))
+    np.testing.assert_allclose(mean[0], [-right_mean, 0, right_mean], rtol=1e-12)
+    np.testing.assert_allclose(variance[0, 2], mass @ (3 + 0.5 * k - right_mean) ** 2, rtol=1e-12)
+    size = 100_000
+    columns = np.full(size, 2)
+    sample = law.draw(low, high, columns, columns, np.random.default_rng(2))
+    counts = np.bincount(np.round((sample - 3) / 0.5).astype(int))[:10]
+    assert np.all(np.abs(counts - size * mass[:10]) < 5 * np.sqrt(size * mass[:10]))
+    assert law.contains(low, high, columns, sample).all()
+    assert not law.contains(low, high, columns[:1], np.array([3.25])).any()
+
+
+@pytest.mark.parametrize(
+    ("law", "density"),
+    [
+        (LinearDensity(np.array([[0.4], [-1.0]])), lambda y, i: 1 + [0.4, -1.0][i] * (2 * (y + 2) / 3 - 1)),
+        (ExponentialDensity(np.array([[0.4], [-2.0]])), lambda y, i: np.exp([0.4, -2.0][i] * y)),
+    ],
+)
+def test_end_densities_are_the_normalised_densities(law, density):
+    """The ratio of the two rows at both ends, with each density normalised by quadrature."""
+    at_low, at_high = law.end_densities(LOW, HIGH, np.array([[0.3], [0.7]]))
+    mass = [integrate.quad(density, -2, 1, args=(i,))[0] for i in (0, 1)]
+    for found, y in ((at_low, -2.0), (at_high, 1.0)):
+        expected = [0.3 * density(y, 0) / mass[0], 0.7 * density(y, 1) / mass[1]]
+        assert found[0].item() * expected[1] == pytest.approx(found[1].item() * expected[0], abs=1e-12)
+
+
+def test_tails_of_different_rates_have_an_infinite_ratio():
+    """Far enough out, the slower row is any factor likelier."""
+    table = TabulatedMechanism(
+        knots=np.array([0.0, 1.0]),
+        low=np.array([0.0, 1.0]),
+        high=np.array([1.0, np.inf]),
+        probabilities=np.full((2, 2), 0.5),
+        epsilon=1.0,
+        within=ExponentialDensity(np.array([[0.0, -1.0], [0.0, -1.001]])),
+    )
+    assert verify(table).max_log_ratio == np.inf
+
+
+def test_the_doubles_that_can_come_out_do_not_depend_on_the_row():
+    """Positions lie on one grid for all rows of an output: the low bits of a report betray nothing."""
+    low, high = np.array([0.0]), np.array([1.0])
+    for law in (LinearDensity(np.array([[0.0], [-0.9]])), ExponentialDensity(np.array([[0.1], [-0.9]]))):
+        for row in (0, 1):
+            rows = np.full(1000, row)
+            sample = law.draw(low, high, rows, np.zeros(1000, dtype=int), np.random.default_rng(row))
+            assert np.all(sample * 2.0**53 == np.round(sample * 2.0**53))
+            assert np.unique(sample).size == 1000
+
+
+@pytest.mark.parametrize(
+    "law", [LinearDensity(np.array([[0.5, -0.2]])), ExponentialDensity(np.array([[2.0, -1.0]])), Uniform()]
+)
+@pytest.mark.parametrize("scale", [3.0, -0.5])
+def test_scaling_a_law_scales_its_moments(law, scale):
+    """Negative scales mirror it."""
+    low, high = np.array([0.0, 1.0]), np.array([1.0, 4.0])
+    ends = np.sort([scale * low, scale * high], axis=0)
+    mean, variance = law.moments(low, high, 1)
+    scaled_mean, scaled_variance = law.scaled(scale).moments(ends[0], ends[1], 1)
+    np.testing.assert_allclose(scaled_mean, scale * mean, rtol=1e-12)
+    np.testing.assert_allclose(scaled_variance, scale**2 * variance, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("law", "message"),
+    [
+        (lambda: LinearDensity(np.array([[1.5]])), "between -1 and 1, got 1.5 at row 0, output 0"),
+        (lambda: LinearDensity(np.array([[np.nan]])), "finite, got nan at row 0, output 0"),
+        (lambda: LinearDensity(np.array([0.5])), "must be a matrix"),
+        (lambda: ExponentialDensity(np.array([["steep"]])), "must be a matrix of numbers"),
+        (lambda: GeometricTails(0.0, 0.5), "step must be positive"),
+        (lambda: GeometricTails(1.0, 1.0), "ratio must be between 0 and 1"),
+        (lambda: law_from_parameters("geometric-tails", {"step": "one", "ratio": 0.5}), "step must be a number"),
+        (lambda: law_from_parameters("triangular", {}), "must be one of uniform, linear"),
+        (lambda: law_from_parameters("linear", {"rate": [[1.0]]}), "must have the parameters"),
+    ],
+)
+def test_a_malformed_law_is_refused(law, message):
+    """Each with its requirement."""
+    with pytest.raises(TableError, match=message):
+        law()
+
+
+@pytest.mark.parametrize(
+    ("law", "low", "high", "message"),
+    [
+        (Uniform(), [0.0], [np.inf], "needs finite ends"),
+        (LinearDensity(np.array([[0.0]])), [-np.inf], [0.0], "needs finite ends"),
+        (LinearDensity(np.array([[0.0, 0.0]])), [0.0], [1.0], "must have shape"),
+        (ExponentialDensity(np.array([[1.0]])), [0.0], [np.inf], "must fall towards infinity"),
+        (ExponentialDensity(np.array([[-1.0]])), [-np.inf], [0.0], "must fall towards infinity"),
+        (ExponentialDensity(np.array([[1.0]])), [-np.inf], [np.inf], "needs finite ends"),
+        (GeometricTails(1, 0.5), [0.0], [1.0], "there must be only points"),
+        (GeometricTails(1, 0.5), [-np.inf, 3.0], [3.0, 3.0], "between the geometric tails"),
+    ],
+)
+def test_a_law_that_does_not_fit_its_outputs_is_refused(law, low, high, message):
+    """Infinite ends need a law that can fall off."""
+    with pytest.raises(TableError, match=message):
+        law.check(np.array(low), np.array(high), 1)
+
+
+@pytest.mark.parametrize(
+    "law", [Uniform(), LinearDensity(np.array([[0.5]])), ExponentialDensity(np.array([[2.0]])), GeometricTails(1, 0.5)]
+)
+def test_a_law_comes_back_from_its_parameters(law):
+    """What a file stores is enough to rebuild it."""
+    again = law_from_parameters(law.kind, law.parameters())
+    assert type(again) is LAWS[law.kind]
+    assert str(again.parameters()) == str(law.parameters())

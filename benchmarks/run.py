@@ -25,7 +25,8 @@ def main() -> None:
         "# Benchmarks",
         "Made by `python benchmarks/run.py --write docs/benchmarks.md`, everything in one run. Seconds depend on the "
         "machine and its load; ratios measured side by side are what to look at.",
-        f"Machine: {os.cpu_count()} cores, {platform.machine()}, {platform.system()}; Python {platform.python_version()}, {versions}.",
+        f"Machine: {os.cpu_count()} cores, {platform.machine()}, {platform.system()}; "
+        f"Python {platform.python_version()}, {versions}.",
     ]
     for part in PARTS:
         print(part.TITLE, "...", file=sys.stderr, flush=True)

@@ -176,7 +176,8 @@ def _outputs(knots: np.ndarray, lattice: Lattice) -> tuple[np.ndarray, float]:
     """Lattice points in the user's units, with the knots themselves inside the domain; and the step."""
     step = float(knots[-1] - knots[0]) / lattice.intervals
     even = np.linspace(knots[0], knots[-1], knots.size)
-    if np.abs(knots - even).max() > SPACING_TOLERANCE * step:
+    rounding = 2 * float(np.spacing(np.abs(knots).max()))
+    if np.abs(knots - even).max() > SPACING_TOLERANCE * step + rounding:
         raise InputError("a lattice needs a prior on equally spaced knots: pass a number of knots, not positions")
     outputs = knots[0] + step * lattice.columns
     outputs[lattice.window : lattice.window + knots.size] = knots

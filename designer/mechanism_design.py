@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ..estimators import affine_unbiasing
-from ..mechanisms import FAMILIES, InputError, TabulatedMechanism, ptt, ptt2, verify
+from ..mechanisms import FAMILIES, InputError, TabulatedMechanism, ptt, ptt2, require_private
 from ..mechanisms.budget import check_epsilon
 from ..solvers import Progress, Status
 from .lattice import lattice_mechanism
@@ -102,6 +102,8 @@ def design(
     ------
     InputError
         An epsilon, method or option that is not usable.
+    SolverError
+        No solution was found.
 
     Source: theory of the optimum: solvers/unbiased_program.py; AAA: Wei et al. (2024); PTT: Ma et al. (2022).
 
@@ -178,8 +180,14 @@ def _family(prior: Prior, epsilon: float, method: str, worst_case: bool) -> Tabu
         return build(prior.knots, epsilon, second_moment=moment)
     mechanism = FAMILIES[method](prior.knots, epsilon)
     unbiasing = affine_unbiasing(mechanism)
-    if unbiasing is None or unbiasing == (1.0, 0.0):
+    if unbiasing == (1.0, 0.0):
         return mechanism
+    if unbiasing is None:
+        low, high = prior.domain
+        raise InputError(
+            f"the domain must be wide enough for its distance from zero that {method} can be unbiased, "
+            f"got [{low:g}, {high:g}]: subtract an offset from the values"
+        )
     scale, shift = unbiasing
     mechanism = mechanism.affine(1 / scale, -shift / scale)
     provenance = mechanism.provenance
@@ -198,7 +206,7 @@ def _judge(
     if len(mechanism.knots) != len(prior.knots):
         own, program = prior.coarsened(mechanism.knots), solved.coarsened(mechanism.knots)
     mechanism = replace(mechanism, prior=own.knot_prior, units=prior.units)
-    checked = verify(mechanism)
+    checked = require_private(mechanism)
     variance = mechanism.expected_variance(program.knot_prior)
     expected = mechanism.expected_variance(own.knot_prior)
     certificate = {

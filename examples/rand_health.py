@@ -44,7 +44,7 @@ def run(epsilon: float, folder: Path) -> None:
     n, m = best.mechanism.probabilities.shape
     print(f"\nOptimal mechanism at epsilon = {epsilon:g}: {n} knots, {m} outputs, {best.seconds:.1f} s")
     print(f"  expected variance {best.expected_variance:.4f}, worst case {best.worst_case_variance:.4f}")
-    print(f"  under the prior solved for, with a uniform share of {DEFAULT_FLOOR:g} mixed in: {best.program_variance:.4f},")
+    print(f"  under the prior solved for, a uniform share of {DEFAULT_FLOOR:g} mixed in: {best.program_variance:.4f},")
     print(f"  and no unbiased mechanism has less than {best.lower_bound:.4f} (relative gap {best.relative_gap:.1e})")
     print(f"  largest log-ratio {best.max_log_ratio:.15f}")
 

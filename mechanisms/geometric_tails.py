@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -46,10 +47,10 @@ class GeometricTails(WithinCell):
 
     def __post_init__(self) -> None:
         for name in ("step", "ratio"):
-            try:
-                object.__setattr__(self, name, float(getattr(self, name)))
-            except (TypeError, ValueError):
-                raise TableError(f"{name} must be a number, got {getattr(self, name)!r}") from None
+            value = getattr(self, name)
+            if not isinstance(value, Real):
+                raise TableError(f"{name} must be a number, got {value!r}")
+            object.__setattr__(self, name, float(value))
         if not (self.step > 0 and math.isfinite(self.step)):
             raise TableError(f"step must be positive and finite, got {self.step!r}")
         if not 0 < self.ratio < 1:

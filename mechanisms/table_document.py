@@ -105,7 +105,7 @@ def require_keys(
 
 def ends_to_document(ends: np.ndarray) -> np.ndarray | list[float | str]:
     """Return the ends of outputs, infinite ones as the text "-inf" or "inf": JSON has no number for them."""
-    if np.isfinite(ends).all():
+    if np.isfinite(ends).all() or ends.ndim != 1:
         return ends
     return [float(v) if np.isfinite(v) else "inf" if v > 0 else "-inf" for v in ends]
 

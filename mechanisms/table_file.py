@@ -224,6 +224,6 @@ def _put(document: Any, name: str, array: np.ndarray) -> None:
         place = place.get(parent) if isinstance(place, dict) else None
     if not isinstance(place, dict) or key in place:
         raise TableError(f"the array {name!r} has no place in the document")
-    if getattr(array, "dtype", None) != np.float64:  # a member that is no array arrives as bytes
-        raise TableError(f"the array {name!r} must hold doubles")
+    if getattr(array, "dtype", None) != np.float64 or array.ndim not in (1, 2):  # no array at all arrives as bytes
+        raise TableError(f"the array {name!r} must hold doubles, in a list or a matrix")
     place[key] = ends_to_document(array) if name in ("low", "high") else array

@@ -179,14 +179,14 @@ def _family(prior: Prior, epsilon: float, method: str, worst_case: bool) -> Tabu
         build = ptt if method == "ptt" else ptt2
         return build(prior.knots, epsilon, second_moment=moment)
     mechanism = FAMILIES[method](prior.knots, epsilon)
-    unbiasing = affine_unbiasing(mechanism)
-    if unbiasing == (1.0, 0.0):
+    if mechanism.provenance.parameters.get("unbiased") is True:
         return mechanism
+    unbiasing = affine_unbiasing(mechanism)
     if unbiasing is None:
         low, high = prior.domain
         raise InputError(
             f"the domain must be wide enough for its distance from zero that {method} can be unbiased, "
-            f"got [{low:g}, {high:g}]: subtract an offset from the values"
+            f"got [{low:.9g}, {high:.9g}]: subtract an offset from the values"
         )
     scale, shift = unbiasing
     mechanism = mechanism.affine(1 / scale, -shift / scale)

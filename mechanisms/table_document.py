@@ -146,7 +146,7 @@ def _text(name: str, value: object) -> str:
 def _number(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TableError(f"{name} must be a number, got {value!r}")
-    return value
+    return float(_to_doubles(name, [value])[0])
 
 
 def _numbers(name: str, value: object) -> np.ndarray:

@@ -188,6 +188,7 @@ def test_a_tampered_document_is_refused_even_with_a_fresh_checksum(saved, change
         (set_cell(0, 1, float("nan")), "finite and non-negative, got nan at row 0, output 1"),
         (inside("provenance", "parameters", {"a": float("inf")}), "must be finite, got inf"),
         (set_(epsilon=float("nan")), "epsilon must be positive and finite, got nan"),
+        (set_(epsilon=10**400), "epsilon must hold numbers that fit in a double"),
         (set_(knots=[0, 10**400, 3]), "knots must hold numbers that fit in a double"),
         (set_(epsilon=1.5), "checksum must be sha256:"),
         (set_(units="miles"), "checksum must be sha256:"),

@@ -46,9 +46,7 @@ def _growth() -> str:
 def _one(name: str, n: int, epsilon: float) -> None:
     found = design(at_knots(name, n), epsilon, floor=0.0)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(
-        f"{found.seconds:.2f} {peak:.0f} {found.relative_gap:.1e} {found.mechanism.probabilities.shape[1]}"
-    )
+    print(f"{found.seconds:.2f} {peak:.0f} {found.relative_gap:.1e} {found.mechanism.probabilities.shape[1]}")
 
 
 if __name__ == "__main__":

@@ -31,13 +31,9 @@ def _row(n: int, m: int, name: str) -> tuple[object, ...]:
     reach = 1.6 * (E + 1) / (E - 1)
     outputs = np.linspace(-reach, reach, m)
     with threadpool_limits(1, user_api="blas"):
-        ours = [
-            solve_on_outputs(prior.knots, prior.weights, outputs, E, tolerance=GAP) for _ in range(REPEATS)
-        ]
+        ours = [solve_on_outputs(prior.knots, prior.weights, outputs, E, tolerance=GAP) for _ in range(REPEATS)]
     best = sorted(ours, key=lambda one: one.seconds)[REPEATS // 2]
-    highs = solve_with_highs(
-        prior.knots, prior.weights, outputs, 1.0, solver="ipm", crossover=False, tolerance=GAP
-    )
+    highs = solve_with_highs(prior.knots, prior.weights, outputs, 1.0, solver="ipm", crossover=False, tolerance=GAP)
     simplex = clarabel = "-"
     if n < 50:
         simplex = f"{solve_with_highs(prior.knots, prior.weights, outputs, 1.0, solver='simplex').seconds:.2f}"

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from markdown_table import table
 from optldp.designer import design, write_column
-from optldp.mechanisms import laplace, piecewise, save_table
+from optldp.mechanisms import TabulatedMechanism, laplace, piecewise, save_table
 from priors import at_knots
 
 TITLE = "Throughput"
@@ -35,7 +35,7 @@ def run() -> str:
     return table(("what", "s"), rows)
 
 
-def _command_line(folder: Path, mechanism: object, values: np.ndarray) -> list[tuple[str, str]]:
+def _command_line(folder: Path, mechanism: TabulatedMechanism, values: np.ndarray) -> list[tuple[str, str]]:
     save_table(mechanism, folder / "mech.json")
     write_column(folder / "people.csv", "x", values)
     optldp = str(Path(sys.executable).with_name("optldp"))

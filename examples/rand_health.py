@@ -35,7 +35,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run(epsilon: float, folder: Path) -> None:
-    visits = randhie.load_pandas().data["mdvis"].to_numpy(dtype=float)
+    people = randhie.load_pandas().data
+    assert people is not None  # for type checkers: statsmodels leaves it open
+    visits = people["mdvis"].to_numpy(dtype=float)
     print(f"RAND Health Insurance Experiment: {len(visits)} person-years, mean {visits.mean():.4f} visits")
 
     # The prior is public here: the data are. A prior from data to be protected would need its own budget.
@@ -69,8 +71,7 @@ def run(epsilon: float, folder: Path) -> None:
 
     for row in compare(prior, [epsilon], methods=METHODS, floor=DEFAULT_FLOOR, progress=progress):
         print(
-            f"{row.method:14}{row.expected_variance:20.2f}{row.worst_case_variance:14.2f}"
-            f"{row.ratio_to_optimal:19.4f}"
+            f"{row.method:14}{row.expected_variance:20.2f}{row.worst_case_variance:14.2f}{row.ratio_to_optimal:19.4f}"
         )
 
 

@@ -27,6 +27,9 @@ BERNOULLI = (
 SERIES_LIMIT = 1.0
 """Below this slope the closed forms lose digits to cancellation; above it the series needs more terms."""
 
+SLOWEST, STEEPEST = 1e-110, 1e110
+"""Bounds of a rate, so that neither its inverse nor its square overflows; domains span 1e-100 to 1e100."""
+
 
 @dataclass(frozen=True, eq=False)
 class ExponentialDensity(WithinCell):
@@ -54,13 +57,16 @@ class ExponentialDensity(WithinCell):
     kind: ClassVar[str] = "exponential"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", read_only_matrix("rate", self.rate))
+        rate = read_only_matrix("rate", self.rate)
+        if np.any(np.abs(rate) > STEEPEST):
+            raise TableError(f"rate must be at most {STEEPEST:g}, got {np.abs(rate).max()}: change the units")
+        object.__setattr__(self, "rate", rate)
 
     def check(self, low: np.ndarray, high: np.ndarray, n: int) -> None:
         require_shape("rate", self.rate, (n, low.size))
         left, right = np.isneginf(low), np.isposinf(high)
         require_finite(np.where(left & ~right, 0.0, low), np.where(right & ~left, 0.0, high), "a density")
-        wrong = np.argwhere((left & ~(self.rate > 0)) | (right & ~(self.rate < 0)))
+        wrong = np.argwhere((left & ~(self.rate > SLOWEST)) | (right & ~(self.rate < -SLOWEST)))
         if wrong.size:
             i, j = wrong[0]
             raise TableError(f"a tail must fall towards infinity, got rate {self.rate[i, j]} at row {i}, output {j}")
@@ -136,7 +142,7 @@ def truncated_exponential(slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     z = np.where(series, 1.0, size)
     survival = -np.expm1(-z)
     closed_mean = 1 / survival - 1 / z
-    closed_variance = 1 / z**2 - np.exp(-z) / survival**2
+    closed_variance = (1 / z) ** 2 - np.exp(-z) / survival**2
     closed_mean = np.where(slope < 0, 1 - closed_mean, closed_mean)
     return np.where(series, mean, closed_mean), np.where(series, variance, closed_variance)
 

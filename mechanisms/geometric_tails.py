@@ -1,6 +1,5 @@
 """Points with two lattice tails of geometric probability: the law of AAA's lattice mechanism."""
 
-import math
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -9,6 +8,9 @@ import numpy as np
 
 from .cell_law import WithinCell
 from .errors import TableError
+
+LARGEST_STEP = 1e120
+"""A larger one may overflow the variance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +30,7 @@ class GeometricTails(WithinCell):
     Raises
     ------
     TableError
-        A step that is not positive and finite, or a ratio outside (0, 1).
+        A step that is not positive or far too large, or a ratio outside (0, 1).
 
     Source
     ------
@@ -51,8 +53,8 @@ class GeometricTails(WithinCell):
             if not isinstance(value, Real):
                 raise TableError(f"{name} must be a number, got {value!r}")
             object.__setattr__(self, name, float(value))
-        if not (self.step > 0 and math.isfinite(self.step)):
-            raise TableError(f"step must be positive and finite, got {self.step!r}")
+        if not 0 < self.step <= LARGEST_STEP:
+            raise TableError(f"step must be positive and at most {LARGEST_STEP:g}, got {self.step!r}")
         if not 0 < self.ratio < 1:
             raise TableError(f"ratio must be between 0 and 1, got {self.ratio!r}")
 

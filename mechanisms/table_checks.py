@@ -10,6 +10,9 @@ from .knots import check_knots
 ROW_SUM_TOLERANCE = 1e-9
 """Slack of a table being built; `verify` asks for 1e-12, and a probability law that far off is a mistake."""
 
+LARGEST_REPORT = 1e120
+"""Farther out a variance may overflow; families on the widest domain reach 1e106 at the smallest epsilon."""
+
 
 def checked_fields(
     knots: object, low: object, high: object, probabilities: object, epsilon: float, within: WithinCell
@@ -62,6 +65,8 @@ def check_outputs(low: np.ndarray, high: np.ndarray) -> None:
     point = low == high
     bad = ~(low <= high) | (point & np.isinf(low))
     _refuse("every output must have low <= high, finite where equal", bad, low, high)
+    far = [np.isfinite(end) & (np.abs(end) > LARGEST_REPORT) for end in (low, high)]
+    _refuse(f"finite ends must be within {LARGEST_REPORT:g}", far[0] | far[1], low, high)
     later, earlier = (low[1:], high[1:]), (low[:-1], high[:-1])
     ordered = (later[0] > earlier[0]) | ((later[0] == earlier[0]) & (later[1] > earlier[1]))
     _refuse(

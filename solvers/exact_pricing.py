@@ -65,7 +65,7 @@ def price(program: UnbiasedProgram, lam: Array, nu: Array) -> Pricing:
     -------
     >>> import numpy as np
     >>> program = UnbiasedProgram(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), np.e)
-    >>> price(program, np.zeros(2), np.zeros(2)).values.min() > 0
+    >>> bool(price(program, np.zeros(2), np.zeros(2)).values.min() > 0)
     True
     """
     x, p, E = program.knots, program.weights, program.ratio

@@ -159,6 +159,8 @@ def two_outputs(program: UnbiasedProgram) -> tuple[Array, Array]:
 
     Source: Duchi, Jordan and Wainwright (2018).
     """
-    reach = (program.ratio + 1) / (program.ratio - 1)
-    up = 0.5 * (1 + program.knots / reach)
-    return np.array([-reach, reach]), np.column_stack([1 - up, up])
+    E, x = program.ratio, program.knots[:, None]
+    reach = (E + 1) / (E - 1)
+    # A floor of 1/(E + 1) and its multiple: the difference 1 - P would lose the digits of a ratio near E.
+    shares = 0.5 * np.hstack([1 - x, 1 + x])
+    return np.array([-reach, reach]), (1 + (E - 1) * shares) / (E + 1)

@@ -25,9 +25,7 @@ def random_table(seed: int, n: int, m: int, prior: KnotPrior | None = None) -> T
 def randomised_response(knots: np.ndarray, epsilon: float) -> TabulatedMechanism:
     n = len(knots)
     probabilities = np.ones((n, n)) + np.eye(n) * math.expm1(epsilon)
-    return TabulatedMechanism.from_points(
-        knots, knots, probabilities / (n + math.expm1(epsilon)), epsilon * 1.001
-    )
+    return TabulatedMechanism.from_points(knots, knots, probabilities / (n + math.expm1(epsilon)), epsilon * 1.001)
 
 
 class TestAffine:
@@ -115,9 +113,7 @@ class TestDecoder:
     @given(st.floats(-1e3, 1e3), st.floats(1e-3, 1e3))
     def test_another_unit_of_the_inputs_only_rescales(self, shift, scale):
         table = random_table(7, 4, 8)
-        moved = TabulatedMechanism.from_points(
-            shift + scale * table.knots, np.arange(8), table.probabilities, 3.0
-        )
+        moved = TabulatedMechanism.from_points(shift + scale * table.knots, np.arange(8), table.probabilities, 3.0)
         expected = shift + scale * optimal_decoder(table)
         np.testing.assert_allclose(optimal_decoder(moved), expected, atol=1e-6 * (scale + abs(shift) * 1e-6))
 

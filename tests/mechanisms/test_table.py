@@ -252,6 +252,7 @@ def broken(i, j, value):
         ({"low": [[0, 1, 2]]}, "low must have 1 dimension"),
         ({"low": [-2.0, 1.5, 2.0]}, r"low <= high, finite where equal, got \[1.5, 1.0\] at output 1"),
         ({"low": [-2.0, 1.0, np.nan]}, "low <= high"),
+        ({"high": [1.0, 1.0, 1e200]}, "finite ends must be within 1e"),
         ({"low": [np.inf] * 3, "high": [np.inf] * 3}, "finite where equal"),
         ({"low": [2.0, 1.0, -2.0], "high": [5.0, 1.0, 1.0]}, "sorted by low end.* at output 1"),
         ({"low": [1.0, 1.0, 2.0], "high": [1.0, 1.0, 5.0]}, "without repeats"),

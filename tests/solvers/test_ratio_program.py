@@ -32,8 +32,7 @@ def output_grid(epsilon: float, m: int) -> np.ndarray:
 def test_a_finer_output_grid_approaches_the_reference_optimum_from_above(name, epsilon):
     weights = PRIORS[name] / PRIORS[name].sum()
     coarse, fine = (
-        solve_with_highs(KNOTS, weights, output_grid(epsilon, m), epsilon, solver="ipm").objective
-        for m in (49, 193)
+        solve_with_highs(KNOTS, weights, output_grid(epsilon, m), epsilon, solver="ipm").objective for m in (49, 193)
     )
     reference = REFERENCE[name][epsilon]
     assert reference - 1e-6 < fine <= coarse + 1e-7

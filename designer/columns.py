@@ -131,7 +131,7 @@ def write_column(path: FilePath, name: str, values: ArrayLike) -> None:
     if array.ndim != 1:
         raise InputError(f"a column must be one-dimensional, got shape {array.shape}")
     try:
-        with replacing(path) as part, duckdb.connect() as connection:
+        with replacing(path) as part, _connected() as connection:
             connection.register("columns_out", {"c0": array})
             relation = connection.view("columns_out").project(f"c0 AS {_quoted(name)}")
             if extension == ".csv":
@@ -140,6 +140,18 @@ def write_column(path: FilePath, name: str, values: ArrayLike) -> None:
                 relation.write_parquet(str(part))
     except duckdb.Error as error:
         raise InputError(f"the output must be writable, got {str(path)!r}: {_short(error)}") from None
+
+
+@contextmanager
+def _connected() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection in which Ctrl-C is KeyboardInterrupt, not the RuntimeError that duckdb makes of it."""
+    try:
+        with duckdb.connect() as connection:
+            yield connection
+    except (RuntimeError, duckdb.InterruptException) as error:
+        if "interrupt" in str(error).lower():
+            raise KeyboardInterrupt from None
+        raise
 
 
 @contextmanager
@@ -154,7 +166,7 @@ def _opened(path: FilePath) -> Iterator[tuple[duckdb.DuckDBPyRelation, list[str]
     # duckdb reads *, ? and [ in a path as a pattern; a bracketed character stands for itself.
     literal = re.sub(r"([*?\[])", r"[\1]", str(file.absolute()))
     try:
-        with duckdb.connect() as connection:
+        with _connected() as connection:
             if extension == ".parquet":
                 relation = connection.read_parquet(literal)
                 yield relation, list(relation.columns)

@@ -36,6 +36,11 @@ def one_line_errors(command: Callable[P, None]) -> Callable[P, None]:
         except OptldpError as error:
             say(f"error: {error}")
             raise typer.Exit(BAD_INPUT) from None
+        except BrokenPipeError:
+            raise  # the reader of stdout has gone: typer ends quietly
+        except OSError as error:
+            say(f"error: files must be usable, got {error.filename!r}: {error.strerror or error}")
+            raise typer.Exit(BAD_INPUT) from None
         except MemoryError:
             say("error: the problem must fit in memory: use fewer --knots")
             raise typer.Exit(BAD_INPUT) from None

@@ -50,6 +50,8 @@ def show_command(
         from .heatmap import mechanism_heatmap, save_figure
 
         save_figure(mechanism_heatmap(mechanism), plot)
+    if mechanism.prior is not None and mechanism.prior.source == "sensitive":
+        say("note: this file carries a sensitive prior; design with --omit-prior before handing it out")
     if as_json:
         print_json(facts)
         return
@@ -60,8 +62,6 @@ def show_command(
         elif value not in (None, ""):
             rows.append((name, _text(value)))
     print_facts(str(table), rows)
-    if mechanism.prior is not None and mechanism.prior.source == "sensitive":
-        say("note: this file carries a sensitive prior; design with --omit-prior before handing it out")
 
 
 def _text(value: object) -> str:

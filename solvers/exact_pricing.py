@@ -30,10 +30,10 @@ DINKELBACH_STEPS = 2
 """Improvements of the bound tried; the first usually gains a factor of two in the gap, later ones little."""
 
 ON_EDGE = 1e-12
-"""Relative distance by which rounding can put a vertex that lies on a breakpoint outside both of its pieces."""
+"""Relative rounding allowed to a vertex, some thousand roundings of a double."""
 
-ROUNDING = 8 * np.finfo(np.float64).eps
-"""Bounds the relative rounding of each term of F; the bound must hold although F is summed in doubles."""
+TERM_ROUNDINGS = 8
+"""Roundings of one term of F, each by half an epsilon; adding up n terms makes n more.  The bound allows for all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,21 +71,18 @@ def price(program: UnbiasedProgram, lam: Array, nu: Array) -> Pricing:
     x, p, E = program.knots, program.weights, program.ratio
     breaks = _roots(x, p, lam, nu)
     if len(breaks) == 0:
-        within = np.array([0.0])
+        inside = np.array([0.0])
     else:
-        within = np.concatenate([[breaks[0] - 1], 0.5 * (breaks[1:] + breaks[:-1]), [breaks[-1] + 1]])
-    g = program.reduced_costs(program.offsets(within), lam, nu)
+        inside = np.concatenate([[breaks[0] - 1], 0.5 * (breaks[1:] + breaks[:-1]), [breaks[-1] + 1]])
+    g = program.reduced_costs(program.offsets(inside), lam, nu)
     pattern = np.where(g < 0, E, 1.0)
-    vertex = (pattern.T @ (p * x + 0.5 * nu)) / (pattern.T @ p)
+    weight = pattern.T @ p
+    vertex = (pattern.T @ (p * x + 0.5 * nu)) / weight
     edges = np.concatenate([[-np.inf], breaks, [np.inf]])
-    outputs = np.clip(vertex, edges[:-1], edges[1:])
-    values = program.column_values(program.reduced_costs(program.offsets(outputs), lam, nu))
-    inside = np.abs(vertex - outputs) <= ON_EDGE * (1 + np.abs(vertex))
-    # Nearly equal roots are known to half the digits only, so that a vertex may seem to lie outside its piece:
-    # the end of the piece then has its value, and counts where it is lower than all else.
-    keep = inside | (values < values[inside].min(initial=np.inf))
-    outputs, first = np.unique(outputs[keep], return_index=True)
-    return Pricing(outputs, values[keep][first])
+    # Rounding can put a vertex that lies on a breakpoint outside both of its pieces, by a share of what it sums.
+    slack = ON_EDGE * (1 + (pattern.T @ (p * np.abs(x) + 0.5 * np.abs(nu))) / weight)
+    outputs = np.unique(vertex[(vertex >= edges[:-1] - slack) & (vertex <= edges[1:] + slack)])
+    return Pricing(outputs, program.column_values(program.reduced_costs(program.offsets(outputs), lam, nu)))
 
 
 def _roots(x: Array, p: Array, lam: Array, nu: Array) -> Array:
@@ -109,15 +106,15 @@ def certified_bound(program: UnbiasedProgram, lam: Array, nu: Array) -> float:
     >>> certified_bound(program, np.zeros(2), np.zeros(2)) <= 0
     True
     """
-    best = -np.inf
+    best, unit = -np.inf, (TERM_ROUNDINGS + len(lam)) * np.finfo(np.float64).eps / 2
     for _ in range(1 + DINKELBACH_STEPS):
         pricing = price(program, lam, nu)
         offsets = program.offsets(pricing.outputs)
         size = program.weights[:, None] * offsets**2 + np.abs(lam)[:, None] + np.abs(nu[:, None] * offsets)
-        rounding = ROUNDING * size
+        rounding = unit * size
         pattern = np.where(program.reduced_costs(offsets, lam, nu) < rounding, program.ratio, 1.0)
         values = pricing.values - (pattern * rounding).sum(0)
-        best = max(best, float(lam.sum() - ROUNDING * np.abs(lam).sum() + min(0.0, values.min())))
+        best = max(best, float(lam.sum() - unit * np.abs(lam).sum() + min(0.0, values.min())))
         if values.min() >= 0:
             break
         lam = lam + (values / pattern.sum(0)).min()

@@ -24,9 +24,10 @@ LARGEST_POWER = 60.0
 
 
 def starting_outputs(program: UnbiasedProgram, count: int) -> Array:
-    """Return `count` equally spaced outputs that admit a strictly feasible start."""
+    """Return `count` equally spaced outputs, symmetric to the last bit, that admit a strictly feasible start."""
     reach = REACH * (program.ratio + 1) / (program.ratio - 1)
-    return np.linspace(-reach, reach, count)
+    outputs = np.linspace(-reach, reach, count)
+    return 0.5 * (outputs - outputs[::-1])  # rounding would put a middle output beside 0
 
 
 def starting_point(program: UnbiasedProgram, outputs: Array) -> Iterate:

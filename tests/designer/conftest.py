@@ -1,0 +1,65 @@
+"""The command line, called in this process, in a folder of its own with a few data files."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from optldp.designer.command_line import app
+from typer.testing import CliRunner, Result
+
+PEOPLE = np.random.default_rng(7).beta(2, 5, 300) * 100
+
+INCOME = ("people.csv", "--column", "income")
+
+Optldp = Callable[..., Result]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch) -> Path:
+    """An empty working folder but for people.csv (columns name, income) and prior.csv."""
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"p{i},{float(value)!r}\n" for i, value in enumerate(PEOPLE))
+    Path("people.csv").write_text("name,income\n" + rows)
+    Path("prior.csv").write_text("value,weight\n-1,1\n-0.5,2\n0,3\n0.5,2\n1,1\n")
+    return tmp_path
+
+
+@pytest.fixture
+def optldp(here) -> Optldp:
+    """Run a command; what it raises beside an exit is raised here too."""
+
+    def run(*arguments: object) -> Result:
+        return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+    return run
+
+
+@pytest.fixture
+def refusal(here, optldp) -> Callable[..., str]:
+    """Run a command that must refuse its input in one line, and leave the folder as it was; return the line."""
+
+    def run(*arguments: object) -> str:
+        before = contents(here)
+        result = optldp(*arguments)
+        assert result.exit_code == 2, result.output
+        assert result.stdout == ""
+        assert len(result.stderr.splitlines()) == 1, result.stderr
+        assert result.stderr.startswith("optldp: error: ")
+        assert contents(here) == before
+        return result.stderr
+
+    return run
+
+
+@pytest.fixture
+def table(optldp) -> Path:
+    """mech.json: five knots on [0, 100] at epsilon 1, with a sensitive prior."""
+    made = optldp("design", *INCOME, "--range", 0, 100, "--knots", 5, "--epsilon", 1, "--out", "mech.json")
+    assert made.exit_code == 0, made.output
+    return Path("mech.json")
+
+
+def contents(folder: Path) -> dict[Path, bytes | None]:
+    """Every file below a folder with its bytes, and every folder."""
+    return {path: path.read_bytes() if path.is_file() else None for path in sorted(folder.rglob("*"))}

@@ -1,0 +1,193 @@
+"""The program as a whole: help, what it loads, what it prints where, and the first loop from data to a mean."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib import metadata
+
+import pytest
+from optldp.designer import DEFAULT_FLOOR, DEFAULT_TOLERANCE
+from optldp.designer.command_line import app, main
+from optldp.designer.command_options import FLOOR, TOLERANCE
+
+from .conftest import INCOME
+
+COMMANDS = ("design", "show", "verify", "perturb", "estimate", "compare")
+HEAVY = ("scipy", "highspy", "cvxpy", "duckdb", "matplotlib")
+
+
+def loaded_after(code: str) -> set[str]:
+    """Top-level modules that a fresh interpreter has loaded after running the code."""
+    program = f"import sys\n{code}\nprint(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in done.stderr.split()}
+
+
+class TestImports:
+    def test_mechanisms_need_numpy_alone(self):
+        loaded = loaded_after("import optldp.mechanisms")
+        assert "numpy" in loaded
+        assert loaded.isdisjoint((*HEAVY, "typer", "rich"))
+
+    @pytest.mark.parametrize("arguments", [["--help"], ["design", "--help"], ["compare", "--help"]])
+    def test_help_waits_for_nothing_heavy(self, arguments):
+        code = f"sys.argv = ['optldp', *{arguments!r}]\nfrom optldp.designer.command_line import main\n"
+        loaded = loaded_after(code + "try:\n    main()\nexcept SystemExit:\n    pass")
+        assert "typer" in loaded
+        assert loaded.isdisjoint((*HEAVY, "numpy"))
+
+    def test_the_designer_loads_its_parts_on_first_use(self):
+        assert loaded_after("import optldp.designer").isdisjoint((*HEAVY, "numpy"))
+        assert "scipy" in loaded_after("from optldp.designer import design")
+
+
+class TestHelp:
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_every_command_shows_an_example(self, optldp, command):
+        shown = optldp(command, "--help")
+        assert shown.exit_code == 0
+        assert f"Example: optldp {command} " in " ".join(shown.stdout.split())
+
+    def test_the_program_lists_its_commands(self, optldp):
+        shown = optldp("--help")
+        assert shown.exit_code == 0
+        assert all(f" {command} " in shown.stdout for command in COMMANDS)
+
+    def test_the_version_is_that_of_the_distribution(self, optldp):
+        assert optldp("--version").stdout == f"optldp {metadata.version('optldp')}\n"
+
+    def test_defaults_are_those_of_the_library(self):
+        assert FLOOR == DEFAULT_FLOOR
+        assert TOLERANCE == DEFAULT_TOLERANCE
+
+    def test_the_installed_script_is_this_program(self):
+        (script,) = metadata.entry_points(group="console_scripts", name="optldp")
+        assert script.load() is main
+
+
+ARGUMENTS = {
+    "design": ["design", *INCOME, "--knots", 5, "--epsilon", 1],
+    "show": ["show", "mech.json"],
+    "verify": ["verify", "mech.json"],
+    "perturb": ["perturb", "mech.json", *INCOME, "--out", "reports.csv"],
+    "estimate": ["estimate", "mech.json", "reports.csv"],
+    "compare": ["compare", *INCOME, "--knots", 5, "--epsilon", 1, "--epsilon", 2],
+}
+KEYS = {
+    "design": "method epsilon knots outputs expected_variance lower_bound relative_gap worst_case_variance "
+    "max_log_ratio max_abs_bias seconds table",
+    "verify": "ok epsilon max_log_ratio max_abs_bias max_row_sum_error expected_variance failures",
+    "perturb": "n clipped out",
+    "estimate": "method n mean std_error ci_low ci_high level",
+    "compare": "rows",
+}
+ROW_KEYS = "method epsilon expected_variance worst_case_variance ratio_to_optimal"
+
+
+class TestUsage:
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ["nonsense"],
+            ["design", "people.csv", "--column", "income"],
+            ["design", *INCOME, "--epsilon", "one"],
+            ["design", *INCOME, "--epsilon", "1", "--range", "0"],
+            ["verify"],
+            ["perturb", "mech.json", *INCOME],
+            ["compare", *INCOME],
+            ["estimate", "mech.json", "reports.csv", "--nonsense"],
+        ],
+        ids=lambda arguments: " ".join(arguments),
+    )
+    def test_wrong_usage_is_exit_code_2_and_says_nothing_on_stdout(self, optldp, arguments):
+        done = optldp(*arguments)
+        assert done.exit_code == 2
+        if len(arguments) > 1:  # a bare command shows its help
+            assert done.stdout == ""
+            assert "Error" in done.stderr
+
+
+class TestStreams:
+    @pytest.fixture(autouse=True)
+    def reports(self, table, optldp):
+        assert optldp(*ARGUMENTS["perturb"]).exit_code == 0
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_json_is_one_object_and_all_of_stdout(self, optldp, command):
+        done = optldp(*ARGUMENTS[command], "--json")
+        assert done.exit_code == 0
+        printed = json.loads(done.stdout, parse_constant=pytest.fail)
+        assert isinstance(printed, dict)
+        if command in KEYS:
+            assert list(printed) == KEYS[command].split()
+        if command == "compare":
+            for row in printed["rows"]:
+                assert list(row) == ROW_KEYS.split()
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_json_says_on_stderr_what_text_says_there(self, optldp, command):
+        text, asked = optldp(*ARGUMENTS[command]), optldp(*ARGUMENTS[command], "--json")
+        assert text.exit_code == asked.exit_code == 0
+        assert text.stderr == asked.stderr
+        assert all(line.startswith("optldp: ") for line in text.stderr.splitlines())
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_text_is_never_cut_or_wrapped_to_a_terminal(self, optldp, command, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "20")
+        narrow = optldp(*ARGUMENTS[command]).stdout
+        assert "\u2026" not in narrow
+        monkeypatch.setenv("COLUMNS", "200")
+        wide = optldp(*ARGUMENTS[command]).stdout
+        assert [line.split()[:1] for line in narrow.splitlines()] == [line.split()[:1] for line in wide.splitlines()]
+
+
+class TestInterruption:
+    @pytest.mark.parametrize(
+        ("arguments", "where"),
+        [
+            (["design", *INCOME, "--epsilon", 1, "--out", "new.json"], "optldp.designer.mechanism_design.design"),
+            (["compare", *INCOME, "--epsilon", 1], "optldp.designer.comparison.compare"),
+            (["perturb", "mech.json", *INCOME, "--out", "new.csv"], "optldp.designer.columns.duckdb.connect"),
+            (["design", *INCOME, "--epsilon", 1, "--out", "new.json"], "optldp.mechanisms.atomic_write.os.replace"),
+        ],
+        ids=["solving", "comparing", "reading", "writing"],
+    )
+    def test_ctrl_c_is_one_line_and_leaves_no_file(self, table, here, optldp, monkeypatch, arguments, where):
+        def interrupt(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        before = sorted(os.listdir(here))
+        with monkeypatch.context() as patch:
+            patch.setattr(where, interrupt)
+            done = optldp(*arguments)
+        assert done.exit_code == 130
+        assert done.stdout == ""
+        assert done.stderr == "optldp: interrupted\n"
+        assert sorted(os.listdir(here)) == before
+
+    def test_a_problem_beyond_memory_is_one_line(self, optldp, monkeypatch):
+        def exhaust(*_: object, **__: object) -> None:
+            raise MemoryError
+
+        monkeypatch.setattr("optldp.designer.mechanism_design.design", exhaust)
+        done = optldp("design", *INCOME, "--epsilon", 1)
+        assert done.exit_code == 2
+        assert done.stderr == "optldp: error: the problem must fit in memory: use fewer --knots\n"
+
+
+@pytest.mark.parametrize("form", ["json", "npz"])
+@pytest.mark.parametrize("data", ["csv", "parquet"])
+def test_the_whole_loop_ends_near_the_true_mean(optldp, form, data):
+    mech, reports = f"mech.{form}", f"reports.{data}"
+    assert optldp("design", *INCOME, "--range", 0, 100, "--knots", 9, "--epsilon", 4, "--out", mech).exit_code == 0
+    assert optldp("verify", mech).exit_code == 0
+    assert optldp("perturb", mech, *INCOME, "--out", reports, "--seed", 7).exit_code == 0
+    found = json.loads(optldp("estimate", mech, reports, "--json").stdout)
+    truth = 28.5  # mean of Beta(2, 5) * 100 is 28.57; 300 draws of it vary by 0.9
+    assert abs(found["mean"] - truth) < 4 * found["std_error"]
+    assert found["n"] == 300
+
+
+def test_the_app_has_no_other_commands():
+    assert sorted(command.name or "" for command in app.registered_commands) == sorted(COMMANDS)

@@ -20,9 +20,6 @@ from ..solvers import Progress, Status, certified_bound, solve_unbiased
 from ..solvers.unbiased_program import UnbiasedProgram
 from .prior import Prior
 
-SINGLE_THREAD_KNOTS = 256
-"""Below this many knots the matrices are so small that a second BLAS thread only waits for the first."""
-
 
 @dataclass(frozen=True, eq=False)
 class CertifiedOptimum:
@@ -66,8 +63,9 @@ def certified_optimum(
     middle, half = _scaling(prior)
     scaled = (prior.knots - middle) / half
     scaled[[0, -1]] = -1.0, 1.0
-    threads = 1 if len(scaled) < SINGLE_THREAD_KNOTS else None
-    with threadpool_limits(threads, user_api="blas"):
+    # Threads of a second core mostly wait for each other at these sizes, and far longer on a busy machine: at 401
+    # knots one thread took 42 s where two took 135 s beside another process.
+    with threadpool_limits(1, user_api="blas"):
         best = solve_unbiased(
             scaled, prior.weights, math.exp(inner_epsilon(epsilon)), tolerance=tolerance, progress=progress
         )

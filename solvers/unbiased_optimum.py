@@ -150,11 +150,14 @@ class _Path:
         return self._result(self._close_gap(starting_point(self.program, outputs)))
 
     def _close_gap(self, it: Iterate) -> Iterate:
-        """Return the last good iterate: of a closed gap, or of the path's end by rounding or MAX_STEPS."""
+        """Return the cheapest iterate of a path that ends with a closed gap, by rounding or after MAX_STEPS."""
+        best, cheapest = it, np.inf
         with suppress(SolverError):
             while self.steps < MAX_STEPS:
                 gap = it.complementarity
                 objective = it.dual_objective + gap
+                if objective < cheapest:
+                    best, cheapest = it, objective
                 if gap < FIRST_PRICING * objective:
                     loss = it.dual_objective - self._improve_bound(it)
                     self._report(it, (objective - self.bound) / objective)
@@ -165,7 +168,7 @@ class _Path:
                 else:
                     self._report(it, 1.0)
                 it = self._step(it)
-        return it
+        return best
 
     def _refine(self, it: Iterate, gap: float, loss: float) -> Iterate:
         self.refinements += 1

@@ -1,11 +1,13 @@
 """Designs: every method private, unbiased and no better than the certified bound, in the user's units."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.designer import DEFAULT_FLOOR, METHODS, Prior, design
-from optldp.mechanisms import FAMILIES, InputError, load_table, ptt_variance, save_table, verify
+from optldp.mechanisms import FAMILIES, InputError, TableError, duchi, load_table, ptt_variance, save_table, verify
 
 SEVEN = np.linspace(-1.0, 1.0, 7)
 SLOPE = np.arange(1.0, 8.0)
@@ -107,7 +109,11 @@ class TestEveryMethod:
         made = design(sloping(), 1.0, method=method)
         for name in ("table.json", "table.npz"):
             save_table(made.mechanism, tmp_path / name)
-            assert verify(load_table(tmp_path / name)) == verify(made.mechanism)
+            found = verify(load_table(tmp_path / name))
+            assert found.ok
+            assert found.max_log_ratio == made.max_log_ratio
+            for number in ("expected_variance", "worst_case_variance", "max_abs_bias"):  # sums, in any order
+                assert getattr(found, number) == pytest.approx(getattr(made, number), rel=1e-12, abs=1e-14)
 
 
 class TestFloor:
@@ -183,6 +189,11 @@ class TestLattice:
 class TestMethods:
     def test_every_family_is_one(self):
         assert set(FAMILIES) < set(METHODS)
+
+    def test_one_that_breaks_its_promise_never_becomes_a_design(self, monkeypatch):
+        monkeypatch.setitem(FAMILIES, "duchi", lambda knots, epsilon: replace(duchi(knots, 1.01), epsilon=epsilon))
+        with pytest.raises(TableError, match=r"the log-ratio must be at most 1, got 1\.0"):
+            design(sloping(), 1.0, method="duchi")
 
     def test_more_budget_never_hurts(self):
         variances = [design(sloping(), epsilon).expected_variance for epsilon in (0.1, 0.5, 1.0, 1.01, 3.0)]

@@ -105,7 +105,7 @@ def design(
     SolverError
         No solution was found.
 
-    Source: theory of the optimum: solvers/unbiased_program.py; AAA: Wei et al. (2024); PTT: Ma et al. (2022).
+    Source: theory of the optimum: solvers/unbiased_program.py; AAA: Wei et al. (2024); PTT: Ma, Zhu and Wang (OPTT).
 
     Example
     -------

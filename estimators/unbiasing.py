@@ -36,7 +36,7 @@ def affine_unbiasing(mechanism: TabulatedMechanism) -> tuple[float, float] | Non
         None where the knot means are not affine in the knots (within 1e-9 of the domain's width, after
         decoding) or do not depend on them. Exactly (1.0, 0.0) for a table that is unbiased already.
 
-    Source: Wang et al., "Privacy for free", theorem 4.1 (which holds for affine means only).
+    Source: Du, Ye, Fu and Hu (2025), "Privacy for Free", theorem 4.1 (which holds for affine means only).
 
     Example
     -------

@@ -28,7 +28,7 @@ def duchi(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
 
     Source
     ------
-    Duchi, Jordan, Wainwright (2018), section 4.1.
+    Duchi, Jordan, Wainwright (2018).
 
     Example
     -------

@@ -26,7 +26,7 @@ def grr(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
 
     Source
     ------
-    Kairouz, Oh, Viswanath (2016), equation (6), as k-ary randomised response.
+    Kairouz, Oh, Viswanath (2016), as k-ary randomised response.
 
     Example
     -------

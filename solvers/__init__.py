@@ -1,16 +1,37 @@
-"""Programs and their certificates."""
+"""Programs and their certificates: the numerical layer, which knows nothing of tables, files or privacy's vocabulary.
 
-from .exact_pricing import certified_bound, price
+One program is at the heart, the *unbiased ratio program* (`unbiased_program`): rows that sum to one around their
+knots, columns whose entries differ by a factor of at most E, least expected variance.  It is solved in two ways.
+
+*With outputs free on the real line*, `solve_unbiased`.  A primal-dual interior point that eliminates all but two
+unknowns per knot (`interior_point`, `dual_centring`, from `starting_point`) follows one path while the outputs are
+refined under it (`output_refinement`); what comes out is cleaned up to at most 2n outputs with rows in closed form
+(`sparse_support`, `window_rows`).  Exact pricing finds the minimum of the dual function over all real outputs
+(`exact_pricing`), so `certified_bound` turns any multipliers into a lower bound for every mechanism there is; it
+trusts no solver, ours included.
+
+*With outputs given*, the same program goes to general solvers, `solve_with_highs` and `solve_with_cvxpy`
+(`ratio_program`; `linear_program` is the one place that talks to HiGHS), and to our interior point,
+`solve_on_outputs` (`fixed_outputs`).  They are each other's oracles.
+
+A result is returned with its evidence, recomputed from the numbers returned, and with a `Status` that says whether
+the tolerance was met.  What cannot be solved is a SolverError, what makes no sense an InputError.
+"""
+
+from .exact_pricing import Pricing, certified_bound, price
 from .fixed_outputs import FixedOutputsSolution, solve_on_outputs
 from .ratio_program import RatioSolution, solve_with_cvxpy, solve_with_highs
 from .unbiased_optimum import Progress, Status, UnbiasedOptimum, solve_unbiased
+from .unbiased_program import UnbiasedProgram
 
 __all__ = [
     "FixedOutputsSolution",
+    "Pricing",
     "Progress",
     "RatioSolution",
     "Status",
     "UnbiasedOptimum",
+    "UnbiasedProgram",
     "certified_bound",
     "price",
     "solve_on_outputs",

@@ -17,8 +17,8 @@ DEFAULT_KNOTS = 101
 """Equally spaced knots if none are named: rounding to them adds at most 1/40000 of the squared width."""
 
 DEFAULT_FLOOR = 1e-3
-"""Uniform share mixed in before a design. A program is indifferent to the variance at a knot of no mass and
-may treat it terribly; one part in a thousand bounds that, and costs the values themselves about as little."""
+"""Uniform share mixed in before a design. A program is indifferent to the variance at a knot of no mass; one part
+in a thousand gives every knot a say, and costs the values themselves about as little."""
 
 
 @dataclass(frozen=True, eq=False)

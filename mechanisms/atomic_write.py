@@ -35,7 +35,7 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
     ('whole', 1)
     """
     path = Path(target)
-    if path.is_dir():
+    if os.path.isdir(path):  # false, not an error, for a name too long to exist
         raise InputError(f"the output must be a file, got the folder {str(path)!r}")
     temporary = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{path.suffix}")
     try:

@@ -49,7 +49,7 @@ def checked_fields(
 def read_only(name: str, values: object, dimensions: int) -> np.ndarray:
     """Return a read-only float copy of numbers in a list or a matrix, or raise TableError."""
     try:
-        array = np.array(values, dtype=float)
+        array = np.array(values, dtype=float, order="C")  # one memory order, one rounding of sums
     except (TypeError, ValueError):
         raise TableError(f"{name} must be numbers, in rows of equal length") from None
     if array.ndim != dimensions:

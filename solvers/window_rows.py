@@ -30,10 +30,7 @@ LARGEST_STRETCH = 1e-7
 """Relative stretch of the outputs allowed; it costs 2e-7 of E[Y^2], which the certificate would show."""
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
-"""Shares of a row, and means per unit of the outermost output, are exact to this."""
-
-SETTLES = 10
-"""Moves allowed of a window's end that rounding put on the wrong side of an edge; one or two are typical."""
+"""A floor may fall short of a knot by this, per unit of the outermost output."""
 
 
 def stretched_rows(program: UnbiasedProgram, outputs: Array, floor: Array) -> tuple[Array, Array]:
@@ -118,36 +115,20 @@ def window_rows(program: UnbiasedProgram, outputs: Array, floor: Array) -> Array
 
 
 def _rows(program: UnbiasedProgram, outputs: Array, floor: Array, first: Indices, last: Indices) -> Array:
-    """Return E t between the ends of each window, t outside it, and at the ends what the two equations ask for.
-
-    Where rounding put an end on the wrong side of an edge its share comes out of range, and the end moves on.
-    """
+    """Return E t between the ends of each window, t outside it, and at the ends what the two equations ask for."""
     cap, m = (program.ratio - 1) * floor, len(outputs)
     offsets = program.offsets(outputs)
     i, position = np.arange(len(first)), np.arange(m)
-
-    def shares(first: Indices, last: Indices) -> tuple[Array, Array, Array]:
-        full = cap * ((position > first[:, None]) & (position < last[:, None]))
-        lack = 1 - floor.sum() - full.sum(1)
-        lean = -(offsets @ floor) - (full * offsets).sum(1)
-        a, b = offsets[i, first], offsets[i, last]
-        return full, lack, (lean - a * lack) / (b - a)
-
     first = np.clip(first, 0, m - 2)
     last = np.clip(last, first + 1, m - 1)
-    full, lack, right = shares(first, last)
-    for _ in range(SETTLES):
-        left = lack - right
-        later = (left < -ROUNDING).astype(np.intp) - (left > cap[first] + ROUNDING)
-        longer = (right > cap[last] + ROUNDING).astype(np.intp) - (right < -ROUNDING)
-        if not (np.any(later) or np.any(longer)):
-            break
-        last = np.clip(last + longer, 1, m - 1)
-        first = np.clip(first + later, 0, np.where(longer < 0, last - 1, m - 2))
-        last = np.maximum(last, first + 1)
-        full, lack, right = shares(first, last)
-    # What rounding is left goes to the mean, which it moves least, and never to the sum or beyond the ratio.
-    left = np.clip(lack - np.clip(right, 0, cap[last]), 0, cap[first])
+    full = cap * ((position > first[:, None]) & (position < last[:, None]))
+    lack = 1 - floor.sum() - full.sum(1)
+    lean = -(offsets @ floor) - (full * offsets).sum(1)
+    a, b = offsets[i, first], offsets[i, last]
+    # Where the ends lie a hair apart their shares are known to few digits.  What that rounding leaves goes to the
+    # mean, which it then hardly moves, and never to the sum or beyond the ratio.
+    right = np.clip((lean - a * lack) / (b - a), 0, cap[last])
+    left = np.clip(lack - right, 0, cap[first])
     P = floor + full
     P[i, first] += left
     P[i, last] += np.clip(lack - left, 0, cap[last])

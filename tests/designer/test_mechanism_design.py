@@ -185,6 +185,12 @@ class TestLattice:
         assert made.mechanism.prior is not None
         np.testing.assert_allclose(made.mechanism.prior.weights, prior.coarsened(prior.knots[::2]).weights)
 
+    def test_knots_far_from_zero_are_equally_spaced_up_to_their_rounding(self):
+        prior = Prior.on_knots(1e6 + 0.04 * np.linspace(0, 1, 11), np.ones(11), source="public")
+        made = design(prior, 1.0, method="aaa")
+        assert len(made.mechanism.knots) == 11
+        assert verify(made.mechanism).ok
+
 
 class TestMethods:
     def test_every_family_is_one(self):

@@ -87,8 +87,8 @@ def design(
     method : str
         One of `METHODS`.
     floor : float
-        Uniform share mixed into the prior before solving, in [0, 1]; without it the
-        program is indifferent to the variance at knots of no mass.  The expected variance is reported under the prior as given all the same.
+        Uniform share mixed into the prior before solving, in [0, 1]; without it the program is indifferent to the
+        variance at knots of no mass.  The expected variance is reported under the prior as given all the same.
     tolerance : float
         Relative gap of the certificate to reach.
     worst_case : bool

@@ -58,7 +58,7 @@ def random_tables():
 def test_mean_and_variance_between_knots_are_those_of_the_mixed_row(table, place):
     """Brute force over the probabilities that `pmf` gives."""
     low, high = table.domain
-    x = low + place * (high - low)
+    x = min(high, low + place * (high - low))  # rounding can pass the end
     law = table.pmf(x)[0]
     assert law.sum() == pytest.approx(1)
     mean = law @ table.low

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.solvers.exact_pricing import certified_bound, price
 from optldp.solvers.ratio_program import solve_with_cvxpy, solve_with_highs
+from optldp.solvers.unbiased_optimum import solve_unbiased
 from optldp.solvers.unbiased_program import UnbiasedProgram
 from optldp.solvers.window_rows import window_rows
 from scipy.optimize import minimize_scalar
@@ -123,14 +124,25 @@ def test_no_mechanism_costs_less_than_any_bound(random_program, seed):
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(seed=SEEDS)
-def test_the_bound_beats_the_plain_sum_by_half_a_gap_at_best_and_never_loses(random_program, seed):
-    """sum lambda + min F is what the first step proves; lowering lambda may only improve on it."""
+def test_the_bound_is_no_less_than_its_first_step_proves(random_program, seed):
+    """sum lambda + min F; lowering lambda may only improve on it, and never beyond sum lambda."""
     program = random_program(seed)
     lam, nu = random_multipliers(program, seed)
     least = price(program, lam, nu).values.min()
     plain = lam.sum() + min(0.0, least)
     assert certified_bound(program, lam, nu) >= plain - 1e-12 * (np.abs(lam).sum() + abs(least))
     assert certified_bound(program, lam, nu) <= lam.sum()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_lowering_lambda_gains_where_the_multipliers_are_nearly_feasible(random_program, seed):
+    """Usually half of what min F gives up."""
+    program = random_program(seed, knots=(4, 8), budgets=(0.3, 3.0))
+    best = solve_unbiased(program.knots, program.weights, program.ratio)
+    lam = best.lam * (1 + 1e-3)
+    given_up = price(program, lam, best.nu).values.min()
+    assert given_up < 0
+    assert certified_bound(program, lam, best.nu) > lam.sum() + 0.8 * given_up
 
 
 def exact_bound(program: UnbiasedProgram, lam: np.ndarray, nu: np.ndarray, outputs: np.ndarray) -> Fraction:
@@ -146,12 +158,16 @@ def exact_bound(program: UnbiasedProgram, lam: np.ndarray, nu: np.ndarray, outpu
     return total + min(Fraction(0), *values)
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-9])
 @pytest.mark.parametrize("seed", range(6))
-def test_rounding_never_lifts_the_bound_above_exact_arithmetic(random_program, seed, monkeypatch):
-    """A certificate that holds up to rounding is none; without Dinkelbach's steps the two are comparable."""
+def test_rounding_never_lifts_the_bound_above_exact_arithmetic(random_program, seed, scale, monkeypatch):
+    """A certificate that holds up to rounding is none; without Dinkelbach's steps the two are comparable.
+
+    With small multipliers F > 0 and the bound is their sum.
+    """
     monkeypatch.setattr("optldp.solvers.exact_pricing.DINKELBACH_STEPS", 0)
     program = random_program(seed, knots=(20, 40), budgets=(6.0, 16.0))
-    lam, nu = random_multipliers(program, seed)
+    lam, nu = (scale * multiplier for multiplier in random_multipliers(program, seed))
     exact = exact_bound(program, lam, nu, price(program, lam, nu).outputs)
     bound = certified_bound(program, lam, nu)
     assert Fraction(bound) <= exact

@@ -203,9 +203,11 @@ def test_the_cheapest_point_of_the_path_is_kept(monkeypatch):
     assert checked(KNOTS, PRIORS["uniform"], 1.0).objective < 1.1 * REFERENCE["uniform"][1.0]
 
 
-def test_a_step_that_is_not_finite_is_not_taken(monkeypatch):
+def test_a_step_that_is_not_finite_is_the_last(monkeypatch):
     monkeypatch.setattr(unbiased_optimum, "newton_step", lambda program, it: replace(it, s=it.s * np.nan))
-    assert checked(KNOTS, PRIORS["uniform"], 1.0).status is Status.GAP_OPEN
+    best = checked(KNOTS, PRIORS["uniform"], 1.0)
+    assert best.status is Status.GAP_OPEN
+    assert best.steps == 1
 
 
 def test_where_the_clean_up_fails_the_two_outputs_remain(monkeypatch):

@@ -7,8 +7,9 @@ run of neighbouring outputs, with fractions at its two ends only: in the coordin
     row i is E t on a window [alpha_i, alpha_i + omega] and t outside,    omega = (1 - sum t)/(E - 1),
 
 of the same width for every row, at the place alpha_i that gives mean x_i.  The mean is increasing in alpha, so alpha_i
-is found by bisection to the last bit; the two fractional ends then follow from the two equations.  Hence an optimal unbiased mechanism is determined by its floor alone: it is a piecewise mechanism
-whose window has constant mass under a base measure of its own.
+is found by bisection to the last bit; the two fractional ends then follow from the two equations.  Hence an optimal
+unbiased mechanism is determined by its floor alone: it is a piecewise mechanism whose window has constant mass under a
+base measure of its own.
 
 The result is optimal for the floor whatever the prior, also at knots of prior weight zero.
 

@@ -135,3 +135,13 @@ def test_two_outputs_serve_every_program_and_use_the_whole_ratio(random_program,
     np.testing.assert_allclose(P.sum(1), 1, rtol=0, atol=1e-15)
     np.testing.assert_allclose(P @ outputs, program.knots, rtol=0, atol=1e-15 * outputs[1])
     np.testing.assert_allclose(P.max(0) / P.min(0), program.ratio, rtol=1e-15)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(seed=SEEDS)
+def test_rows_that_only_just_exist_are_found(random_program, seed):
+    """Over the floor of the two outputs the outermost knots are reached exactly, and rounding must not refuse them."""
+    program = random_program(seed)
+    outputs, P = two_outputs(program)
+    floor = np.full(2, 1 / (program.ratio + 1))
+    np.testing.assert_allclose(window_rows(program, outputs, floor), P, rtol=0, atol=1e-14)

@@ -69,6 +69,16 @@ def test_the_primal_point_that_goes_with_it_is_feasible(seed):
     np.testing.assert_allclose(s + u, np.broadcast_to((ratio - 1) * t, s.shape), rtol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_a_handful_of_newton_steps_is_enough(seed, monkeypatch):
+    """The centre is computed at every step of the interior point, for every output."""
+    columns = random_columns(seed)
+    expected = centre_slacks(*columns)
+    monkeypatch.setattr("optldp.solvers.dual_centring.STEPS", 6)
+    for one, other in zip(centre_slacks(*columns), expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-8)
+
+
 def test_equal_costs_have_equal_slacks():
     """Of one value g each: z_u = g / (E - 1), whatever the weights' common scale."""
     zs, zu, _ = centre_slacks(np.full((3, 1), 2.0), 5.0, np.full(3, 1 / 3))

@@ -40,7 +40,7 @@ def _row(n: int, m: int, name: str) -> tuple[object, ...]:
         clarabel = f"{solve_with_cvxpy(prior.knots, prior.weights, outputs, 1.0).seconds:.2f}"
     return (
         f"{n} x {m}", name, f"{best.seconds:.4f} ({best.steps})", f"{highs.seconds:.2f}",
-        f"{highs.seconds / best.seconds:.0f}", simplex, clarabel, f"{best.objective:.7f} / {highs.objective:.7f}",
+        f"{highs.seconds / best.seconds:.1f}", simplex, clarabel, f"{best.objective:.7f} / {highs.objective:.7f}",
     )  # fmt: skip
 
 

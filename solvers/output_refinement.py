@@ -36,7 +36,10 @@ LARGEST_SPREAD = 0.5
 """And never moves more than this share of a kept column."""
 
 CLEARANCE = 0.3
-"""F aimed at on the new outputs, in units of the dual loss being repaired, per unit of floor."""
+"""Lambda is lowered further than F >= 0 needs by this share of the dual loss being repaired."""
+
+TOUCHING = 1e-3
+"""F counts as non-negative from minus this share of what lowering lambda by the dual loss adds to it."""
 
 SHIFTS = 100
 """Newton steps allowed for the dual shift; the slope falls from at most E to at least 1, a dozen are typical."""
@@ -68,7 +71,7 @@ def refine_outputs(program: UnbiasedProgram, it: Iterate, pricing: Pricing, gap:
         SEPARATION * np.sqrt(near / NEAR / program.ratio),
     )
     kernel = _spread_kernel(program, it, keep, outputs, SPREAD_COST * gap)
-    lam = _lowered(program, it, outputs, CLEARANCE * loss * scale)
+    lam = _lowered(program, it, outputs, CLEARANCE * loss)
     g = program.reduced_costs(program.offsets(outputs), lam, it.nu)
     zs, zu, _ = centre_slacks(g, program.ratio, program.barrier_weights)
     return replace(it, outputs=outputs, lam=lam, t=it.t @ kernel, s=it.s @ kernel, u=it.u @ kernel, zs=zs, zu=zu)
@@ -141,18 +144,19 @@ def _targets(kept: Indices, home: int, is_kept: bool, count: int) -> tuple[list[
 
 
 def _lowered(program: UnbiasedProgram, it: Iterate, outputs: Array, clearance: float) -> Array:
-    """Return lambda lowered along the barrier weights just enough for F >= clearance / 2 on the outputs.
+    """Return lambda lowered along the barrier weights until F >= 0 on the outputs, and by the clearance more.
 
-    F is concave and increasing in the shift, so Newton's method aimed at the clearance approaches from the left.
+    That costs what it lowers.  A clearance in F itself would cost the most where F rises least, at outputs of which
+    no row has much.  F is concave and increasing in the shift, so Newton's method approaches its zero from the left.
     """
     w = program.barrier_weights[:, None]
     g = program.reduced_costs(program.offsets(outputs), it.lam, it.nu)
     shift = 0.0
     for _ in range(SHIFTS):
         shifted = g + shift * w
-        lack = clearance - program.column_values(shifted)
-        if lack.max() <= 0.5 * clearance:
-            return it.lam - shift * w[:, 0]
         slope = (np.where(shifted < 0, program.ratio, 1.0) * w).sum(0)
-        shift += float((lack / slope).max())
+        lack = float((-program.column_values(shifted) / slope).max())
+        if lack <= TOUCHING * clearance:
+            return it.lam - (shift + clearance) * w[:, 0]
+        shift += lack
     raise SolverError("the multipliers could not be made feasible on the refined outputs")

@@ -71,6 +71,24 @@ def test_a_few_steps_later_the_outputs_cost_less(random_program, seed):
     assert loss_of(program, it) < 0.3 * loss_of(program, before)
 
 
+@pytest.mark.parametrize("epsilon", [1.0, 8.0, 14.0])
+@pytest.mark.parametrize("decay", [0.0, 3.0, 10.0])
+def test_making_room_for_new_outputs_costs_what_the_old_ones_did(decay, epsilon):
+    """The dual objective falls by a small multiple of the loss, also where E is large and rare knots have no weight.
+
+    A uniform shift of lambda by tau gives up n tau, the certified loss; the barrier weights may need twice that.
+    """
+    knots = np.linspace(-1, 1, 21)
+    weights = np.exp(-decay * (knots + 1))
+    program = UnbiasedProgram(knots, weights / weights.sum(), float(np.exp(epsilon)))
+    it = starting_point(program, starting_outputs(program, 42))
+    for _ in range(25):
+        it = newton_step(program, it)
+    loss = loss_of(program, it)
+    after = refine_outputs(program, it, price(program, it.lam, it.nu), it.complementarity, loss)
+    assert 0 < it.dual_objective - after.dual_objective < 3 * loss
+
+
 @pytest.mark.parametrize("steps", [3, 8, 13])
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_the_spread_costs_no_more_than_the_gap_allows(random_program, seed, steps):

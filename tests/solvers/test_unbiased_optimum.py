@@ -190,17 +190,23 @@ def test_a_step_that_fails_ends_the_path_at_the_last_good_point(monkeypatch):
     assert best.objective < 1.1 * REFERENCE["uniform"][1.0]
 
 
-def test_the_cheapest_point_of_the_path_is_kept(monkeypatch):
-    """Near the end rounding can throw the path far back: what was reached before must not be lost."""
+def test_the_best_of_the_path_is_kept_on_both_sides(monkeypatch):
+    """Near the end rounding can throw the path back: what was reached before must not be lost."""
     taken = []
 
     def falls_back(program, it):
         taken.append(it)
-        return taken[0] if len(taken) >= 15 else newton_step(program, it)
+        return taken[8] if len(taken) == 15 else newton_step(program, it)
 
     monkeypatch.setattr(unbiased_optimum, "newton_step", falls_back)
     monkeypatch.setattr(unbiased_optimum, "MAX_STEPS", 16)
-    assert checked(KNOTS, PRIORS["uniform"], 1.0).objective < 1.1 * REFERENCE["uniform"][1.0]
+    best = checked(KNOTS, PRIORS["uniform"], 1.0)
+    program = UnbiasedProgram(KNOTS, np.full(17, 1 / 17), np.e)
+    before, after = taken[14], taken[15]
+    assert best.objective <= program.objective(before.outputs, before.probabilities)
+    assert best.objective < program.objective(after.outputs, after.probabilities)
+    assert best.lower_bound >= certified_bound(program, before.lam, before.nu)
+    assert best.lower_bound > certified_bound(program, after.lam, after.nu)
 
 
 def test_a_step_that_is_not_finite_is_the_last(monkeypatch):

@@ -66,9 +66,13 @@ class UnbiasedProgram:
         if x.ndim != 1 or len(x) < 2 or p.shape != x.shape:
             raise InputError(f"a program must have n >= 2 knots and n weights, got {x.shape} and {p.shape}")
         if not (np.all(np.diff(x) > 0) and np.abs(x[[0, -1]]).max() <= 1 + ROUNDING):
-            raise InputError(f"knots must increase within [-1, 1], got {x.tolist()!r}: scale the domain")
+            raise InputError(
+                f"knots must increase within [-1, 1], got {len(x)} from {x[0]:g} to {x[-1]:g}: scale the domain"
+            )
         if not (np.all(p >= 0) and abs(p.sum() - 1) <= ROUNDING):
-            raise InputError(f"weights must be non-negative and sum to 1, got {p.tolist()!r}")
+            raise InputError(
+                f"weights must be non-negative and sum to 1, got a sum of {p.sum():.15g} and a least of {p.min():g}"
+            )
         if not 1 < self.ratio < math.inf:
             raise InputError(f"the ratio e^epsilon must be finite and above 1, got {self.ratio!r}")
         p[p < LEAST_WEIGHT] = 0

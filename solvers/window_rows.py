@@ -6,10 +6,10 @@ run of neighbouring outputs, with fractions at its two ends only: in the coordin
 
     row i is E t on a window [alpha_i, alpha_i + omega] and t outside,    omega = (1 - sum t)/(E - 1),
 
-of the same width for every row, at the place alpha_i that gives mean x_i.  The mean is increasing in alpha, so alpha_i
-is found by bisection to the last bit; the two fractional ends then follow from the two equations.  Hence an optimal
-unbiased mechanism is determined by its floor alone: it is a piecewise mechanism whose window has constant mass under a
-base measure of its own.
+of the same width for every row, at the place alpha_i that gives mean x_i.  The mean is increasing and piecewise linear
+in alpha, so alpha_i is found by interpolation; the two fractional ends then follow from the two equations.  Hence an
+optimal unbiased mechanism is determined by its floor alone: it is a piecewise mechanism whose window has constant mass
+under a base measure of its own.
 
 The result is optimal for the floor whatever the prior, also at knots of prior weight zero.
 
@@ -22,9 +22,6 @@ import numpy as np
 
 from ..mechanisms.errors import SolverError
 from .unbiased_program import Array, Indices, UnbiasedProgram
-
-BISECTIONS = 200
-"""More halvings than a double has bits: the bisection ends by itself when the interval has no midpoint."""
 
 LARGEST_STRETCH = 1e-7
 """Relative stretch of the outputs allowed; it costs 2e-7 of E[Y^2], which the certificate would show."""
@@ -102,13 +99,9 @@ def window_rows(program: UnbiasedProgram, outputs: Array, floor: Array) -> Array
     reach, slack = windows.reach, ROUNDING * np.abs(outputs).max()
     if x[0] < reach[0] - slack or x[-1] > reach[1] + slack:
         raise SolverError("the floor reaches not far enough for unbiased rows")
-    low, high = np.zeros(len(x)), np.full(len(x), windows.latest)
-    for _ in range(BISECTIONS):
-        middle = 0.5 * (low + high)
-        if np.all((middle <= low) | (middle >= high)):
-            break
-        over = windows.mean(middle) > x
-        low, high = np.where(over, low, middle), np.where(over, middle, high)
+    # Between the places where an end of the window crosses an edge the mean is linear in alpha.
+    crossings = np.unique(np.clip(np.append(windows.mass, windows.mass - windows.width), 0, windows.latest))
+    low = np.interp(x, windows.mean(crossings), crossings)
     first = np.searchsorted(windows.mass, low, side="right") - 1
     last = np.searchsorted(windows.mass, low + windows.width, side="left") - 1
     return _rows(program, outputs, floor, first, last)

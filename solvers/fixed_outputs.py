@@ -21,6 +21,8 @@ class FixedOutputsSolution:
 
     Attributes
     ----------
+    outputs : (m,) ndarray
+        Those given, stretched by at most 1e-7 where rounding left the rows a hair short of the outermost knots.
     probabilities : (n, m) ndarray
     objective : float
         Expected variance on the knots, recomputed from the probabilities.
@@ -30,6 +32,7 @@ class FixedOutputsSolution:
     seconds : float
     """
 
+    outputs: Array
     probabilities: Array
     objective: float
     lower_bound: float
@@ -76,11 +79,11 @@ def solve_on_outputs(
     program = UnbiasedProgram(knots, weights, ratio)
     it = starting_point(program, outputs)
     steps = 0
-    while it.complementarity > 0.9 * tolerance * abs(it.dual_objective):
+    while not it.complementarity <= 0.9 * tolerance * abs(it.dual_objective):  # NaN goes on, and is refused
         if steps == MAX_STEPS:
             raise SolverError(f"the interior point stopped after {MAX_STEPS} steps with its gap open")
         it = newton_step(program, it)
         steps += 1
-    _, P = stretched_rows(program, it.outputs, it.t)
+    outputs, P = stretched_rows(program, it.outputs, it.t)
     seconds = time.perf_counter() - started
-    return FixedOutputsSolution(P, program.objective(outputs, P), it.dual_objective, steps, seconds)
+    return FixedOutputsSolution(outputs, P, program.objective(outputs, P), it.dual_objective, steps, seconds)

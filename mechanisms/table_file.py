@@ -38,7 +38,7 @@ UNREADABLE_ARCHIVE = (
     EOFError,
     ValueError,
     KeyError,
-    NotImplementedError,
+    NotImplementedError,  # zipfile raises it for a compression it does not know
     RuntimeError,  # an encrypted member
     MemoryError,  # a header that promises more than there is
     zipfile.BadZipFile,

@@ -1,0 +1,267 @@
+"""Sufficient counts: how many users reported which outputs to which services.
+
+All that an estimator may use of the reports is how often each combination of outputs was seen, because the
+tables give all users with the same outputs the same likelihood.  So reports are counted once, and nothing that
+follows costs more for more users.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..mechanisms.errors import InputError
+from ..mechanisms.table import TabulatedMechanism
+
+NOT_REPORTED = -1
+"""In place of an output: this user sent no report to this service."""
+
+LARGEST_CODE = 2**62
+"""Combinations of outputs are numbered by one 64-bit integer as long as there are at most so many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Service:
+    """One collector: its name, for messages, and the table that its reports were made with."""
+
+    name: str
+    mechanism: TabulatedMechanism
+
+
+@dataclass(frozen=True, eq=False)
+class ReportGroup:
+    """The users who reported to the same services, counted by what they reported.
+
+    Parameters
+    ----------
+    services : tuple of int
+        Positions of their J services, increasing.
+    outputs : (R, J) ndarray of int32
+        The distinct combinations of outputs seen, in lexicographic order.
+    counts : (R,) ndarray of int64
+        Users with each combination, at least one.
+    """
+
+    services: tuple[int, ...]
+    outputs: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def n_users(self) -> int:
+        """Number of users in the group."""
+        return int(self.counts.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class ReportCounts:
+    """Reports of several services, reduced to what their tables make sufficient.
+
+    Counts of shards with different users add up: ``a + b`` is the counts of the union.
+
+    Parameters
+    ----------
+    services : tuple of Service
+        At least one, of different names, whose tables share domain and units.
+    groups : tuple of ReportGroup
+        One for each set of services that some user reported to, ordered by that set.
+
+    Raises
+    ------
+    InputError
+        No services, two of the same name, or tables of different domains or units.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.duchi import duchi
+    >>> services = [Service("a", duchi([-1.0, 1.0], 1.0)), Service("b", duchi([-1.0, 1.0], 2.0))]
+    >>> counts = ReportCounts.from_outputs(services, [[0, 1], [0, 1], [1, -1]])
+    >>> counts.n_users, [(group.services, group.counts.tolist()) for group in counts.groups]
+    (3, [((0,), [1]), ((0, 1), [2])])
+    """
+
+    services: tuple[Service, ...]
+    groups: tuple[ReportGroup, ...]
+
+    def __post_init__(self) -> None:
+        if not self.services:
+            raise InputError("there must be at least one service, got none")
+        names = [service.name for service in self.services]
+        if len(set(names)) < len(names):
+            raise InputError(f"services must have different names, got {names}")
+        first = self.services[0]
+        for other in self.services[1:]:
+            _require_same(first, other, "domain", first.mechanism.domain, other.mechanism.domain)
+            _require_same(first, other, "units", first.mechanism.units, other.mechanism.units)
+
+    @classmethod
+    def from_outputs(cls, services: Sequence[Service], outputs: ArrayLike) -> Self:
+        """Count users from their outputs.
+
+        Parameters
+        ----------
+        services : sequence of Service
+            J of them.
+        outputs : (N, J) array_like of int
+            Output of each user's report to each service, -1 where there is none; users without any report are
+            left out.
+
+        Raises
+        ------
+        InputError
+            Another shape, numbers that are no integers, or outputs that a table does not have.
+        """
+        matrix = np.asarray(outputs)
+        if matrix.ndim != 2 or matrix.shape[1] != len(services) or not np.issubdtype(matrix.dtype, np.integer):
+            raise InputError(
+                f"outputs must be integers, one column for each of {len(services)} services, "
+                f"got shape {matrix.shape} of {matrix.dtype}"
+            )
+        for service, column in zip(services, matrix.T, strict=True):
+            size = service.mechanism.low.size
+            if column.size and not (column.min() >= NOT_REPORTED and column.max() < size):
+                raise InputError(f"outputs of service {service.name!r} must lie in 0..{size - 1} or be -1")
+        return cls(tuple(services), _grouped(tuple(services), matrix, np.ones(len(matrix), dtype=np.int64)))
+
+    @classmethod
+    def from_reports(cls, mechanism: TabulatedMechanism, reports: ArrayLike, *, name: str = "reports") -> Self:
+        """Count the reports of one service; raises InputError for reports that its table cannot make."""
+        return cls.from_outputs([Service(name, mechanism)], mechanism.output_index(reports)[:, None])
+
+    @property
+    def n_users(self) -> int:
+        """Number of users with at least one report."""
+        return sum(group.n_users for group in self.groups)
+
+    @property
+    def mechanisms(self) -> tuple[TabulatedMechanism, ...]:
+        """The services' tables."""
+        return tuple(service.mechanism for service in self.services)
+
+    def reports_of(self, service: int) -> np.ndarray:
+        """Return how often (m,) each output of one service was reported, whatever else its users reported."""
+        total = np.zeros(self.services[service].mechanism.low.size, dtype=np.int64)
+        for group in self.groups:
+            if service in group.services:
+                np.add.at(total, group.outputs[:, group.services.index(service)], group.counts)
+        return total
+
+    def require_reports(self) -> None:
+        """Raise InputError if there is a service that nobody reported to."""
+        reported = {service for group in self.groups for service in group.services}
+        if silent := [service.name for j, service in enumerate(self.services) if j not in reported]:
+            raise InputError(f"every service must have reports, got none for {silent[0]!r}: leave it out")
+
+    def only(self, services: Sequence[int]) -> ReportCounts:
+        """Return the counts as if only these services, by position, had been reported to."""
+        kept = tuple(self.services[j] for j in services)
+        return ReportCounts(kept, _regrouped(kept, [self], [{j: i for i, j in enumerate(services)}]))
+
+    def split(self, shares: Sequence[float], rng: np.random.Generator) -> tuple[ReportCounts, ...]:
+        """Deal the users out at random: every user goes to part f with probability ``shares[f]``.
+
+        Needs no list of users, since users with equal reports are exchangeable: each count is split by a
+        multinomial draw.
+        """
+        dealt = [rng.multinomial(group.counts, np.asarray(shares) / np.sum(shares)) for group in self.groups]
+        return tuple(
+            ReportCounts(self.services, tuple(self._part(drawn[:, part] for drawn in dealt)))
+            for part in range(len(shares))
+        )
+
+    def _part(self, columns):
+        for group, counts in zip(self.groups, columns, strict=True):
+            if (seen := counts > 0).any():
+                yield ReportGroup(group.services, group.outputs[seen], counts[seen])
+
+    def __add__(self, other: ReportCounts) -> ReportCounts:
+        """Return the counts of the union of two sets of users without a user in common."""
+        if not isinstance(other, ReportCounts):
+            return NotImplemented
+        mine, theirs = ([service.name for service in counts.services] for counts in (self, other))
+        if mine != theirs or not all(map(_same_table, self.mechanisms, other.mechanisms)):
+            raise InputError(f"counts can be added for the same services and tables only, got {mine} and {theirs}")
+        same = {j: j for j in range(len(mine))}
+        return ReportCounts(self.services, _regrouped(self.services, [self, other], [same, same]))
+
+
+def _require_same(first: Service, other: Service, what: str, left: object, right: object) -> None:
+    if left != right:
+        raise InputError(
+            f"services must measure the same thing, got {what} {left!r} for {first.name!r} "
+            f"but {right!r} for {other.name!r}"
+        )
+
+
+def _same_table(left: TabulatedMechanism, right: TabulatedMechanism) -> bool:
+    fields = ("knots", "low", "high", "probabilities")
+    return left is right or all(np.array_equal(getattr(left, name), getattr(right, name)) for name in fields)
+
+
+def _regrouped(
+    services: tuple[Service, ...], many: Sequence[ReportCounts], places: Sequence[dict[int, int]]
+) -> tuple[ReportGroup, ...]:
+    """Groups of several counts together, each one's services at new places or nowhere."""
+    rows, weights = [], []
+    for counts, place in zip(many, places, strict=True):
+        for group in counts.groups:
+            matrix = np.full((len(group.counts), len(services)), NOT_REPORTED, dtype=np.int32)
+            for column, service in enumerate(group.services):
+                if service in place:
+                    matrix[:, place[service]] = group.outputs[:, column]
+            rows.append(matrix)
+            weights.append(group.counts)
+    if not rows:
+        return ()
+    return _grouped(services, np.concatenate(rows), np.concatenate(weights))
+
+
+def _grouped(services: tuple[Service, ...], outputs: np.ndarray, weights: np.ndarray) -> tuple[ReportGroup, ...]:
+    """Split rows by who was reported to and count equal rows within each part."""
+    reported = outputs != NOT_REPORTED
+    patterns, member = np.unique(reported, axis=0, return_inverse=True)
+    member = member.reshape(-1)
+    groups = []
+    for number, pattern in enumerate(patterns):
+        chosen = np.flatnonzero(pattern)
+        if not chosen.size:
+            continue
+        rows = member == number if len(patterns) > 1 else slice(None)
+        sizes = [services[j].mechanism.low.size for j in chosen]
+        distinct, counts = count_rows(outputs[rows][:, chosen], sizes, weights[rows])
+        groups.append(ReportGroup(tuple(map(int, chosen)), distinct, counts))
+    return tuple(sorted(groups, key=lambda group: group.services))
+
+
+def count_rows(outputs: np.ndarray, sizes: Sequence[int], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct rows (R, J), in lexicographic order, and the weight (R,) of each.
+
+    Each row becomes one integer, the digits of a number in mixed radix, and sorting does the rest: O(N log N).
+
+    Parameters
+    ----------
+    outputs : (N, J) ndarray of int
+        Column j in 0..sizes[j] - 1.
+    weights : (N,) ndarray of int64
+
+    Example
+    -------
+    >>> count_rows(np.array([[1, 0], [0, 2], [1, 0]]), [2, 3], np.array([1, 1, 5]))
+    (array([[0, 2],
+           [1, 0]], dtype=int32), array([1, 6]))
+    """
+    code = np.zeros(len(outputs), dtype=np.int64)
+    largest = 1
+    for column, size in zip(outputs.T, sizes, strict=True):
+        if largest > LARGEST_CODE // size:  # renumber the prefixes seen, in their order
+            prefixes, code = np.unique(code, return_inverse=True)
+            largest = prefixes.size
+        code = code * size + column
+        largest *= size
+    order = np.argsort(code, kind="stable")
+    ordered = code[order]
+    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    return outputs[order[first]].astype(np.int32), np.add.reduceat(weights[order], first)

@@ -1,0 +1,98 @@
+"""From counted reports and their tables to a likelihood on a grid of inputs, in the form that suits its size."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..solvers.dense_likelihood import DenseLikelihood
+from ..solvers.mixture_likelihood import MixtureLikelihood, SumLikelihood
+from ..solvers.run_likelihood import RunLikelihood, jumps_of
+from ..solvers.tuple_likelihood import TupleLikelihood
+from .input_grid import InputGrid
+from .report_counts import ReportCounts, ReportGroup
+
+DENSE_FACTOR = 12
+"""Combinations of outputs per combination seen up to which a full table is faster: its products run at the speed of
+arithmetic, those with rows that were gathered at the speed of memory (measured)."""
+
+DENSE_CELLS = 2**26
+"""Largest full table of combinations: half a gibibyte."""
+
+RUN_SHARE = 0.125
+"""Jumps per entry up to which prefix sums are faster than dense products: a sparse product moves an entry in about
+the time in which a dense one does eight operations (measured)."""
+
+MOST_SCALES = 16
+"""Outcomes of services without runs that a likelihood of runs is split by: each part has its own prefix sums."""
+
+
+def likelihood_of(counts: ReportCounts, grid: InputGrid) -> MixtureLikelihood:
+    r"""Return the likelihood of the counted reports as a function of the weights of the grid's components.
+
+    A user's reports are independent given the value, so the probability of outputs (o_1, ..., o_J) under component
+    k is the product over the user's services of P_j[k, o_j]; users of other services are other terms of the sum.
+    (For points between knots and for cells, where the product of averages stands for the average of products,
+    this is exact for one service and off by the square of the grid's spacing for several.)
+
+    Parameters
+    ----------
+    counts : ReportCounts
+        At least one user; every service with a report.
+    grid : InputGrid
+        K components, within the domain of the tables.
+
+    Returns
+    -------
+    likelihood : MixtureLikelihood
+
+    Raises
+    ------
+    InputError
+        No users, a service nobody reported to, or a grid outside the domain.
+
+    Source: Du, Ye, Fu and Hu (2025), equations (12) to (14).
+
+    Example
+    -------
+    >>> from optldp.mechanisms.duchi import duchi
+    >>> table = duchi([-1.0, 1.0], 1.0)
+    >>> counts = ReportCounts.from_reports(table, table.high[[0, 0, 1]])
+    >>> likelihood_of(counts, InputGrid.common([table])).mix(np.array([0.5, 0.5]))
+    array([0.5, 0.5])
+    """
+    counts.require_reports()
+    rows = [grid.rows(mechanism) for mechanism in counts.mechanisms]
+    parts = [_group_likelihood(group, [rows[j] for j in group.services]) for group in counts.groups]
+    return parts[0] if len(parts) == 1 else SumLikelihood(parts)
+
+
+def _group_likelihood(group: ReportGroup, views: list[np.ndarray]) -> MixtureLikelihood:
+    """Pick the body by size: jumps, a full table, or rows."""
+    jumps = [jumps_of([view.T]).nnz / view.size for view in views]
+    smooth = [j for j, share in enumerate(jumps) if share > RUN_SHARE]
+    runs = [j for j in range(len(views)) if j not in smooth]
+    scales = math.prod(views[j].shape[1] for j in smooth)
+    if runs and scales <= MOST_SCALES and sum(jumps[j] for j in runs) <= RUN_SHARE:
+        return _run_likelihood(group, views, smooth, runs)
+    sizes = [view.shape[1] for view in views]
+    if len(views) > 1 and math.prod(sizes) <= min(DENSE_CELLS, DENSE_FACTOR * len(group.counts)):
+        table = np.zeros(sizes)
+        table[tuple(group.outputs.T)] = group.counts
+        return DenseLikelihood(views, table)
+    return TupleLikelihood(views, group.outputs, group.counts)
+
+
+def _run_likelihood(
+    group: ReportGroup, views: list[np.ndarray], smooth: list[int], runs: list[int]
+) -> MixtureLikelihood:
+    """Likelihood of runs, one part for each combination of outputs of the services that have none."""
+    combinations, member = np.unique(group.outputs[:, smooth], axis=0, return_inverse=True)
+    parts = []
+    for number, outcomes in enumerate(combinations):
+        rows = member.reshape(-1) == number
+        scale = math.prod((views[j][:, o] for j, o in zip(smooth, outcomes, strict=True)), start=np.ones(len(views[0])))
+        seen = TupleLikelihood([views[j] for j in runs], group.outputs[rows][:, runs], group.counts[rows], kept_bytes=0)
+        parts.append(RunLikelihood(jumps_of(block for _, block in seen.blocks()), seen.counts, scale))
+    return parts[0] if len(parts) == 1 else SumLikelihood(parts)

@@ -88,7 +88,7 @@ def design_command(
 
     check_epsilon(epsilon)
     require_place(out, SUFFIXES)
-    prior, notes = _prior(data, column, domain, prior_file, knots, public, drop_missing, units)
+    prior, notes = read_prior(data, column, domain, prior_file, knots, public, drop_missing, units)
     with solver_progress(f"{method}, epsilon {epsilon:g}") as progress:
         result = design(
             prior, epsilon, method=method, floor=floor, tolerance=tolerance, worst_case=worst_case,
@@ -97,6 +97,8 @@ def design_command(
     mechanism = result.mechanism.without_prior() if omit_prior else result.mechanism
     if out is not None:
         save_table(mechanism, out)
+        if not mechanism.exact:
+            notes.append("note: the table is not exact: whole numbers over 2^53 are too coarse for this budget")
     if result.status != "optimal":
         notes.append(
             f"warning: the certificate's gap stayed open at {result.relative_gap:.1e}; the table is valid all the same"
@@ -160,7 +162,7 @@ def compare_command(
 
     for epsilon in epsilons:
         check_epsilon(epsilon)
-    prior, notes = _prior(data, column, domain, prior_file, knots, public, drop_missing, "")
+    prior, notes = read_prior(data, column, domain, prior_file, knots, public, drop_missing, "")
     chosen = methods or list(METHODS)
     with task_progress("comparing", len(epsilons) * len(chosen)) as update:
         rows = compare(
@@ -181,7 +183,7 @@ def compare_command(
     print_rows("Variance of one report (squared units of the data), and its ratio to the optimum", header, cells)
 
 
-def _prior(
+def read_prior(
     data: Path | None,
     column: str | None,
     domain: tuple[float, float] | None,

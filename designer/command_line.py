@@ -1,4 +1,4 @@
-"""The command `optldp`: design, show, verify, perturb, estimate, compare.
+"""The command `optldp`: design, show, verify, audit, perturb, estimate, compare, two-phase, advise.
 
 Exit codes: 0 done; 1 the thing checked is not so; 2 bad usage or input.  Results go to stdout, everything else to
 stderr.  Heavy imports wait until a command runs.
@@ -11,8 +11,11 @@ from typing import Annotated
 
 import typer
 
-from .command_collect import estimate_command, perturb_command
+from .command_audit import audit_command
 from .command_design import compare_command, design_command
+from .command_estimate import estimate_command
+from .command_perturb import perturb_command
+from .command_protocol import advise_command, two_phase_command
 from .command_table import show_command, verify_command
 
 app = typer.Typer(
@@ -27,9 +30,12 @@ app = typer.Typer(
 app.command("design", no_args_is_help=True)(design_command)
 app.command("show", no_args_is_help=True)(show_command)
 app.command("verify", no_args_is_help=True)(verify_command)
+app.command("audit", no_args_is_help=True)(audit_command)
 app.command("perturb", no_args_is_help=True)(perturb_command)
 app.command("estimate", no_args_is_help=True)(estimate_command)
 app.command("compare", no_args_is_help=True)(compare_command)
+app.command("two-phase", no_args_is_help=True)(two_phase_command)
+app.command("advise", no_args_is_help=True)(advise_command)
 
 
 def _print_version(wanted: bool) -> None:

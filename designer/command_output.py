@@ -147,3 +147,20 @@ def task_progress(what: str, total: int) -> Iterator[Callable[[str, bool], None]
             bar.update(task, description=description, advance=1 if done else 0)
 
         yield update
+
+
+@contextmanager
+def share_progress(what: str) -> Iterator[Callable[[str, float], None]]:
+    """Show a progress bar on stderr; call with what is being done and the share of it that is done, from 0 to 1."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(what, total=1.0)
+
+        def update(description: str, share: float) -> None:
+            bar.update(task, description=description, completed=share)
+
+        yield update

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .command_options import Json, Table
 from .command_output import NOT_SO, number, one_line_errors, print_facts, print_json, require_place, say
+
+if TYPE_CHECKING:
+    from ..mechanisms import ExactProof
+
+PROOF_DIGITS = 20
+"""Digits of an exact number shown: ratios and limits differ from each other in the thirteenth or later."""
 
 
 @one_line_errors
@@ -44,6 +52,7 @@ def show_command(
         "parameters": dict(provenance.parameters),
         "certificate": None if provenance.certificate is None else dict(provenance.certificate),
         "version": provenance.version,
+        "exact": mechanism.exact,
         "plot": None if plot is None else str(plot),
     }
     if plot is not None:
@@ -73,17 +82,24 @@ def _text(value: object) -> str:
 
 
 @one_line_errors
-def verify_command(table: Table, as_json: Json = False) -> None:
+def verify_command(
+    table: Table,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Prove it by whole numbers alone, and print the proof's facts.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Recompute from a table's numbers whether it keeps its promise; exit code 1 if it does not.
 
-    Example: optldp verify mech.json
+    Example: optldp verify --exact mech.json
     """
-    from ..mechanisms import read_unverified_table, verify
+    from ..mechanisms import Verification, prove, read_unverified_table, verify
 
-    checked = verify(read_unverified_table(table))
-    facts = asdict(checked)
+    mechanism = read_unverified_table(table)
+    checked = prove(mechanism) if exact else verify(mechanism)
+    facts = asdict(checked) if isinstance(checked, Verification) else _proof_facts(checked)
     if as_json:
-        del facts["worst_case_variance"]
+        facts.pop("worst_case_variance", None)
         print_json(facts)
     else:
         del facts["ok"], facts["failures"]
@@ -92,3 +108,35 @@ def verify_command(table: Table, as_json: Json = False) -> None:
         print_facts(str(table), rows + [("failure", failure) for failure in checked.failures])
     if not checked.ok:
         raise typer.Exit(NOT_SO)
+
+
+def _proof_facts(proof: ExactProof) -> dict[str, Any]:
+    """The facts by name: exact numbers as fractions in text, each with its decimal value beside it."""
+    return {
+        "ok": proof.ok,
+        "epsilon": proof.epsilon,
+        "tightest_output": proof.output,
+        "ratio": f"{proof.largest}/{proof.smallest}",
+        "ratio_decimal": decimal_text(proof.ratio),
+        "limit_decimal": decimal_text(proof.limit),
+        "slack_decimal": decimal_text(proof.slack),
+        "max_abs_bias": str(proof.bias),
+        "max_abs_bias_decimal": decimal_text(proof.bias),
+        "relative_bias_decimal": decimal_text(proof.relative_bias),
+        "failures": proof.failures,
+    }
+
+
+def decimal_text(value: Fraction | None) -> str | None:
+    """Return a fraction to twenty significant digits.
+
+    Example
+    -------
+    >>> decimal_text(Fraction(1, 3))
+    '0.33333333333333333333'
+    """
+    if value is None:
+        return None
+    with localcontext() as context:
+        context.prec = PROOF_DIGITS
+        return str(Decimal(value.numerator) / Decimal(value.denominator))

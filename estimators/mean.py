@@ -10,7 +10,11 @@ from scipy.special import ndtri
 from ..mechanisms.domain import numbers
 from ..mechanisms.errors import InputError
 from ..mechanisms.table import TabulatedMechanism
+from .mean_interval import check_level
 from .unbiasing import affine_unbiasing, optimal_decoder
+
+MeanMethod = Literal["average", "affine", "decoder", "ua", "uwa", "population", "em", "ems", "mr", "penalised"]
+"""Every way of having a mean: of unbiased or nearly unbiased numbers, or of an estimated distribution."""
 
 
 @dataclass(frozen=True)
@@ -25,13 +29,15 @@ class MeanEstimate:
     std_error : float
         Estimated standard deviation of `mean` over the mechanism's randomness and the sampling of the inputs.
     ci_low, ci_high : float
-        Ends of the normal confidence interval; they may lie outside the domain.
+        Ends of the confidence interval; they may lie outside the domain.
     level : float
         Its nominal coverage.
     n : int
-        Number of reports.
-    method : {"average", "affine", "decoder"}
-        How reports were decoded: taken as they are, by one scale and shift, or by one value per output.
+        Number of reports, or of users where several services are combined.
+    method : {"average", "affine", "decoder", "ua", "uwa", "population", "em", "ems", "mr", "penalised"}
+        How reports were decoded: taken as they are, by one scale and shift, or by one value per output; how the
+        reports of one user were combined, see `estimate_combined_mean`; or how the distribution that this is the mean
+        of was estimated, see `estimate_distribution`.
     """
 
     mean: float
@@ -40,7 +46,7 @@ class MeanEstimate:
     ci_high: float
     level: float
     n: int
-    method: Literal["average", "affine", "decoder"]
+    method: MeanMethod
 
 
 def estimate_mean(
@@ -89,14 +95,13 @@ def estimate_mean(
     >>> estimate.method, bool(estimate.ci_low < 0.25 < estimate.ci_high)
     ('average', True)
     """
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level must lie strictly between 0 and 1, got {level!r}")
+    check_level(level)
     observed = numbers("reports", reports)
     if observed.size < 2:
         raise InputError(f"reports must be at least 2 for a standard error, got {observed.size}")
     outputs = mechanism.output_index(observed)  # refuses reports that the table cannot make
     affine = affine_unbiasing(mechanism)
-    method: Literal["average", "affine", "decoder"]
+    method: MeanMethod
     if affine is None:
         method, decoded = "decoder", optimal_decoder(mechanism, weights)[outputs]
     elif affine == (1.0, 0.0):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -16,9 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..mechanisms.errors import InputError
 from ..mechanisms.table import TabulatedMechanism
-
-NOT_REPORTED = -1
-"""In place of an output: this user sent no report to this service."""
+from .report_group import NOT_REPORTED, ReportGroup, groups_of
 
 LARGEST_CODE = 2**62
 """Combinations of outputs are numbered by one 64-bit integer as long as there are at most so many."""
@@ -30,30 +29,6 @@ class Service:
 
     name: str
     mechanism: TabulatedMechanism
-
-
-@dataclass(frozen=True, eq=False)
-class ReportGroup:
-    """The users who reported to the same services, counted by what they reported.
-
-    Parameters
-    ----------
-    services : tuple of int
-        Positions of their J services, increasing.
-    outputs : (R, J) ndarray of int32
-        The distinct combinations of outputs seen, in lexicographic order.
-    counts : (R,) ndarray of int64
-        Users with each combination, at least one.
-    """
-
-    services: tuple[int, ...]
-    outputs: np.ndarray
-    counts: np.ndarray
-
-    @property
-    def n_users(self) -> int:
-        """Number of users in the group."""
-        return int(self.counts.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +47,8 @@ class ReportCounts:
     Raises
     ------
     InputError
-        No services, two of the same name, or tables of different domains or units.
+        No services, two of the same name, tables of different domains or units, or groups of services or outputs
+        that there are not.
 
     Example
     -------
@@ -96,6 +72,11 @@ class ReportCounts:
         for other in self.services[1:]:
             _require_same(first, other, "domain", first.mechanism.domain, other.mechanism.domain)
             _require_same(first, other, "units", first.mechanism.units, other.mechanism.units)
+        for group in self.groups:
+            _require_outputs_of(self.services, group)
+        sets = [group.services for group in self.groups]
+        if any(a >= b for a, b in pairwise(sets)):
+            raise InputError(f"groups must be of different sets of services, in increasing order, got {sets}")
 
     @classmethod
     def from_outputs(cls, services: Sequence[Service], outputs: ArrayLike) -> Self:
@@ -157,6 +138,8 @@ class ReportCounts:
 
     def only(self, services: Sequence[int]) -> ReportCounts:
         """Return the counts as if only these services, by position, had been reported to."""
+        if not all(0 <= j < len(self.services) for j in services):
+            raise InputError(f"services must be positions in 0..{len(self.services) - 1}, got {list(services)}")
         kept = tuple(self.services[j] for j in services)
         return ReportCounts(kept, _regrouped(kept, [self], [{j: i for i, j in enumerate(services)}]))
 
@@ -164,9 +147,12 @@ class ReportCounts:
         """Deal the users out at random: every user goes to part f with probability ``shares[f]``.
 
         Needs no list of users, since users with equal reports are exchangeable: each count is split by a
-        multinomial draw.
+        multinomial draw.  The shares need not add up to one; InputError for negative ones, or none above zero.
         """
-        dealt = [rng.multinomial(group.counts, np.asarray(shares) / np.sum(shares)) for group in self.groups]
+        parts = np.asarray(shares, dtype=np.float64)
+        if parts.ndim != 1 or not ((parts >= 0).all() and 0 < parts.sum() < np.inf):
+            raise InputError(f"shares must be non-negative numbers with a positive sum, got {shares!r}")
+        dealt = [rng.multinomial(group.counts, parts / parts.sum()) for group in self.groups]
         return tuple(
             ReportCounts(self.services, tuple(self._part(drawn[:, part] for drawn in dealt)))
             for part in range(len(shares))
@@ -186,6 +172,15 @@ class ReportCounts:
             raise InputError(f"counts can be added for the same services and tables only, got {mine} and {theirs}")
         same = {j: j for j in range(len(mine))}
         return ReportCounts(self.services, _regrouped(self.services, [self, other], [same, same]))
+
+
+def _require_outputs_of(services: Sequence[Service], group: ReportGroup) -> None:
+    if group.services[-1] >= len(services):
+        raise InputError(f"a group's services must be among {len(services)}, got {group.services}")
+    for j, largest in zip(group.services, group.outputs.max(axis=0), strict=True):
+        size = services[j].mechanism.low.size
+        if largest >= size:
+            raise InputError(f"outputs of service {services[j].name!r} must lie in 0..{size - 1}, got {largest}")
 
 
 def _require_same(first: Service, other: Service, what: str, left: object, right: object) -> None:
@@ -220,20 +215,12 @@ def _regrouped(
 
 
 def _grouped(services: tuple[Service, ...], outputs: np.ndarray, weights: np.ndarray) -> tuple[ReportGroup, ...]:
-    """Split rows by who was reported to and count equal rows within each part."""
-    reported = outputs != NOT_REPORTED
-    patterns, member = np.unique(reported, axis=0, return_inverse=True)
-    member = member.reshape(-1)
-    groups = []
-    for number, pattern in enumerate(patterns):
-        chosen = np.flatnonzero(pattern)
-        if not chosen.size:
-            continue
-        rows = member == number if len(patterns) > 1 else slice(None)
-        sizes = [services[j].mechanism.low.size for j in chosen]
-        distinct, counts = count_rows(outputs[rows][:, chosen], sizes, weights[rows])
-        groups.append(ReportGroup(tuple(map(int, chosen)), distinct, counts))
-    return tuple(sorted(groups, key=lambda group: group.services))
+    """Count equal rows and split them by who was reported to."""
+    if not len(outputs):
+        return ()
+    sizes = [service.mechanism.low.size + 1 for service in services]  # one more for no report
+    distinct, counts = count_rows(outputs.astype(np.int32, copy=False) - NOT_REPORTED, sizes, weights)
+    return groups_of(distinct + NOT_REPORTED, counts)
 
 
 def count_rows(outputs: np.ndarray, sizes: Sequence[int], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -259,7 +246,7 @@ def count_rows(outputs: np.ndarray, sizes: Sequence[int], weights: np.ndarray) -
         if largest > LARGEST_CODE // size:  # renumber the prefixes seen, in their order
             prefixes, code = np.unique(code, return_inverse=True)
             largest = prefixes.size
-        code = code * size + column
+        code = code * size + column.astype(np.int64, copy=False)  # unsigned columns would make it a float
         largest *= size
     order = np.argsort(code, kind="stable")
     ordered = code[order]

@@ -20,9 +20,13 @@ arithmetic, those with rows that were gathered at the speed of memory (measured)
 DENSE_CELLS = 2**26
 """Largest full table of combinations: half a gibibyte."""
 
-RUN_SHARE = 0.125
-"""Jumps per entry up to which prefix sums are faster than dense products: a sparse product moves an entry in about
-the time in which a dense one does eight operations (measured)."""
+RUN_SHARE = 0.4
+"""Jumps per entry up to which prefix sums are preferred: a sparse product takes as long for an entry as a product with
+rows does, which waits for memory, and the second-order method gains far more (measured)."""
+
+LARGEST_RATIO = 2.0**24
+"""Largest ratio of two probabilities of one combination of outputs for prefix sums: they add and subtract the large
+ones, and leave the small ones half of a double's digits."""
 
 MOST_SCALES = 16
 """Outcomes of services without runs that a likelihood of runs is split by: each part has its own prefix sums."""
@@ -70,29 +74,49 @@ def likelihood_of(counts: ReportCounts, grid: InputGrid) -> MixtureLikelihood:
 
 def _group_likelihood(group: ReportGroup, views: list[np.ndarray]) -> MixtureLikelihood:
     """Pick the body by size: jumps, a full table, or rows."""
+    outputs, counts = _with_unseen(group, views[0]) if len(views) == 1 else (group.outputs, group.counts)
     jumps = [jumps_of([view.T]).nnz / view.size for view in views]
     smooth = [j for j, share in enumerate(jumps) if share > RUN_SHARE]
     runs = [j for j in range(len(views)) if j not in smooth]
     scales = math.prod(views[j].shape[1] for j in smooth)
-    if runs and scales <= MOST_SCALES and sum(jumps[j] for j in runs) <= RUN_SHARE:
-        return _run_likelihood(group, views, smooth, runs)
+    exact = math.prod(_largest_ratio(views[j]) for j in runs) <= LARGEST_RATIO
+    if runs and exact and scales <= MOST_SCALES and sum(jumps[j] for j in runs) <= RUN_SHARE:
+        return _run_likelihood(outputs, counts, views, smooth, runs)
     sizes = [view.shape[1] for view in views]
-    if len(views) > 1 and math.prod(sizes) <= min(DENSE_CELLS, DENSE_FACTOR * len(group.counts)):
+    if len(views) > 1 and math.prod(sizes) <= min(DENSE_CELLS, DENSE_FACTOR * len(counts)):
         table = np.zeros(sizes)
-        table[tuple(group.outputs.T)] = group.counts
+        table[tuple(outputs.T)] = counts
         return DenseLikelihood(views, table)
-    return TupleLikelihood(views, group.outputs, group.counts)
+    return TupleLikelihood(views, outputs, counts)
+
+
+def _with_unseen(group: ReportGroup, view: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """List all possible outputs (R, 1) of a single service and their counts.
+
+    Those unseen cost nothing, and say what could have been seen.
+    """
+    counts = np.zeros(view.shape[1], dtype=np.int64)
+    counts[group.outputs[:, 0]] = group.counts
+    listed = np.flatnonzero(view.any(axis=0) | (counts > 0))
+    return listed[:, None].astype(np.int32), counts[listed]
+
+
+def _largest_ratio(view: np.ndarray) -> float:
+    """Largest ratio of the probabilities of one outcome under two components."""
+    most, least = view.max(axis=0), view.min(axis=0)
+    possible = most > 0
+    return float(np.divide(most, least, out=np.full(most.size, np.inf), where=least > 0)[possible].max())
 
 
 def _run_likelihood(
-    group: ReportGroup, views: list[np.ndarray], smooth: list[int], runs: list[int]
+    outputs: np.ndarray, counts: np.ndarray, views: list[np.ndarray], smooth: list[int], runs: list[int]
 ) -> MixtureLikelihood:
     """Likelihood of runs, one part for each combination of outputs of the services that have none."""
-    combinations, member = np.unique(group.outputs[:, smooth], axis=0, return_inverse=True)
+    combinations, member = np.unique(outputs[:, smooth], axis=0, return_inverse=True)
     parts = []
     for number, outcomes in enumerate(combinations):
         rows = member.reshape(-1) == number
         scale = math.prod((views[j][:, o] for j, o in zip(smooth, outcomes, strict=True)), start=np.ones(len(views[0])))
-        seen = TupleLikelihood([views[j] for j in runs], group.outputs[rows][:, runs], group.counts[rows], kept_bytes=0)
+        seen = TupleLikelihood([views[j] for j in runs], outputs[rows][:, runs], counts[rows], kept_bytes=0)
         parts.append(RunLikelihood(jumps_of(block for _, block in seen.blocks()), seen.counts, scale))
     return parts[0] if len(parts) == 1 else SumLikelihood(parts)

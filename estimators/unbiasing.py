@@ -21,6 +21,10 @@ RANK_TOLERANCE = 1e-12
 """Singular values below this share of the largest are zero: the matrix itself is known to about 1e-16."""
 
 
+LONGEST_SHOWN = 10
+"""Longer arrays would break an error message over several lines."""
+
+
 def affine_unbiasing(mechanism: TabulatedMechanism) -> tuple[float, float] | None:
     """Scale s and shift c with E[report | x] = s x + c at every knot, or None if there are none.
 
@@ -93,34 +97,90 @@ def optimal_decoder(mechanism: TabulatedMechanism, weights: ArrayLike | None = N
     >>> optimal_decoder(table)
     array([-0.5,  1.5])
     """
+    importance = knot_importance(mechanism, weights)
+    return nearest_unbiased(mechanism, importance, np.full(mechanism.low.size, np.mean(mechanism.domain)))
+
+
+def nearest_unbiased(mechanism: TabulatedMechanism, importance: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Return the unbiased decoder nearest to a given one: min sum_j W_j (d_j - start_j)^2 subject to P d = x.
+
+    With a constant `start` that is the one of least expected variance, since P d = x fixes all means.
+
+    Parameters
+    ----------
+    mechanism : TabulatedMechanism
+        n knots, m outputs.
+    importance : (n,) ndarray of float
+        Weights of the knots that sum to one; W = importance^T P.
+    start : (m,) ndarray of float
+        In the units of the knots.
+
+    Returns
+    -------
+    values : (m,) ndarray of float
+        In the units of the knots; 0 for outputs that never occur.
+
+    Raises
+    ------
+    InputError
+        No unbiased decoder exists: the message names the rank of the probabilities and the knot worst missed.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.table import TabulatedMechanism
+    >>> rows = [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]
+    >>> table = TabulatedMechanism.from_points([0, 1], [-1, 0, 2], rows, 0.7)
+    >>> nearest_unbiased(table, np.array([0.5, 0.5]), table.low).round(4)
+    array([-1.375,  0.125,  2.625])
+    """
     knots, table = mechanism.knots, mechanism.probabilities
-    importance = _importance(mechanism, weights)
     average = importance @ table
     used = average > 0
     root = np.sqrt(average[used])
     middle, half = (knots[-1] + knots[0]) / 2, (knots[-1] - knots[0]) / 2
-    target = (knots - middle) / half
+    target, begin = (knots - middle) / half, (start[used] - middle) / half
     system = table[:, used] / root
-    solution, _, rank, _ = np.linalg.lstsq(system, target, rcond=RANK_TOLERANCE)
+    change, _, rank, _ = np.linalg.lstsq(system, target - system @ (root * begin), rcond=RANK_TOLERANCE)
+    solution = root * begin + change
     missed = system @ solution - target
     if np.abs(missed).max() > 2 * UNBIASED_TOLERANCE:
         worst = int(np.abs(missed).argmax())
         raise InputError(
             f"an unbiased mean must be possible, but the probabilities of {knots.size} knots have rank "
             f"{rank} and no decoder fits the input {knots[worst]:g} (the best is off by "
-            f"{half * abs(missed[worst]):.3g}): use a table with more outputs or fewer knots"
+            f"{half * abs(missed[worst]):.3g}): use a table with more outputs or fewer knots, or estimate the "
+            f"distribution, of which the reports still fix {rank - 1} linear combinations"
         )
     values = np.zeros(table.shape[1])
     values[used] = middle + half * solution / root
     return values
 
 
-def _importance(mechanism: TabulatedMechanism, weights: ArrayLike | None) -> np.ndarray:
-    """Knot weights: those given, else the table's prior, else equal ones."""
+def knot_importance(mechanism: TabulatedMechanism, weights: ArrayLike | None) -> np.ndarray:
+    """Return weights of the n knots that sum to one: those given, else the table's prior, else equal ones.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.duchi import duchi
+    >>> knot_importance(duchi([-1.0, 1.0], 1.0), [3, 1])
+    array([0.75, 0.25])
+    """
     n = mechanism.knots.size
     if weights is None:
         return np.full(n, 1.0 / n) if mechanism.prior is None else mechanism.prior.weights
-    given = np.asarray(weights, dtype=np.float64)
-    if given.shape != (n,) or not (np.isfinite(given).all() and (given >= 0).all() and given.sum() > 0):
-        raise InputError(f"weights must be {n} non-negative numbers with a positive sum, got {weights!r}")
-    return given / given.sum()
+    return normalised("weights", n, weights)
+
+
+def normalised(name: str, n: int, given: ArrayLike) -> np.ndarray:
+    """Return n non-negative weights divided by their sum; InputError if they are something else.
+
+    Example
+    -------
+    >>> normalised("prior", 2, [1, 3])
+    array([0.25, 0.75])
+    """
+    array = np.asarray(given, dtype=np.float64)
+    if array.shape != (n,) or not (np.isfinite(array).all() and (array >= 0).all() and array.sum() > 0):
+        shown = f"{given!r}" if array.size <= LONGEST_SHOWN else f"an array of shape {array.shape}"
+        raise InputError(f"{name} must be {n} non-negative numbers with a positive sum, got {shown}")
+    return array / array.sum()

@@ -8,6 +8,8 @@ holds at the knots, privacy and unbiasedness above all, holds on the whole domai
   quadrature. Where a density varies inside a cell, the table's law within the cell draws from it exactly.
 - `verify` never asks how a table was made. It recomputes row sums, the largest log-ratio, bias and variances
   from the numbers, and allows the ratio no tolerance at all: families are built a hair below their budget.
+- `make_exact` rounds probabilities to whole numbers over 2^53, giving up utility and never privacy; `prove` then shows
+  privacy by integer arithmetic alone, and reports are drawn by integers from the operating system's generator.
 - `save_table` writes only what verifies, whole or not at all; `load_table` trusts nothing that it reads.
 
 This folder needs numpy alone: a client that only perturbs its data needs no solver.
@@ -17,18 +19,24 @@ from .atomic_write import replacing
 from .budget import MAX_EPSILON, MIN_EPSILON, check_epsilon, inner_epsilon
 from .domain import ClippingWarning
 from .duchi import duchi, duchi_variance
-from .errors import InputError, OptldpError, SolverError, TableError
+from .errors import BudgetError, InputError, OptldpError, SolverError, TableError
+from .exact_exponential import exponential_below
+from .exact_proof import ExactProof, prove
 from .families import FAMILIES
 from .grr import grr, grr_variance
 from .hybrid import hybrid, hybrid_variance
 from .knot_prior import KnotPrior
 from .knots import check_knots
 from .laplace import laplace, laplace_variance
+from .ledger import Ledger, new_ledger_key
+from .make_exact import ExactRounding, exact_if_possible, make_exact
 from .piecewise import piecewise, piecewise_variance
 from .pm_sub import pm_sub, pm_sub_variance
+from .point_outputs import to_points
 from .provenance import Provenance
 from .ptt import optimal_eta, ptt, ptt_variance
 from .ptt2 import ptt2, ptt2_variance
+from .sampler import Sampler
 from .square_wave import square_wave, square_wave_variance
 from .table import TabulatedMechanism
 from .table_file import load_table, read_unverified_table, save_table
@@ -40,14 +48,19 @@ __all__ = [
     "FAMILIES",
     "MAX_EPSILON",
     "MIN_EPSILON",
+    "BudgetError",
     "ClippingWarning",
+    "ExactProof",
+    "ExactRounding",
     "ExponentialDensity",
     "GeometricTails",
     "InputError",
     "KnotPrior",
+    "Ledger",
     "LinearDensity",
     "OptldpError",
     "Provenance",
+    "Sampler",
     "SolverError",
     "TableError",
     "TabulatedMechanism",
@@ -58,6 +71,8 @@ __all__ = [
     "check_knots",
     "duchi",
     "duchi_variance",
+    "exact_if_possible",
+    "exponential_below",
     "grr",
     "grr_variance",
     "hybrid",
@@ -66,11 +81,14 @@ __all__ = [
     "laplace",
     "laplace_variance",
     "load_table",
+    "make_exact",
+    "new_ledger_key",
     "optimal_eta",
     "piecewise",
     "piecewise_variance",
     "pm_sub",
     "pm_sub_variance",
+    "prove",
     "ptt",
     "ptt2",
     "ptt2_variance",
@@ -83,5 +101,6 @@ __all__ = [
     "square_wave_variance",
     "three_outputs",
     "three_outputs_variance",
+    "to_points",
     "verify",
 ]

@@ -1,12 +1,20 @@
 """The law of a report inside its output: the interface, and the uniform law that most tables use."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from .errors import TableError
+
+Words = Callable[[int], np.ndarray]
+"""A source of randomness: asked for N, it returns (N,) independent uint64 words of 64 random bits."""
+
+PLACES = 2.0**-53
+"""A report in a cell lies at an odd multiple of this share of the cell's width: 2^52 places, their mean the middle."""
 
 
 class WithinCell(ABC):
@@ -71,8 +79,26 @@ class WithinCell(ABC):
         """Return what a table file stores beside the kind: numbers and arrays by name."""
 
 
+class RowFreeLaw(WithinCell):
+    """A law that is the same for all rows: a report then tells no more than its output.
+
+    Drawing by such a law is post-processing, so neither its roundings nor its grid can spend privacy.
+    """
+
+    @abstractmethod
+    def exact_means(self, low: np.ndarray, high: np.ndarray) -> list[Fraction]:
+        """Return the mean of what `draw_exact` draws in each of the m outputs, as a fraction.
+
+        The rounding of a report to a double is left out: at most half a unit in its last place.
+        """
+
+    @abstractmethod
+    def draw_exact(self, low: np.ndarray, high: np.ndarray, columns: np.ndarray, words: Words) -> np.ndarray:
+        """Draw one report for each of N outputs, by whole numbers; how many words it takes depends on them alone."""
+
+
 @dataclass(frozen=True, eq=False)
-class Uniform(WithinCell):
+class Uniform(RowFreeLaw):
     """Reports are spread evenly over a cell, whatever the row: the report tells no more than its output.
 
     Example
@@ -107,6 +133,15 @@ class Uniform(WithinCell):
         if np.array_equal(low, high):
             return low[columns]
         return place(low, high, columns, rng.random(columns.size))
+
+    def exact_means(self, low: np.ndarray, high: np.ndarray) -> list[Fraction]:
+        return [(Fraction(a) + Fraction(b)) / 2 for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+
+    def draw_exact(self, low: np.ndarray, high: np.ndarray, columns: np.ndarray, words: Words) -> np.ndarray:
+        if np.array_equal(low, high):
+            return low[columns]
+        odd = (words(columns.size) >> np.uint64(12)) * np.uint64(2) + np.uint64(1)
+        return place(low, high, columns, odd * PLACES)
 
     def take(self, columns: np.ndarray) -> Self:
         return self

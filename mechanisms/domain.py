@@ -1,5 +1,7 @@
 """Values against the domain: what may be reported on, and how a value is rounded to a knot."""
 
+import warnings
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -66,6 +68,23 @@ def clip_values(values: ArrayLike, low: float, high: float) -> tuple[np.ndarray,
     array = numbers("values", values)
     clipped = np.clip(array, low, high)
     return clipped, int(np.count_nonzero(clipped != array))
+
+
+def admitted_values(values: ArrayLike, low: float, high: float, *, clip: bool) -> np.ndarray:
+    """Return the values inside; those outside are refused with InputError, or clipped with a ClippingWarning.
+
+    Example
+    -------
+    >>> admitted_values([0.5, 1], 0.0, 1.0, clip=True)
+    array([0.5, 1. ])
+    """
+    if not clip:
+        return values_inside(values, low, high)
+    inside, clipped = clip_values(values, low, high)
+    if clipped:
+        note = f"{clipped} of {inside.size} values were outside the domain and clipped"
+        warnings.warn(note, ClippingWarning, stacklevel=3)  # where `sample` was called
+    return inside
 
 
 def rounding_weights(knots: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,3 +15,7 @@ class TableError(OptldpError, ValueError):
 
 class SolverError(OptldpError, RuntimeError):
     """A program could not be solved."""
+
+
+class BudgetError(OptldpError, ValueError):
+    """Another report would spend more than a user's privacy budget."""

@@ -1,20 +1,22 @@
 """Points with two lattice tails of geometric probability: the law of AAA's lattice mechanism."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .cell_law import WithinCell
+from .cell_law import RowFreeLaw, Words
 from .errors import TableError
+from .numerators import DENOMINATOR
 
 LARGEST_STEP = 1e120
 """A larger one may overflow the variance."""
 
 
 @dataclass(frozen=True, eq=False)
-class GeometricTails(WithinCell):
+class GeometricTails(RowFreeLaw):
     """Finite outputs are points; an output that reaches infinity is a lattice from its finite end outwards.
 
     Its reports are end, end + step, end + 2 step, ... (towards infinity), the k-th with conditional
@@ -101,6 +103,22 @@ class GeometricTails(WithinCell):
         report[far] += side[columns[far]] * (lattice * self.step)
         return report
 
+    def exact_means(self, low: np.ndarray, high: np.ndarray) -> list[Fraction]:
+        steps = Fraction(sum(odds << i for i, odds in enumerate(digit_odds(self.ratio))), DENOMINATOR)
+        side, end = _sides_and_ends(low, high)
+        beyond = steps * Fraction(self.step)
+        return [Fraction(e) + int(s) * beyond for s, e in zip(side.tolist(), end.tolist(), strict=True)]
+
+    def draw_exact(self, low: np.ndarray, high: np.ndarray, columns: np.ndarray, words: Words) -> np.ndarray:
+        side, end = _sides_and_ends(low, high)
+        report = end[columns]
+        far = np.flatnonzero(side[columns])
+        lattice = np.zeros(far.size)
+        for i, odds in enumerate(digit_odds(self.ratio)):
+            lattice += np.where((words(far.size) >> np.uint64(11)) < np.uint64(odds), 2.0**i, 0.0)
+        report[far] += side[columns[far]] * (lattice * self.step)
+        return report
+
     def contains(self, low: np.ndarray, high: np.ndarray, columns: np.ndarray, reports: np.ndarray) -> np.ndarray:
         side, end = _sides_and_ends(low, high)
         side, end = side[columns], end[columns]
@@ -121,3 +139,22 @@ def _sides_and_ends(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.n
     """Return -1, 0 or 1 (left tail, point, right tail) and the finite end of each output."""
     side = np.isposinf(high).astype(float) - np.isneginf(low)
     return side, np.where(side < 0, high, low)
+
+
+def digit_odds(ratio: float) -> list[int]:
+    """Return how often, in 2^53, each binary digit of a geometric number is one, lowest digit first.
+
+    If Pr(k) = (1 - r) r^k then the digits of k are independent, the i-th being one with probability
+    q / (1 + q), q = r^(2^i). Digits of probability below 2^-54 are left out.
+
+    Example
+    -------
+    >>> digit_odds(2.0**-26), digit_odds(0.5)[:2]
+    ([134217726, 2], [3002399751580330, 1801439850948198])
+    """
+    odds: list[int] = []
+    q = ratio
+    while (digit := round(q / (1 + q) * DENOMINATOR)) > 0:
+        odds.append(digit)
+        q *= q
+    return odds

@@ -1,5 +1,7 @@
 """The outputs of a table, points and cells: finding the one that a report is, and giving them new places."""
 
+import math
+
 import numpy as np
 
 from .cell_law import WithinCell
@@ -19,6 +21,26 @@ def find_outputs(low: np.ndarray, high: np.ndarray, within: WithinCell, reports:
     >>> find_outputs(low, high, Uniform(), np.array([0.2, 1.0, 1.5, 2.0])).tolist()
     [0, 1, 2, 1]
     """
+    index = locate_outputs(low, high, within, reports)
+    foreign = np.flatnonzero(index < 0)
+    if foreign.size:
+        row = foreign[0]
+        raise InputError(
+            f"reports must be outputs of this table, got {foreign.size} of {reports.size} that cannot be, "
+            f"the first {reports[row]} at row {row}: they come from another table or lost digits"
+        )
+    return index
+
+
+def locate_outputs(low: np.ndarray, high: np.ndarray, within: WithinCell, reports: np.ndarray) -> np.ndarray:
+    """Return the output of each report as `find_outputs` does, and -1 for reports that no output can be.
+
+    Example
+    -------
+    >>> from .cell_law import Uniform
+    >>> locate_outputs(np.array([0.0]), np.array([1.0]), Uniform(), np.array([0.5, 1.5])).tolist()
+    [0, -1]
+    """
     index = np.full(reports.size, -1, dtype=np.intp)
     cells, points = np.flatnonzero(low < high), np.flatnonzero(low == high)
     if cells.size:
@@ -32,13 +54,6 @@ def find_outputs(low: np.ndarray, high: np.ndarray, within: WithinCell, reports:
         candidate = points[position]
         same = low[candidate] == reports
         index[same] = candidate[same]
-    foreign = np.flatnonzero(index < 0)
-    if foreign.size:
-        row = foreign[0]
-        raise InputError(
-            f"reports must be outputs of this table, got {foreign.size} of {reports.size} that cannot be, "
-            f"the first {reports[row]} at row {row}: they come from another table or lost digits"
-        )
     return index
 
 
@@ -47,12 +62,16 @@ def relabel_outputs(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the outputs' new order and their ends after every report y became scale y + shift.
 
+    Raises InputError for a scale that is zero, and for numbers that are not finite.
+
     Example
     -------
     >>> columns, low, high = relabel_outputs(np.array([0.0, 1.0]), np.array([1.0, 3.0]), -1.0, 0.0)
     >>> columns.tolist(), low.tolist(), high.tolist()
     ([1, 0], [-3.0, -1.0], [-1.0, 0.0])
     """
+    if not (scale != 0 and math.isfinite(scale) and math.isfinite(shift)):
+        raise InputError(f"scale and shift must be finite and scale not 0, got {scale!r} and {shift!r}")
     ends = scale * low + shift, scale * high + shift
     low, high = np.minimum(*ends), np.maximum(*ends)
     columns = np.lexsort((high, low))

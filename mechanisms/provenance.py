@@ -68,6 +68,11 @@ class Provenance:
         if self.certificate is not None:
             object.__setattr__(self, "certificate", _plain_mapping("certificate", self.certificate))
 
+    @property
+    def claims_unbiased(self) -> bool:
+        """Whether the parameters say that reports average to the value."""
+        return self.parameters.get("unbiased") is True
+
 
 def _plain_mapping(name: str, mapping: object) -> dict[str, Parameter]:
     if not isinstance(mapping, Mapping):

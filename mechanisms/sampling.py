@@ -1,9 +1,39 @@
 """Drawing outputs from many rows at once: users are grouped by row; loops run over knots, never users."""
 
+from collections.abc import Callable
+
 import numpy as np
+
+from .domain import rounding_weights
+
+BLOCK = 2**20
+"""Users drawn at a time: large enough for vector speed, small enough for memory to stay flat."""
 
 FINE_BELOW = 2.0**-20
 """Uniforms below it are drawn again on a grid 2^20 times finer; one in a million, so it costs nothing."""
+
+
+def in_blocks(values: np.ndarray, draw: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Return one report for each value (N,), drawn a block of values at a time.
+
+    Example
+    -------
+    >>> in_blocks(np.array([1.0, 2.0]), lambda block: block + 1)
+    array([2., 3.])
+    """
+    return np.concatenate([draw(block) for block in np.split(values, range(BLOCK, values.size, BLOCK))])
+
+
+def round_to_knots(knots: np.ndarray, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the row (N,) that each value is rounded to at random, linear in the value.
+
+    Example
+    -------
+    >>> round_to_knots(np.array([0.0, 1.0]), np.array([0.0, 1.0]), np.random.default_rng(1)).tolist()
+    [0, 1]
+    """
+    index, right = rounding_weights(knots, values)
+    return index + (rng.random(index.size) < right)
 
 
 def fine_uniform(size: int, rng: np.random.Generator) -> np.ndarray:
@@ -74,15 +104,39 @@ def draw_outputs(order: np.ndarray, cumulative: np.ndarray, rows: np.ndarray, rn
     >>> draw_outputs(order, cumulative, np.array([1, 0, 1]), np.random.default_rng(0)).tolist()
     [0, 1, 0]
     """
-    n = len(order)
+    drawn = invert_rows(cumulative, rows, fine_uniform(rows.size, rng))
+    return order[rows, drawn]
+
+
+def invert_rows(cumulative: np.ndarray, rows: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+    """Return, for each user, the first place in their row whose running sum is above their random number.
+
+    The numbers are dealt to the users in the order of their rows.
+
+    Parameters
+    ----------
+    cumulative : (n, m) ndarray
+        Running sums, of doubles or of whole numbers.
+    rows : (N,) ndarray of int
+    uniform : (N,) ndarray
+        Below the last entry of every row.
+
+    Returns
+    -------
+    (N,) ndarray of int
+
+    Example
+    -------
+    >>> invert_rows(np.array([[1, 1, 4], [0, 2, 4]]), np.array([1, 0, 0]), np.array([0, 1, 1])).tolist()
+    [1, 0, 2]
+    """
+    n = len(cumulative)
     narrow = rows.astype(np.uint16 if n <= 2**16 else np.intp)  # 16 bits sort by radix, in linear time
     users = np.argsort(narrow, kind="stable")
     counts = np.bincount(rows, minlength=n)
     ends = np.cumsum(counts)
-    uniform = fine_uniform(rows.size, rng)
-    outputs = np.empty(rows.size, dtype=np.intp)
+    places = np.empty(rows.size, dtype=np.intp)
     for row in np.flatnonzero(counts):
         group = slice(ends[row] - counts[row], ends[row])
-        drawn = np.searchsorted(cumulative[row], uniform[group], side="right")
-        outputs[users[group]] = order[row][drawn]
-    return outputs
+        places[users[group]] = np.searchsorted(cumulative[row], uniform[group], side="right")
+    return places

@@ -1,7 +1,5 @@
 """The central object: a tabulated mechanism, the conditional law of a report given one of n input knots."""
 
-import math
-import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
@@ -9,19 +7,19 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .domain import ClippingWarning, clip_values, numbers, rounding_weights, values_inside
-from .errors import InputError, TableError
+from .domain import admitted_values, clip_values, numbers, rounding_weights, values_inside
+from .errors import TableError
+from .exact_rounding import rounded_numerators
+from .exact_sampling import ExactLaw, random_words
 from .knot_prior import KnotPrior
 from .knots import check_knots
 from .moments import largest_variance, mixed_variance, prior_variance, require_prior
+from .numerators import to_numerators
 from .outputs import find_outputs, relabel_outputs
 from .provenance import Provenance
-from .sampling import draw_outputs, rising_distribution
-from .table_checks import checked_fields, read_only
+from .sampling import draw_outputs, in_blocks, rising_distribution, round_to_knots
+from .table_checks import check_exact, checked_fields, read_only
 from .within_cell import Uniform, WithinCell
-
-BLOCK = 2**20
-"""Users drawn at a time: large enough for vector speed, small enough for memory to stay flat."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,14 +50,12 @@ class TabulatedMechanism:
     prior : KnotPrior, optional
         The prior that it was made for.
     units : str
-        Name of the units of the knots, for people to read.
+        Of the knots, for people to read.
+    exact : bool
+        Whether the probabilities are whole multiples of 2^-53, in rows that sum to one exactly, with a law within
+        outputs that is the same for all rows (checked); see `make_exact`.
 
-    Raises
-    ------
-    TableError
-        Anything of the above is not so; the message names the row and the output.
-    InputError
-        An epsilon that is not usable.
+    Raises TableError where anything of this is not so, with the row and the output; InputError for epsilon.
 
     Example
     -------
@@ -77,6 +73,7 @@ class TabulatedMechanism:
     provenance: Provenance = field(default_factory=Provenance)
     prior: KnotPrior | None = None
     units: str = ""
+    exact: bool = False
 
     def __post_init__(self) -> None:
         given = self.knots, self.low, self.high, self.probabilities, self.epsilon, self.within
@@ -87,6 +84,7 @@ class TabulatedMechanism:
                 raise TableError(f"{name} must be a {kind.__name__}, got {getattr(self, name)!r}")
         if self.prior is not None:
             require_prior(self.prior, self.knots.size)
+        check_exact(self.exact, self.probabilities, self.within)
 
     @classmethod
     def from_points(
@@ -173,14 +171,14 @@ class TabulatedMechanism:
     def row_weights(self, x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return the left knot of each value's interval (N,), and the probability of its right knot (N,).
 
-        Raises InputError for values that are not numbers, missing, or outside the domain, like the next three.
+        Raises InputError for values that are missing or outside the domain, like the next three.
         """
         return rounding_weights(self.knots, values_inside(x, *self.domain))
 
     def mean(self, x: ArrayLike) -> np.ndarray:
         """Return the (N,) mean of the report at each value; the value itself if the table is unbiased."""
-        index, right = self.row_weights(x)
-        return (1 - right) * self.knot_means[index] + right * self.knot_means[index + 1]
+        (index, right), means = self.row_weights(x), self.knot_means
+        return (1 - right) * means[index] + right * means[index + 1]
 
     def var(self, x: ArrayLike) -> np.ndarray:
         """Return the (N,) variance of the report at each value, rounding between knots included."""
@@ -205,15 +203,28 @@ class TabulatedMechanism:
         """Return the values moved into the domain, and how many had to move; NaN raises InputError."""
         return clip_values(x, *self.domain)
 
-    def sample(self, x: ArrayLike, rng: np.random.Generator, *, clip: bool = False) -> np.ndarray:
-        """Draw one report for each value.
+    @cached_property
+    def numerators(self) -> np.ndarray:
+        """(n, m) int64: the probabilities over 2^53, rounded as `make_exact` does where the table is not exact.
+
+        Raises InputError for a law within outputs that differs between rows, TableError for a table not private.
+        """
+        if self.exact:
+            return to_numerators(self.probabilities)
+        wanted = self.knots if self.provenance.claims_unbiased else self.knot_means
+        arrays = self.knots, self.low, self.high, self.probabilities
+        return rounded_numerators(*arrays, self.epsilon, self.within, wanted)
+
+    def sample(self, x: ArrayLike, rng: np.random.Generator | None = None, *, clip: bool = False) -> np.ndarray:
+        """Draw one report for each value: by the operating system's generator, or as a simulation.
 
         Parameters
         ----------
         x : (N,) array_like
             Values in the domain, in the units of the knots.
-        rng : numpy.random.Generator
-            Such as ``numpy.random.default_rng()``. A seed that others know makes reports predictable.
+        rng : numpy.random.Generator, optional
+            For simulations only: whoever knows its seed can undo the noise. Without it reports are drawn from
+            `numerators`, by whole numbers and the operating system's generator.
         clip : bool
             Move values outside the domain to its nearer end, and warn with their count, instead of raising.
 
@@ -222,35 +233,31 @@ class TabulatedMechanism:
         (N,) ndarray
             Reports, in the units of the outputs.
 
-        Raises
-        ------
-        InputError
-            Values that are not numbers or outside the domain; an rng of another kind.
+        Raises InputError for values or an rng that are not usable and, without an rng, what `numerators` raises.
 
         Example
         -------
         >>> table = TabulatedMechanism.from_points([0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1)
-        >>> table.sample([0.0, 0.5, 1.0], np.random.default_rng(3)).shape
-        (3,)
+        >>> table.sample([0.0, 0.5, 1.0]).shape, table.sample([0.0], np.random.default_rng(3)).shape
+        ((3,), (1,))
         """
-        if not isinstance(rng, np.random.Generator):
-            raise InputError(f"rng must be a numpy.random.Generator, got {rng!r}: pass numpy.random.default_rng()")
-        values, clipped = self.clip_to_domain(x) if clip else (values_inside(x, *self.domain), 0)
-        if clipped:
-            note = f"{clipped} of {values.size} values were outside the domain and clipped"
-            warnings.warn(note, ClippingWarning, stacklevel=2)
-        blocks = np.split(values, range(BLOCK, values.size, BLOCK))
-        return np.concatenate([self._sample_block(block, rng) for block in blocks])
+        words = random_words(rng)
+        values = admitted_values(x, *self.domain, clip=clip)
+        if self.exact or rng is None:
+            return in_blocks(values, lambda block: self._exact_law.draw(block, words))
+        return in_blocks(values, lambda block: self._simulate(block, rng))
 
-    def _sample_block(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        index, right = rounding_weights(self.knots, values)
-        rows = index + (rng.random(index.size) < right)
-        outputs = draw_outputs(*self._rising, rows, rng)
-        return self.within.draw(self.low, self.high, rows, outputs, rng)
+    def _simulate(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        rows = round_to_knots(self.knots, values, rng)
+        return self.within.draw(self.low, self.high, rows, draw_outputs(*self._rising, rows, rng), rng)
 
     @cached_property
     def _rising(self) -> tuple[np.ndarray, np.ndarray]:
         return rising_distribution(self.probabilities)
+
+    @cached_property
+    def _exact_law(self) -> ExactLaw:
+        return ExactLaw.of(self.knots, self.low, self.high, self.numerators, self.within)
 
     def output_index(self, reports: ArrayLike) -> np.ndarray:
         """Return which output (N,) each report is; InputError for reports that this table cannot produce."""
@@ -259,9 +266,7 @@ class TabulatedMechanism:
     def affine(self, scale: float, shift: float) -> Self:
         """Return the mechanism that reports scale y + shift wherever this one reports y.
 
-        Privacy is untouched; means and variances change. The claim "unbiased" is dropped from the provenance.
-
-        Raises InputError for a scale that is zero, and for numbers that are not finite.
+        Privacy is untouched, the claim "unbiased" dropped. Raises InputError for a scale that is zero or not finite.
 
         Example
         -------
@@ -269,8 +274,6 @@ class TabulatedMechanism:
         >>> table.affine(2.0, -0.5).mean([0.0, 1.0])
         array([0., 1.])
         """
-        if not (scale != 0 and math.isfinite(scale) and math.isfinite(shift)):
-            raise InputError(f"scale and shift must be finite and scale not 0, got {scale!r} and {shift!r}")
         columns, low, high = relabel_outputs(self.low, self.high, scale, shift)
         parameters = {k: v for k, v in self.provenance.parameters.items() if k != "unbiased"}
         parameters["relabelled"] = [float(scale), float(shift)]

@@ -3,9 +3,10 @@
 import numpy as np
 
 from .budget import check_epsilon
-from .cell_law import WithinCell
+from .cell_law import RowFreeLaw, WithinCell
 from .errors import InputError, TableError
 from .knots import check_knots
+from .numerators import to_numerators
 
 ROW_SUM_TOLERANCE = 1e-9
 """Slack of a table being built; `verify` asks for 1e-12, and a probability law that far off is a mistake."""
@@ -95,6 +96,16 @@ def check_probabilities(values: object, shape: tuple[int, int]) -> np.ndarray:
     if wrong.size:
         raise TableError(f"every row must sum to 1, got {sums[wrong[0]]} in row {wrong[0]}")
     return matrix
+
+
+def check_exact(exact: object, probabilities: np.ndarray, within: WithinCell) -> None:
+    """Raise TableError for a table that is said to be exact and is not."""
+    if not isinstance(exact, bool):
+        raise TableError(f"exact must be true or false, got {exact!r}")
+    if exact:
+        if not isinstance(within, RowFreeLaw):
+            raise TableError(f"an exact table's law within outputs must be the same for all rows, got {within.kind}")
+        to_numerators(probabilities)
 
 
 def _refuse(requirement: str, bad: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:

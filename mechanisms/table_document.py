@@ -6,24 +6,18 @@ from typing import Any
 import numpy as np
 
 from .errors import TableError
+from .exact_document import numerators_from_document, require_denominator
 from .knot_prior import KnotPrior
+from .numerators import DENOMINATOR
 from .provenance import Provenance
 from .table import TabulatedMechanism
 from .within_cell import law_from_parameters
 
 FORMAT = "optldp-table/1"
-KEYS = (
-    "format",
-    "units",
-    "epsilon",
-    "knots",
-    "low",
-    "high",
-    "probabilities",
-    "within",
-    "provenance",
-    "prior",
-)
+EXACT_FORMAT = "optldp-table/2"
+_AROUND = ("format", "units", "epsilon", "knots", "low", "high"), ("within", "provenance", "prior")
+KEYS = (*_AROUND[0], "probabilities", *_AROUND[1])
+EXACT_KEYS = (*_AROUND[0], "denominator", "numerators", *_AROUND[1])
 INFINITE = {"-inf": -np.inf, "inf": np.inf}
 
 
@@ -38,14 +32,15 @@ def table_to_document(table: TabulatedMechanism) -> dict[str, Any]:
     ('optldp-table/1', {'kind': 'uniform'}, None)
     """
     origin, prior = table.provenance, table.prior
+    exact = {"denominator": DENOMINATOR, "numerators": table.numerators} if table.exact else {}
     return {
-        "format": FORMAT,
+        "format": EXACT_FORMAT if table.exact else FORMAT,
         "units": table.units,
         "epsilon": table.epsilon,
         "knots": table.knots,
         "low": ends_to_document(table.low),
         "high": ends_to_document(table.high),
-        "probabilities": table.probabilities,
+        **(exact or {"probabilities": table.probabilities}),
         "within": {"kind": table.within.kind, **table.within.parameters()},
         "provenance": {
             "method": origin.method,
@@ -75,19 +70,26 @@ def document_to_table(document: Mapping[str, Any]) -> TabulatedMechanism:
     >>> document_to_table(table_to_document(table))
     TabulatedMechanism('unspecified', epsilon=1.1, knots=2, outputs=2)
     """
-    require_keys("the table", document, KEYS, optional=("checksum",))
+    exact = document.get("format") == EXACT_FORMAT
+    require_keys("the table", document, EXACT_KEYS if exact else KEYS, optional=("checksum",))
+    if exact:
+        require_denominator(document["denominator"])
+        probabilities = numerators_from_document(document["numerators"]) / DENOMINATOR
+    else:
+        probabilities = _matrix("probabilities", document["probabilities"])
     within = _object("within", document["within"])
     law = {k: _law_parameter(f"within.{k}", v) for k, v in within.items() if k != "kind"}
     return TabulatedMechanism(
         knots=_numbers("knots", document["knots"]),
         low=ends_from_document("low", document["low"]),
         high=ends_from_document("high", document["high"]),
-        probabilities=_matrix("probabilities", document["probabilities"]),
+        probabilities=probabilities,
         epsilon=_number("epsilon", document["epsilon"]),
         within=law_from_parameters(_text("within.kind", within.get("kind")), law),
         provenance=_provenance(_object("provenance", document["provenance"])),
         prior=None if document["prior"] is None else _prior(_object("prior", document["prior"])),
         units=_text("units", document["units"]),
+        exact=exact,
     )
 
 

@@ -1,14 +1,11 @@
-"""Tables on disk, format optldp-table/1: JSON to read and to diff, npz for large ones; docs/table-format.md.
+"""Tables on disk, in doubles (optldp-table/1) or exact (/2): JSON to read, npz for large ones; docs/table-format.md.
 
 Both forms hold the same document with the same checksum. A table of 401 knots and 800 outputs is 6 MB of JSON
 but at most 2.6 MB of npz (a zip of binary arrays, without pickle), and loads about ten times faster.
 """
 
-import io
 import json
 import os
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +14,11 @@ import numpy as np
 from .atomic_write import replacing
 from .checksum import checksum
 from .errors import InputError, TableError
+from .npz_archive import UNREADABLE_ARCHIVE as UNREADABLE_ARCHIVE  # other archives are read with it too
+from .npz_archive import pack_arrays, unpack_arrays
 from .table import TabulatedMechanism
 from .table_document import (
+    EXACT_FORMAT,
     FORMAT,
     document_to_table,
     ends_from_document,
@@ -33,21 +33,12 @@ MAX_BYTES = 2**29
 
 SUFFIXES = (".json", ".npz")
 ZIP_START = b"PK"
-UNREADABLE_ARCHIVE = (
-    OSError,
-    EOFError,
-    ValueError,
-    KeyError,
-    NotImplementedError,  # zipfile raises it for a compression it does not know
-    RuntimeError,  # an encrypted member
-    MemoryError,  # a header that promises more than there is
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 
 def save_table(table: TabulatedMechanism, path: str | os.PathLike[str]) -> None:
     """Verify a table and write it whole; a table that does not keep its promise is never written.
+
+    An exact table is written as optldp-table/2, any other as optldp-table/1.
 
     Parameters
     ----------
@@ -118,18 +109,32 @@ def read_unverified_table(path: str | os.PathLike[str]) -> TabulatedMechanism:
     except OSError as error:
         raise InputError(f"the table must be a readable file, got {name}: {error.strerror or error}") from None
     try:
-        document = from_npz(content) if content.startswith(ZIP_START) else from_json(content)
-        return _checked_table(document)
-    except (TableError, InputError) as error:
+        return parse_table(content)
+    except TableError as error:
         raise TableError(f"table {name} refused: {error}") from None
+
+
+def parse_table(content: bytes) -> TabulatedMechanism:
+    """Return the table in a file's bytes, of either form and not verified.
+
+    Raises
+    ------
+    TableError
+        Not a table, truncated, of another version, or altered.
+    """
+    try:
+        return _checked_table(from_npz(content) if content.startswith(ZIP_START) else from_json(content))
+    except InputError as error:
+        raise TableError(str(error)) from None
 
 
 def _checked_table(document: Any) -> TabulatedMechanism:
     if not isinstance(document, dict):
         raise TableError(f"the file must hold one JSON object, got {type(document).__name__}")
     require_keys("the table", document, ("format", "checksum"), optional=tuple(document))
-    if document["format"] != FORMAT:
-        raise TableError(f"format must be {FORMAT!r}, got {document['format']!r}: another optldp wrote it")
+    if document["format"] not in (FORMAT, EXACT_FORMAT):
+        known = f"{FORMAT!r} or {EXACT_FORMAT!r}"
+        raise TableError(f"format must be {known}, got {document['format']!r:.60}: another optldp wrote it")
     try:
         table = document_to_table(document)
         found = checksum(document)
@@ -191,25 +196,14 @@ def to_npz(document: dict[str, Any]) -> bytes:
         else:
             rest[key] = value
     text = np.frombuffer(json.dumps(rest, allow_nan=False).encode(), dtype=np.uint8)
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, document=text, **arrays)  # pyright: ignore[reportArgumentType] -- names are not allow_pickle
-    return buffer.getvalue()
+    return pack_arrays({"document": text, **arrays})
 
 
 def from_npz(content: bytes) -> Any:
     """Return the document of an npz file with its arrays in place, or raise TableError."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
-                raise TableError(f"the arrays must take at most {MAX_BYTES} bytes, got more")
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except TableError:
-        raise
-    except UNREADABLE_ARCHIVE as error:
-        raise TableError(f"the file must be a whole npz archive: {error}") from None
+    arrays = unpack_arrays(content, MAX_BYTES)
     text = arrays.pop("document", None)
-    if not isinstance(text, np.ndarray):
+    if text is None:
         raise TableError("an npz table must have the array 'document', which is missing")
     document = from_json(text.tobytes())
     for name, array in arrays.items():
@@ -224,6 +218,7 @@ def _put(document: Any, name: str, array: np.ndarray) -> None:
         place = place.get(parent) if isinstance(place, dict) else None
     if not isinstance(place, dict) or key in place:
         raise TableError(f"the array {name!r} has no place in the document")
-    if getattr(array, "dtype", None) != np.float64 or array.ndim not in (1, 2):  # no array at all arrives as bytes
-        raise TableError(f"the array {name!r} must hold doubles, in a list or a matrix")
+    kind = np.dtype(np.int64 if name == "numerators" else np.float64)
+    if array.dtype != kind or array.ndim not in (1, 2):
+        raise TableError(f"the array {name!r} must hold {kind.name}, in a list or a matrix")
     place[key] = ends_to_document(array) if name in ("low", "high") else array

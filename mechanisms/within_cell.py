@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from .cell_law import Uniform, WithinCell
+from .cell_law import RowFreeLaw, Uniform, WithinCell
 from .errors import TableError
 from .exponential_density import ExponentialDensity
 from .geometric_tails import GeometricTails
@@ -21,6 +21,7 @@ __all__ = [
     "ExponentialDensity",
     "GeometricTails",
     "LinearDensity",
+    "RowFreeLaw",
     "Uniform",
     "WithinCell",
     "law_from_parameters",

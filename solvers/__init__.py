@@ -14,25 +14,45 @@ trusts no solver, ours included.
 (`ratio_program`; `linear_program` is the one place that talks to HiGHS), and to our interior point,
 `solve_on_outputs` (`fixed_outputs`).  They are each other's oracles.
 
+The second program is the *mixture likelihood*: weights of known components under which counted observations are
+likeliest.  A `MixtureLikelihood` offers products with the matrix of probabilities and hides how that is stored: as two
+halves of a full table (`DenseLikelihood`), as rows of the combinations seen (`TupleLikelihood`), as jumps between runs
+(`RunLikelihood`), or as a sum of such (`SumLikelihood`).  `fit_mixture` maximises it by EM, by SQUAREM (`mixture_em`)
+or by a primal-dual interior point (`mixture_newton`), with a quadratic penalty if asked.  Whatever the method, the
+gradient at the weights returned bounds what any others could still gain (Lindsay's certificate).
+
 A result is returned with its evidence, recomputed from the numbers returned, and with a `Status` that says whether
 the tolerance was met.  What cannot be solved is a SolverError, what makes no sense an InputError.
 """
 
+from .dense_likelihood import DenseLikelihood
 from .exact_pricing import Pricing, certified_bound, price
 from .fixed_outputs import FixedOutputsSolution, solve_on_outputs
+from .mixture_fit import MixtureFit, Stop, fit_mixture
+from .mixture_likelihood import MixtureLikelihood, SumLikelihood
 from .ratio_program import RatioSolution, solve_with_cvxpy, solve_with_highs
+from .run_likelihood import RunLikelihood
+from .tuple_likelihood import TupleLikelihood
 from .unbiased_optimum import Progress, Status, UnbiasedOptimum, solve_unbiased
 from .unbiased_program import UnbiasedProgram
 
 __all__ = [
+    "DenseLikelihood",
     "FixedOutputsSolution",
+    "MixtureFit",
+    "MixtureLikelihood",
     "Pricing",
     "Progress",
     "RatioSolution",
+    "RunLikelihood",
     "Status",
+    "Stop",
+    "SumLikelihood",
+    "TupleLikelihood",
     "UnbiasedOptimum",
     "UnbiasedProgram",
     "certified_bound",
+    "fit_mixture",
     "price",
     "solve_on_outputs",
     "solve_unbiased",

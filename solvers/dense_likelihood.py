@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .mixture_likelihood import MixtureLikelihood
+from ..mechanisms.errors import InputError
+from .mixture_likelihood import MixtureLikelihood, checked_views
 
 
 class DenseLikelihood(MixtureLikelihood):
@@ -25,6 +26,11 @@ class DenseLikelihood(MixtureLikelihood):
     counts : (m_1, ..., m_J) array_like
         How often each combination was seen.
 
+    Raises
+    ------
+    InputError
+        Views or counts of other shapes, or negative.
+
     Example
     -------
     >>> coin = [[0.9, 0.1], [0.5, 0.5]]
@@ -34,9 +40,12 @@ class DenseLikelihood(MixtureLikelihood):
     """
 
     def __init__(self, views: Sequence[ArrayLike], counts: ArrayLike) -> None:
-        tables = [np.asarray(view, dtype=np.float64) for view in views]
+        tables = checked_views(views)
+        sizes = tuple(table.shape[1] for table in tables)
+        if np.shape(counts) != sizes:
+            raise InputError(f"counts must have shape {sizes}, one axis for each view, got {np.shape(counts)}")
         super().__init__(counts, tables[0].shape[0])
-        cut = _balanced_cut([table.shape[1] for table in tables])
+        cut = _balanced_cut(list(sizes))
         self._left, self._right = _joint(tables[:cut], self.n_components), _joint(tables[cut:], self.n_components)
 
     def mix(self, weights: np.ndarray) -> np.ndarray:

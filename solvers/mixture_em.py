@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..mechanisms.errors import SolverError
 from .mixture_likelihood import MixtureLikelihood
 
 LEAST_WEIGHT = 1e-300
@@ -50,9 +52,12 @@ class Iterate:
 
 
 def evaluate(likelihood: MixtureLikelihood, weights: np.ndarray, steps: int) -> Iterate:
-    """Return the weights with their gradient and log-likelihood."""
+    """Return the weights with their gradient and log-likelihood; SolverError if that is minus infinity."""
     mixed = likelihood.mix(weights)
-    return Iterate(weights, likelihood.gradient(mixed), likelihood.loglik(mixed), steps)
+    loglik = likelihood.loglik(mixed)
+    if not math.isfinite(loglik):
+        raise SolverError("every observation must be possible under the start, but one has probability zero")
+    return Iterate(weights, likelihood.gradient(mixed), loglik, steps)
 
 
 def em(likelihood: MixtureLikelihood, start: np.ndarray) -> Iterator[Iterate]:
@@ -78,8 +83,8 @@ def squarem(likelihood: MixtureLikelihood, start: np.ndarray) -> Iterator[Iterat
     """Yield the start and then each accelerated step, for ever.
 
     Two EM steps give r = w' - w and v = (w'' - w') - r; the extrapolation is w - 2 a r + a^2 v with
-    a = -|r|/|v|, followed by one EM step from there.  It is only kept if its log-likelihood is no lower than that
-    of w'', so the log-likelihood never falls.
+    a = -|r|/|v|, from which the next two EM steps are taken.  It is only kept if its log-likelihood is no lower than
+    that of w'', so the log-likelihood never falls.
 
     Source: Varadhan and Roland (2008), "Simple and globally convergent methods for accelerating the convergence of
     any EM algorithm", scheme S3.
@@ -99,7 +104,15 @@ def squarem(likelihood: MixtureLikelihood, start: np.ndarray) -> Iterator[Iterat
         if reach <= 1.0:  # no further than the second step itself
             now = twice
             continue
-        far = np.maximum(now.weights + 2 * reach * change + reach**2 * bend, LEAST_WEIGHT)
-        landing = evaluate(likelihood, far / far.sum(), now.steps + 3)
-        now = max(landing, twice, key=lambda place: place.loglik)
-        now = Iterate(now.weights, now.gradient, now.loglik, landing.steps)
+        far = now.weights + 2 * reach * change + reach**2 * bend
+        far = np.where(twice.weights > 0, np.maximum(far, LEAST_WEIGHT), 0.0)
+        now = _better(likelihood, far / far.sum(), twice)
+
+
+def _better(likelihood: MixtureLikelihood, far: np.ndarray, near: Iterate) -> Iterate:
+    """Return the far weights if their log-likelihood is no lower than that of the near ones, else those."""
+    mixed = likelihood.mix(far)
+    loglik = likelihood.loglik(mixed)
+    if loglik >= near.loglik:
+        return Iterate(far, likelihood.gradient(mixed), loglik, near.steps + 1)
+    return replace(near, steps=near.steps + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,8 +11,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from threadpoolctl import threadpool_limits
 
-from ..mechanisms.errors import InputError, SolverError
+from ..mechanisms.errors import InputError
 from .mixture_em import Iterate, em, squarem
 from .mixture_likelihood import MixtureLikelihood
 from .mixture_newton import interior_point
@@ -34,6 +36,8 @@ class Stop(StrEnum):
     CERTIFICATE = "certificate"
     LOGLIK_CHANGE = "loglik-change"
     ITERATION_LIMIT = "iteration-limit"
+    ROUNDING = "rounding"
+    """A second-order method has come as far as double precision lets it."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class MixtureFit:
     certificate : float
         No weights have a higher one by more than this per observation; recomputed from `weights`.
     gap_bound : float
-        Nor by more than this in all: n log(1 + certificate), which is n times the certificate or less.
+        Nor by more than this in all: n log(1 + certificate), or n times the certificate with a penalty.
     iterations : int
         Evaluations of the gradient.
     method : str
@@ -109,9 +113,9 @@ def fit_mixture(
     ------
     InputError
         A start that is not K non-negative numbers with a positive sum, an unknown method, a tolerance that is not
-        positive, a penalty for EM.
+        positive, a negative limit, a penalty for EM or one that is not a symmetric K x K matrix.
     SolverError
-        An observation that is impossible under the start's components.
+        An observation that is impossible under the start's components, or less probable than 1e-150.
 
     Example
     -------
@@ -121,28 +125,32 @@ def fit_mixture(
     (array([0.7, 0.3]), True)
     """
     chosen = _chosen(method, likelihood.n_components, penalty)
+    if penalty is not None:
+        _require_penalty(penalty, likelihood.n_components)
     for name, value in (("certificate", certificate), ("loglik_change", loglik_change)):
         if value is not None and not (value > 0 and math.isfinite(value)):
             raise InputError(f"{name} must be positive and finite, got {value!r}")
     if certificate is None:
         certificate = DEFAULT_CERTIFICATE if loglik_change is None else 0.0
+    if max_iterations is not None and not max_iterations >= 0:
+        raise InputError(f"max_iterations must be at least 0, got {max_iterations!r}")
     limit = ITERATION_LIMIT[chosen] if max_iterations is None else max_iterations
-    place, stop = climb(
-        _steps(chosen, likelihood, start_weights(start, likelihood.n_components), penalty),
-        lambda now: now.certificate <= certificate,
-        loglik_change,
-        limit,
-        progress,
-    )
-    return MixtureFit(
-        place.weights,
-        place.loglik,
-        place.certificate,
-        likelihood.total * math.log1p(max(0.0, place.certificate)),
-        place.steps,
-        chosen,
-        stop,
-    )
+    steps = _steps(chosen, likelihood, start_weights(start, likelihood.n_components), penalty)
+    # Two threads wait for each other in the factors and small products of the interior point, a hundred times longer
+    # than they work if the machine is busy. The large products of EM gain from them.
+    with threadpool_limits(1 if chosen == "interior-point" else None, user_api="blas"):
+        place, stop = climb(steps, lambda now: now.certificate <= certificate, loglik_change, limit, progress)
+    return fit_of(place, likelihood, chosen, stop, penalised=penalty is not None)
+
+
+def fit_of(
+    place: Iterate, likelihood: MixtureLikelihood, method: str, stop: Stop, *, penalised: bool = False
+) -> MixtureFit:
+    """Return where an iteration ended as a result with its evidence."""
+    most = max(0.0, place.certificate)
+    # Jensen's inequality sharpens the bound for a mean of logarithms alone.
+    gap = likelihood.total * (most if penalised else math.log1p(most))
+    return MixtureFit(place.weights, place.loglik, place.certificate, gap, place.steps, method, stop)
 
 
 def climb(
@@ -153,20 +161,20 @@ def climb(
     progress: Callable[[Iterate], None] | None,
 ) -> tuple[Iterate, Stop]:
     """Take steps until one is good enough, changes the log-likelihood by less than asked, or the limit is reached."""
-    before = -math.inf
-    for number, now in enumerate(steps):
-        if not math.isfinite(now.loglik):
-            raise SolverError("every observation must be possible under the start, but one has probability zero")
+    now, change = next(steps), math.inf
+    for number in itertools.count():
         if progress is not None:
             progress(now)
         if enough(now):
             return now, Stop.CERTIFICATE
-        if loglik_change is not None and abs(now.loglik - before) < loglik_change:
+        if loglik_change is not None and change < loglik_change:
             return now, Stop.LOGLIK_CHANGE
         if number >= limit:
             return now, Stop.ITERATION_LIMIT
-        before = now.loglik
-    raise SolverError("the iteration ended by itself")
+        if (following := next(steps, None)) is None:
+            break
+        now, change = following, abs(following.loglik - now.loglik)
+    return now, Stop.ROUNDING
 
 
 def start_weights(start: ArrayLike | None, n_components: int) -> np.ndarray:
@@ -177,6 +185,13 @@ def start_weights(start: ArrayLike | None, n_components: int) -> np.ndarray:
     if given.shape != (n_components,) or not (np.isfinite(given).all() and (given >= 0).all() and given.sum() > 0):
         raise InputError(f"start must be {n_components} non-negative numbers with a positive sum, got {start!r}")
     return given / given.sum()
+
+
+def _require_penalty(penalty: np.ndarray, n_components: int) -> None:
+    if np.shape(penalty) != (n_components, n_components):
+        raise InputError(f"penalty must have shape {(n_components, n_components)}, got {np.shape(penalty)}")
+    if not (np.isfinite(penalty).all() and np.array_equal(penalty, penalty.T) and (np.diag(penalty) >= 0).all()):
+        raise InputError("penalty must be finite, symmetric and positive semidefinite: pass D^T D for some D")
 
 
 def _chosen(method: str, n_components: int, penalty: np.ndarray | None) -> str:

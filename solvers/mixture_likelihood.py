@@ -17,7 +17,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..mechanisms.errors import InputError
+from ..mechanisms.errors import InputError, SolverError
+
+LEAST_PROBABILITY = 1e-150
+"""Smallest probability of an observation whose square is a normal number."""
 
 
 class MixtureLikelihood(ABC):
@@ -33,11 +36,16 @@ class MixtureLikelihood(ABC):
 
     def __init__(self, counts: ArrayLike, n_components: int) -> None:
         self.counts = np.array(counts, dtype=np.float64).reshape(-1)
-        if not (np.isfinite(self.counts).all() and (self.counts >= 0).all() and self.counts.sum() > 0):
-            raise InputError("counts must be non-negative and finite with a positive sum: there is nothing to fit")
-        self.counts.setflags(write=False)
-        self.n_components = n_components
         self.total = float(self.counts.sum())
+        if not ((self.counts >= 0).all() and 0 < self.total < np.inf):
+            raise InputError(
+                f"counts must be non-negative and finite with a positive sum, got a sum of {self.total:g}: "
+                "there is nothing to fit"
+            )
+        self.counts.setflags(write=False)
+        self._seen = self.counts > 0
+        self._all_seen = bool(self._seen.all())
+        self.n_components = n_components
 
     @abstractmethod
     def mix(self, weights: np.ndarray) -> np.ndarray:
@@ -53,9 +61,9 @@ class MixtureLikelihood(ABC):
 
     def loglik(self, mixed: np.ndarray) -> float:
         """Return the log-likelihood of the weights whose `mix` this is, in nats."""
-        seen = self.counts > 0
         with np.errstate(divide="ignore"):
-            return float(self.counts[seen] @ np.log(mixed[seen]))
+            logs = np.log(mixed) if self._all_seen else np.log(mixed, out=np.zeros_like(mixed), where=self._seen)
+        return float(np.sum(self.counts * logs))  # a BLAS product of vectors starts threads for nothing
 
     def gradient(self, mixed: np.ndarray) -> np.ndarray:
         """Return g_k = (1/n) sum_o c_o L[o, k] / (L w)_o (K,), whose mean under w is one."""
@@ -63,12 +71,17 @@ class MixtureLikelihood(ABC):
 
     def ratio(self, mixed: np.ndarray) -> np.ndarray:
         """Return c_o / (L w)_o (R,), zero for what was not seen."""
-        return np.divide(self.counts, mixed, out=np.zeros_like(mixed), where=self.counts > 0)
+        return np.divide(self.counts, mixed, out=np.zeros_like(mixed), where=self._seen)
 
     def information(self, mixed: np.ndarray) -> np.ndarray:
         """Return the observed information of the weights (K, K), minus the log-likelihood's second derivative."""
-        squared = np.divide(self.counts, mixed**2, out=np.zeros_like(mixed), where=self.counts > 0)
-        return self.curvature(squared)
+        seen = self.counts > 0
+        if (least := float(mixed[seen].min())) < LEAST_PROBABILITY:
+            raise SolverError(
+                f"observations must have a probability of {LEAST_PROBABILITY:g} or more, got {least:g}: "
+                "use method em, or fewer services"
+            )
+        return self.curvature(np.divide(self.counts, mixed**2, out=np.zeros_like(mixed), where=seen))
 
 
 class SumLikelihood(MixtureLikelihood):
@@ -91,3 +104,14 @@ class SumLikelihood(MixtureLikelihood):
     def curvature(self, values: np.ndarray) -> np.ndarray:
         pieces = np.split(values, self._ends)
         return np.sum([part.curvature(piece) for part, piece in zip(self.parts, pieces, strict=True)], axis=0)
+
+
+def checked_views(views: Sequence[ArrayLike]) -> list[np.ndarray]:
+    """Return the views as (K, m_j) float arrays; InputError for none, or for other shapes or negative numbers."""
+    tables = [np.asarray(view, dtype=np.float64) for view in views]
+    shapes = [table.shape for table in tables]
+    if not tables or any(len(shape) != 2 or shape[0] != shapes[0][0] for shape in shapes):
+        raise InputError(f"views must be tables with one row for each of the same components, got shapes {shapes}")
+    if not all((table >= 0).all() and np.isfinite(table).all() for table in tables):
+        raise InputError("views must hold finite non-negative probabilities")
+    return tables

@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from ..mechanisms.errors import InputError
 from .mixture_likelihood import MixtureLikelihood
 
-SAME_LEVEL = 2.0**-46
-"""Probabilities of a row are rounded to this share of its largest, so that equal ones computed in different ways are
-equal: the products move by less than 1e-14 of themselves."""
+SAME_LEVEL = 2.0**-41
+"""Relative difference up to which neighbouring probabilities are one level, computed in different ways: the level is
+that of the run's first component."""
 
 
 class RunLikelihood(MixtureLikelihood):
@@ -23,6 +24,9 @@ class RunLikelihood(MixtureLikelihood):
     prefix sums and one sparse product, as many operations as L has runs.  Windows, such as those of the piecewise
     and square wave mechanisms, generalised randomised response and staircase columns, have a handful a row.
 
+    A small probability is the difference of large ones, so the products lose as many digits as the ratio of a row's
+    largest probability to its smallest has.
+
     Parameters
     ----------
     jumps : (R, K) sparse matrix
@@ -33,6 +37,11 @@ class RunLikelihood(MixtureLikelihood):
         What every row is still to be multiplied by, component by component: the probability of one outcome of a view
         that has no runs but few outcomes. Default: ones.
 
+    Raises
+    ------
+    InputError
+        Counts or a scale of another length.
+
     Example
     -------
     >>> rows = np.array([[0.2, 0.2, 0.6], [0.8, 0.8, 0.4]])
@@ -42,8 +51,14 @@ class RunLikelihood(MixtureLikelihood):
     """
 
     def __init__(self, jumps: sparse.csr_array, counts: ArrayLike, scale: ArrayLike | None = None) -> None:
-        super().__init__(counts, jumps.shape[1])
+        n_rows, n_components = jumps.shape  # pyright: ignore[reportGeneralTypeIssues] -- scipy's property has no type
+        super().__init__(counts, n_components)
         self._scale = np.ones(self.n_components) if scale is None else np.asarray(scale, dtype=np.float64)
+        if self.counts.size != n_rows or self._scale.shape != (n_components,):
+            raise InputError(
+                f"counts must be {n_rows}, as many as rows, and a scale {n_components}, as many as components, "
+                f"got {self.counts.size} and shape {self._scale.shape}"
+            )
         self._jumps = jumps
         self._transposed = sparse.csr_array(jumps.T)
 
@@ -71,7 +86,11 @@ def jumps_of(blocks: Iterable[np.ndarray]) -> sparse.csr_array:
 
 
 def _jumps(rows: np.ndarray) -> sparse.csr_array:
-    # A power of two as the unit makes every difference of rounded levels exact.
-    unit = SAME_LEVEL * np.exp2(np.ceil(np.log2(np.maximum(rows.max(axis=1, keepdims=True), np.finfo(float).tiny))))
-    levels = np.rint(rows / unit) * unit
-    return sparse.csr_array(np.diff(levels, axis=1, prepend=0.0))
+    fresh = np.ones(rows.shape, dtype=bool)
+    np.greater(np.abs(np.diff(rows, axis=1)), SAME_LEVEL * np.maximum(rows[:, 1:], rows[:, :-1]), out=fresh[:, 1:])
+    row, first = np.nonzero(fresh)
+    levels = rows[row, first]
+    jumps = np.diff(levels, prepend=0.0)
+    starts = np.flatnonzero(first == 0)
+    jumps[starts] = levels[starts]
+    return sparse.csr_array((jumps, first, np.append(starts, jumps.size)), shape=rows.shape)

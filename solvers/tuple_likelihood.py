@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .mixture_likelihood import MixtureLikelihood
+from ..mechanisms.errors import InputError
+from .mixture_likelihood import MixtureLikelihood, checked_views
 
 BLOCK_BYTES = 2**21
 """Bytes of L formed at a time: one block stays in a core's cache between being formed and being used."""
@@ -31,6 +32,11 @@ class TupleLikelihood(MixtureLikelihood):
     kept_bytes : int
         Largest L to keep.
 
+    Raises
+    ------
+    InputError
+        Views, outcomes or counts of other shapes, or outcomes that a view does not have.
+
     Example
     -------
     >>> coin = [[0.9, 0.1], [0.5, 0.5]]
@@ -42,10 +48,10 @@ class TupleLikelihood(MixtureLikelihood):
     def __init__(
         self, views: Sequence[ArrayLike], outcomes: ArrayLike, counts: ArrayLike, *, kept_bytes: int = KEPT_BYTES
     ) -> None:
-        tables = [np.asarray(view, dtype=np.float64) for view in views]
+        tables = checked_views(views)
         super().__init__(counts, tables[0].shape[0])
         self._tables = [np.ascontiguousarray(table.T) for table in tables]
-        self._outcomes = np.asarray(outcomes)
+        self._outcomes = _checked_outcomes(outcomes, (self.counts.size, len(tables)), [len(t) for t in self._tables])
         row_bytes = 8 * self.n_components
         self._block = max(1, BLOCK_BYTES // row_bytes)
         self._kept = None
@@ -81,3 +87,12 @@ class TupleLikelihood(MixtureLikelihood):
             scaled = rows * np.sqrt(values[part])[:, None]
             total += scaled.T @ scaled
         return total
+
+
+def _checked_outcomes(outcomes: ArrayLike, shape: tuple[int, int], sizes: list[int]) -> np.ndarray:
+    array = np.asarray(outcomes)
+    if array.shape != shape or not np.issubdtype(array.dtype, np.integer):
+        raise InputError(f"outcomes must be integers of shape {shape}, got shape {array.shape} of {array.dtype}")
+    if not ((array >= 0).all() and (array < sizes).all()):
+        raise InputError(f"outcomes must lie below {sizes}, view by view, got {array.min(axis=0)}..{array.max(axis=0)}")
+    return array

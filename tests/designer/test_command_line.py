@@ -13,7 +13,7 @@ from optldp.designer.command_options import FLOOR, TOLERANCE
 
 from .conftest import INCOME
 
-COMMANDS = ("design", "show", "verify", "perturb", "estimate", "compare")
+COMMANDS = ("design", "show", "verify", "audit", "perturb", "estimate", "compare", "two-phase", "advise")
 HEAVY = ("scipy", "highspy", "cvxpy", "duckdb", "matplotlib")
 
 
@@ -70,15 +70,19 @@ ARGUMENTS = {
     "design": ["design", *INCOME, "--knots", 5, "--epsilon", 1],
     "show": ["show", "mech.json"],
     "verify": ["verify", "mech.json"],
+    "audit": ["audit", "mech.json", "--samples", 10_000, "--confidence", 0.999999],
     "perturb": ["perturb", "mech.json", *INCOME, "--out", "reports.csv"],
     "estimate": ["estimate", "mech.json", "reports.csv"],
     "compare": ["compare", *INCOME, "--knots", 5, "--epsilon", 1, "--epsilon", 2],
+    "two-phase": ["two-phase", *INCOME, "--range", 0, 100, "--knots", 5, "--epsilon", 1],
+    "advise": ["advise", *INCOME, "--knots", 5, "--epsilon", 1, "--n", 300, "--estimator", "ua"],
 }
 KEYS = {
     "design": "method epsilon knots outputs expected_variance lower_bound relative_gap worst_case_variance "
     "max_log_ratio max_abs_bias seconds table",
     "verify": "ok epsilon max_log_ratio max_abs_bias max_row_sum_error expected_variance failures",
-    "perturb": "n clipped out",
+    "audit": "ok epsilon lower_bound confidence inputs outputs counts trials foreign simulated",
+    "perturb": "n clipped out simulated",
     "estimate": "method n mean std_error ci_low ci_high level",
     "compare": "rows",
 }

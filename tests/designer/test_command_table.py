@@ -4,11 +4,12 @@ import json
 import os
 import sys
 from dataclasses import asdict
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.mechanisms import load_table, verify
+from optldp.mechanisms import load_table, piecewise, prove, save_table, verify
 from optldp.mechanisms.checksum import checksum
 
 
@@ -47,10 +48,10 @@ class TestVerify:
         assert "the log-ratio must be at most 0.5" in shown.stdout
 
     def test_an_impossible_output_is_an_endless_ratio_and_still_json(self, optldp, table):
-        rows = np.array(load_table(table).probabilities)
+        rows = np.array(load_table(table).numerators)
         rows[0, 1] += rows[0, 0]
-        rows[0, 0] = 0.0
-        done = optldp("verify", edited(table, probabilities=rows.tolist()), "--json")
+        rows[0, 0] = 0
+        done = optldp("verify", edited(table, numerators=rows.tolist()), "--json")
         assert done.exit_code == 1
         assert json.loads(done.stdout, parse_constant=pytest.fail)["max_log_ratio"] is None
 
@@ -138,12 +139,13 @@ class TestBadTables:
 
     def test_another_version(self, refusal, table, command):
         bad = edited(table, format="optldp-table/9")
-        assert "format must be 'optldp-table/1', got 'optldp-table/9'" in refusal(*with_arguments(command, bad))
+        says = "format must be 'optldp-table/1' or 'optldp-table/2', got 'optldp-table/9'"
+        assert says in refusal(*with_arguments(command, bad))
 
     def test_negative_probabilities(self, refusal, table, command):
-        rows = load_table(table).probabilities.tolist()
+        rows = load_table(table).numerators.tolist()
         rows[2][1] *= -1
-        message = refusal(*with_arguments(command, edited(table, probabilities=rows)))
+        message = refusal(*with_arguments(command, edited(table, numerators=rows)))
         assert "refused: " in message
         assert "row 2" in message
 
@@ -155,3 +157,42 @@ def with_arguments(command: str, table: object) -> list[object]:
         "estimate": ["people.csv", "--column", "income"],
     }
     return [command, table, *more.get(command, [])]
+
+
+class TestVerifyExact:
+    def test_the_facts_of_the_proof_are_exact_numbers_in_text(self, optldp, table):
+        done = optldp("verify", "--exact", table, "--json")
+        assert done.exit_code == 0
+        found = json.loads(done.stdout)
+        proof = prove(load_table(table))
+        assert (found["ok"], found["epsilon"], found["tightest_output"]) == (True, 1.0, proof.output)
+        assert Fraction(found["ratio"]) == proof.ratio
+        assert Fraction(found["max_abs_bias"]) == proof.bias
+        assert Fraction(found["slack_decimal"]) == pytest.approx(proof.slack, rel=1e-19)
+        assert 0 < Fraction(found["slack_decimal"]) < Fraction(found["limit_decimal"])
+        assert found["limit_decimal"] == "2.7182818284590452354"
+        assert Fraction(found["relative_bias_decimal"]) <= Fraction(1, 10**12)
+        text = optldp("verify", "--exact", table).stdout
+        assert "keeps its promise" in text
+        assert found["ratio"] in text
+
+    def test_a_budget_claimed_too_small_is_exit_code_1(self, optldp, table):
+        done = optldp("verify", "--exact", edited(table, epsilon=0.999), "--json")
+        assert done.exit_code == 1
+        found = json.loads(done.stdout)
+        assert Fraction(found["slack_decimal"]) < 0
+        assert found["failures"][0].startswith("the log-ratio must be at most 0.999, got 0.99999")
+
+    def test_an_infinite_ratio_is_still_json(self, optldp, table):
+        rows = np.array(load_table(table).numerators)
+        rows[0, 1] += rows[0, 0]
+        rows[0, 0] = 0
+        done = optldp("verify", "--exact", edited(table, numerators=rows.tolist()), "--json")
+        assert done.exit_code == 1
+        assert json.loads(done.stdout)["ratio_decimal"] is None
+
+    def test_a_table_in_doubles_cannot_be_proved(self, refusal):
+        save_table(piecewise([0.0, 1.0], 1.0), "doubles.json")
+        assert "a proof needs an exact table, got probabilities in doubles" in refusal(
+            "verify", "--exact", "doubles.json"
+        )

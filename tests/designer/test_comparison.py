@@ -19,9 +19,9 @@ def test_there_is_a_row_for_every_method_and_budget_in_order():
 @pytest.mark.parametrize("floor", [0.0, 0.05])
 def test_a_row_is_what_design_finds(floor):
     rows = compare(PRIOR, [1.0], methods=["duchi", "optimal", "aaa"], floor=floor)
-    best = design(PRIOR, 1.0, floor=floor).expected_variance
+    best = design(PRIOR, 1.0, floor=floor, exact=False).expected_variance
     for row in rows:
-        made = design(PRIOR, 1.0, method=row.method, floor=floor)
+        made = design(PRIOR, 1.0, method=row.method, floor=floor, exact=False)
         expected = made.expected_variance, made.worst_case_variance, made.expected_variance / best
         assert row == ComparisonRow(row.method, 1.0, *expected)
 

@@ -133,7 +133,7 @@ def inside(name, key, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (set_(format="optldp-table/2"), "format must be 'optldp-table/1', got 'optldp-table/2'"),
+        (set_(format="optldp-table/9"), "format must be 'optldp-table/1' or 'optldp-table/2', got 'optldp-table/9'"),
         (set_(extra=1), "keys format.* only, got 'extra'"),
         (set_(units=7), "units must be text"),
         (set_(epsilon="1"), "epsilon must be a number, got '1'"),

@@ -1,4 +1,4 @@
-"""`optldp perturb` and `optldp estimate`: values to reports, reports to a mean."""
+"""`optldp perturb`: values to reports."""
 
 import json
 import os
@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp.designer import read_column, write_column
-from optldp.estimators import estimate_mean
 from optldp.mechanisms import load_table
 
 from .conftest import INCOME, PEOPLE
@@ -19,7 +18,7 @@ PERTURB = ("perturb", "mech.json", *INCOME)
 class TestPerturb:
     def test_every_value_becomes_one_report_of_the_table(self, optldp):
         found = json.loads(optldp(*PERTURB, "--out", "reports.csv", "--json").stdout)
-        assert found == {"n": 300, "clipped": 0, "out": "reports.csv"}
+        assert found == {"n": 300, "clipped": 0, "out": "reports.csv", "simulated": False}
         assert Path("reports.csv").read_text().startswith("report\n")
         reports = read_column("reports.csv", "report")
         assert len(load_table("mech.json").output_index(reports)) == 300
@@ -52,7 +51,7 @@ class TestPerturb:
         message = refusal(*arguments)
         assert "values must lie in [0, 100], got 3 of 5 outside, from -5.0 to 1000000000.0" in message
         done = optldp(*arguments, "--clip", "--json")
-        assert json.loads(done.stdout) == {"n": 5, "clipped": 3, "out": "reports.csv"}
+        assert json.loads(done.stdout) == {"n": 5, "clipped": 3, "out": "reports.csv", "simulated": True}
         assert done.stderr == "optldp: note: 3 of 5 values were outside the domain and clipped\n"
         expected = load_table("mech.json").sample([0, 20, 100, 100, 100], np.random.default_rng(1))
         assert np.array_equal(read_column("reports.csv", "report"), expected)
@@ -64,7 +63,10 @@ class TestPerturb:
         Path("gaps.csv").write_text("x\n1\n\nNA\n4\n")
         arguments = ["perturb", "mech.json", "gaps.csv", "--column", "x", "--out", "reports.csv"]
         message = refusal(*arguments)
-        assert "got 2 missing, the first in row 2: fill them in, or leave them out with --drop-missing" in message
+        assert (
+            "got 2 missing, the first in row 2: fill them in, or leave them out with drop_missing (--drop-missing)"
+            in message
+        )
         assert json.loads(optldp(*arguments, "--drop-missing", "--json").stdout)["n"] == 2
 
     @pytest.mark.parametrize(
@@ -102,60 +104,12 @@ class TestPerturb:
         assert optldp(*PERTURB, "--out", "reports.csv", "--seed", -1).exit_code == 2
         assert not Path("reports.csv").exists()
 
-
-@pytest.mark.usefixtures("table")
-class TestEstimate:
-    @pytest.fixture(autouse=True)
-    def reports(self, table, optldp):
-        optldp(*PERTURB, "--out", "reports.csv", "--seed", 7)
-
-    def test_it_is_the_librarys_estimate(self, optldp):
-        found = json.loads(optldp("estimate", "mech.json", "reports.csv", "--level", 0.8, "--json").stdout)
-        reports = read_column("reports.csv", "report")
-        assert found == vars(estimate_mean(load_table("mech.json"), reports, level=0.8))
-        assert found["mean"] == pytest.approx(reports.mean())
-
-    def test_the_level_is_95_percent_and_text_shows_all(self, optldp):
-        shown = optldp("estimate", "mech.json", "reports.csv").stdout
-        assert dict(line.split() for line in shown.splitlines()[1:])["level"] == "0.95"
-        for name in ("method", "n", "mean", "std_error", "ci_low", "ci_high"):
-            assert f"  {name} " in shown
-
-    def test_another_column_may_hold_the_reports(self, optldp):
-        write_column("other.parquet", "answer", read_column("reports.csv", "report"))
-        other = optldp("estimate", "mech.json", "other.parquet", "--column", "answer", "--json")
-        assert other.stdout == optldp("estimate", "mech.json", "reports.csv", "--json").stdout
-
-    def test_missing_reports_are_refused_or_left_out(self, optldp, refusal):
-        Path("gaps.csv").write_text(Path("reports.csv").read_text().replace("report\n", "report\nNA\n"))
-        assert "--drop-missing" in refusal("estimate", "mech.json", "gaps.csv")
-        assert json.loads(optldp("estimate", "mech.json", "gaps.csv", "--drop-missing", "--json").stdout)["n"] == 300
-
-    def test_reports_that_the_table_cannot_produce_are_counted(self, refusal):
-        text = Path("reports.csv").read_text().splitlines()
-        text[3], text[8] = "0.125", "17"
-        Path("foreign.csv").write_text("\n".join(text) + "\n")
-        message = refusal("estimate", "mech.json", "foreign.csv")
-        assert "reports must be outputs of this table, got 2 of 300 that cannot be, the first 0.125 at row 2" in message
-
-    @pytest.mark.parametrize(
-        ("text", "says"),
-        [
-            ("report\n", "must hold at least one value"),
-            ("income\n1\n", "column 'report' of 'bad.csv' must exist: the file has 'income'"),
-            ("report\nmuch\n", "must hold numbers, got the text 'much' in row 1"),
-        ],
-        ids=["empty", "no-column", "text"],
-    )
-    def test_bad_reports(self, refusal, text, says):
-        Path("bad.csv").write_text(text)
-        assert says in refusal("estimate", "mech.json", "bad.csv")
-
-    def test_one_report_has_no_standard_error(self, refusal):
-        Path("one.csv").write_text("\n".join(Path("reports.csv").read_text().splitlines()[:2]) + "\n")
-        assert "reports must be at least 2 for a standard error, got 1" in refusal("estimate", "mech.json", "one.csv")
-
-    @pytest.mark.parametrize("level", ["0", "1", "nan", "-1"])
-    def test_a_level_is_strictly_between_0_and_1(self, refusal, level):
-        message = refusal("estimate", "mech.json", "reports.csv", "--level", level)
-        assert "level must lie strictly between 0 and 1" in message
+    def test_the_key_stays_beside_its_report(self, optldp, refusal):
+        """So that the reports of several services can be matched."""
+        found = json.loads(optldp(*PERTURB, "--key", "name", "--out", "reports.csv", "--seed", 7, "--json").stdout)
+        rows = Path("reports.csv").read_text().splitlines()
+        expected = load_table("mech.json").sample(PEOPLE, np.random.default_rng(7))
+        assert found["n"] == 300
+        assert rows[0] == "name,report"
+        assert rows[1:] == [f"p{i},{float(report)!r}" for i, report in enumerate(expected)]
+        assert "column 'who' of 'people.csv' must exist" in refusal(*PERTURB, "--key", "who", "--out", "more.csv")

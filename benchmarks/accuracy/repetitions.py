@@ -1,0 +1,46 @@
+"""Seeded repetitions on all cores, and their means with standard errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+Errors = dict[str, float]
+
+
+def repeat(
+    job: Callable[..., Errors], cases: Sequence[tuple[Any, ...]], repetitions: int, workers: int
+) -> list[Summary]:
+    """Run job(*case, rng) for every case and repetition; each has a generator of its own, whatever the order."""
+    tasks = [(job, case, number, r) for number, case in enumerate(cases) for r in range(repetitions)]
+    with ProcessPoolExecutor(workers) as pool:
+        found = list(pool.map(_one, tasks, chunksize=1))
+    return [Summary(found[i : i + repetitions]) for i in range(0, len(found), repetitions)]
+
+
+def _one(task: tuple[Callable[..., Errors], tuple[Any, ...], int, int]) -> Errors:
+    job, case, number, repetition = task
+    with threadpool_limits(1):
+        return job(*case, np.random.default_rng([number, repetition]))
+
+
+class Summary:
+    """Means over repetitions, by name."""
+
+    def __init__(self, rows: list[Errors]) -> None:
+        self.values = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+    def mean(self, name: str) -> float:
+        return float(self.values[name].mean())
+
+    def error(self, name: str) -> float:
+        values = self.values[name]
+        return float(values.std(ddof=1) / np.sqrt(values.size))
+
+    def show(self, name: str, digits: int = 3) -> str:
+        """Return "mean +- standard error", the latter with two digits."""
+        return f"{self.mean(name):.{digits}g} ± {self.error(name):.2g}"

@@ -1,0 +1,107 @@
+"""A privacy budget that can be spent once, and only on a table that keeps within it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from threading import Lock
+from typing import NoReturn
+
+from ..mechanisms import InputError, TabulatedMechanism, Verification, check_epsilon, verify
+
+TABLES_REMEMBERED = 8
+"""Verified tables kept in mind: a protocol asks thousands of clients about one or two."""
+
+
+class BudgetToken:
+    """One client's whole budget, or that of each client of a cohort that reports together.
+
+    A report must be paid for with `spend`, which works once: a second call raises, whatever it is for. Two
+    threads cannot spend the same token, and a token cannot be copied or pickled, since a copy would be a second
+    budget.
+
+    Parameters
+    ----------
+    epsilon : float
+        The budget.
+    owner : str
+        Whose it is, for messages.
+
+    Raises
+    ------
+    InputError
+        An epsilon that is not usable.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import duchi
+    >>> token = BudgetToken(1.0)
+    >>> token.spend(duchi([0, 1], 1.0))
+    >>> token.is_spent
+    True
+    """
+
+    __slots__ = ("_epsilon", "_lock", "_owner")
+
+    def __init__(self, epsilon: float, *, owner: str = "this client") -> None:
+        self._epsilon = check_epsilon(epsilon)
+        self._owner = owner
+        self._lock = Lock()
+
+    @property
+    def epsilon(self) -> float:
+        """The budget that there is, or was."""
+        return self._epsilon
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing is left."""
+        return self._lock.locked()
+
+    def spend(self, mechanism: TabulatedMechanism) -> None:
+        """Pay for one report through a table.
+
+        Parameters
+        ----------
+        mechanism : TabulatedMechanism
+            Its log-ratio, recomputed from its numbers and not taken from what it claims, must not exceed the
+            budget.
+
+        Raises
+        ------
+        InputError
+            The table needs more than the budget or does not verify (nothing is spent), or the budget was spent
+            before.
+        """
+        checked = _checked(mechanism)
+        if not checked.ok:
+            raise InputError(f"a table must keep its promise, got one that does not: {checked.failures[0]}")
+        if checked.max_log_ratio > self._epsilon:
+            raise InputError(
+                f"a table must keep within the budget of {self._owner}, epsilon {self._epsilon:g}, "
+                f"got one that needs {checked.max_log_ratio:g}: design it with the smaller budget"
+            )
+        self._take()
+
+    def pass_on(self, heirs: int) -> tuple[BudgetToken, ...]:
+        """Spend the token of a cohort by handing its budget to so many cohorts with different clients in them.
+
+        Each client still has one budget: it is in one of the new cohorts, and the old one can report no more.
+        """
+        self._take()
+        return tuple(BudgetToken(self._epsilon, owner=self._owner) for _ in range(heirs))
+
+    def _take(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            raise InputError(
+                f"the budget of {self._owner}, epsilon {self._epsilon:g}, must be spent once only, "
+                "got a second use: it has reported, or handed its budget on"
+            )
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise InputError("a budget token must not be copied or pickled, as a copy would be a second budget")
+
+
+@lru_cache(maxsize=TABLES_REMEMBERED)
+def _checked(mechanism: TabulatedMechanism) -> Verification:
+    """Verify a table, once for all the clients who are asked for a report through it."""
+    return verify(mechanism)

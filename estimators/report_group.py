@@ -1,0 +1,119 @@
+"""The users of one set of services, counted by what they reported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ..mechanisms.errors import InputError
+
+NOT_REPORTED = -1
+"""In place of an output: this user sent no report to this service."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReportGroup:
+    """The users who reported to the same services, counted by what they reported.
+
+    Parameters
+    ----------
+    services : tuple of int
+        Positions of their J services, increasing.
+    outputs : (R, J) ndarray of int32
+        The distinct combinations of outputs seen, in lexicographic order.
+    counts : (R,) ndarray of int64
+        Users with each combination, at least one.
+
+    Raises
+    ------
+    InputError
+        Counts or outputs that are no integers, other shapes, another order, outputs seen by nobody.
+
+    Example
+    -------
+    >>> ReportGroup((0, 2), np.array([[0, 1], [1, 0]]), np.array([5, 7])).n_users
+    12
+    """
+
+    services: tuple[int, ...]
+    outputs: np.ndarray
+    counts: np.ndarray
+
+    def __post_init__(self) -> None:
+        if not self.services or min(self.services) < 0 or any(a >= b for a, b in pairwise(self.services)):
+            raise InputError(f"a group's services must be increasing positions from 0 on, got {self.services}")
+        outputs = _integers("outputs", self.outputs, np.int32)
+        counts = _integers("counts", self.counts, np.int64)
+        if outputs.shape != (counts.size, len(self.services)) or counts.ndim != 1 or not counts.size:
+            raise InputError(
+                f"a group must have a row of outputs to {len(self.services)} services for each of its counts, "
+                f"got shapes {outputs.shape} and {counts.shape}"
+            )
+        if counts.min() < 1:
+            raise InputError(f"counts must be at least 1, got {counts.min()}: leave out what nobody reported")
+        if outputs.min() < 0 or not _increasing_rows(outputs):
+            raise InputError("a group's outputs must be different rows from 0 on, in lexicographic order: count_rows")
+        object.__setattr__(self, "outputs", outputs)
+        object.__setattr__(self, "counts", counts)
+
+    @property
+    def n_users(self) -> int:
+        """Number of users in the group."""
+        return int(self.counts.sum())
+
+
+def groups_of(outputs: np.ndarray, counts: np.ndarray) -> tuple[ReportGroup, ...]:
+    """Split distinct rows by who was reported to.
+
+    Parameters
+    ----------
+    outputs : (R, J) ndarray of int32
+        Distinct, in lexicographic order, -1 where there is no report.
+    counts : (R,) ndarray of int64
+        Users with each row.
+
+    Returns
+    -------
+    tuple of ReportGroup
+        In the order that `ReportCounts` asks for; rows without any report are left out.
+
+    Example
+    -------
+    >>> groups = groups_of(np.array([[-1, 3], [0, 2]], dtype=np.int32), np.array([7, 1]))
+    >>> [(group.services, group.outputs.tolist(), group.counts.tolist()) for group in groups]
+    [((0, 1), [[0, 2]], [1]), ((1,), [[3]], [7])]
+    """
+    sets = np.zeros(len(outputs), dtype=np.int64)
+    for j, column in enumerate(outputs.T):
+        sets |= (column != NOT_REPORTED).astype(np.int64) << j
+    order = np.argsort(sets, kind="stable")
+    ends = np.flatnonzero(np.diff(sets[order])) + 1
+    groups = []
+    for rows in np.split(order, ends):
+        services = tuple(j for j in range(outputs.shape[1]) if rows.size and sets[rows[0]] >> j & 1)
+        if services:
+            groups.append(ReportGroup(services, outputs[rows][:, list(services)], counts[rows]))
+    return tuple(sorted(groups, key=lambda group: group.services))
+
+
+def _integers(name: str, values: np.ndarray, kind: type[np.signedinteger]) -> np.ndarray:
+    """A read-only view of an array of integers."""
+    given = np.asarray(values)
+    if not np.issubdtype(given.dtype, np.integer):
+        raise InputError(f"{name} must be integers, got {given.dtype}: count users, without weights or shares")
+    array = given.astype(kind, copy=False).view()
+    array.setflags(write=False)
+    return array
+
+
+def _increasing_rows(rows: np.ndarray) -> bool:
+    """Whether each row comes after the one before it in lexicographic order."""
+    same = np.ones(len(rows) - 1, dtype=bool)
+    later = np.zeros(len(rows) - 1, dtype=bool)
+    for column in rows.T:
+        step = np.diff(column)
+        later |= same & (step > 0)
+        same &= step == 0
+    return bool(later.all())

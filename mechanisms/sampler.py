@@ -1,0 +1,56 @@
+"""Who draws the reports: a client in earnest, by the operating system's generator, or a simulation that says so."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .errors import InputError
+from .exact_sampling import random_words
+from .table import TabulatedMechanism
+from .verification import require_private
+
+
+@dataclass(frozen=True, eq=False)
+class Sampler:
+    """A verified table and the source of its randomness.
+
+    Parameters
+    ----------
+    mechanism : TabulatedMechanism
+    rng : numpy.random.Generator, optional
+        For simulations only. Without it the operating system's generator is used.
+
+    Raises
+    ------
+    TableError
+        The table does not keep its promise of privacy.
+    InputError
+        An rng of another kind; without one, a table whose law within outputs differs between rows.
+
+    Example
+    -------
+    >>> table = TabulatedMechanism.from_points([0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1)
+    >>> Sampler(table).simulated, Sampler(table, np.random.default_rng(1)).simulated
+    (False, True)
+    """
+
+    mechanism: TabulatedMechanism
+    rng: np.random.Generator | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.mechanism, TabulatedMechanism):
+            raise InputError(f"mechanism must be a TabulatedMechanism, got {self.mechanism!r}")
+        random_words(self.rng)
+        require_private(self.mechanism)
+        if self.rng is None:
+            _ = self.mechanism.numerators  # a table that cannot be drawn from by whole numbers is refused now
+
+    @property
+    def simulated(self) -> bool:
+        """Whether reports are drawn by a numpy generator, and so protect nobody."""
+        return self.rng is not None
+
+    def sample(self, x: ArrayLike, *, clip: bool = False) -> np.ndarray:
+        """Draw one report (N,) for each value, as `TabulatedMechanism.sample` does."""
+        return self.mechanism.sample(x, self.rng, clip=clip)

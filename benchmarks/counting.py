@@ -44,7 +44,7 @@ def rows(users: int) -> list[tuple[str, ...]]:
     return [(f"{users:.0e}", combinations, f"{float(seconds):.1f}", f"{float(kilobytes) * 1024 / 1e9:.2f}")]
 
 
-def run(users: int = 1_000_000) -> str:
+def run(users: int = 10_000_000) -> str:
     return table(("users", "distinct combinations", "s", "peak memory, GB"), rows(users))
 
 
@@ -71,5 +71,5 @@ def _grouped(mechanism: TabulatedMechanism) -> TabulatedMechanism:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Count users from Parquet files: seconds and peak memory.")
-    parser.add_argument("users", type=int, nargs="?", default=1_000_000)
+    parser.add_argument("users", type=int, nargs="?", default=10_000_000)
     print(run(parser.parse_args().users))

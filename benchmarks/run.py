@@ -9,11 +9,16 @@ from pathlib import Path
 
 import certified_designs
 import closed_forms
+import counting
+import likelihoods
 import reference_optima
 import same_program
 import throughput
+import user_weights
 
-PARTS = (reference_optima, same_program, certified_designs, closed_forms, throughput)
+PARTS = (
+    reference_optima, same_program, certified_designs, closed_forms, throughput, counting, user_weights, likelihoods,
+)  # fmt: skip
 
 
 def main() -> None:

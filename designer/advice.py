@@ -17,6 +17,9 @@ from .prior import DEFAULT_FLOOR, Prior
 ESTIMATORS = (*LINEAR, *DISTRIBUTIONS)
 """What can be done with reports: two unbiased means, and the mean of four estimates of the distribution."""
 
+DEFAULT_ESTIMATORS = tuple(name for name in ESTIMATORS if name != "penalised")
+"""Those whose whole simulation takes well under a minute; "penalised" takes minutes, and is there when asked for."""
+
 DEFAULT_MECHANISMS = ("optimal", "piecewise", "duchi", "hybrid", "laplace", "square-wave", "ptt")
 """The optimum, the mechanisms for means that most papers compare, and the usual one for distributions."""
 
@@ -63,7 +66,7 @@ def advise(
     *,
     rng: np.random.Generator,
     mechanisms: Sequence[str] = DEFAULT_MECHANISMS,
-    estimators: Sequence[str] = ESTIMATORS,
+    estimators: Sequence[str] = DEFAULT_ESTIMATORS,
     repetitions: int = DEFAULT_REPETITIONS,
     floor: float = DEFAULT_FLOOR,
     tolerance: float = DEFAULT_TOLERANCE,
@@ -78,7 +81,7 @@ def advise(
     For the unbiased estimators nothing is drawn: with decoded reports d, E (mean - truth)^2 = Var(d) / n, the
     variance taken over values and reports. The others cost mechanisms x estimators x repetitions fits, whose time does
     not depend on n: at 33 to 101 knots some hundredths of a second for "em" and "ems", a tenth or two for "mr", and
-    half a second or more for "penalised", which so takes most of it.
+    half a second or more for "penalised", which is therefore left to those who ask for it.
 
     Parameters
     ----------
@@ -92,8 +95,8 @@ def advise(
     mechanisms : sequence of str
         Out of `METHODS`.
     estimators : sequence of str
-        Out of `ESTIMATORS`: "ua" averages unbiased reports; "decoder" averages one value per output, the unbiased
-        ones of least variance under the prior; the others estimate the distribution.
+        Out of `ESTIMATORS`, by default all but "penalised": "ua" averages unbiased reports; "decoder" averages one
+        value per output, the unbiased ones of least variance under the prior; the others estimate the distribution.
     repetitions : int
         At least 2.
     floor, tolerance : float

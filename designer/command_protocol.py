@@ -151,7 +151,8 @@ def advise_command(
         list[str] | None, typer.Option("--mechanism", help="Repeat for several; default: seven of them.")
     ] = None,
     estimators: Annotated[
-        list[str] | None, typer.Option("--estimator", help="Repeat for several; default: all six.")
+        list[str] | None,
+        typer.Option("--estimator", help="Repeat for several; default: all but penalised."),
     ] = None,
     repetitions: Annotated[int, typer.Option("--repetitions", help="Simulations of each.")] = REPETITIONS,
     floor: Floor = FLOOR,
@@ -167,10 +168,10 @@ def advise_command(
     """
     import numpy as np
 
-    from .advice import DEFAULT_MECHANISMS, ESTIMATORS, advise, pieces_of_work
+    from .advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, advise, pieces_of_work
 
     prior, notes = read_prior(data, column, domain, prior_file, knots, public, drop_missing, "")
-    tables, methods = mechanisms or list(DEFAULT_MECHANISMS), estimators or list(ESTIMATORS)
+    tables, methods = mechanisms or list(DEFAULT_MECHANISMS), estimators or list(DEFAULT_ESTIMATORS)
     with task_progress("simulating", pieces_of_work(tables, methods, repetitions)) as update:
         advice = advise(
             prior, n, epsilon, mechanisms=tables, estimators=methods, repetitions=repetitions, floor=floor,

@@ -70,7 +70,9 @@ class Counting:
         """Count the rows of several arrays: each is a user, who reported to a service unless it is NaN there."""
         arrays = [source.vector for source in self.sources]
         if named := [source.where for source, array in zip(self.sources, arrays, strict=True) if array is None]:
-            raise InputError(f"key must name the column of users when services are matched, got None for {named[0]}")
+            raise InputError(
+                f"key (--key) must name the column of users when services are matched, got none for {named[0]}"
+            )
         vectors = [array for array in arrays if array is not None]
         if len({array.size for array in vectors}) > 1:
             sizes = " and ".join(str(array.size) for array in vectors)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from ..solvers.mixture_likelihood import MixtureLikelihood
 
@@ -11,6 +12,7 @@ LEAST_INFORMATION = 1e-12
 rather than undefined, and the bands of the weights run into their limits 0 and 1."""
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def maximum_covariance(
     likelihood: MixtureLikelihood,
     weights: np.ndarray,
@@ -75,6 +77,7 @@ def _across(matrix: np.ndarray, unit: np.ndarray) -> np.ndarray:
     return matrix - cross - cross.T + (unit @ along) * np.outer(unit, unit)
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def ems_covariance(likelihood: MixtureLikelihood, weights: np.ndarray) -> np.ndarray:
     r"""Return the (K, K) asymptotic covariance of a fixed point of EMS.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from optldp.designer import METHODS, Advice, AdviceRow, Prior, advice_bootstrap, advise, design
-from optldp.designer.advice import DEFAULT_MECHANISMS, ESTIMATORS, pieces_of_work
+from optldp.designer.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, pieces_of_work
 from optldp.designer.advice_bootstrap import DISTRIBUTIONS, Case, bootstrap_rows, linear_row
 from optldp.estimators import estimate_mean, metrics, optimal_decoder
 from optldp.estimators.distribution import DistributionEstimate
@@ -31,7 +31,7 @@ def by_name(advice):
 def test_there_is_a_row_for_every_pair_and_the_least_error_comes_first():
     advice = told(repetitions=2)
     rows = by_name(advice)
-    assert set(rows) == {(m, e) for m in DEFAULT_MECHANISMS for e in ESTIMATORS}
+    assert set(rows) == {(m, e) for m in DEFAULT_MECHANISMS for e in DEFAULT_ESTIMATORS}
     errors = [row.mse.value for row in advice.rows]
     assert errors == sorted(errors)
     assert advice.best is advice.rows[0]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp.designer import Prior, advise, two_phase
-from optldp.designer.advice import DEFAULT_MECHANISMS, DEFAULT_REPETITIONS, ESTIMATORS
+from optldp.designer.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, DEFAULT_REPETITIONS
 from optldp.designer.command_protocol import REPETITIONS, SHARE
 from optldp.designer.two_phase_protocol import DEFAULT_SHARE
 from optldp.estimators import estimate_mean
@@ -106,7 +106,8 @@ class TestAdvise:
 
     def test_the_default_is_every_pair_best_first(self, optldp):
         shown = optldp(*ADVISE, "--knots", 5, "--seed", 5).stdout.splitlines()[2:]
-        assert {tuple(line.split()[:2]) for line in shown} == {(m, e) for m in DEFAULT_MECHANISMS for e in ESTIMATORS}
+        expected = {(m, e) for m in DEFAULT_MECHANISMS for e in DEFAULT_ESTIMATORS}
+        assert {tuple(line.split()[:2]) for line in shown} == expected
         errors = [float(line.split()[2]) for line in shown]
         assert errors == sorted(errors)
 

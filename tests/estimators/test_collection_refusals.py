@@ -123,8 +123,9 @@ class TestColumns:
     def test_several_tables_need_a_key(self):
         """So does one among arrays."""
         message = refusal([("a", TABLE, columns()), ("b", TABLE, columns())])
-        assert message == "key must name the column of users when services are matched, got None for service 'a'"
-        assert "got None for service 2" in refusal([(TABLE, REPORTS), (TABLE, columns())])
+        expected = "key (--key) must name the column of users when services are matched, got none for service 'a'"
+        assert message == expected
+        assert "got none for service 2" in refusal([(TABLE, REPORTS), (TABLE, columns())])
 
     def test_an_array_has_no_key_column(self):
         """The cure shows how to give it one."""

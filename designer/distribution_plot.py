@@ -46,7 +46,7 @@ def distribution_figure(estimate: DistributionEstimate, *, units: str = "") -> F
     percent = f"{100 * estimate.level:g}%"
     axes.stairs(high, edges, baseline=low, fill=True, color="#9ecae1", label=f"{percent} band, pointwise")
     axes.stairs(density, edges, color="#08306b", linewidth=1.4, label="estimate")
-    label = f"mean {mean.mean:.4g}, {percent} interval [{mean.ci_low:.4g}, {mean.ci_high:.4g}]"
+    label = f"mean {mean.mean:,.5g}, {percent} interval [{mean.ci_low:,.5g}, {mean.ci_high:,.5g}]"
     axes.axvline(mean.mean, color="black", linestyle="--", linewidth=1.2, label=label)
     axes.axvspan(mean.ci_low, mean.ci_high, color="black", alpha=0.15, linewidth=0)
     if edges[0] < edges[-1]:

@@ -1,0 +1,566 @@
+// @ts-check
+/**
+ * Perturbs numbers by an exact optldp table (`optldp-table/2`, docs/table-format.md), in a browser or in Node.
+ *
+ *     const table = await parseTable(await (await fetch("mech.json")).text());
+ *     send(perturb(table, value));
+ *
+ * A table is trusted only after its checksum fits and whole numbers have proved it private. Reports are drawn from
+ * random words of WebCrypto by comparing whole numbers, word for word as the Python library draws them.
+ */
+
+/** @typedef {null | boolean | string | number | bigint | JsonList | JsonObject} Json */
+/** @typedef {{ [key: string]: Json }} JsonObject */
+/** @typedef {Json[]} JsonList */
+/** @typedef {{ step: number, odds: number[] }} Tails Lattice step; how often, in 2^53, each binary digit is one. */
+
+/**
+ * @typedef {object} ExactTable What there is to know about a table that passed every check.
+ * @property {string} units Name of the units of the knots.
+ * @property {number} epsilon The budget; proved.
+ * @property {readonly number[]} knots The inputs with a row of their own; the first and the last end the domain.
+ * @property {readonly number[]} low Lower end of every output, in the units of the reports.
+ * @property {readonly number[]} high Upper end; equal to the lower one where the output is a point.
+ * @property {readonly number[]} smallest Smallest numerator of every output over all rows; in 2^53.
+ * @property {readonly number[]} largest Largest numerator of every output over all rows; in 2^53.
+ * @property {number} tightest The output with the largest ratio of the two.
+ * @property {bigint} limit limit / 2^128 is proved to be at most e^epsilon; no output's ratio is above it.
+ * @property {boolean} unbiased Whether the table claims that reports average to the value; if so, proved.
+ * @property {string} method How the table was made, in its own words.
+ * @property {string} version The optldp that wrote it, in its own words.
+ * @property {string | null} priorSource Where the prior in the file came from, or null if it holds none.
+ * @property {string} checksum
+ */
+
+/**
+ * @typedef {object} Law A table made ready to draw from.
+ * @property {Float64Array} knots
+ * @property {BigInt64Array} knotBits The knots as integers of the same order.
+ * @property {Float64Array[]} starts For each row and output, the sum of the numerators before it.
+ * @property {Float64Array} low
+ * @property {Float64Array} high
+ * @property {boolean} hasCells
+ * @property {Tails | null} tails
+ */
+
+const FORMAT = "optldp-table/2";
+const KEYS = ["format", "units", "epsilon", "knots", "low", "high", "denominator", "numerators", "within",
+  "provenance", "prior", "checksum"];
+const DENOMINATOR = 2 ** 53;
+const [MIN_EPSILON, MAX_EPSILON] = [1e-6, 16];
+const [NARROWEST_DOMAIN, WIDEST_DOMAIN] = [1e-100, 1e100]; // squares of widths neither vanish nor overflow
+const LARGEST_REPORT = 1e120;
+const LARGEST_TEXT = 2 ** 27; // characters: 1001 knots with 4000 outputs need 76 million
+const DEEPEST = 8; // a table nests four deep
+const LONGEST_POOL = 8192; // 64-bit words: WebCrypto gives 64 KiB at a time
+const MOST_ESCAPES = 9999; // in one text: with many more, matching it overflows the stack
+const TOKEN = new RegExp(
+  String.raw`[ \t\n\r]*([{}\[\],:]|"[^"\\\u0000-\u001f]*(?:\\.[^"\\\u0000-\u001f]*){0,${MOST_ESCAPES}}"` +
+    String.raw`|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|$)`, "y");
+
+/** A table that cannot be used; the message is one line that names the first fault. */
+export class TableError extends Error {
+  name = "TableError";
+}
+
+/** @type {(message: string) => never} */
+function refuse(message) {
+  throw new TableError(message);
+}
+
+/** A value for a message: short, on one line, doubles apart from whole numbers. @type {(value: unknown) => string} */
+function shown(value) {
+  if (typeof value === "number" && Number.isInteger(value) && Math.abs(value) < 1e21) return `${value}.0`;
+  if (typeof value === "string") return JSON.stringify(value.slice(0, 40));
+  if (value === null || typeof value !== "object") return String(value).slice(0, 40);
+  return Array.isArray(value) ? "a list" : "an object";
+}
+
+/**
+ * Reads JSON text; numbers without point or exponent become BigInt, all others doubles. (JSON.parse would read
+ * 9007199254740993 as 2^53, cannot tell 1.0 from 1 and lets a repeated key pass.)
+ * @type {(text: string) => Json}
+ */
+export function readJson(text) {
+  let at = 0;
+  /** @type {() => never} */
+  const fail = () => refuse(`the file must be whole JSON text, got something else near character ${at}`);
+  const next = () => {
+    TOKEN.lastIndex = at;
+    const found = TOKEN.exec(text) ?? fail();
+    at = TOKEN.lastIndex;
+    return found[1];
+  };
+  /** @type {(token: string) => string} */
+  const string = (token) => {
+    try {
+      return token[0] === '"' ? JSON.parse(token) : fail();
+    } catch {
+      return fail(); // an escape that JSON does not know
+    }
+  };
+  /** @type {(token: string) => number | bigint} */
+  const number = (token) => {
+    const double = Number(token);
+    if (!Number.isFinite(double)) refuse(`numbers must fit in a double, got ${token.slice(0, 40)}`);
+    return /[.eE]/.test(token) ? double : BigInt(token);
+  };
+  /** @type {(close: string, element: (token: string) => void) => void} */
+  const elements = (close, element) => {
+    let token = next();
+    while (token !== close) {
+      element(token);
+      token = next();
+      if (token === ",") {
+        token = next();
+        if (token === close) fail();
+      } else if (token !== close) fail();
+    }
+  };
+  /** @type {(token: string, depth: number) => Json} */
+  const value = (token, depth) => {
+    if (depth > DEEPEST) refuse("the document must not be nested deeper than a table is");
+    if (token === "[") {
+      const list = /** @type {Json[]} */ ([]);
+      elements("]", (first) => list.push(value(first, depth + 1)));
+      return list;
+    }
+    if (token === "{") {
+      /** @type {JsonObject} */
+      const object = Object.create(null); // so that no key has a meaning, __proto__ among them
+      elements("}", (first) => {
+        const key = string(first);
+        if (key in object) refuse(`keys must not repeat, got ${shown(key)} twice`);
+        if (next() !== ":") fail();
+        object[key] = value(next(), depth + 1);
+      });
+      return object;
+    }
+    if (token === "null") return null;
+    if (token === "true" || token === "false") return token === "true";
+    return /^[-\d]/.test(token) ? number(token) : string(token);
+  };
+  const document = value(next(), 0);
+  return next() === "" ? document : fail();
+}
+
+/** @type {(text: string) => Uint8Array<ArrayBuffer>} */
+function utf8(text) {
+  if (/\p{Surrogate}/u.test(text)) refuse(`text must be Unicode, got ${shown(text)}`);
+  return new TextEncoder().encode(text);
+}
+
+/** The order of the bytes in UTF-8, which is not that of UTF-16. @type {(a: string, b: string) => number} */
+function byBytes(a, b) {
+  const [x, y] = [utf8(a), utf8(b)];
+  const k = x.findIndex((byte, i) => byte !== y[i]);
+  return k < 0 ? -1 : x[k] - (y[k] ?? -1);
+}
+
+/**
+ * For each value a letter and eight bytes: a double after "n", a count after any other.
+ * @type {(tag: string, values: (number | bigint)[]) => DataView<ArrayBuffer>}
+ */
+function tagged(tag, values) {
+  const view = new DataView(new ArrayBuffer(9 * values.length));
+  values.forEach((value, i) => {
+    view.setUint8(9 * i, tag.charCodeAt(0));
+    if (tag === "n") view.setFloat64(9 * i + 1, Number(value) + 0, true); // -0 + 0 is 0
+    else view.setBigUint64(9 * i + 1, BigInt(value), true);
+  });
+  return view;
+}
+
+/** Appends the bytes that the checksum of a value is taken of. @type {(value: Json, parts: BlobPart[]) => void} */
+function encode(value, parts) {
+  if (Array.isArray(value)) {
+    parts.push(tagged("a", [value.length]));
+    if (value.every(isNumber)) parts.push(tagged("n", value));
+    else value.forEach((element) => encode(element, parts));
+  } else if (typeof value === "string") {
+    const bytes = utf8(value);
+    parts.push(tagged("s", [bytes.length]), bytes);
+  } else if (typeof value === "object" && value !== null) {
+    const keys = Object.keys(value).sort(byBytes);
+    parts.push(tagged("o", [keys.length]));
+    keys.flatMap((key) => [key, value[key]]).forEach((part) => encode(part, parts));
+  } else parts.push(isNumber(value) ? tagged("n", [value]) : value === null ? "z" : value ? "t" : "f");
+}
+
+/**
+ * The checksum of a document, in which a member `checksum` does not count.
+ * @type {(document: JsonObject) => Promise<string>}
+ */
+async function checksumOf({ checksum: _, ...content }) {
+  if (!globalThis.crypto?.subtle) throw new Error("WebCrypto must be there, got none: serve by https or at localhost");
+  /** @type {BlobPart[]} */
+  const parts = [];
+  encode(content, parts);
+  const digest = await crypto.subtle.digest("SHA-256", await new Blob(parts).arrayBuffer());
+  return "sha256:" + Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** @type {(value: Json) => value is number | bigint} */
+const isNumber = (value) => typeof value === "number" || typeof value === "bigint";
+/** @type {(name: string, value: Json) => number} */
+function asNumber(name, value) {
+  return isNumber(value) ? Number(value) : refuse(`${name} must be a number, got ${shown(value)}`);
+}
+/** @type {(name: string, value: Json) => string} */
+function asText(name, value) {
+  return typeof value === "string" ? value : refuse(`${name} must be text, got ${shown(value)}`);
+}
+/** @type {(name: string, value: Json) => Json[]} */
+function asList(name, value) {
+  return Array.isArray(value) ? value : refuse(`${name} must be a list, got ${shown(value)}`);
+}
+/** @type {(name: string, value: Json) => number[]} */
+function asNumbers(name, value) {
+  return asList(name, value).map((entry) => asNumber(`every entry of ${name}`, entry));
+}
+
+/** @type {(name: string, value: Json, keys?: string[]) => JsonObject} */
+function asObject(name, value, keys) {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    return refuse(`${name} must be an object, got ${shown(value)}`);
+  }
+  const missing = keys?.find((key) => !(key in value));
+  if (missing !== undefined) refuse(`${name} must have the key '${missing}', which is missing`);
+  const unknown = keys && Object.keys(value).find((key) => !keys.includes(key));
+  return unknown === undefined ? value : refuse(`${name} must have the keys ${keys} only, got ${shown(unknown)}`);
+}
+
+/** @type {(value: Json) => number[]} */
+function checkedKnots(value) {
+  const knots = asNumbers("knots", value);
+  if (knots.length < 2) refuse(`knots must be at least 2, got ${knots.length}`);
+  const k = knots.findIndex((knot, i) => knot <= knots[i - 1]);
+  if (k > 0) refuse(`knots must be strictly increasing, got ${knots[k - 1]} then ${knots[k]} at position ${k}`);
+  const width = knots[knots.length - 1] - knots[0];
+  if (!(width > NARROWEST_DOMAIN && width < WIDEST_DOMAIN)) refuse(`knots must span 1e-100 to 1e100, got ${width}`);
+  return knots;
+}
+
+/** @type {(name: string, value: Json) => number[]} */
+function asEnds(name, value) {
+  /** @type {Map<Json, number>} */
+  const infinite = new Map([["-inf", -Infinity], ["inf", Infinity]]);
+  return asList(name, value).map((end) => infinite.get(end) ?? asNumber(`every entry of ${name}`, end));
+}
+
+/** @type {(low: number[], high: number[]) => void} */
+function checkOutputs(low, high) {
+  if (low.length === 0 || low.length !== high.length) {
+    refuse(`outputs must have as many low as high ends, at least 1, got ${low.length} and ${high.length}`);
+  }
+  let reach = -Infinity;
+  low.forEach((start, j) => {
+    const end = high[j];
+    /** @type {(fits: boolean, what: string) => void} */
+    const need = (fits, what) => void (fits || refuse(`${what}, got ${start} to ${end} at output ${j}`));
+    need(start < end || (start === end && Number.isFinite(start)), "every output must have low <= high");
+    const near = [start, end].every((x) => Math.abs(x) <= LARGEST_REPORT || !Number.isFinite(x));
+    need(near, `finite ends must be within ${LARGEST_REPORT}`);
+    const after = j === 0 || start > low[j - 1] || (start === low[j - 1] && end > high[j - 1]);
+    need(after, "outputs must be sorted by low end, then by high end, without repeats");
+    need(start === end || start >= reach, "cells must not overlap the cell before them");
+    if (start < end) reach = end;
+  });
+}
+
+/** @type {(value: Json, low: number[], high: number[]) => Tails | null} */
+function checkedLaw(value, low, high) {
+  const { kind, step: s, ratio: r } = asObject("within", value);
+  const tailed = kind === "geometric-tails";
+  const known = tailed || kind === "uniform";
+  if (!known) refuse(`the law within outputs must be the same for all rows, got ${shown(kind)}`);
+  asObject("within", value, tailed ? ["kind", "step", "ratio"] : ["kind"]);
+  const left = low[0] === -Infinity ? high[0] : -Infinity;
+  const right = high.includes(Infinity) ? low[high.indexOf(Infinity)] : Infinity;
+  low.forEach((start, j) => {
+    const [end, here] = [high[j], `got ${start} to ${high[j]} at output ${j}`];
+    const [tail, point] = [!Number.isFinite(end - start), start === end];
+    if (tail && !tailed) refuse(`a uniform law needs finite ends, ${here}`);
+    const fits = tail ? start > -Infinity || end < Infinity : point;
+    if (tailed && !fits) refuse(`beside geometric tails there must be only points, ${here}`);
+    if (point && (end <= left || start >= right)) refuse(`points must lie between the geometric tails, ${here}`);
+  });
+  if (!tailed) return null;
+  const [step, ratio] = [asNumber("within.step", s), asNumber("within.ratio", r)];
+  if (!(step > 0 && step <= LARGEST_REPORT)) refuse(`within.step must be in (0, ${LARGEST_REPORT}], got ${step}`);
+  if (!(ratio > 0 && ratio < 1)) refuse(`within.ratio must be between 0 and 1, got ${ratio}`);
+  return { step, odds: digitOdds(ratio) };
+}
+
+/** @type {(value: Json, n: number, m: number) => Float64Array[]} */
+function checkedNumerators(value, n, m) {
+  const rows = asList("numerators", value);
+  if (rows.length !== n) refuse(`numerators must have a row for each of ${n} knots, got ${rows.length}`);
+  return rows.map((row, i) => {
+    const entries = asList(`row ${i} of numerators`, row);
+    if (entries.length !== m) refuse(`row ${i} must have a number for each of ${m} outputs, got ${entries.length}`);
+    let excess = -BigInt(DENOMINATOR);
+    const here = (/** @type {number} */ j) => `got ${shown(entries[j])} at row ${i}, output ${j}`;
+    entries.forEach((entry, j) => {
+      if (typeof entry !== "bigint") return refuse(`numerators must be whole numbers, ${here(j)}`);
+      if (entry < 0n || entry > DENOMINATOR) refuse(`numerators must lie in 0..2^53, ${here(j)}`);
+      excess += entry;
+    });
+    if (excess > 0n) refuse(`row ${i} must sum to 2^53 exactly, got ${excess} more`);
+    if (excess < 0n) refuse(`row ${i} must sum to 2^53 exactly, got ${-excess} less`);
+    return Float64Array.from(entries, Number);
+  });
+}
+
+/** @type {(value: Json, n: number) => string | null} */
+function checkedPrior(value, n) {
+  if (value === null) return null;
+  const { weights: w, rounding: r, source } = asObject("prior", value, ["weights", "rounding", "source"]);
+  const [weights, rounding] = [asNumbers("prior.weights", w), asNumbers("prior.rounding", r)];
+  const fits = weights.length === n && rounding.length === n - 1 && [...weights, ...rounding].every((x) => x >= 0);
+  return fits ? asText("prior.source", source) : refuse(`a prior must have ${n} weights and ${n - 1} rounding terms`);
+}
+
+/** @type {(value: Json) => { method: string, version: string, unbiased: boolean }} */
+function checkedProvenance(value) {
+  const origin = asObject("provenance", value, ["method", "parameters", "version", "certificate"]);
+  const unbiased = asObject("provenance.parameters", origin.parameters).unbiased === true;
+  const [method, version] = [origin.method, origin.version].map((entry) => asText("every name in provenance", entry));
+  return { method, version, unbiased };
+}
+
+/** The whole number x / 2^-1074, exact for every finite double. @type {(x: number) => bigint} */
+function inUnits(x) {
+  const bits = new BigUint64Array(new Float64Array([x]).buffer)[0];
+  const [exponent, fraction] = [(bits >> 52n) & 0x7ffn, bits & (2n ** 52n - 1n)];
+  const size = exponent === 0n ? fraction : (fraction + 2n ** 52n) << (exponent - 1n);
+  return x < 0 ? -size : size;
+}
+
+/** p with p / 2^128 <= e^epsilon: Taylor's series, every term rounded down. @type {(epsilon: number) => bigint} */
+export function exponentialBelow(epsilon) {
+  let sum = 0n;
+  for (let k = 1n, term = 2n ** 128n; term > 0n; k++) {
+    sum += term;
+    term = (term * inUnits(epsilon)) / (k << 1074n);
+  }
+  return sum;
+}
+
+/** @typedef {Pick<ExactTable, "smallest" | "largest" | "tightest" | "limit">} Proof */
+
+/** Proves all ratios within e^epsilon by whole numbers. @type {(rows: Float64Array[], epsilon: number) => Proof} */
+function provePrivate(rows, epsilon) {
+  const [smallest, largest] = [Array.from(rows[0]), Array.from(rows[0])];
+  for (const row of rows) {
+    row.forEach((entry, j) => {
+      smallest[j] = Math.min(smallest[j], entry);
+      largest[j] = Math.max(largest[j], entry);
+    });
+  }
+  const [least, most, limit] = [smallest.map(BigInt), largest.map(BigInt), exponentialBelow(epsilon)];
+  let tightest = 0;
+  most.forEach((top, j) => {
+    const here = `got ${top} / ${least[j]} at output ${j}`;
+    if (top << 128n > limit * least[j]) refuse(`every ratio must be proved at most e^${epsilon}, ${here}`);
+    if (top * least[tightest] > most[tightest] * least[j]) tightest = j;
+  });
+  return { smallest, largest, tightest, limit };
+}
+
+/**
+ * Proves by whole numbers that reports average to the knots, within 1e-12 of the domain.
+ * @type {(numerators: Float64Array[], knots: number[], low: number[], high: number[], tails: Tails | null) => void}
+ */
+function proveUnbiased(numerators, knots, low, high, tails) {
+  // means in units of 2^-1074 / 2^54: a tail's are over 2^53, a cell's over 2
+  const digits = tails?.odds.map((odds, i) => BigInt(odds) << BigInt(i + 1)) ?? [];
+  const beyond = digits.reduce((sum, digit) => sum + digit, 0n) * inUnits(tails?.step ?? 0);
+  const means = low.map((start, j) => {
+    if (start === -Infinity) return (inUnits(high[j]) << 54n) - beyond;
+    return high[j] === Infinity ? (inUnits(start) << 54n) + beyond : (inUnits(start) + inUnits(high[j])) << 53n;
+  });
+  const wanted = knots.map((knot) => inUnits(knot) << 107n); // times the denominator
+  const allowed = wanted[wanted.length - 1] - wanted[0];
+  numerators.forEach((row, i) => {
+    const bias = means.reduce((sum, mean, j) => sum + mean * BigInt(row[j]), -wanted[i]);
+    const fits = (bias < 0n ? -bias : bias) * 10n ** 12n <= allowed;
+    if (!fits) refuse(`a table that claims to be unbiased must be so to 1e-12 of its domain, got more at knot ${i}`);
+  });
+}
+
+/** The whole number nearest to x in [0, 2^53], ties to even, without a comparison. @type {(x: number) => number} */
+function nearest(x) {
+  const upper = Math.floor(x / 2 ** 27) * 2 ** 27;
+  return upper + (x - upper + 2 ** 52 - 2 ** 52); // doubles from 2^52 on are whole
+}
+
+/** How often, in 2^53, each binary digit of a geometric number is one. @type {(ratio: number) => number[]} */
+function digitOdds(ratio) {
+  const odds = [];
+  for (let q = ratio, digit; (digit = nearest((q / (1 + q)) * DENOMINATOR)) > 0; q *= q) odds.push(digit);
+  return odds;
+}
+
+const scratch = new Float64Array(1);
+const scratchBits = new BigInt64Array(scratch.buffer);
+
+/** An integer in the order of the doubles, -0 being 0. @type {(x: number) => bigint} */
+function orderedBits(x) {
+  scratch[0] = x + 0;
+  const bits = scratchBits[0];
+  scratch[0] = 0; // the value may be secret
+  return bits ^ ((bits >> 63n) & 0x7fffffffffffffffn);
+}
+
+/** The law of each table that passed `parseTable`, out of reach for other scripts. @type {WeakMap<ExactTable, Law>} */
+const laws = new WeakMap();
+
+/**
+ * Reads an exact table from its JSON text and proves it private.
+ *
+ * Throws a TableError with one line for a text that is no table, was altered, or is not proved by whole numbers to
+ * keep its epsilon.
+ * @type {(text: string) => Promise<ExactTable>}
+ */
+export async function parseTable(text) {
+  if (text.length > LARGEST_TEXT) refuse(`a table must be at most ${LARGEST_TEXT} characters, got ${text.length}`);
+  const file = asObject("the file", readJson(text));
+  if (file.format !== FORMAT) refuse(`format must be "${FORMAT}", got ${shown(file.format)}`);
+  asObject("the table", file, KEYS);
+  const fits = file.denominator === BigInt(DENOMINATOR);
+  if (!fits) refuse(`denominator must be ${DENOMINATOR}, got ${shown(file.denominator)}`);
+  const epsilon = asNumber("epsilon", file.epsilon);
+  if (!(epsilon >= MIN_EPSILON && epsilon <= MAX_EPSILON)) refuse(`epsilon must be in [1e-6, 16], got ${epsilon}`);
+  const knots = checkedKnots(file.knots);
+  const [low, high] = [asEnds("low", file.low), asEnds("high", file.high)];
+  checkOutputs(low, high);
+  const tails = checkedLaw(file.within, low, high);
+  const numerators = checkedNumerators(file.numerators, knots.length, low.length);
+  const origin = checkedProvenance(file.provenance);
+  const priorSource = checkedPrior(file.prior, knots.length);
+  const found = await checksumOf(file);
+  if (file.checksum !== found) refuse(`checksum must be ${found}, got ${shown(file.checksum)}: the file was altered`);
+  const proof = provePrivate(numerators, epsilon);
+  if (origin.unbiased) proveUnbiased(numerators, knots, low, high, tails);
+  const lists = { knots, low, high, smallest: proof.smallest, largest: proof.largest };
+  Object.values(lists).forEach(Object.freeze);
+  const units = asText("units", file.units);
+  const table = Object.freeze({ units, epsilon, ...origin, ...proof, ...lists, priorSource, checksum: found });
+  laws.set(table, {
+    knots: Float64Array.from(knots),
+    knotBits: BigInt64Array.from(knots, orderedBits),
+    starts: numerators.map((row) => {
+      let sum = 0;
+      return row.map((entry) => (sum += entry) - entry);
+    }),
+    low: Float64Array.from(low),
+    high: Float64Array.from(high),
+    hasCells: tails === null && low.some((start, j) => start < high[j]),
+    tails,
+  });
+  return table;
+}
+
+/** @type {(table: ExactTable) => Law} */
+function lawOf(table) {
+  const law = laws.get(table);
+  if (law === undefined) throw new TypeError("the table must come from parseTable, got something else");
+  return law;
+}
+
+/** Random words of 64 bits from WebCrypto; what is left of them is erased by `erase`. */
+class RandomWords {
+  /** @param {number} expected How many words will be needed, or fewer. */
+  constructor(expected) {
+    this.pool = new Uint32Array(2 * Math.max(1, Math.min(expected, LONGEST_POOL)));
+    this.used = this.pool.length;
+  }
+
+  /** The upper bits of the next word, up to 53, as a whole number. @type {(bits: number) => number} */
+  take(bits) {
+    if (this.used === this.pool.length) {
+      crypto.getRandomValues(this.pool);
+      this.used = 0;
+    }
+    this.used += 2;
+    return this.pool[this.used - 1] * 2 ** (bits - 32) + (this.pool[this.used - 2] >>> (64 - bits));
+  }
+
+  erase() {
+    this.pool.fill(0); // whoever has the words of a report can undo its noise
+  }
+}
+
+/**
+ * The last place whose entry is at most `key`, or 0; the number of steps depends on the length alone.
+ * @template {number | bigint} T
+ * @param {{ readonly length: number, readonly [place: number]: T }} sorted
+ * @param {T} key
+ */
+function lastAtMost(sorted, key) {
+  let place = 0;
+  for (let step = 2 ** Math.floor(Math.log2(sorted.length)); step >= 1; step /= 2) {
+    if (place + step < sorted.length && sorted[place + step] <= key) place += step;
+  }
+  return place;
+}
+
+/** A value's interval, and its right knot's weight in 2^53. @type {(law: Law, value: number) => [number, number]} */
+function placeValue(law, value) {
+  const [bits, last] = [orderedBits(Number(value)), law.knots.length - 1];
+  if (typeof value !== "number" || bits < law.knotBits[0] || bits > law.knotBits[last]) {
+    // the value stays out of the message: messages end up in logs
+    throw new RangeError(`the value must be a number from ${law.knots[0]} to ${law.knots[last]}, got another`);
+  }
+  const k = Math.min(lastAtMost(law.knotBits, bits), last - 1);
+  const left = law.knots[k];
+  return [k, nearest(((value - left) / (law.knots[k + 1] - left)) * DENOMINATOR)];
+}
+
+/** @type {(law: Law, value: number, words: RandomWords) => number} */
+function draw(law, value, words) {
+  const [k, weight] = placeValue(law, value);
+  const row = k + Number(words.take(53) < weight);
+  const j = lastAtMost(law.starts[row], words.take(53));
+  const [low, high] = [law.low[j], law.high[j]];
+  if (law.hasCells) return Math.min(low + (high - low) * ((2 * words.take(52) + 1) / DENOMINATOR), high);
+  if (law.tails === null || low === high) return low;
+  const steps = law.tails.odds.reduce((sum, odds, i) => sum + 2 ** i * Number(words.take(53) < odds), 0);
+  return low === -Infinity ? high - steps * law.tails.step : low + steps * law.tails.step;
+}
+
+/**
+ * Draws one private report for a value in the domain. Every report of the same value spends epsilon again.
+ * @type {(table: ExactTable, value: number) => number}
+ */
+export function perturb(table, value) {
+  return perturbMany(table, [value])[0];
+}
+
+/**
+ * Draws one private report for each value in the domain.
+ * @type {(table: ExactTable, values: ArrayLike<number>) => Float64Array}
+ */
+export function perturbMany(table, values) {
+  const law = lawOf(table);
+  const words = new RandomWords((law.hasCells ? 3 : 2) * values.length);
+  try {
+    return Float64Array.from(values, (value) => draw(law, value, words));
+  } finally {
+    words.erase();
+  }
+}
+
+/**
+ * The probability of every output for a value, rounded to doubles: to look at, not to draw from.
+ * @type {(table: ExactTable, value: number) => number[]}
+ */
+export function rowAt(table, value) {
+  const { starts, ...law } = lawOf(table);
+  const [k, weight] = placeValue({ starts, ...law }, value);
+  return table.low.map((_, j) => {
+    const [left, right] = [starts[k], starts[k + 1]].map((row) => (row[j + 1] ?? DENOMINATOR) - row[j]);
+    return left / DENOMINATOR + (weight / DENOMINATOR) * ((right - left) / DENOMINATOR);
+  });
+}

@@ -1,0 +1,185 @@
+"""What the browser client is tested against, made by the library: `python make_fixtures.py FOLDER`.
+
+FOLDER gets one file for each good, bad and damaged table, and `fixtures.json`, which says what the library finds in the
+good ones and which reports it draws from given random words.
+"""
+
+import importlib.util
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from faults import FAULTS, STRANGE, STRICTER, TEXTS
+from optldp.designer import Prior, design
+from optldp.mechanisms import GeometricTails, TableError, TabulatedMechanism, exponential_below, load_table, prove
+from optldp.mechanisms.cell_law import Words
+from optldp.mechanisms.exact_sampling import ExactLaw
+from optldp.mechanisms.geometric_tails import digit_odds
+from scipy import stats
+
+DOCUMENTS = Path(__file__).parents[3] / "tests" / "mechanisms" / "exact_documents.py"
+
+FALSE_ALARM = 1e-6
+"""Chance that a run in which all is well fails one of its chi-square tests."""
+
+POOLED_BELOW = 25
+"""Outputs expected less often are counted together, so that the chi-square law holds in its far tail."""
+
+REPORTS = 100_000
+WORDS = 80
+"""Random words for one report: knot, output, and at most 64 digits of a geometric number."""
+
+EDGE = np.array([0, 2**11 - 1, 2**11, 2**53, 2**63, 2**64 - 2**11, 2**64 - 1], dtype=np.uint64)
+"""Words in which a wrong shift or a wrong comparison shows."""
+
+
+def load_documents() -> Any:
+    """The documents that all readers are tested with, from the library's own tests."""
+    spec = importlib.util.spec_from_file_location("exact_documents", DOCUMENTS)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def designed_document(of_table: Any) -> dict[str, Any]:
+    """An optimal table as a deployment would have it: many outputs, a prior, a certificate."""
+    values = np.random.default_rng(1).lognormal(10.5, 0.6, 5000).clip(0, 200_000)
+    prior = Prior.from_data(values, domain=(0, 200_000), knots=33, source="public")
+    table = design(prior, epsilon=1.0).mechanism
+    return of_table(table)
+
+
+def tails_with_bias(documents: Any, bias: float) -> dict[str, Any]:
+    """A table with geometric tails that claims to be unbiased on [-1.425, 1.425], and is off by that much."""
+    made = documents.of_table(documents.lattice())
+    del made["checksum"]
+    return documents.document(**made | {"knots": [-1.425, 1.425 + bias], "provenance": documents.UNBIASED})
+
+
+def inside(table: TabulatedMechanism, share: float) -> float:
+    """A value that lies in an interval near that share of the domain, off its knots."""
+    low, high = table.domain
+    return low + share * (high - low)
+
+
+def critical_value(table: TabulatedMechanism, value: float, alarm: float) -> dict[str, Any]:
+    """The output groups of a chi-square test at one value, their probabilities and the value not to be exceeded."""
+    law = table.pmf([value])[0]
+    rare = law * REPORTS < POOLED_BELOW
+    group = np.where(rare, 0, np.cumsum(~rare))
+    if law[rare].sum() * REPORTS < POOLED_BELOW:  # too few even together: they join the likeliest output
+        group[rare] = group[np.argmax(law)]
+    _, group = np.unique(group, return_inverse=True)
+    law = np.bincount(group, weights=law)
+    return {"groups": group.tolist(), "law": law.tolist(), "critical": float(stats.chi2.isf(alarm, law.size - 1))}
+
+
+def scripted(words: np.ndarray) -> Words:
+    """A source of randomness that gives these words and no others."""
+    left = iter(words)
+    return lambda size: np.fromiter((next(left) for _ in range(size)), np.uint64, size)
+
+
+def word_near(number: int, rng: np.random.Generator) -> int:
+    """A word whose upper 53 bits are that number, or one less: what a comparison with it turns on."""
+    upper = min(max(number - int(rng.integers(2)), 0), 2**53 - 1)
+    return (upper << 11) + int(rng.integers(2**11))
+
+
+def tricky_words(law: ExactLaw, value: float, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Words for one report: random ones, edges, and those at which knot, output and digits of a tail turn."""
+    plain = rng.integers(0, 2**64 - 1, WORDS, dtype=np.uint64, endpoint=True)
+    yield plain
+    yield rng.choice(EDGE, WORDS)
+    knots = law.knots
+    k = min(int(np.searchsorted(knots, value, side="right")) - 1, knots.size - 2)
+    weight = round((value - knots[k]) / (knots[k + 1] - knots[k]) * 2**53)
+    border = int(rng.choice(law.cumulative[rng.integers(knots.size)]))
+    odds = digit_odds(law.within.ratio) if isinstance(law.within, GeometricTails) else []
+    for numbers in ([weight, border], [weight, 0, *odds]):
+        words = plain.copy()
+        words[: len(numbers)] = [word_near(number, rng) for number in numbers]
+        yield words
+
+
+def scripted_draws(table: TabulatedMechanism, rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Values, random words (in hexadecimal) and the reports that the library makes of them."""
+    law = ExactLaw.of(table.knots, table.low, table.high, table.numerators, table.within)
+    knots = table.knots
+    values = [knots[0], knots[-1], knots[1], np.nextafter(knots[1], knots[0]), *rng.uniform(knots[0], knots[-1], 30)]
+    draws = []
+    for value in values:
+        for words in tricky_words(law, value, rng):
+            report = law.draw(np.array([value]), scripted(words))
+            draws.append({"value": value, "words": [f"{word:x}" for word in words], "report": float(report[0])})
+    return draws
+
+
+def facts(table: TabulatedMechanism, value: float, alarm: float, rng: np.random.Generator) -> dict[str, Any]:
+    """What the client must find, and what it must draw, for one good table."""
+    proof = prove(table)
+    return {
+        "tightest": proof.output,
+        "largest": proof.largest,
+        "smallest": proof.smallest,
+        "limit": str(proof.limit * 2**128),
+        "value": value,
+        "row": table.pmf([value])[0].tolist(),
+        "draws": scripted_draws(table, rng),
+        **critical_value(table, value, alarm),
+    }
+
+
+def damaged(text: str, old: str | None, new: str) -> str:
+    """The text with one thing replaced; an empty replacement of a part cuts the file off there."""
+    if old is None:
+        return new
+    assert old in text, old
+    return text[: text.index(old)] if new == "" else text.replace(old, new, 1)
+
+
+def require_refusal(name: str, path: Path) -> None:
+    """Raise AssertionError where the library takes a table that the client is to refuse."""
+    try:
+        load_table(path)
+    except TableError:
+        return
+    assert name in STRICTER, f"the library accepts {name!r}"
+
+
+def main(folder: Path) -> None:
+    """Write all files."""
+    documents = load_documents()
+    strange = documents.document(units="\u20ac \U0001f600", provenance=STRANGE, knots=[-0.0, 10])
+    good = {**documents.GOOD, "strange names": strange, "optimal": designed_document(documents.of_table)}
+    good["tails, 0.7e-12 of bias"] = tails_with_bias(documents, 2e-12)
+    rng = np.random.default_rng(3)
+    said: dict[str, Any] = {"good": {}, "bad": {}}
+    for number, (name, document) in enumerate(sorted(good.items())):
+        path = folder / f"good-{number}.json"
+        path.write_text(json.dumps(document))
+        table = load_table(path)
+        alarm = FALSE_ALARM / len(good) / 3  # in Node, in Python and in the browser
+        said["good"][name] = {"file": path.name, **facts(table, inside(table, 0.37), alarm, rng)}
+    plain = json.dumps(documents.document())
+    bad = {name: (json.dumps(document), "") for name, (document, _) in documents.BAD.items()}
+    bad["tails, 1.4e-12 of bias"] = json.dumps(tails_with_bias(documents, 4e-12)), "claims to be unbiased must be so"
+    bad |= {name: (json.dumps(documents.document(**changes)), says) for name, (changes, says) in FAULTS.items()}
+    bad |= {name: (damaged(plain, old, new), says) for name, (old, new, says) in TEXTS.items()}
+    for number, (name, (text, says)) in enumerate(sorted(bad.items())):
+        path = folder / f"bad-{number}.json"
+        path.write_text(text)
+        said["bad"][name] = {"file": path.name, "says": says}
+        require_refusal(name, path)
+    budgets = [1e-6, 0.1, 1, 1.1, 2.5, 16]
+    said["exponentials"] = [[budget, str(exponential_below(budget) * 2**128)] for budget in budgets]
+    (folder / "fixtures.json").write_text(json.dumps(said))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

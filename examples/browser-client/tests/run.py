@@ -1,0 +1,210 @@
+"""Every check of the browser client: `python run.py [--screenshots FOLDER]`; needs node and chromium on the path."""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from chromium import Chromium
+from make_fixtures import REPORTS
+from make_fixtures import main as make_fixtures
+from optldp.mechanisms import load_table
+
+CLIENT = Path(__file__).parents[1]
+NODE_TESTS = CLIENT / "tests" / "client.test.js"
+SEEN_READY = "document.querySelector('#chart svg path')"
+
+Check = tuple[str, Callable[[], None]]
+
+
+def node_results(folder: Path) -> tuple[int, int]:
+    """Run the Node tests, show those that failed, and return how many passed and failed."""
+    environment = {**os.environ, "OPTLDP_FIXTURES": str(folder)}
+    command = ["node", "--test", "--test-reporter=tap", str(NODE_TESTS)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    passed, failed = (int(re.findall(rf"^# {word} (\d+)$", done.stdout, re.M)[-1]) for word in ("pass", "fail"))
+    if done.returncode or failed or not passed:
+        print(done.stdout[-8000:], done.stderr[-2000:])
+        return passed, max(failed, 1)
+    print(f"{passed} tests in Node {subprocess.check_output(['node', '--version'], text=True).strip()}")
+    return passed, 0
+
+
+def require(fits: bool, what: object) -> None:
+    """Raise AssertionError unless it is so."""
+    if not fits:
+        raise AssertionError(what)
+
+
+def check_frequencies(counts: np.ndarray, said: dict[str, Any]) -> None:
+    """Chi-square of an output's counts against the table's probabilities, at the false-alarm rate of the fixtures."""
+    law = np.array(said["law"])
+    seen = np.bincount(said["groups"], weights=counts, minlength=law.size)
+    square = float(np.sum((seen - REPORTS * law) ** 2 / (REPORTS * law)))
+    require(counts.sum() == REPORTS and square <= said["critical"], f"chi-square {square} above {said['critical']}")
+
+
+def check_node_reports(folder: Path, said: dict[str, Any]) -> None:
+    """The library finds every report of the client in the output that the client drew, as often as it should be."""
+    table = load_table(folder / said["file"])
+    reports = np.fromfile(folder / "reports" / f"{said['file']}.f64")
+    outputs = table.output_index(reports)
+    drawn = np.fromfile(folder / "reports" / f"{said['file']}.i32", np.int32)
+    require(np.array_equal(outputs, drawn), "the library must find each report in the output that the client finds")
+    check_frequencies(np.bincount(outputs, minlength=table.low.size), said)
+
+
+def check_browser_reports(browser: Chromium, origin: str, said: dict[str, Any]) -> None:
+    """A page that fetches a table and perturbs counts the outputs as often as the table says, without complaint."""
+    browser.forget()
+    query = f"table=/tables/{said['file']}&value={said['value']!r}&reports={REPORTS}"
+    browser.open(f"{origin}/tests/sampling-page.html?{query}", "document.getElementById('counts').textContent")
+    check_frequencies(np.array(json.loads(browser.run("document.getElementById('counts').textContent"))), said)
+    require(not browser.complaints, browser.complaints)
+
+
+def check_page(browser: Chromium, origin: str, folder: Path, said: dict[str, Any]) -> None:
+    """The page shows the facts and the row, draws reports of the table, and asks for nothing but its own files."""
+    browser.forget()
+    browser.open(f"{origin}/index.html?table=/tables/{said['file']}", SEEN_READY)
+    table = load_table(folder / said["file"])
+    status = browser.run("document.getElementById('table-status').textContent")
+    require(status.endswith("proved private"), status)
+    facts = browser.run("document.getElementById('facts').textContent")
+    require(f"{table.knots.size} knots, {table.low.size} outputs" in facts, facts)
+    asked = list(browser.requests)
+    enter = "const field = document.getElementById('value'); field.value = {}; field.dispatchEvent(new Event('input'))"
+    browser.run(f"{{ {enter.format(said['value'])} }}")
+    press = "document.querySelector('button').click(), document.getElementById('report').textContent"
+    reports = [float(browser.run(press)) for _ in range(20)]
+    table.output_index(reports)  # raises for a number that is no report of this table
+    require(len(set(reports)) > 1, "twenty reports must not all be equal")
+    browser.run(f"{{ {enter.format(float(table.knots[-1]) * 2 + 1)} }}")
+    require(browser.run(press) == "", "a value outside the domain must not be reported on")
+    require(browser.run("document.getElementById('value-problem').textContent").startswith("Enter a number"), "no cure")
+    require(browser.requests == asked, f"entering and drawing must send nothing, got {browser.requests[len(asked) :]}")
+    own = all(method == "GET" and url.startswith((origin, "data:")) for method, url in asked)
+    require(own and not browser.complaints, (asked, browser.complaints))
+
+
+def check_refusal(browser: Chromium, origin: str, said: dict[str, Any]) -> None:
+    """The page says why it refuses a table, and offers nothing to draw from."""
+    browser.forget()
+    state = "document.getElementById('table-status')"
+    browser.open(f"{origin}/index.html?table=/tables/{said['file']}", f"{state}.textContent.includes('refused')")
+    require(browser.run("document.getElementById('value-section').hidden"), "a refused table must not be used")
+    require(not browser.complaints, browser.complaints)
+
+
+def check_file_picker(browser: Chromium, origin: str, folder: Path, said: dict[str, Any]) -> None:
+    """A table from the disk is read in the page and asks the network for nothing."""
+    browser.open(f"{origin}/index.html", "document.getElementById('file')")
+    browser.forget()
+    browser.choose_file("#file", folder / said["file"])
+    browser.wait_for(SEEN_READY)
+    require(not browser.requests and not browser.complaints, (browser.requests, browser.complaints))
+
+
+def check_width(browser: Chromium, origin: str, said: dict[str, Any], width: int, picture: Path) -> None:
+    """The page fits into that width without scrolling sideways; a picture of it is kept."""
+    browser.resize(width, 844, phone=width < 600, scale=2 if width < 600 else 1)
+    browser.open(f"{origin}/index.html?table=/tables/{said['file']}", SEEN_READY)
+    browser.run("document.querySelector('button').click()")
+    browser.screenshot(picture)
+    wide = browser.run("document.documentElement.scrollWidth")
+    require(wide <= width and picture.stat().st_size > 10_000, f"{wide} pixels in a window of {width}")
+
+
+@contextmanager
+def served(tables: Path) -> Iterator[str]:
+    """Serve the client, and the tables under /tables/, on this machine alone; the value is the address."""
+
+    class Handler(SimpleHTTPRequestHandler):
+        def translate_path(self, path: str) -> str:
+            if path.startswith("/tables/"):
+                return str(tables / Path(path.partition("?")[0]).name)
+            return super().translate_path(path)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing: what matters is asserted."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(CLIENT)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def browser_checks(browser: Chromium, origin: str, folder: Path, said: dict[str, Any], pictures: Path) -> list[Check]:
+    """All that is asked of a browser, by name."""
+    good, bad = said["good"], said["bad"]
+    shown = good["optimal"]
+    return [
+        *(
+            (f"{REPORTS} reports drawn in Chromium: {name}", partial(check_browser_reports, browser, origin, fixture))
+            for name, fixture in good.items()
+        ),
+        *((f"the page: {name}", partial(check_page, browser, origin, folder, good[name])) for name in SHOWN),
+        *((f"the page refuses: {name}", partial(check_refusal, browser, origin, bad[name])) for name in REFUSED),
+        ("the page opens a file", partial(check_file_picker, browser, origin, folder, shown)),
+        *(
+            (f"{width} pixels wide", partial(check_width, browser, origin, shown, width, pictures / f"{width}.png"))
+            for width in (1280, 390, 320)
+        ),
+    ]
+
+
+SHOWN = ("optimal", "piecewise", "lattice", "hybrid", "laplace")
+REFUSED = ("another checksum", "one unit over the limit", "a sum one above", "truncated", "version 1")
+
+
+def count(checks: list[Check]) -> tuple[int, int]:
+    """Run the checks, say what each came to, and return how many passed and failed."""
+    failed = 0
+    for name, check in checks:
+        try:
+            check()
+            print(f"ok {name}")
+        except (AssertionError, LookupError, OSError, RuntimeError, ValueError) as error:
+            failed += 1
+            print(f"FAILED {name}: {error}")
+    return len(checks) - failed, failed
+
+
+def main() -> int:
+    """Run everything; the exit status is 1 if anything failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--screenshots", type=Path, help="where to keep pictures of the page")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch, "fixtures")
+        pictures = arguments.screenshots or Path(scratch, "pictures")
+        for made in (folder, pictures):
+            made.mkdir(parents=True, exist_ok=True)
+        make_fixtures(folder)
+        said = json.loads((folder / "fixtures.json").read_text())
+        results = [node_results(folder)]
+        reports = [(f"reports read: {n}", partial(check_node_reports, folder, f)) for n, f in said["good"].items()]
+        results.append(count(reports))
+        with served(folder) as origin, Chromium(Path(scratch, "profile")) as browser:
+            results.append(count(browser_checks(browser, origin, folder, said, pictures)))
+    passed, failed = map(sum, zip(*results, strict=True))
+    print(f"{passed} passed, {failed} failed")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -10,6 +10,7 @@ from pathlib import Path
 import certified_designs
 import closed_forms
 import counting
+import exact_tables
 import likelihoods
 import reference_optima
 import same_program
@@ -17,7 +18,8 @@ import throughput
 import user_weights
 
 PARTS = (
-    reference_optima, same_program, certified_designs, closed_forms, throughput, counting, user_weights, likelihoods,
+    reference_optima, same_program, certified_designs, closed_forms, throughput, exact_tables, counting, user_weights,
+    likelihoods,
 )  # fmt: skip
 
 

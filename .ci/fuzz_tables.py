@@ -1,0 +1,224 @@
+"""Feed the table reader mutated files: it may refuse them in one line, or load a table that is private; nothing else.
+
+python .ci/fuzz_tables.py --seconds 60                       in every run
+python .ci/fuzz_tables.py --seconds 600 --files 1000000      at night: whichever comes first
+"""
+
+import argparse
+import contextlib
+import copy
+import io
+import json
+import resource
+import sys
+import tempfile
+import time
+import warnings
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from optldp.mechanisms import (
+    FAMILIES,
+    GeometricTails,
+    KnotPrior,
+    TableError,
+    TabulatedMechanism,
+    make_exact,
+    require_private,
+    save_table,
+    to_points,
+)
+from optldp.mechanisms.checksum import checksum
+from optldp.mechanisms.table_file import parse_table
+
+MEMORY = 3 * 2**30
+"""Address space allowed: a file of a few kilobytes that needs more has exhausted memory."""
+
+NASTY: list[Any] = [
+    None, True, False, 0, 1, -1, 0.5, -0.0, 1e-320, 1e308, -1e308, 2**53, 2**53 + 1, 2**63, 2**64, 10**400, 1e120,
+    1e121, "", "inf", "-inf", "nan", "optldp-table/1", "optldp-table/2", "\ud800", "x" * 10_000, [], {}, [[]], [[[0]]],
+    [0] * 5000, {"kind": "uniform"}, {"kind": "linear", "tilt": [[0.0]]},
+    {"kind": "geometric-tails", "step": 1e-300, "ratio": 1 - 2**-53},
+]  # fmt: skip
+
+HEADERS = [
+    "{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999999,), }",
+    "{'descr': '<i8', 'fortran_order': True, 'shape': (3, 3), }",
+    "{'descr': '|O', 'fortran_order': False, 'shape': (2,), }",
+    "{'descr': '<c16', 'fortran_order': False, 'shape': (), }",
+    "{'descr': '<U9999999', 'fortran_order': False, 'shape': (0,), }",
+]
+
+
+def corpus(folder: Path) -> list[bytes]:
+    """Good files of both formats and both forms."""
+    tables = [family([0.0, 0.4, 1.0], 1.0) for family in FAMILIES.values()]
+    tables = [to_points(t, spacing=1.5) if t.within.kind in ("linear", "exponential") else t for t in tables] + tables
+    ends = np.array([-np.inf, 0.5, 2.0]), np.array([-1.0, 0.5, np.inf])
+    matrix = np.array([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]])
+    prior = KnotPrior(np.array([0.5, 0.5]), np.array([0.01]), "public")
+    tables.append(TabulatedMechanism(np.arange(2.0), *ends, matrix, 1.0, GeometricTails(0.5, 0.3), prior=prior))
+    tables += [make_exact(t).mechanism for t in tables if t.within.kind in ("uniform", "geometric-tails")]
+    files = []
+    for table in tables:
+        for suffix in (".json", ".npz"):
+            path = folder / f"good{suffix}"
+            save_table(table, path)
+            files.append(path.read_bytes())
+    return files
+
+
+def some(rng: np.random.Generator, items: list[Any]) -> Any:
+    return items[int(rng.integers(len(items)))]
+
+
+def mutate_bytes(content: bytes, rng: np.random.Generator) -> bytes:
+    """Flip bits, cut, repeat or insert, up to four times."""
+    data = bytearray(content)
+    for _ in range(int(rng.integers(1, 5))):
+        place = int(rng.integers(0, max(len(data), 1)))
+        length = int(rng.integers(1, 40))
+        action = int(rng.integers(0, 6))
+        if action == 0 and data:
+            data[place % len(data)] ^= 1 << int(rng.integers(0, 8))
+        elif action == 1:
+            del data[place : place + length]
+        elif action == 2:
+            data[place:place] = data[place : place + length]
+        elif action == 3:
+            data[place:place] = rng.bytes(length)
+        elif action == 4:
+            data[place : place + 1] = some(
+                rng, [b"9" * 50, b"[" * 2000, b"1e999", b"NaN", b'"', b"}", b",", b"-", b"\0"]
+            )
+        else:
+            del data[place:]
+    return bytes(data)
+
+
+def mutate_document(document: Any, rng: np.random.Generator) -> Any:
+    """Change something anywhere inside, up to three times; sign the result anew, mostly, if it can be signed."""
+    changed = copy.deepcopy(document)
+    for _ in range(int(rng.integers(1, 4))):
+        parent: Any = None
+        key: Any = None
+        place: Any = changed
+        while isinstance(place, dict | list) and place and (parent is None or rng.random() < 0.8):
+            parent = place
+            key = some(rng, list(place)) if isinstance(place, dict) else int(rng.integers(len(place)))
+            place = place[key]
+        if parent is None:
+            continue
+        action = rng.random()
+        if action < 0.5:
+            parent[key] = copy.deepcopy(some(rng, NASTY))
+        elif action < 0.7 and isinstance(place, int | float) and not isinstance(place, bool):
+            with contextlib.suppress(OverflowError):  # a whole number of hundreds of digits and a double
+                parent[key] = place + some(rng, [1, -1, 1e-9, 2**52, place])
+        elif action < 0.85:
+            del parent[key]
+        elif isinstance(parent, list):
+            parent.insert(key, copy.deepcopy(some(rng, [place, *NASTY])))
+        else:
+            parent[some(rng, ["extra", "kind", "tilt", "rate", "unbiased"])] = place
+    if isinstance(changed, dict) and rng.random() < 0.9:
+        with contextlib.suppress(TableError, RecursionError):
+            changed["checksum"] = checksum(changed)
+    return changed
+
+
+def mutate_archive(content: bytes, rng: np.random.Generator) -> bytes:
+    """Replace an array of an npz file by another, or by a header that lies."""
+    with np.load(io.BytesIO(content)) as archive:
+        arrays = dict(archive)
+    name = some(rng, list(arrays))
+    array = arrays[name]
+    action = int(rng.integers(0, 6))
+    if action == 0 and array.size:
+        array = array.copy()
+        array.flat[int(rng.integers(array.size))] = some(rng, [0, 1, 2, 255])
+    elif action == 1:
+        with np.errstate(invalid="ignore"):
+            array = array.astype(some(rng, [np.float64, np.float32, np.int64, np.int32, np.uint8, np.complex128]))
+    elif action == 2:
+        array = array[..., :-1]
+    elif action == 3:
+        array = array.reshape(-1)[:, None] if rng.random() < 0.5 else array.reshape(-1)
+    elif action == 4:
+        arrays[some(rng, ["extra", "prior.weights", "within.tilt", "knots", "a.b.c", ""])] = array
+    buffer = io.BytesIO()
+    np.savez(buffer, **{**arrays, name: array})
+    if action == 5:
+        header = some(rng, HEADERS).encode() + b"\n"
+        lie = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(16)
+        with warnings.catch_warnings(), zipfile.ZipFile(buffer, "a") as archive:
+            warnings.simplefilter("ignore")  # a repeated name is what is wanted
+            archive.writestr(f"{name}.npy", lie)
+    return buffer.getvalue()
+
+
+def mutant(files: list[bytes], rng: np.random.Generator) -> bytes:
+    content = some(rng, files)
+    kind = rng.random()
+    if content.startswith(b"PK"):
+        return mutate_archive(content, rng) if kind < 0.6 else mutate_bytes(content, rng)
+    if kind < 0.7:
+        return json.dumps(mutate_document(json.loads(content), rng)).encode()
+    return mutate_bytes(content, rng)
+
+
+def auditor() -> Callable[[Any], object]:
+    """The independent verifier in examples/."""
+    path = Path(__file__).parents[1] / "examples" / "verify_table.py"
+    names: dict[str, Any] = {"__name__": "verify_table"}
+    exec(compile(path.read_text(), path.name, "exec"), names)
+    return names["prove"]
+
+
+def judge(content: bytes, prove: Callable[[Any], object]) -> bool:
+    """Whether the bytes were a private table; raises what must not happen."""
+    try:
+        table = parse_table(content)
+        require_private(table)
+    except TableError as error:
+        if "\n" in str(error):
+            raise AssertionError(f"a refusal must be one line, got {error!s}") from None
+        return False
+    if table.exact and not content.startswith(b"PK"):
+        prove(json.loads(content))
+    return True
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Fuzz the table reader.")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--files", type=int, default=10**9)
+    parser.add_argument("--seed", type=int, default=None, help="default: a new one, printed")
+    options = parser.parse_args()
+    seed = options.seed if options.seed is not None else int(np.random.SeedSequence().generate_state(1)[0])
+    rng, started = np.random.default_rng(seed), time.monotonic()
+    warnings.simplefilter("error")
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    loaded = tried = 0
+    prove = auditor()
+    with tempfile.TemporaryDirectory() as folder:
+        files = corpus(Path(folder))
+    while tried < options.files and time.monotonic() - started < options.seconds:
+        content = mutant(files, rng)
+        tried += 1
+        try:
+            loaded += judge(content, prove)
+        except BaseException as error:
+            kept = Path("fuzz-failure.bin")
+            kept.write_bytes(content)
+            print(f"fuzz: seed {seed}, file {tried}: {type(error).__name__}: {error}; kept as {kept}")
+            raise
+    print(f"fuzz: {tried} files, {loaded} loaded, {tried - loaded} refused, 0 failed; seed {seed}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

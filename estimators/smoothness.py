@@ -71,8 +71,9 @@ def penalised_likelihood(
     the weights, the program stays concave, and the interior point comes with its certificate.
 
     The multiplier s is chosen by held-out likelihood: five times the users are dealt at random into two halves, by
-    splitting the counts multinomially; each half is fitted for every s and judged by the other's likelihood.  One
-    user alone, who cannot be halved, gets the largest s.
+    splitting the counts multinomially; each half is fitted for every s and judged by the other's likelihood.  The
+    largest s is taken whose mean is within one standard error of the best: the means are flat, and a fit that is too
+    rough costs more than one that is too smooth.  One user alone, who cannot be halved, gets the largest s.
 
     Parameters
     ----------
@@ -109,8 +110,8 @@ def penalised_likelihood(
     tried: tuple[tuple[float, float], ...] = ()
     if smoothness is None:
         scores = _held_out(counts, grid, roughness, rng or np.random.default_rng(SPLIT_SEED), progress)
-        smoothness = float(SMOOTHNESSES[scores.argmax()])
-        tried = tuple(zip(SMOOTHNESSES.tolist(), scores.tolist(), strict=True))
+        smoothness = float(SMOOTHNESSES[_smoothest_of_the_best(scores)])
+        tried = tuple(zip(SMOOTHNESSES.tolist(), scores.mean(axis=0).tolist(), strict=True))
     penalty = smoothness * roughness
     fit = fit_mixture(likelihood, start=pilot, penalty=penalty, certificate=CERTIFICATE)
     plain = replace(fit, loglik=likelihood.loglik(likelihood.mix(fit.weights)), method="penalised")
@@ -148,8 +149,8 @@ def _held_out(
     rng: np.random.Generator,
     progress: Callable[[int, int], None] | None,
 ) -> np.ndarray:
-    """Mean log-likelihood per user of one half under the other half's fit, for each multiplier."""
-    scores = [np.zeros(SMOOTHNESSES.size)]
+    """(H, S) log-likelihood per user of each half under the other half's fit, for each multiplier."""
+    scores = []
     for repeat in range(REPEATS):
         halves = [_present_likelihood(half, grid) for half in counts.split([1, 1], rng) if half.n_users]
         if len(halves) < 2:  # the few users have all been dealt to one half
@@ -158,7 +159,14 @@ def _held_out(
             scores.append(_path_scores(fitted, judge, roughness) / judge.total)
             if progress is not None:
                 progress(2 * repeat + number + 1, 2 * REPEATS)
-    return np.sum(scores, axis=0) / max(1, len(scores) - 1)
+    return np.array(scores) if scores else np.zeros((1, SMOOTHNESSES.size))
+
+
+def _smoothest_of_the_best(scores: np.ndarray) -> int:
+    """Position of the smoothest multiplier that is behind the best by at most one standard error of the mean."""
+    behind = scores[:, [scores.mean(axis=0).argmax()]] - scores
+    error = behind.std(axis=0, ddof=min(1, len(scores) - 1)) / math.sqrt(len(scores))
+    return int(np.argmax(behind.mean(axis=0) <= error))
 
 
 def _present_likelihood(half: ReportCounts, grid: InputGrid) -> MixtureLikelihood:

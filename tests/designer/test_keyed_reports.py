@@ -24,7 +24,8 @@ def test_a_report_stands_beside_the_key_of_its_own_row(people, suffix):
     """Rows without a value are left out and do not shift the others."""
     out = people.with_name(f"out.{suffix}")
     write_keyed_reports(out, [10.0, 30.0, 50.0], data=people, column="x", key="id")
-    found = duckdb.sql(f"SELECT * FROM '{out}'").fetchall()
+    with duckdb.connect() as connection:
+        found = connection.sql(f"SELECT * FROM '{out}'").fetchall()
     assert found == [("ann", 10.0), ("cy", 30.0), ("eve", 50.0)]
 
 
@@ -37,7 +38,8 @@ def test_a_parquet_key_keeps_its_type_and_many_rows_their_order(tmp_path):
         connection.register("source", {"id": keys, "x": values})
         connection.view("source").write_parquet(str(source))
     write_keyed_reports(out, 2 * values, data=source, column="x", key="id")
-    found = duckdb.sql(f"SELECT id, report FROM '{out}'").fetchnumpy()
+    with duckdb.connect() as connection:
+        found = connection.sql(f"SELECT id, report FROM '{out}'").fetchnumpy()
     assert np.issubdtype(found["id"].dtype, np.integer)
     assert np.array_equal(found["id"], keys)
     assert np.array_equal(found["report"], 2 * values)

@@ -25,7 +25,7 @@ def uneven(low: float, high: float, seed: int, knots: int = 6) -> TabulatedMecha
 def test_rows_of_cells_are_averages_over_them(domain, cells):
     """Against the midpoint rule on 4000 points a cell, for cells that straddle knots and cells between them."""
     table = uneven(*domain, seed=cells)
-    grid = InputGrid.equal_cells(*domain, cells)
+    grid = InputGrid.equal_cells(domain[0], domain[1], cells)
     inside = (np.arange(4000) + 0.5) / 4000
     rows = grid.rows(table)
     for k, (left, right) in enumerate(zip(grid.edges[:-1], grid.edges[1:], strict=True)):

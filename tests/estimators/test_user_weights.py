@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.estimators.decoding import decoded_variances, plain_decoders
 from optldp.estimators.input_grid import InputGrid
-from optldp.estimators.report_counts import ReportCounts, ReportGroup, Service
+from optldp.estimators.report_counts import ReportCounts, Service
+from optldp.estimators.report_group import ReportGroup
 from optldp.estimators.user_weights import user_weighted_values
 from optldp.mechanisms import duchi, grr, laplace, piecewise, square_wave
 from optldp.mechanisms.errors import InputError

@@ -28,7 +28,13 @@ FLAT = sorted(
     for name, family in FAMILIES.items()
     if family([-1, 0, 1], 1.0).within.kind == "uniform" and np.isfinite(family([-1, 0, 1], 1.0).high).all()
 )
-MIXED = TabulatedMechanism([0, 1], [0, 0.5, 1, 3], [1, 0.5, 3, 3], [[0.2, 0.3, 0.4, 0.1], [0.3, 0.2, 0.3, 0.2]], 1.0)
+MIXED = TabulatedMechanism(
+    np.array([0.0, 1.0]),
+    np.array([0.0, 0.5, 1.0, 3.0]),
+    np.array([1.0, 0.5, 3.0, 3.0]),
+    np.array([[0.2, 0.3, 0.4, 0.1], [0.3, 0.2, 0.3, 0.2]]),
+    1.0,
+)
 
 
 def brute_force(table: TabulatedMechanism, edges: np.ndarray) -> np.ndarray:

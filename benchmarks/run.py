@@ -1,4 +1,4 @@
-"""Run every benchmark in one go and print Markdown: python benchmarks/run.py [--write docs/benchmarks.md]."""
+"""Run a page of benchmarks in one go and print Markdown: python benchmarks/run.py PAGE [--write docs/PAGE.md]."""
 
 import argparse
 import os
@@ -17,25 +17,30 @@ import same_program
 import throughput
 import user_weights
 
-PARTS = (
-    reference_optima, same_program, certified_designs, closed_forms, throughput, exact_tables, counting, user_weights,
-    likelihoods,
-)  # fmt: skip
+PAGES = {
+    "benchmarks": ("Benchmarks: designs", (reference_optima, same_program, certified_designs, closed_forms)),
+    "benchmarks-reports": (
+        "Benchmarks: drawing, counting and estimating",
+        (throughput, exact_tables, counting, user_weights, likelihoods),
+    ),
+}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="All benchmarks, side by side in one run.")
+    parser = argparse.ArgumentParser(description="A page of benchmarks, side by side in one run.")
+    parser.add_argument("page", choices=PAGES)
     parser.add_argument("--write", type=Path, help="also write the page to this file")
     options = parser.parse_args()
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "highspy", "cvxpy"))
+    title, parts = PAGES[options.page]
     page = [
-        "# Benchmarks",
-        "Made by `python benchmarks/run.py --write docs/benchmarks.md`, everything in one run. Seconds depend on the "
-        "machine and its load; ratios measured side by side are what to look at.",
+        f"# {title}",
+        f"Made by `python benchmarks/run.py {options.page} --write docs/{options.page}.md`, everything in one run. "
+        "Seconds depend on the machine and its load; ratios measured side by side are what to look at.",
         f"Machine: {os.cpu_count()} cores, {platform.machine()}, {platform.system()}; "
         f"Python {platform.python_version()}, {versions}.",
     ]
-    for part in PARTS:
+    for part in parts:
         print(part.TITLE, "...", file=sys.stderr, flush=True)
         page += [f"## {part.TITLE}", (part.__doc__ or "").strip(), part.run()]
     text = "\n\n".join(page) + "\n"

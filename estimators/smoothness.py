@@ -16,10 +16,9 @@ from .report_counts import ReportCounts
 from .report_likelihood import likelihood_of
 from .smoothed_em import ems
 
-STIFFNESSES = np.logspace(1.0, -5.5, 14)
-"""Multipliers of the roughness, against the log-likelihood of all users, that are tried, from the smoothest.  Like the
-precision of a prior they do not depend on the number of users.  Beyond the last, chance was followed much more often on
-four real columns at 100,000 users (benchmarks/accuracy/smoothing.py)."""
+SMOOTHNESSES = np.logspace(-4.0, -13.0, 13)
+"""Multipliers of the roughness that are tried, from the smoothest: from a parabola's stiffness down to a stiffness
+that leaves a table's own resolution."""
 
 REPEATS = 5
 """Times that the users are dealt into two halves, each judging the fit of the other.  Halves choose smoother fits than
@@ -82,7 +81,7 @@ def penalised_likelihood(
     grid : InputGrid
         K cells or points; fewer than three have no roughness.
     smoothness : float, optional
-        s, per user, if it is known; default: chosen as above.
+        s, if it is known; default: chosen as above.
     rng : numpy.random.Generator, optional
         For the halves; default: a fixed seed, so that the same reports give the same estimate.
     progress : callable, optional
@@ -110,11 +109,9 @@ def penalised_likelihood(
     roughness = roughness_form(grid, pilot)
     tried: tuple[tuple[float, float], ...] = ()
     if smoothness is None:
-        offered = STIFFNESSES / counts.n_users
-        dealer = rng or np.random.default_rng(SPLIT_SEED)
-        scores = _held_out(counts, grid, roughness, offered, dealer, progress)
-        smoothness = float(offered[_smoothest_of_the_best(scores)])
-        tried = tuple(zip(offered.tolist(), scores.mean(axis=0).tolist(), strict=True))
+        scores = _held_out(counts, grid, roughness, rng or np.random.default_rng(SPLIT_SEED), progress)
+        smoothness = float(SMOOTHNESSES[_smoothest_of_the_best(scores)])
+        tried = tuple(zip(SMOOTHNESSES.tolist(), scores.mean(axis=0).tolist(), strict=True))
     penalty = smoothness * roughness
     fit = fit_mixture(likelihood, start=pilot, penalty=penalty, certificate=CERTIFICATE)
     plain = replace(fit, loglik=likelihood.loglik(likelihood.mix(fit.weights)), method="penalised")
@@ -149,7 +146,6 @@ def _held_out(
     counts: ReportCounts,
     grid: InputGrid,
     roughness: np.ndarray,
-    offered: np.ndarray,
     rng: np.random.Generator,
     progress: Callable[[int, int], None] | None,
 ) -> np.ndarray:
@@ -160,10 +156,10 @@ def _held_out(
         if len(halves) < 2:  # the few users have all been dealt to one half
             continue
         for number, (fitted, judge) in enumerate((halves, halves[::-1])):
-            scores.append(_path_scores(fitted, judge, roughness, offered) / judge.total)
+            scores.append(_path_scores(fitted, judge, roughness) / judge.total)
             if progress is not None:
                 progress(2 * repeat + number + 1, 2 * REPEATS)
-    return np.array(scores) if scores else np.zeros((1, offered.size))
+    return np.array(scores) if scores else np.zeros((1, SMOOTHNESSES.size))
 
 
 def _smoothest_of_the_best(scores: np.ndarray) -> int:
@@ -179,12 +175,10 @@ def _present_likelihood(half: ReportCounts, grid: InputGrid) -> MixtureLikelihoo
     return likelihood_of(half if len(present) == len(half.services) else half.only(present), grid)
 
 
-def _path_scores(
-    fitted: MixtureLikelihood, judge: MixtureLikelihood, roughness: np.ndarray, offered: np.ndarray
-) -> np.ndarray:
+def _path_scores(fitted: MixtureLikelihood, judge: MixtureLikelihood, roughness: np.ndarray) -> np.ndarray:
     """Log-likelihood of one half under the other's fits, each fit started from the smoother one before it."""
     weights, scores = None, []
-    for smoothness in offered:
+    for smoothness in SMOOTHNESSES:
         fit = fit_mixture(fitted, start=weights, penalty=smoothness * roughness, certificate=CERTIFICATE)
         weights = fit.weights
         scores.append(judge.loglik(judge.mix(weights)))

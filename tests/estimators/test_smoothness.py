@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.estimators import InputGrid, ReportCounts, Service, likelihood_of, penalised_likelihood
-from optldp.estimators.smoothness import REPEATS, STIFFNESSES, _smoothest_of_the_best, roughness_form
+from optldp.estimators.smoothness import REPEATS, SMOOTHNESSES, _smoothest_of_the_best, roughness_form
 from optldp.mechanisms import InputError, duchi, square_wave
 from optldp.solvers.mixture_fit import fit_mixture
 
@@ -85,7 +85,7 @@ class TestChoice:
         progress = []
         found = penalised_likelihood(counted(3000, 1), GRID, progress=lambda done, of: progress.append((done, of)))
         tried, scores = zip(*found.held_out, strict=True)
-        assert tried == tuple(STIFFNESSES / 3000)
+        assert tried == tuple(SMOOTHNESSES)
         best = int(np.argmax(scores))
         assert tried.index(found.smoothness) <= best
         assert scores[best] - scores[tried.index(found.smoothness)] < 1e-3
@@ -103,12 +103,12 @@ class TestChoice:
         counts = counted(600, 4)
         found = penalised_likelihood(counts, GRID, rng=np.random.default_rng(9))
         form = found.penalty / found.smoothness
-        rng, expected = np.random.default_rng(9), np.zeros(STIFFNESSES.size)
+        rng, expected = np.random.default_rng(9), np.zeros(SMOOTHNESSES.size)
         for _ in range(REPEATS):
             halves = counts.split([1, 1], rng)
             for fitted, judge in (halves, halves[::-1]):
                 seen = judge.reports_of(0)
-                for s, smoothness in enumerate(STIFFNESSES / 600):
+                for s, smoothness in enumerate(SMOOTHNESSES):
                     fit = fit_mixture(likelihood_of(fitted, GRID), penalty=smoothness * form, certificate=1e-6)
                     expected[s] += seen @ np.log(fit.weights @ TABLE.probabilities) / seen.sum()
         # The fits start elsewhere, and stop a millionth below their best.
@@ -129,13 +129,13 @@ class TestChoice:
         outputs[:400, 0] = np.random.default_rng(3).integers(0, 4, 400)
         outputs[400, 1] = 2
         found = penalised_likelihood(ReportCounts.from_outputs(both, outputs), GRID)
-        assert len(found.held_out) == STIFFNESSES.size
+        assert len(found.held_out) == SMOOTHNESSES.size
         assert np.isfinite([score for _, score in found.held_out]).all()
 
     def test_one_user_has_no_half_and_gets_the_smoothest(self):
         """Nothing can be judged, so nothing but a smooth density is claimed."""
         found = penalised_likelihood(counted(1, 1), GRID)
-        assert found.smoothness == STIFFNESSES[0]  # of one user
+        assert found.smoothness == SMOOTHNESSES[0]
         assert found.fit.weights.sum() == pytest.approx(1.0)
 
 

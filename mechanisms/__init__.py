@@ -10,13 +10,21 @@ holds at the knots, privacy and unbiasedness above all, holds on the whole domai
   from the numbers, and allows the ratio no tolerance at all: families are built a hair below their budget.
 - `make_exact` rounds probabilities to whole numbers over 2^53, giving up utility and never privacy; `prove` then shows
   privacy by integer arithmetic alone, and reports are drawn by integers from the operating system's generator.
-- `save_table` writes only what verifies, whole or not at all; `load_table` trusts nothing that it reads.
+- Categories have mechanisms of their own (`CategoricalMechanism`): tables, and structures whose table would be too large to
+  write down, unary encodings and local hashing. A `Bundle` is what is written as one document without being one table.
+- `save_table` and `save_bundle` write only what verifies, whole or not at all; `load_mechanism` trusts
+  nothing that it reads.
 
 This folder needs numpy alone: a client that only perturbs its data needs no solver.
 """
 
 from .atomic_write import replacing
 from .budget import MAX_EPSILON, MIN_EPSILON, check_epsilon, inner_epsilon
+from .bundle import Bundle
+from .bundle_file import load_mechanism, save_bundle
+from .categorical_mechanism import CategoricalMechanism, PureProtocol
+from .categorical_table import CategoricalTable, categorical_grr
+from .categories import Categories
 from .domain import ClippingWarning
 from .duchi import duchi, duchi_variance
 from .errors import BudgetError, InputError, OptldpError, SolverError, TableError
@@ -29,7 +37,9 @@ from .knot_prior import KnotPrior
 from .knots import check_knots
 from .laplace import laplace, laplace_variance
 from .ledger import Ledger, new_ledger_key
+from .local_hashing import LocalHashing, local_hashing
 from .make_exact import ExactRounding, exact_if_possible, make_exact
+from .oracle_choice import frequency_oracle
 from .piecewise import piecewise, piecewise_variance
 from .pm_sub import pm_sub, pm_sub_variance
 from .point_outputs import to_points
@@ -41,6 +51,7 @@ from .square_wave import square_wave, square_wave_variance
 from .table import TabulatedMechanism
 from .table_file import load_table, read_unverified_table, save_table
 from .three_outputs import three_outputs, three_outputs_variance
+from .unary_encoding import UnaryEncoding, basic_rappor, optimised_unary
 from .verification import Verification, require_private, verify
 from .within_cell import ExponentialDensity, GeometricTails, LinearDensity, Uniform, WithinCell
 
@@ -49,6 +60,10 @@ __all__ = [
     "MAX_EPSILON",
     "MIN_EPSILON",
     "BudgetError",
+    "Bundle",
+    "CategoricalMechanism",
+    "CategoricalTable",
+    "Categories",
     "ClippingWarning",
     "ExactProof",
     "ExactRounding",
@@ -58,21 +73,27 @@ __all__ = [
     "KnotPrior",
     "Ledger",
     "LinearDensity",
+    "LocalHashing",
     "OptldpError",
     "Provenance",
+    "PureProtocol",
     "Sampler",
     "SolverError",
     "TableError",
     "TabulatedMechanism",
+    "UnaryEncoding",
     "Uniform",
     "Verification",
     "WithinCell",
+    "basic_rappor",
+    "categorical_grr",
     "check_epsilon",
     "check_knots",
     "duchi",
     "duchi_variance",
     "exact_if_possible",
     "exponential_below",
+    "frequency_oracle",
     "grr",
     "grr_variance",
     "hybrid",
@@ -80,10 +101,13 @@ __all__ = [
     "inner_epsilon",
     "laplace",
     "laplace_variance",
+    "load_mechanism",
     "load_table",
+    "local_hashing",
     "make_exact",
     "new_ledger_key",
     "optimal_eta",
+    "optimised_unary",
     "piecewise",
     "piecewise_variance",
     "pm_sub",
@@ -96,6 +120,7 @@ __all__ = [
     "read_unverified_table",
     "replacing",
     "require_private",
+    "save_bundle",
     "save_table",
     "square_wave",
     "square_wave_variance",

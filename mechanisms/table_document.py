@@ -31,7 +31,7 @@ def table_to_document(table: TabulatedMechanism) -> dict[str, Any]:
     >>> document["format"], document["within"], document["prior"]
     ('optldp-table/1', {'kind': 'uniform'}, None)
     """
-    origin, prior = table.provenance, table.prior
+    prior = table.prior
     exact = {"denominator": DENOMINATOR, "numerators": table.numerators} if table.exact else {}
     return {
         "format": EXACT_FORMAT if table.exact else FORMAT,
@@ -42,12 +42,7 @@ def table_to_document(table: TabulatedMechanism) -> dict[str, Any]:
         "high": ends_to_document(table.high),
         **(exact or {"probabilities": table.probabilities}),
         "within": {"kind": table.within.kind, **table.within.parameters()},
-        "provenance": {
-            "method": origin.method,
-            "parameters": dict(origin.parameters),
-            "version": origin.version,
-            "certificate": None if origin.certificate is None else dict(origin.certificate),
-        },
+        "provenance": provenance_to_document(table.provenance),
         "prior": None
         if prior is None
         else {"weights": prior.weights, "rounding": prior.rounding, "source": prior.source},
@@ -77,18 +72,18 @@ def document_to_table(document: Mapping[str, Any]) -> TabulatedMechanism:
         probabilities = numerators_from_document(document["numerators"]) / DENOMINATOR
     else:
         probabilities = _matrix("probabilities", document["probabilities"])
-    within = _object("within", document["within"])
+    within = as_object("within", document["within"])
     law = {k: _law_parameter(f"within.{k}", v) for k, v in within.items() if k != "kind"}
     return TabulatedMechanism(
         knots=_numbers("knots", document["knots"]),
         low=ends_from_document("low", document["low"]),
         high=ends_from_document("high", document["high"]),
         probabilities=probabilities,
-        epsilon=_number("epsilon", document["epsilon"]),
-        within=law_from_parameters(_text("within.kind", within.get("kind")), law),
-        provenance=_provenance(_object("provenance", document["provenance"])),
-        prior=None if document["prior"] is None else _prior(_object("prior", document["prior"])),
-        units=_text("units", document["units"]),
+        epsilon=as_number("epsilon", document["epsilon"]),
+        within=law_from_parameters(as_text("within.kind", within.get("kind")), law),
+        provenance=provenance_from_document(as_object("provenance", document["provenance"])),
+        prior=None if document["prior"] is None else _prior(as_object("prior", document["prior"])),
+        units=as_text("units", document["units"]),
         exact=exact,
     )
 
@@ -122,7 +117,18 @@ def ends_from_document(name: str, value: object) -> np.ndarray:
     return _numbers(name, value)
 
 
-def _provenance(value: Mapping[str, Any]) -> Provenance:
+def provenance_to_document(origin: Provenance) -> dict[str, Any]:
+    """Return the four members of a provenance."""
+    return {
+        "method": origin.method,
+        "parameters": dict(origin.parameters),
+        "version": origin.version,
+        "certificate": None if origin.certificate is None else dict(origin.certificate),
+    }
+
+
+def provenance_from_document(value: Mapping[str, Any]) -> Provenance:
+    """Return the provenance of such members, or raise TableError."""
     require_keys("provenance", value, ("method", "parameters", "version", "certificate"))
     return Provenance(**value)
 
@@ -130,22 +136,25 @@ def _provenance(value: Mapping[str, Any]) -> Provenance:
 def _prior(value: Mapping[str, Any]) -> KnotPrior:
     require_keys("prior", value, ("weights", "rounding", "source"))
     weights, rounding = (_numbers(f"prior.{k}", value[k]) for k in ("weights", "rounding"))
-    return KnotPrior(weights, rounding, _text("prior.source", value["source"]))  # pyright: ignore[reportArgumentType] -- KnotPrior checks the name
+    return KnotPrior(weights, rounding, as_text("prior.source", value["source"]))  # pyright: ignore[reportArgumentType] -- KnotPrior checks the name
 
 
-def _object(name: str, value: object) -> Mapping[str, Any]:
+def as_object(name: str, value: object) -> Mapping[str, Any]:
+    """Return the value if it is an object, or raise TableError."""
     if not isinstance(value, Mapping):
         raise TableError(f"{name} must be an object, got {type(value).__name__}")
     return value
 
 
-def _text(name: str, value: object) -> str:
+def as_text(name: str, value: object) -> str:
+    """Return the value if it is text, or raise TableError."""
     if not isinstance(value, str):
         raise TableError(f"{name} must be text, got {value!r}")
     return value
 
 
-def _number(name: str, value: object) -> float:
+def as_number(name: str, value: object) -> float:
+    """Return the value as a double if it is a number, or raise TableError."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TableError(f"{name} must be a number, got {value!r}")
     return float(_to_doubles(name, [value])[0])
@@ -173,7 +182,7 @@ def _matrix(name: str, value: object) -> np.ndarray:
 
 
 def _law_parameter(name: str, value: object) -> float | np.ndarray:
-    return _matrix(name, value) if isinstance(value, list | np.ndarray) else _number(name, value)
+    return _matrix(name, value) if isinstance(value, list | np.ndarray) else as_number(name, value)
 
 
 def _to_doubles(name: str, value: list) -> np.ndarray:

@@ -1,0 +1,35 @@
+"""What can be written as one document with one checksum, whatever it is made of."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
+
+from .errors import TableError
+
+Nested = Callable[[Any], Any]
+"""Turns the document of a member, a table or a bundle, into what it stands for."""
+
+
+class Bundle(ABC):
+    """A mechanism that is more than one numeric table: a structure, or several mechanisms that belong together."""
+
+    kind: ClassVar[str]
+    """The name of its kind in a file."""
+
+    @abstractmethod
+    def members(self) -> dict[str, Any]:
+        """Return the members of its document: JSON values, numpy arrays, tables and bundles."""
+
+    @classmethod
+    @abstractmethod
+    def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
+        """Return the mechanism of a document, or raise TableError or InputError at its first fault."""
+
+    @abstractmethod
+    def failures(self) -> tuple[str, ...]:
+        """Return what breaks the promise of privacy, recomputed from the numbers."""
+
+    def require_private(self) -> None:
+        """Raise TableError with the first failure, if there is one."""
+        if failures := self.failures():
+            raise TableError(failures[0])

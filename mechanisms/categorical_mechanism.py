@@ -1,0 +1,191 @@
+"""What a mechanism for categories is: a table, or a structure whose table would be too large to write down."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .budget import check_epsilon
+from .bundle import Bundle
+from .categories import Categories
+from .cell_law import Words
+from .errors import InputError, TableError
+from .exact_exponential import exponential_below
+from .exact_sampling import random_words
+from .provenance import Provenance
+from .table_document import as_number, as_object, provenance_from_document, provenance_to_document, require_keys
+
+
+@dataclass(frozen=True, eq=False)
+class CategoricalMechanism(Bundle):
+    """A randomizer of one of K categories, the conditional law of a report given the category.
+
+    Whatever its structure, the law is exact: probabilities are ratios of whole numbers, so that `failures` proves
+    privacy by whole numbers, and reports are drawn by whole numbers.
+
+    Parameters
+    ----------
+    categories : Categories
+    epsilon : float
+        The privacy budget that it claims to keep.
+    provenance : Provenance
+    """
+
+    categories: Categories
+    epsilon: float
+    provenance: Provenance
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.categories, Categories):
+            object.__setattr__(self, "categories", Categories(self.categories))
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        if not isinstance(self.provenance, Provenance):
+            raise InputError(f"provenance must be a Provenance, got {self.provenance!r}")
+
+    def __repr__(self) -> str:
+        name, method = type(self).__name__, self.provenance.method
+        return f"{name}({method!r}, epsilon={self.epsilon:g}, categories={len(self.categories)})"
+
+    def sample(self, values: ArrayLike, rng: np.random.Generator | None = None) -> np.ndarray:
+        """Draw one report for each value: by the operating system's generator, or as a simulation.
+
+        Parameters
+        ----------
+        values : (N,) array_like of str
+            Labels; numbers are taken by the text they print as.
+        rng : numpy.random.Generator, optional
+            For simulations only: whoever knows its seed can undo the noise.
+
+        Returns
+        -------
+        (N, ...) ndarray
+            Reports, of the kind that `checked_reports` describes.
+
+        Raises
+        ------
+        InputError
+            Unknown categories, with their count and the first; an rng of another kind.
+        """
+        return self.draw(self.categories.codes(values), random_words(rng))
+
+    def sample_codes(self, codes: ArrayLike, rng: np.random.Generator | None = None) -> np.ndarray:
+        """Draw reports as `sample` does, for values that are given by their positions among the categories."""
+        return self.draw(self.categories.checked_codes(codes), random_words(rng))
+
+    @abstractmethod
+    def draw(self, codes: np.ndarray, words: Words) -> np.ndarray:
+        """Draw one report for each code (N,) that is known to be valid."""
+
+    @abstractmethod
+    def checked_reports(self, reports: ArrayLike) -> np.ndarray:
+        """Return reports (N, ...) in their canonical type, or raise InputError for ones that cannot occur."""
+
+    @abstractmethod
+    def pmf(self, reports: ArrayLike) -> np.ndarray:
+        """Return the probability of each report under each category (N, K)."""
+
+    @abstractmethod
+    def all_reports(self) -> np.ndarray:
+        """Return every report there is; InputError where there are more than a million."""
+
+    @abstractmethod
+    def to_text(self, reports: np.ndarray) -> list[str]:
+        """Return reports as text without commas or quotes, for a column of a file."""
+
+    @abstractmethod
+    def from_text(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the reports that are written as these texts, or raise InputError with the first row that is none."""
+
+    @property
+    @abstractmethod
+    def largest_ratio(self) -> Fraction | None:
+        """The largest ratio of two categories' probabilities of a report, exactly; None where it is infinite."""
+
+    @property
+    def max_log_ratio(self) -> float:
+        """The epsilon really kept."""
+        ratio = self.largest_ratio
+        return math.inf if ratio is None else math.log1p(float(ratio - 1))
+
+    def failures(self) -> tuple[str, ...]:
+        """Return what breaks the promise of privacy, recomputed from the numbers by whole-number arithmetic."""
+        ratio, limit = self.largest_ratio, exponential_below(self.epsilon)
+        if ratio is not None and ratio <= limit:
+            return ()
+        return (f"the log-ratio must be at most {self.epsilon:g}, got {self.max_log_ratio!r}",)
+
+    def members(self) -> dict[str, Any]:
+        origin = provenance_to_document(self.provenance)
+        return {"categories": list(self.categories.labels), "epsilon": self.epsilon, "provenance": origin}
+
+
+def shared_members(members: Mapping[str, Any], own: tuple[str, ...]) -> tuple[Categories, float, Provenance]:
+    """Return what the documents of all kinds have in common, or raise TableError or InputError.
+
+    Parameters
+    ----------
+    members : mapping
+        Of a document, without its format, kind and checksum.
+    own : tuple of str
+        The members that this kind has besides.
+    """
+    require_keys("the mechanism", members, ("categories", "epsilon", "provenance", *own))
+    labels = members["categories"]
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise TableError("categories must be a list of texts")
+    origin = provenance_from_document(as_object("provenance", members["provenance"]))
+    return Categories(labels), as_number("epsilon", members["epsilon"]), origin
+
+
+def whole_number(name: str, value: object) -> int:
+    """Return the value if it is a whole number of a document, or raise TableError."""
+    if type(value) is not int:
+        raise TableError(f"{name} must be a whole number, got {value!r:.40}")
+    return value
+
+
+class PureProtocol(CategoricalMechanism):
+    """A mechanism whose reports support a set of categories and say nothing more.
+
+    A report supports a user's own category with probability p*, any other one with q*, and is `support_ratio` times
+    as likely under each category that it supports as under each that it does not.
+
+    Source: Wang, Blocki, Li and Jha (2017), "Locally differentially private protocols for frequency estimation",
+    section 3.
+    """
+
+    @property
+    @abstractmethod
+    def own_support(self) -> float:
+        """p*, the probability that a report supports its user's category."""
+
+    @property
+    @abstractmethod
+    def other_support(self) -> float:
+        """q*, the probability that it supports any one other category."""
+
+    @property
+    @abstractmethod
+    def support_ratio(self) -> float:
+        """How many times likelier a report is under a category that it supports."""
+
+    @abstractmethod
+    def support(self, reports: np.ndarray) -> np.ndarray:
+        """Return the categories that each report supports as bits (N, ceil(K / 8)) uint8, the first highest."""
+
+    def frequency_variance(self, frequency: float | np.ndarray = 0.0) -> float | np.ndarray:
+        """Return the variance of one user's share in the unbiased estimate of a frequency that is f among the users.
+
+        (f p* (1 - p*) + (1 - f) q* (1 - q*)) / (p* - q*)^2; over n users it is divided by n.
+
+        Source: Wang et al. (2017), equation (3), given the users' data.
+        """
+        p, q = self.own_support, self.other_support
+        return (frequency * p * (1 - p) + (1 - frequency) * q * (1 - q)) / (p - q) ** 2

@@ -1,4 +1,4 @@
-"""One numeric column of a CSV or Parquet file, in and out."""
+"""Numeric columns of a CSV or Parquet file, in and out; columns of text too, on the way out."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -121,7 +121,7 @@ def write_column(path: FilePath, name: str, values: ArrayLike) -> None:
 
 
 def write_columns(path: FilePath, columns: Mapping[str, ArrayLike]) -> None:
-    """Write columns of equal length, by name, as `write_column` writes one.
+    """Write columns of equal length, by name, as `write_column` writes one; text stays text.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def write_columns(path: FilePath, columns: Mapping[str, ArrayLike]) -> None:
     ['knot,weight', '0.0,0.25', '1.0,0.75']
     """
     extension = extension_of(path)
-    arrays = {f"c{i}": np.ascontiguousarray(values, dtype=np.float64) for i, values in enumerate(columns.values())}
+    arrays = {f"c{i}": writable(values) for i, values in enumerate(columns.values())}
     if len({array.shape for array in arrays.values()}) != 1 or any(array.ndim != 1 for array in arrays.values()):
         raise InputError(
             f"columns must be one-dimensional and equally long, got shapes {[a.shape for a in arrays.values()]}"
@@ -153,6 +153,20 @@ def write_columns(path: FilePath, columns: Mapping[str, ArrayLike]) -> None:
                 relation.write_parquet(str(part))
     except duckdb.Error as error:
         raise InputError(f"the output must be writable, got {str(path)!r}: {short_message(error)}") from None
+
+
+def writable(values: ArrayLike) -> np.ndarray:
+    """Return a column as duckdb takes it: text as Python's, whatever else as doubles.
+
+    Example
+    -------
+    >>> writable(["a", "bc"]).dtype, writable([1, 2]).dtype
+    (dtype('O'), dtype('float64'))
+    """
+    given = np.asarray(values)
+    if given.dtype.kind in "UO":
+        return given.astype(object)
+    return np.ascontiguousarray(given, dtype=np.float64)
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def perturb_command(
     if key is None:
         write_column(out, REPORT_COLUMN, reports)
     else:
-        write_keyed_reports(out, reports, data=data, column=column, key=key)
+        write_keyed_reports(out, {REPORT_COLUMN: reports}, data=data, column=column, key=key)
     if clipped:
         say(f"note: {clipped} of {len(values)} values were outside the domain and clipped")
     facts = {"n": len(values), "clipped": clipped, "out": str(out), "simulated": sampler.simulated}

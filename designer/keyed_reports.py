@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import duckdb
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..estimators.data_file import (
@@ -20,10 +21,11 @@ from ..estimators.data_file import (
 )
 from ..mechanisms.atomic_write import replacing
 from ..mechanisms.errors import InputError
+from .columns import writable
 
 
 def write_keyed_reports(
-    path: FilePath, reports: ArrayLike, *, data: FilePath, column: str, key: str, name: str = "report"
+    path: FilePath, reports: Mapping[str, ArrayLike], *, data: FilePath, column: str, key: str
 ) -> None:
     """Write reports, one for each row of a data file that has a value, beside that row's key.
 
@@ -31,19 +33,17 @@ def write_keyed_reports(
     ----------
     path : str or path-like
         Destination, `.csv` or `.parquet`; whole or not at all.
-    reports : (n,) array_like of float
-        In the order of the data file's rows; rows whose value is missing have none.
+    reports : mapping of str to (n,) array_like of float or str
+        Columns of reports by name, in the order of the data file's rows; rows whose value is missing have none.
     data : str or path-like
         The `.csv` or `.parquet` file that the values were read from.
     column, key : str
         Its column of values, and that of the users' keys, kept as it is.
-    name : str
-        Column of the reports.
 
     Raises
     ------
     InputError
-        No such column, a key that is missing (with count and first row), a key by the reports' name or the values',
+        No such column, a key that is missing (with count and first row), a key by a report's name or the values',
         or a destination that cannot be written.
 
     Example
@@ -51,23 +51,25 @@ def write_keyed_reports(
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "people.csv").write_text("id,x\\nann,1\\nbo,2\\n")
-    >>> write_keyed_reports(folder / "out.csv", [0.5, -3.0], data=folder / "people.csv", column="x", key="id")
+    >>> reports = {"report": [0.5, -3.0]}
+    >>> write_keyed_reports(folder / "out.csv", reports, data=folder / "people.csv", column="x", key="id")
     >>> (folder / "out.csv").read_text().split()
     ['id,report', 'ann,0.5', 'bo,-3.0']
     """
-    if key in (column, name):
-        raise InputError(f"the key must be another column than the values and {name!r}, got {key!r} for both")
+    if key in (column, *reports):
+        others = ", ".join(map(repr, reports))
+        raise InputError(f"the key must be another column than the values and {others}, got {key!r} for both")
     extension = extension_of(path)
-    values = np.ascontiguousarray(reports, dtype=np.float64)
+    values = {f"c{i}": writable(column) for i, column in enumerate(reports.values())}
     try:
         with connected() as connection:
             rows = _keys(connection, data, column, key)
-            if rows != values.size:
-                raise InputError(f"there must be one report for each of {rows} values, got {values.size}")
-            connection.register("reports", {"report": values})
+            if wrong := [column.size for column in values.values() if column.size != rows]:
+                raise InputError(f"there must be one report for each of {rows} values, got {wrong[0]}")
+            connection.register("reports", values)
+            named = ", ".join(f"{cell} AS {quoted(name)}" for cell, name in zip(values, reports, strict=True))
             joined = connection.sql(
-                f"SELECT k AS {quoted(key)}, report AS {quoted(name)} FROM (SELECT * FROM keys ORDER BY r) "
-                "POSITIONAL JOIN reports"
+                f"SELECT k AS {quoted(key)}, {named} FROM (SELECT * FROM keys ORDER BY r) POSITIONAL JOIN reports"
             )
             _write(joined, path, extension)
     except UNREADABLE_FILE as error:

@@ -10,10 +10,10 @@ holds at the knots, privacy and unbiasedness above all, holds on the whole domai
   from the numbers, and allows the ratio no tolerance at all: families are built a hair below their budget.
 - `make_exact` rounds probabilities to whole numbers over 2^53, giving up utility and never privacy; `prove` then shows
   privacy by integer arithmetic alone, and reports are drawn by integers from the operating system's generator.
-- Categories have mechanisms of their own (`CategoricalMechanism`): tables, and structures whose table would be too large to
-  write down, unary encodings and local hashing. A `Bundle` is what is written as one document without being one table.
-- `save_table` and `save_bundle` write only what verifies, whole or not at all; `load_mechanism` trusts
-  nothing that it reads.
+- Categories have mechanisms of their own (`CategoricalMechanism`): tables, and structures whose table would be too
+  large to write down, unary encodings and local hashing. What is one document without being one table is a `Bundle`.
+- `save_table` and `save_bundle` write only what verifies, whole or not at all; `load_mechanism` trusts nothing that
+  it reads.
 
 This folder needs numpy alone: a client that only perturbs its data needs no solver.
 """

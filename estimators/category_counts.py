@@ -1,0 +1,95 @@
+"""Counts of distinct reports of one categorical mechanism: all that an estimator may use of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..mechanisms.categorical_mechanism import CategoricalMechanism
+from ..mechanisms.errors import InputError
+from ..solvers.bit_likelihood import count_bit_rows
+
+NOT_THE_LAW = ("epsilon", "provenance")
+"""What a mechanism says of itself; two that differ in nothing else make the same reports alike."""
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryCounts:
+    """How often each report was made.
+
+    Counts of shards with different users add up: ``a + b`` is the counts of the union.
+
+    Parameters
+    ----------
+    mechanism : CategoricalMechanism
+        That made them.
+    reports : (R, ...) ndarray
+        Of the kind that ``mechanism.checked_reports`` returns, all different.
+    counts : (R,) ndarray of int
+        Positive.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical_table import categorical_grr
+    >>> grr = categorical_grr(["red", "green", "blue"], 1.0)
+    >>> monday = CategoryCounts.from_reports(grr, [0, 2, 2])
+    >>> both = monday + CategoryCounts.from_reports(grr, [1, 2])
+    >>> both.reports, both.counts, both.n_users
+    (array([0, 1, 2]), array([1, 1, 3]), 5)
+    """
+
+    mechanism: CategoricalMechanism
+    reports: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def from_reports(cls, mechanism: CategoricalMechanism, reports: ArrayLike) -> Self:
+        """Count reports, one for each user; O(N log N).
+
+        Raises InputError for reports that the mechanism cannot make.
+        """
+        checked = mechanism.checked_reports(reports)
+        return cls(mechanism, *_counted(checked, np.ones(len(checked), dtype=np.int64)))
+
+    @property
+    def n_users(self) -> int:
+        """Number of reports."""
+        return int(self.counts.sum())
+
+    def __add__(self, other: CategoryCounts) -> CategoryCounts:
+        """Return the counts of the union of two sets of users without a user in common."""
+        if not isinstance(other, CategoryCounts):
+            return NotImplemented
+        if not _same_law(self.mechanism, other.mechanism):
+            raise InputError(
+                f"counts can be added for the same mechanism only, got {self.mechanism!r} and {other.mechanism!r}"
+            )
+        both = np.concatenate([self.reports, other.reports])
+        return CategoryCounts(self.mechanism, *_counted(both, np.concatenate([self.counts, other.counts])))
+
+    def require_reports(self) -> None:
+        """Raise InputError if there are none."""
+        if not self.counts.size:
+            raise InputError("there must be at least one report, got none: there is nothing to estimate from")
+
+
+def _counted(reports: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct reports, which are numbers or rows of bytes, and the count of each."""
+    if reports.ndim > 1:
+        return count_bit_rows(reports, counts)
+    distinct, which = np.unique(reports, return_inverse=True)
+    total = np.zeros(distinct.size, dtype=np.int64)
+    np.add.at(total, which, counts)
+    return distinct, total
+
+
+def _same_law(left: CategoricalMechanism, right: CategoricalMechanism) -> bool:
+    if left is right:
+        return True
+    if type(left) is not type(right) or left.categories != right.categories:
+        return False
+    names = [field.name for field in fields(left) if field.name not in ("categories", *NOT_THE_LAW)]
+    return all(np.array_equal(getattr(left, name), getattr(right, name)) for name in names)

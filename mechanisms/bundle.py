@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 from .errors import TableError
+from .table import TabulatedMechanism
 
 Nested = Callable[[Any], Any]
 """Turns the document of a member, a table or a bundle, into what it stands for."""
@@ -28,6 +29,17 @@ class Bundle(ABC):
     @abstractmethod
     def failures(self) -> tuple[str, ...]:
         """Return what breaks the promise of privacy, recomputed from the numbers."""
+
+    def inexact(self) -> tuple[str, ...]:
+        """Return the tables in it whose privacy is decided in doubles, not proved by whole numbers."""
+        found: list[str] = []
+        for value in self.members().values():
+            for member in value if isinstance(value, list) else [value]:
+                if isinstance(member, Bundle):
+                    found += member.inexact()
+                elif isinstance(member, TabulatedMechanism) and not member.exact:
+                    found.append(f"{member!r} must be exact, got probabilities in doubles: make it so with make_exact")
+        return tuple(found)
 
     def require_private(self) -> None:
         """Raise TableError with the first failure, if there is one."""

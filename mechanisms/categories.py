@@ -1,5 +1,6 @@
 """The values of a categorical attribute: labels, and the numbers that stand for them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,12 +20,12 @@ class Categories:
     Parameters
     ----------
     labels : sequence of str
-        At least two, all different, none empty. Numbers are taken by the text they print as.
+        At least two, all different, none empty or with a NUL. Numbers are taken by the text they print as.
 
     Raises
     ------
     InputError
-        Fewer than two labels, an empty one, or one that comes twice.
+        Fewer than two labels, an empty one, one with a NUL, or one that comes twice.
 
     Example
     -------
@@ -40,8 +41,10 @@ class Categories:
             raise InputError(f"there must be 2 to {MAX_CATEGORIES} categories, got {len(names)}")
         if "" in names:
             raise InputError(f"categories must not be empty text, got one at position {names.index('')}: name it")
+        if any("\0" in name for name in names):  # numpy drops it at the end of a text
+            raise InputError("categories must not hold the character NUL, got one: rename it")
         if len(set(names)) < len(names):
-            first = next(name for i, name in enumerate(names) if name in names[:i])
+            first = next(name for name, many in Counter(names).items() if many > 1)
             raise InputError(f"categories must differ, got {first!r} twice")
         object.__setattr__(self, "labels", names)
 

@@ -225,11 +225,11 @@ def local_hashing(
     True
     """
     names = Categories.of(categories)
-    check_epsilon(epsilon)
+    budget = check_epsilon(epsilon)
     if n_values is not None:
-        return _with_values(names, epsilon, n_values)
+        return _with_values(names, budget, n_values)
     fields = [g for g in range(2, LARGEST_FIELD + 1) if prime_power(g)]
-    return min((_with_values(names, epsilon, g) for g in fields), key=lambda made: made.frequency_variance(0.0))
+    return min((_with_values(names, budget, g) for g in fields), key=lambda made: made.frequency_variance(0.0))
 
 
 def _with_values(names: Categories, epsilon: float, g: int) -> LocalHashing:

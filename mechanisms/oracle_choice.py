@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from .budget import check_epsilon
 from .categorical_mechanism import CategoricalMechanism
 from .categorical_table import categorical_grr, randomised_response_numerators
 from .categories import Categories
@@ -31,10 +32,11 @@ def frequency_oracle(categories: Categories | Sequence[object], epsilon: float) 
     (CategoricalTable('grr', epsilon=1, categories=5), LocalHashing('olh', epsilon=1, categories=50))
     """
     names = Categories.of(categories)
-    own, other = (share / DENOMINATOR for share in randomised_response_numerators(len(names), epsilon))
-    hashing = local_hashing(names, epsilon)
+    budget = check_epsilon(epsilon)
+    own, other = (share / DENOMINATOR for share in randomised_response_numerators(len(names), budget))
+    hashing = local_hashing(names, budget)
     if total_error(len(names), own, other) <= total_error(len(names), hashing.own_support, hashing.other_support):
-        return categorical_grr(names, epsilon)
+        return categorical_grr(names, budget)
     return hashing
 
 

@@ -158,6 +158,8 @@ def _json_lines(value: Any, indent: str) -> str:
     if isinstance(value, np.ndarray) and value.ndim == 2:
         inner = (deeper + json.dumps(row.tolist(), allow_nan=False) for row in value)
         return "[\n" + ",\n".join(inner) + "\n" + indent + "]"
+    if isinstance(value, list) and any(isinstance(element, dict) for element in value):
+        return "[\n" + ",\n".join(deeper + _json_lines(element, deeper) for element in value) + "\n" + indent + "]"
     plain = value.tolist() if isinstance(value, np.ndarray) else value
     return json.dumps(plain, allow_nan=False)
 

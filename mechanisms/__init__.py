@@ -19,9 +19,10 @@ This folder needs numpy alone: a client that only perturbs its data needs no sol
 """
 
 from .atomic_write import replacing
+from .attribute_sampling import AttributeSampling, attribute_budget
 from .budget import MAX_EPSILON, MIN_EPSILON, check_epsilon, inner_epsilon
 from .bundle import Bundle
-from .bundle_file import load_mechanism, save_bundle
+from .bundle_file import load_mechanism, read_unverified_mechanism, save_bundle
 from .categorical_mechanism import CategoricalMechanism, PureProtocol
 from .categorical_table import CategoricalTable, categorical_grr
 from .categories import Categories
@@ -33,6 +34,10 @@ from .exact_proof import ExactProof, prove
 from .families import FAMILIES
 from .grr import grr, grr_variance
 from .hybrid import hybrid, hybrid_variance
+from .key_value import KeyValueMechanism
+from .key_value_choice import best_key_value, key_mean_variance
+from .key_value_response import KeyValueResponse, key_value_response
+from .key_value_unary import KeyValueUnary, key_value_unary
 from .knot_prior import KnotPrior
 from .knots import check_knots
 from .laplace import laplace, laplace_variance
@@ -40,6 +45,7 @@ from .ledger import Ledger, new_ledger_key
 from .local_hashing import LocalHashing, local_hashing
 from .make_exact import ExactRounding, exact_if_possible, make_exact
 from .oracle_choice import frequency_oracle
+from .personalised import PersonalisedMechanism, PersonalisedReports
 from .piecewise import piecewise, piecewise_variance
 from .pm_sub import pm_sub, pm_sub_variance
 from .point_outputs import to_points
@@ -59,6 +65,7 @@ __all__ = [
     "FAMILIES",
     "MAX_EPSILON",
     "MIN_EPSILON",
+    "AttributeSampling",
     "BudgetError",
     "Bundle",
     "CategoricalMechanism",
@@ -70,11 +77,16 @@ __all__ = [
     "ExponentialDensity",
     "GeometricTails",
     "InputError",
+    "KeyValueMechanism",
+    "KeyValueResponse",
+    "KeyValueUnary",
     "KnotPrior",
     "Ledger",
     "LinearDensity",
     "LocalHashing",
     "OptldpError",
+    "PersonalisedMechanism",
+    "PersonalisedReports",
     "Provenance",
     "PureProtocol",
     "Sampler",
@@ -85,7 +97,9 @@ __all__ = [
     "Uniform",
     "Verification",
     "WithinCell",
+    "attribute_budget",
     "basic_rappor",
+    "best_key_value",
     "categorical_grr",
     "check_epsilon",
     "check_knots",
@@ -99,6 +113,9 @@ __all__ = [
     "hybrid",
     "hybrid_variance",
     "inner_epsilon",
+    "key_mean_variance",
+    "key_value_response",
+    "key_value_unary",
     "laplace",
     "laplace_variance",
     "load_mechanism",
@@ -117,6 +134,7 @@ __all__ = [
     "ptt2",
     "ptt2_variance",
     "ptt_variance",
+    "read_unverified_mechanism",
     "read_unverified_table",
     "replacing",
     "require_private",

@@ -6,11 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from .atomic_write import replacing
+from .attribute_sampling import AttributeSampling
 from .bundle import Bundle
 from .categorical_table import CategoricalTable
 from .checksum import checksum
 from .errors import InputError, TableError
+from .key_value_response import KeyValueResponse
+from .key_value_unary import KeyValueUnary
 from .local_hashing import LocalHashing
+from .personalised import PersonalisedMechanism
 from .table import TabulatedMechanism
 from .table_document import EXACT_FORMAT, FORMAT, document_to_table, table_to_document
 from .table_file import MAX_BYTES, ZIP_START, from_json, parse_table, to_json
@@ -19,7 +23,18 @@ from .verification import require_private
 
 BUNDLE_FORMAT = "optldp-bundle/1"
 
-KINDS: dict[str, type[Bundle]] = {kind.kind: kind for kind in (CategoricalTable, UnaryEncoding, LocalHashing)}
+KINDS: dict[str, type[Bundle]] = {
+    kind.kind: kind
+    for kind in (
+        CategoricalTable,
+        UnaryEncoding,
+        LocalHashing,
+        PersonalisedMechanism,
+        KeyValueUnary,
+        KeyValueResponse,
+        AttributeSampling,
+    )
+}
 """Every kind of bundle by its name: adding one is a file of its own and a place here."""
 
 
@@ -62,6 +77,27 @@ def load_mechanism(path: str | os.PathLike[str]) -> TabulatedMechanism | Bundle:
     InputError
         A file that cannot be read.
     """
+    mechanism = read_unverified_mechanism(path)
+    try:
+        if isinstance(mechanism, Bundle):
+            mechanism.require_private()
+        else:
+            require_private(mechanism)
+    except TableError as error:
+        raise TableError(f"mechanism {str(path)!r} refused: {error}") from None
+    return mechanism
+
+
+def read_unverified_mechanism(path: str | os.PathLike[str]) -> TabulatedMechanism | Bundle:
+    """Read a table or a bundle as `load_mechanism` does, but leave privacy to the caller: for auditors.
+
+    Raises
+    ------
+    TableError
+        Neither, truncated, of another version, or altered.
+    InputError
+        A file that cannot be read.
+    """
     name = repr(str(path))
     try:
         if Path(path).stat().st_size > MAX_BYTES:
@@ -70,14 +106,9 @@ def load_mechanism(path: str | os.PathLike[str]) -> TabulatedMechanism | Bundle:
     except OSError as error:
         raise InputError(f"the mechanism must be a readable file, got {name}: {error.strerror or error}") from None
     try:
-        mechanism = parse_mechanism(content)
-        if isinstance(mechanism, Bundle):
-            mechanism.require_private()
-        else:
-            require_private(mechanism)
+        return parse_mechanism(content)
     except TableError as error:
         raise TableError(f"mechanism {name} refused: {error}") from None
-    return mechanism
 
 
 def parse_mechanism(content: bytes) -> TabulatedMechanism | Bundle:
@@ -116,6 +147,8 @@ def document_to_mechanism(document: Any) -> TabulatedMechanism | Bundle:
     """Return the table or bundle of a document without a checksum; TableError or InputError at its first fault."""
     if not isinstance(document, Mapping):
         raise TableError(f"a mechanism must be an object, got {type(document).__name__}")
+    if "checksum" in document:
+        raise TableError("a member must have no checksum of its own, got one: the whole document's covers it")
     kind = document.get("format")
     if kind in (FORMAT, EXACT_FORMAT):
         return document_to_table(document)

@@ -17,19 +17,22 @@ trusts no solver, ours included.
 The second program is the *mixture likelihood*: weights of known components under which counted observations are
 likeliest.  A `MixtureLikelihood` offers products with the matrix of probabilities and hides how that is stored: as two
 halves of a full table (`DenseLikelihood`), as rows of the combinations seen (`TupleLikelihood`), as jumps between runs
-(`RunLikelihood`), or as a sum of such (`SumLikelihood`).  `fit_mixture` maximises it by EM, by SQUAREM (`mixture_em`)
-or by a primal-dual interior point (`mixture_newton`), with a quadratic penalty if asked.  Whatever the method, the
-gradient at the weights returned bounds what any others could still gain (Lindsay's certificate).
+(`RunLikelihood`), as packed bits (`BitLikelihood`), as one factor for each place of a report (`PlaceLikelihood`), or as
+a sum of such (`SumLikelihood`).  `fit_mixture` maximises it by EM, by SQUAREM (`mixture_em`) or by a primal-dual
+interior point (`mixture_newton`), with a quadratic penalty if asked.  Whatever the method, the gradient at the weights
+returned bounds what any others could still gain (Lindsay's certificate).
 
 A result is returned with its evidence, recomputed from the numbers returned, and with a `Status` that says whether
 the tolerance was met.  What cannot be solved is a SolverError, what makes no sense an InputError.
 """
 
+from .bit_likelihood import BitLikelihood, bit_sums, count_bit_rows
 from .dense_likelihood import DenseLikelihood
 from .exact_pricing import Pricing, certified_bound, price
 from .fixed_outputs import FixedOutputsSolution, solve_on_outputs
 from .mixture_fit import MixtureFit, Stop, fit_mixture
 from .mixture_likelihood import MixtureLikelihood, SumLikelihood
+from .place_likelihood import PlaceLikelihood
 from .ratio_program import RatioSolution, solve_with_cvxpy, solve_with_highs
 from .run_likelihood import RunLikelihood
 from .tuple_likelihood import TupleLikelihood
@@ -37,10 +40,12 @@ from .unbiased_optimum import Progress, Status, UnbiasedOptimum, solve_unbiased
 from .unbiased_program import UnbiasedProgram
 
 __all__ = [
+    "BitLikelihood",
     "DenseLikelihood",
     "FixedOutputsSolution",
     "MixtureFit",
     "MixtureLikelihood",
+    "PlaceLikelihood",
     "Pricing",
     "Progress",
     "RatioSolution",
@@ -51,7 +56,9 @@ __all__ = [
     "TupleLikelihood",
     "UnbiasedOptimum",
     "UnbiasedProgram",
+    "bit_sums",
     "certified_bound",
+    "count_bit_rows",
     "fit_mixture",
     "price",
     "solve_on_outputs",

@@ -9,6 +9,8 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # for markdown_table
 
 import distributions
+import key_value
+import personalised
 import reduction
 import services_distribution
 import services_mean
@@ -20,6 +22,8 @@ PARTS = {
     "reduction": reduction,
     "distributions": distributions,
     "smoothing": smoothing,
+    "personalised": personalised,
+    "key-value": key_value,
 }
 
 

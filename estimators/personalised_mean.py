@@ -1,0 +1,70 @@
+"""The mean of numbers whose users chose their budgets."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..mechanisms.errors import InputError
+from .decoding import decoded_variances, plain_decoder
+from .input_grid import InputGrid
+from .mean import MeanEstimate
+from .mean_interval import Sample, check_level
+from .personalised_counts import PersonalisedCounts
+from .personalised_distribution import personalised_distribution
+
+
+def personalised_mean(counts: PersonalisedCounts, *, level: float = 0.95) -> MeanEstimate:
+    r"""Estimate the mean of the inputs from reports at different budgets.
+
+    Levels in the clear: the unbiased means of the levels, weighted by n_i / v_i, with v_i the variance of a decoded
+    report averaged over the table's knots.  The weights depend on no report, so the mean is unbiased if levels do
+    not depend on values.  Levels protected: no report can be decoded without its level, and the mean is that of
+    `personalised_distribution`.
+
+    Parameters
+    ----------
+    counts : PersonalisedCounts
+        Of numbers.
+    level : float
+        Coverage of the interval, in (0, 1).
+
+    Raises
+    ------
+    InputError
+        Reports of categories, a level in the clear with a single report, tables from which no unbiased mean can be had,
+        and where levels are protected what `personalised_distribution` raises.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.duchi import duchi
+    >>> from optldp.mechanisms.personalised import PersonalisedMechanism
+    >>> made = PersonalisedMechanism([duchi([0.0, 1.0], e) for e in (1.0, 2.0)])
+    >>> sent = made.sample(np.full(20_000, 0.25), np.arange(20_000) % 2, np.random.default_rng(1))
+    >>> found = personalised_mean(PersonalisedCounts.from_reports(made, sent))
+    >>> found.method, bool(found.ci_low < 0.25 < found.ci_high)
+    ('population', True)
+    """
+    check_level(level)
+    counts.require_reports()
+    if counts.mechanism.level_epsilon is not None:
+        return personalised_distribution(counts, level=level).distribution.mean()
+    if not counts.mechanism.tables:
+        raise InputError("values must be numbers, got categories: use personalised_mle")
+    samples, rates = [], []
+    for i, table in enumerate(counts.mechanism.tables):
+        mine = counts.levels == i
+        n = int(counts.counts[mine].sum())
+        if n == 1:
+            raise InputError(f"levels must have at least 2 reports for a standard error, got 1 of level {i}: drop it")
+        if n:
+            values = plain_decoder(table)
+            samples.append(Sample.of(values[counts.reports[mine, i]], counts.counts[mine], float(np.ptp(values))))
+            rates.append(n / decoded_variances(table, values, InputGrid.knots(table.knots)).mean())
+    weights = np.array(rates) / sum(rates)
+    mean = float(weights @ [sample.mean for sample in samples])
+    std_error = math.sqrt(float(weights**2 @ [sample.variance / sample.n for sample in samples]))
+    reach = float(ndtri((1.0 + level) / 2.0)) * std_error
+    return MeanEstimate(mean, std_error, mean - reach, mean + reach, level, counts.n_users, "population")

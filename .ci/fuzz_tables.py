@@ -1,4 +1,4 @@
-"""Feed the table reader mutated files: it may refuse them in one line, or load a table that is private; nothing else.
+"""Feed the reader mutated tables and bundles: it may refuse them in one line, or load what is private; nothing else.
 
 python .ci/fuzz_tables.py --seconds 60                       in every run
 python .ci/fuzz_tables.py --seconds 600 --files 1000000      at night: whichever comes first
@@ -22,24 +22,43 @@ from typing import Any
 import numpy as np
 from optldp.mechanisms import (
     FAMILIES,
+    AttributeSampling,
+    Bundle,
+    CategoricalMechanism,
     GeometricTails,
     KnotPrior,
+    PersonalisedMechanism,
     TableError,
     TabulatedMechanism,
+    basic_rappor,
+    categorical_grr,
+    duchi,
+    key_value_response,
+    key_value_unary,
+    local_hashing,
     make_exact,
+    optimised_unary,
     require_private,
+    save_bundle,
     save_table,
     to_points,
 )
+from optldp.mechanisms.bundle_file import parse_mechanism
 from optldp.mechanisms.checksum import checksum
-from optldp.mechanisms.table_file import parse_table
 
 MEMORY = 3 * 2**30
 """Address space allowed: a file of a few kilobytes that needs more has exhausted memory."""
 
+ENUMERATED = 10
+"""Categories whose reports are all looked at."""
+
+ROUNDING = 1e-9
+"""Products of a dozen doubles and their ratios are exact to far less."""
+
 NASTY: list[Any] = [
     None, True, False, 0, 1, -1, 0.5, -0.0, 1e-320, 1e308, -1e308, 2**53, 2**53 + 1, 2**63, 2**64, 10**400, 1e120,
-    1e121, "", "inf", "-inf", "nan", "optldp-table/1", "optldp-table/2", "\ud800", "x" * 10_000, [], {}, [[]], [[[0]]],
+    1e121, "", "inf", "-inf", "nan", "optldp-table/1", "optldp-table/2", "optldp-bundle/1", "unary-encoding",
+    "\ud800", "x" * 10_000, [], {}, [[]], [[[0]]],
     [0] * 5000, {"kind": "uniform"}, {"kind": "linear", "tilt": [[0.0]]},
     {"kind": "geometric-tails", "step": 1e-300, "ratio": 1 - 2**-53},
 ]  # fmt: skip
@@ -68,7 +87,26 @@ def corpus(folder: Path) -> list[bytes]:
             path = folder / f"good{suffix}"
             save_table(table, path)
             files.append(path.read_bytes())
+    for bundle in bundles():
+        save_bundle(bundle, folder / "bundle.json")
+        files.append((folder / "bundle.json").read_bytes())
     return files
+
+
+def bundles() -> list[Bundle]:
+    """One or two of every kind."""
+    names, half, whole = ["a", "b", "c"], duchi([0.0, 1.0], 0.5), duchi([0.0, 1.0], 1.0)
+    return [
+        categorical_grr(names, 1.0),
+        basic_rappor(names, 1.0),
+        optimised_unary(names, 1.0),
+        local_hashing(range(10), 1.0),
+        PersonalisedMechanism([categorical_grr(names, epsilon) for epsilon in (0.5, 1.0)], 0.3),
+        PersonalisedMechanism([half, whole]),
+        key_value_unary(names, half, 1.0),
+        key_value_response(names, whole, 1.0, padding=2),
+        AttributeSampling(["x", "y"], [half, make_exact(half).mechanism], 2, 1.0),
+    ]
 
 
 def some(rng: np.random.Generator, items: list[Any]) -> Any:
@@ -178,22 +216,35 @@ def auditor() -> Callable[[Any], object]:
     return names["prove"]
 
 
+def enumerate_ratios(mechanism: CategoricalMechanism) -> None:
+    """Compare the probabilities of every report under every category, whatever the mechanism says of itself."""
+    laws = mechanism.pmf(mechanism.all_reports())
+    limit = np.exp(mechanism.epsilon) * (1 + ROUNDING)
+    if not (np.allclose(laws.sum(axis=0), 1.0) and (laws.max(axis=1) <= limit * laws.min(axis=1)).all()):
+        raise AssertionError(f"a mechanism that is not private was loaded: {mechanism!r}")
+
+
 def judge(content: bytes, prove: Callable[[Any], object]) -> bool:
     """Whether the bytes were a private table; raises what must not happen."""
     try:
-        table = parse_table(content)
-        require_private(table)
+        mechanism = parse_mechanism(content)
+        if isinstance(mechanism, Bundle):
+            mechanism.require_private()
+        else:
+            require_private(mechanism)
     except TableError as error:
         if "\n" in str(error):
             raise AssertionError(f"a refusal must be one line, got {error!s}") from None
         return False
-    if table.exact and not content.startswith(b"PK"):
+    if isinstance(mechanism, CategoricalMechanism) and len(mechanism.categories) <= ENUMERATED:
+        enumerate_ratios(mechanism)
+    if isinstance(mechanism, TabulatedMechanism) and mechanism.exact and not content.startswith(b"PK"):
         prove(json.loads(content))
     return True
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Fuzz the table reader.")
+    parser = argparse.ArgumentParser(description="Fuzz the reader of tables and bundles.")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--files", type=int, default=10**9)
     parser.add_argument("--seed", type=int, default=None, help="default: a new one, printed")

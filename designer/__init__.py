@@ -4,8 +4,9 @@ A `Prior` says what is known of the values.  `design` turns it and a budget into
 program or by tabulating a closed form, and always says how far the result is from the certified optimum.  `compare`
 does so for every method.  `two_phase` learns the prior from the reports of some clients and asks the others through
 the design, with a `BudgetToken` for each; `advise` simulates mechanisms and estimators for the case at hand.
-Everything that is learnt here leaves as a table of `optldp.mechanisms`, so that a client needs none of this to perturb,
-and `optldp.estimators` none of it to estimate.
+`design_categorical` and `compare_categorical` do the same for categories, `design_attributes` for several attributes of
+one user.  Everything that is learnt here leaves as a table or a bundle of `optldp.mechanisms`, so that a client needs
+none of this to perturb, and `optldp.estimators` none of it to estimate.
 
 Names are loaded on first use: `optldp --help` must not wait for the solvers.
 """
@@ -16,10 +17,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .advice import DEFAULT_MECHANISMS, Advice, advise
     from .advice_bootstrap import AdviceRow, Simulated
+    from .attribute_design import AttributeDesign, SampledChoice, design_attributes
     from .budget_token import BudgetToken
+    from .categorical_comparison import OracleError, compare_categorical
+    from .categorical_design import CategoricalDesign, design_categorical
+    from .categorical_prior import CategoricalPrior
     from .cohort import ClientCohort, Cohort, OneReportClient, ValueCohort
     from .columns import read_column, read_pairs, write_column
     from .comparison import ComparisonRow, compare
+    from .frequency_plot import frequency_figure
     from .heatmap import mechanism_heatmap
     from .lattice import lattice_mechanism
     from .mechanism_design import DEFAULT_TOLERANCE, METHODS, Design, design
@@ -31,11 +37,16 @@ if TYPE_CHECKING:
 _HOMES = {
     "advice": ("DEFAULT_MECHANISMS", "Advice", "advise"),
     "advice_bootstrap": ("AdviceRow", "Simulated"),
+    "attribute_design": ("AttributeDesign", "SampledChoice", "design_attributes"),
     "budget_token": ("BudgetToken",),
+    "categorical_comparison": ("OracleError", "compare_categorical"),
+    "categorical_design": ("CategoricalDesign", "design_categorical"),
+    "categorical_prior": ("CategoricalPrior",),
     "cohort": ("ClientCohort", "Cohort", "OneReportClient", "ValueCohort"),
     "columns": ("read_column", "read_pairs", "write_column"),
     "comparison": ("ComparisonRow", "compare"),
     "mechanism_design": ("DEFAULT_TOLERANCE", "METHODS", "Design", "design"),
+    "frequency_plot": ("frequency_figure",),
     "heatmap": ("mechanism_heatmap",),
     "lattice": ("lattice_mechanism",),
     "optimum": ("CertifiedOptimum", "certified_optimum"),
@@ -53,14 +64,19 @@ __all__ = [
     "METHODS",
     "Advice",
     "AdviceRow",
+    "AttributeDesign",
     "BudgetToken",
+    "CategoricalDesign",
+    "CategoricalPrior",
     "CertifiedOptimum",
     "ClientCohort",
     "Cohort",
     "ComparisonRow",
     "Design",
     "OneReportClient",
+    "OracleError",
     "Prior",
+    "SampledChoice",
     "Simulated",
     "TwoPhasePlan",
     "TwoPhaseResult",
@@ -68,7 +84,11 @@ __all__ = [
     "advise",
     "certified_optimum",
     "compare",
+    "compare_categorical",
     "design",
+    "design_attributes",
+    "design_categorical",
+    "frequency_figure",
     "lattice_mechanism",
     "mechanism_heatmap",
     "read_column",

@@ -1,6 +1,6 @@
 """Numeric columns of a CSV or Parquet file, in and out; columns of text too, on the way out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import duckdb
@@ -58,6 +58,27 @@ def read_column(path: FilePath, column: str, *, drop_missing: bool = False) -> n
     """
     with _opened(path) as (relation, names):
         return _finite_column(relation, names, column, path, drop_missing)
+
+
+def read_sparse_column(path: FilePath, column: str) -> np.ndarray:
+    """Read one numeric column as `read_column` does, with NaN where the value is missing (n,), maybe everywhere.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("name,income\nAnn,1200.5\nBo,\n")
+    >>> read_sparse_column(path, "income")
+    array([1200.5,    nan])
+    """
+    with _opened(path) as (relation, names):
+        where = f"column {column!r} of {str(path)!r}"
+        fetched = _doubles(relation, names, column, where, drop_missing=True)
+        values = np.ma.filled(fetched.astype(np.float64), np.nan)
+    if (infinite := np.isinf(values)).any():
+        first = int(np.argmax(infinite))
+        raise InputError(f"{where} must hold finite values, got {values[first]} in row {first + 1}: replace it")
+    return values
 
 
 def read_pairs(path: FilePath) -> tuple[np.ndarray, np.ndarray]:
@@ -123,6 +144,8 @@ def write_column(path: FilePath, name: str, values: ArrayLike) -> None:
 def write_columns(path: FilePath, columns: Mapping[str, ArrayLike]) -> None:
     """Write columns of equal length, by name, as `write_column` writes one; text stays text.
 
+    Missing numbers, NaN, become empty cells.
+
     Raises
     ------
     InputError
@@ -145,8 +168,7 @@ def write_columns(path: FilePath, columns: Mapping[str, ArrayLike]) -> None:
     try:
         with replacing(path) as part, connected() as connection:
             connection.register("columns_out", arrays)
-            named = ", ".join(f"{cell} AS {quoted(name)}" for cell, name in zip(arrays, columns, strict=True))
-            relation = connection.view("columns_out").project(named)
+            relation = connection.view("columns_out").project(named_cells(arrays, list(columns)))
             if extension == ".csv":
                 relation.write_csv(str(part))
             else:
@@ -169,6 +191,21 @@ def writable(values: ArrayLike) -> np.ndarray:
     return np.ascontiguousarray(given, dtype=np.float64)
 
 
+def named_cells(arrays: Mapping[str, np.ndarray], names: Sequence[str]) -> str:
+    """Return SQL for columns under other names, with NaN as a missing value.
+
+    Example
+    -------
+    >>> print(named_cells({"c0": np.array([1.0])}, ["x"]))
+    CASE WHEN isnan(c0) THEN NULL ELSE c0 END AS "x"
+    """
+    cells = [
+        cell if array.dtype == object else f"CASE WHEN isnan({cell}) THEN NULL ELSE {cell} END"
+        for cell, array in arrays.items()
+    ]
+    return ", ".join(f"{cell} AS {quoted(name)}" for cell, name in zip(cells, names, strict=True))
+
+
 @contextmanager
 def _opened(path: FilePath) -> Iterator[tuple[duckdb.DuckDBPyRelation, list[str]]]:
     """Yield the file as a relation and its column names; what goes wrong meanwhile is one line."""
@@ -184,13 +221,8 @@ def _finite_column(
 ) -> np.ndarray:
     """The named column as finite doubles, or the error that says which row stands in the way."""
     where = f"column {column!r} of {str(path)!r}"
-    cell = numeric_cell(relation, column_position(names, column, where), where)
-    # Asking for the text's nullness too keeps the cast out of duckdb 2.0's CSV scanner, where a TRY_CAST
-    # fails instead of giving null: https://github.com/duckdb/duckdb/issues/23818
-    query = relation.project(f"TRY_CAST({cell} AS DOUBLE) AS v, {cell} IS NULL AS missing")
-    fetched = query.fetchnumpy()["v"]
+    fetched = _doubles(relation, names, column, where, drop_missing=drop_missing)
     if np.ma.is_masked(fetched):
-        refuse_bad_cells(relation.project(f"CAST({cell} AS VARCHAR) AS t"), where, drop_missing)
         fetched = fetched.compressed()
     values = np.asarray(fetched, dtype=np.float64)
     if values.size == 0:
@@ -200,3 +232,17 @@ def _finite_column(
         row = "" if drop_missing else f", the first ({values[first]}) in row {first + 1}"
         raise InputError(f"{where} must hold finite values, got {np.sum(~finite)} NaN or infinite{row}: replace them")
     return values
+
+
+def _doubles(
+    relation: duckdb.DuckDBPyRelation, names: list[str], column: str, where: str, *, drop_missing: bool
+) -> np.ndarray:
+    """The named column as doubles, masked where missing values may be dropped; text is refused."""
+    cell = numeric_cell(relation, column_position(names, column, where), where)
+    # Asking for the text's nullness too keeps the cast out of duckdb 2.0's CSV scanner, where a TRY_CAST
+    # fails instead of giving null: https://github.com/duckdb/duckdb/issues/23818
+    query = relation.project(f"TRY_CAST({cell} AS DOUBLE) AS v, {cell} IS NULL AS missing")
+    fetched = query.fetchnumpy()["v"]
+    if np.ma.is_masked(fetched):
+        refuse_bad_cells(relation.project(f"CAST({cell} AS VARCHAR) AS t"), where, drop_missing)
+    return fetched

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .command_options import Json, Table
-from .command_output import NOT_SO, number, one_line_errors, print_facts, print_json
+from .command_output import NOT_SO, one_line_errors, print_facts, print_json, readable
 
 DEFAULT_SAMPLES = 1e6
 
@@ -45,15 +45,7 @@ def audit_command(
         facts |= {"outputs": f"{len(found.outputs)} of {mechanism.low.size}"}
         del facts["ok"]
         rows = [("verdict", "within its claim" if found.ok else "ABOVE ITS CLAIM")]
-        rows += [(name, _text(value)) for name, value in facts.items()]
+        rows += [(name, readable(value)) for name, value in facts.items()]
         print_facts(str(table), rows)
     if not found.ok:
         raise typer.Exit(NOT_SO)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, float):
-        return number(value)
-    if isinstance(value, tuple):
-        return ", ".join(map(_text, value))
-    return str(value)

@@ -9,18 +9,32 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from .command_bundle_estimate import BundleOptions, estimate_bundle
 from .command_options import DropMissing, Json
-from .command_output import number, one_line_errors, print_facts, print_json, print_rows, require_place, share_progress
+from .command_output import (
+    number,
+    one_line_errors,
+    print_facts,
+    print_json,
+    print_rows,
+    refuse_given,
+    require_place,
+    share_progress,
+)
 from .command_perturb import REPORT_COLUMN
 
 if TYPE_CHECKING:
     from ..estimators import DistributionEstimate, InputGrid, ReportCounts
 
 MEAN_METHODS = ("ua", "uwa", "population", "decoder")
+BUNDLE_METHODS = ("unbiased", "norm-sub", "base-cut", "iiw", "mle")
 DISTRIBUTION_METHODS = ("ule", "em", "ems", "mr", "penalised")
 
 Of = Literal["mean", "distribution", "quantiles"]
-Method = Literal["ua", "uwa", "population", "decoder", "ule", "em", "ems", "mr", "penalised"]
+Method = Literal[
+    "ua", "uwa", "population", "decoder", "ule", "em", "ems", "mr", "penalised",
+    "unbiased", "norm-sub", "base-cut", "iiw", "mle",
+]  # fmt: skip
 StopRule = Literal["certificate", "loglik"]
 
 DATA_SUFFIXES = (".csv", ".parquet")
@@ -42,10 +56,17 @@ def estimate_command(
     ] = None,
     method: Annotated[
         Method | None,
-        typer.Option("--method", help="Default: population for a mean of several services, penalised for the rest."),
+        typer.Option(
+            "--method",
+            help="Default: population for a mean of several services, penalised for distributions; unbiased for "
+            "categories and pairs, mle for levels of categories.",
+        ),
     ] = None,
-    of: Annotated[Of, typer.Option("--of", help="What to estimate.")] = "mean",
+    of: Annotated[Of | None, typer.Option("--of", help="What to estimate. Default: mean.")] = None,
     level: Annotated[float, typer.Option("--level", help="Coverage of intervals and bands.")] = 0.95,
+    level_column: Annotated[
+        str | None, typer.Option("--level-column", help="Column of the reported levels. Default: level.")
+    ] = None,
     cells: Annotated[
         int | None, typer.Option("--cells", min=1, help="Equal cells to estimate on. Default: the tables' knots.")
     ] = None,
@@ -69,30 +90,44 @@ def estimate_command(
     drop_missing: DropMissing = False,
     as_json: Json = False,
 ) -> None:
-    """Estimate the mean, the distribution or quantiles of the values from perturbed reports.
+    """Estimate means, distributions, quantiles or frequencies of the values from perturbed reports.
 
     \b
     Example: optldp estimate mech.json reports.csv
     Example: optldp estimate mech.json reports.csv --of distribution --out d.csv
     Example: optldp estimate mech.json reports.csv --method mr --plot dist.png
     Example: optldp estimate a.json a.csv b.json b.parquet --key user
+    Example: optldp estimate jobs.json reports.csv --method mr --out frequencies.csv --plot jobs.png
     """
     from ..estimators import InputGrid, collect
-    from ..mechanisms import InputError, load_table
+    from ..mechanisms import Bundle, InputError, TabulatedMechanism, load_mechanism
 
     started = time.perf_counter()
     if len(files) % 2:
         raise InputError(
             f"tables and reports must come in pairs, got {len(files)} files: TABLE REPORTS [TABLE REPORTS ...]"
         )
+    _require_outputs(files, (out, DATA_SUFFIXES), (plot, PLOT_SUFFIXES))
+    mechanisms = [load_mechanism(path) for path in files[::2]]
+    if any(isinstance(mechanism, Bundle) for mechanism in mechanisms):
+        numeric = {"--of": of, "--key": key, "--cells": cells, "--quantile": quantile or None, "--between": between,
+                   "--stop": stop, "--keep-first": keep_first or None,
+                   "--allow-disjoint": allow_disjoint or None}  # fmt: skip
+        refuse_given("for tables of numbers", numeric)
+        options = BundleOptions(method, level, column, level_column, drop_missing)
+        estimate_bundle(mechanisms, files[1], options, out=out, plot=plot, as_json=as_json)
+        return
+    refuse_given("for levels of budgets", {"--level-column": level_column})
+    if method in BUNDLE_METHODS:
+        raise InputError(f"--method {method} is for frequencies, got tables of numbers: leave it out")
+    tables = [mechanism for mechanism in mechanisms if isinstance(mechanism, TabulatedMechanism)]
+    of = of or "mean"
     alone = len(files) == 2 and key is None and of == "mean" and method is None
     # A grid without a distribution serves the priors of several services.
     unused = cells if alone or method == "ua" else None
     needs = (("--out", out), ("--plot", plot), ("--between", between), ("--cells", unused))
     _require_method(method, of, stop, quantile, [name for name, value in needs if value is not None])
     _require_range(between)
-    _require_outputs(files, (out, DATA_SUFFIXES), (plot, PLOT_SUFFIXES))
-    tables = [load_table(path) for path in files[::2]]
     if alone:
         _print_mean(_single_mean(tables[0], files[1], column, level, drop_missing), {}, as_json)
         return

@@ -12,7 +12,8 @@ from typing import Annotated
 import typer
 
 from .command_audit import audit_command
-from .command_design import compare_command, design_command
+from .command_compare import compare_command
+from .command_design import design_command
 from .command_estimate import estimate_command
 from .command_perturb import perturb_command
 from .command_protocol import advise_command, two_phase_command

@@ -6,7 +6,7 @@ import functools
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec
 
@@ -69,6 +69,21 @@ def require_place(path: Path | None, suffixes: tuple[str, ...] = ()) -> None:
         raise InputError(f"the output's folder must exist, got {str(path)!r}: create {str(path.parent)!r} first")
 
 
+def refuse_given(why: str, options: Mapping[str, object]) -> None:
+    """Refuse the first option that was given, whatever its value, with what it would be good for.
+
+    Raises
+    ------
+    InputError
+        One of the options is not None.
+    """
+    from ..mechanisms.errors import InputError
+
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(f"{name} is {why}: leave it out")
+
+
 def say(message: str) -> None:
     """Print one line to stderr."""
     typer.echo(f"optldp: {message}", err=True)
@@ -92,6 +107,15 @@ def _plain(value: Any) -> Any:
 def number(value: float | None) -> str:
     """Format a number for people: seven significant digits."""
     return "unknown" if value is None else f"{value:.7g}"
+
+
+def readable(value: object) -> str:
+    """Format a fact for people: numbers by `number`, lists by their members."""
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(readable, value))
+    return str(value)
 
 
 def print_facts(title: str, facts: list[tuple[str, str]]) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from .command_design import read_prior
 from .command_options import (
     FLOOR,
     TOLERANCE,
@@ -23,6 +22,7 @@ from .command_options import (
     Tolerance,
 )
 from .command_output import number, one_line_errors, print_facts, print_json, print_rows, say, task_progress
+from .command_prior import read_prior
 
 if TYPE_CHECKING:
     import numpy as np

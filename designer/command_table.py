@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .command_options import Json, Table
-from .command_output import NOT_SO, number, one_line_errors, print_facts, print_json, require_place, say
+from .command_output import NOT_SO, one_line_errors, print_facts, print_json, readable, refuse_given, require_place, say
 
 if TYPE_CHECKING:
-    from ..mechanisms import ExactProof
+    from ..mechanisms import Bundle, ExactProof
 
 PROOF_DIGITS = 20
 """Digits of an exact number shown: ratios and limits differ from each other in the thirteenth or later."""
@@ -30,10 +30,14 @@ def show_command(
 
     Example: optldp show mech.json --plot heatmap.png
     """
-    from ..mechanisms import load_table, verify
+    from ..mechanisms import Bundle, load_mechanism, verify
 
     require_place(plot)
-    mechanism = load_table(table)
+    mechanism = load_mechanism(table)
+    if isinstance(mechanism, Bundle):
+        refuse_given("for tables of numbers", {"--plot": plot})
+        _show_bundle(str(table), mechanism, as_json)
+        return
     checked = verify(mechanism)
     provenance = mechanism.provenance
     n, m = mechanism.probabilities.shape
@@ -67,18 +71,10 @@ def show_command(
     rows: list[tuple[str, str]] = []
     for name, value in facts.items():
         if isinstance(value, dict):
-            rows += [(f"{name}: {key}", _text(item)) for key, item in value.items()]
+            rows += [(f"{name}: {key}", readable(item)) for key, item in value.items()]
         elif value not in (None, ""):
-            rows.append((name, _text(value)))
+            rows.append((name, readable(value)))
     print_facts(str(table), rows)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, float):
-        return number(value)
-    if isinstance(value, list):
-        return ", ".join(_text(item) for item in value)
-    return str(value)
 
 
 @one_line_errors
@@ -93,9 +89,12 @@ def verify_command(
 
     Example: optldp verify --exact mech.json
     """
-    from ..mechanisms import Verification, prove, read_unverified_table, verify
+    from ..mechanisms import Bundle, Verification, prove, read_unverified_mechanism, verify
 
-    mechanism = read_unverified_table(table)
+    mechanism = read_unverified_mechanism(table)
+    if isinstance(mechanism, Bundle):
+        _verify_bundle(str(table), mechanism, exact, as_json)
+        return
     checked = prove(mechanism) if exact else verify(mechanism)
     facts = asdict(checked) if isinstance(checked, Verification) else _proof_facts(checked)
     if as_json:
@@ -104,9 +103,34 @@ def verify_command(
     else:
         del facts["ok"], facts["failures"]
         rows = [("verdict", "keeps its promise" if checked.ok else "DOES NOT KEEP ITS PROMISE")]
-        rows += [(name, _text(value)) for name, value in facts.items() if value is not None]
+        rows += [(name, readable(value)) for name, value in facts.items() if value is not None]
         print_facts(str(table), rows + [("failure", failure) for failure in checked.failures])
     if not checked.ok:
+        raise typer.Exit(NOT_SO)
+
+
+def _show_bundle(name: str, bundle: Bundle, as_json: bool) -> None:
+    from .bundle_facts import bundle_facts
+
+    facts = bundle_facts(bundle)
+    if as_json:
+        print_json(facts)
+    else:
+        print_facts(name, [(key, readable(value)) for key, value in facts.items() if value is not None])
+
+
+def _verify_bundle(name: str, bundle: Bundle, exact: bool, as_json: bool) -> None:
+    """Print whether a bundle keeps its promise; exit code 1 if not, or if --exact is asked of tables in doubles."""
+    from .bundle_facts import bundle_facts
+
+    failures = bundle.failures() + (bundle.inexact() if exact else ())
+    if as_json:
+        print_json({"ok": not failures, **bundle_facts(bundle), "failures": failures})
+    else:
+        rows = [("verdict", "DOES NOT KEEP ITS PROMISE" if failures else "keeps its promise")]
+        rows += [(key, readable(value)) for key, value in bundle_facts(bundle).items() if value is not None]
+        print_facts(name, rows + [("failure", failure) for failure in failures])
+    if failures:
         raise typer.Exit(NOT_SO)
 
 
@@ -117,22 +141,22 @@ def _proof_facts(proof: ExactProof) -> dict[str, Any]:
         "epsilon": proof.epsilon,
         "tightest_output": proof.output,
         "ratio": f"{proof.largest}/{proof.smallest}",
-        "ratio_decimal": decimal_text(proof.ratio),
-        "limit_decimal": decimal_text(proof.limit),
-        "slack_decimal": decimal_text(proof.slack),
+        "ratio_decimal": decimalreadable(proof.ratio),
+        "limit_decimal": decimalreadable(proof.limit),
+        "slack_decimal": decimalreadable(proof.slack),
         "max_abs_bias": str(proof.bias),
-        "max_abs_bias_decimal": decimal_text(proof.bias),
-        "relative_bias_decimal": decimal_text(proof.relative_bias),
+        "max_abs_bias_decimal": decimalreadable(proof.bias),
+        "relative_bias_decimal": decimalreadable(proof.relative_bias),
         "failures": proof.failures,
     }
 
 
-def decimal_text(value: Fraction | None) -> str | None:
+def decimalreadable(value: Fraction | None) -> str | None:
     """Return a fraction to twenty significant digits.
 
     Example
     -------
-    >>> decimal_text(Fraction(1, 3))
+    >>> decimalreadable(Fraction(1, 3))
     '0.33333333333333333333'
     """
     if value is None:

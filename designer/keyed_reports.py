@@ -21,7 +21,7 @@ from ..estimators.data_file import (
 )
 from ..mechanisms.atomic_write import replacing
 from ..mechanisms.errors import InputError
-from .columns import writable
+from .columns import named_cells, writable
 
 
 def write_keyed_reports(
@@ -67,9 +67,9 @@ def write_keyed_reports(
             if wrong := [column.size for column in values.values() if column.size != rows]:
                 raise InputError(f"there must be one report for each of {rows} values, got {wrong[0]}")
             connection.register("reports", values)
-            named = ", ".join(f"{cell} AS {quoted(name)}" for cell, name in zip(values, reports, strict=True))
             joined = connection.sql(
-                f"SELECT k AS {quoted(key)}, {named} FROM (SELECT * FROM keys ORDER BY r) POSITIONAL JOIN reports"
+                f"SELECT k AS {quoted(key)}, {named_cells(values, list(reports))} "
+                "FROM (SELECT * FROM keys ORDER BY r) POSITIONAL JOIN reports"
             )
             _write(joined, path, extension)
     except UNREADABLE_FILE as error:

@@ -104,7 +104,8 @@ def read_labels(path: FilePath, column: str, *, drop_missing: bool = False) -> n
 
 def _with_none(fetched: np.ndarray) -> np.ndarray:
     """Text as it came, None where duckdb masks or where a mark says that there is no value."""
-    texts = np.ma.filled(fetched.astype(object), None) if np.ma.isMaskedArray(fetched) else fetched.astype(object)
+    texts = np.array(np.ma.getdata(fetched), dtype=object)
+    texts[np.ma.getmaskarray(fetched)] = None
     for mark in MISSING_MARKS:
         texts[texts == mark] = None
     return texts

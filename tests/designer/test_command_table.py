@@ -112,7 +112,7 @@ class TestShow:
 class TestBadTables:
     def test_no_such_file(self, refusal, command):
         message = refusal(*with_arguments(command, "none.json"))
-        assert "the table must be a readable file, got 'none.json': No such file or directory" in message
+        assert "the mechanism must be a readable file, got 'none.json': No such file or directory" in message
 
     def test_a_folder(self, refusal, command):
         os.mkdir("folder.json")
@@ -122,16 +122,16 @@ class TestBadTables:
     def test_a_truncated_file(self, refusal, table, command, share):
         content = table.read_bytes()
         Path("cut.json").write_bytes(content[: int(share * len(content))])
-        assert "table 'cut.json' refused: " in refusal(*with_arguments(command, "cut.json"))
+        assert "mechanism 'cut.json' refused: " in refusal(*with_arguments(command, "cut.json"))
 
     def test_a_truncated_binary_file(self, refusal, optldp, command):
         optldp("design", "--prior", "prior.csv", "--epsilon", 1, "--out", "new.npz")
         Path("cut.npz").write_bytes(Path("new.npz").read_bytes()[:-40])
-        assert "table 'cut.npz' refused: " in refusal(*with_arguments(command, "cut.npz"))
+        assert "mechanism 'cut.npz' refused: " in refusal(*with_arguments(command, "cut.npz"))
 
     def test_something_else(self, refusal, command):
         message = refusal(*with_arguments(command, "people.csv"))
-        assert "table 'people.csv' refused: the file must be whole JSON text" in message
+        assert "mechanism 'people.csv' refused: the file must be whole JSON text" in message
 
     def test_a_tampered_file(self, refusal, table, command):
         bad = edited(table, sign=False, epsilon=2.0)

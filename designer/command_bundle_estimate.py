@@ -1,0 +1,218 @@
+"""`optldp estimate` for what is not tables of numbers: frequencies, key-value pairs, several attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from .command_output import print_facts, print_json, print_rows, readable, refuse_given, share_progress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ..estimators.frequency_estimate import FrequencyEstimate
+    from ..mechanisms import (
+        AttributeSampling,
+        Bundle,
+        CategoricalMechanism,
+        KeyValueMechanism,
+        PersonalisedMechanism,
+        TabulatedMechanism,
+    )
+
+MOST_ROWS = 25
+"""Rows of a result that are printed; --out and --json have all."""
+
+
+@dataclass(frozen=True)
+class BundleOptions:
+    """What the user asked for, beside the mechanism and its reports."""
+
+    method: str | None
+    level: float
+    column: str
+    level_column: str | None
+    drop_missing: bool
+
+
+@dataclass(frozen=True)
+class Found:
+    """A result as facts and as columns of equal length, and how to draw it."""
+
+    title: str
+    facts: dict[str, Any]
+    columns: dict[str, list[Any]]
+    figure: Callable[[], Figure] | None = None
+
+
+def estimate_bundle(
+    mechanisms: Sequence[TabulatedMechanism | Bundle],
+    reports: Path,
+    options: BundleOptions,
+    *,
+    out: Path | None,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Estimate from one file of reports, write what was asked for, and print."""
+    from ..mechanisms import Bundle, InputError
+
+    mechanism = mechanisms[0]
+    if len(mechanisms) > 1 or not isinstance(mechanism, Bundle):
+        raise InputError("several services must be tables of numbers, got another kind: estimate from it by itself")
+    found = _found(mechanism, reports, options)
+    figure = None
+    if plot is not None:
+        if found.figure is None:
+            raise InputError(f"--plot is for frequencies, got reports of {mechanism.kind}: leave it out")
+        figure = found.figure()
+    if out is not None:
+        from .columns import write_columns
+
+        if not found.columns:
+            raise InputError("--out is for results of several rows, got a mean: leave it out")
+
+        write_columns(out, found.columns)
+    if plot is not None and figure is not None:
+        from .heatmap import save_figure
+
+        save_figure(figure, plot)
+    if as_json:
+        print_json(found.facts | found.columns)
+        return
+    if not found.columns:
+        print_facts(found.title, [(name, readable(value)) for name, value in found.facts.items()])
+        return
+    header, rows = list(found.columns), list(zip(*found.columns.values(), strict=True))
+    if len(rows) > MOST_ROWS:  # the second column is what a person would rank by
+        rows = sorted(rows, key=lambda row: -row[1])
+    print_rows(found.title, header, [[readable(value) for value in row] for row in rows[:MOST_ROWS]])
+    if len(rows) > MOST_ROWS:
+        typer.echo(f"the {MOST_ROWS} largest of {len(rows)}; all of them: --out FILE or --json")
+    print_facts("estimate", [(name, readable(value)) for name, value in found.facts.items() if value is not None])
+
+
+def _found(mechanism: Bundle, reports: Path, options: BundleOptions) -> Found:
+    from ..mechanisms import (
+        AttributeSampling,
+        CategoricalMechanism,
+        InputError,
+        KeyValueMechanism,
+        PersonalisedMechanism,
+    )
+
+    if isinstance(mechanism, CategoricalMechanism):
+        return _frequencies(mechanism, reports, options)
+    if isinstance(mechanism, PersonalisedMechanism):
+        return _personalised(mechanism, reports, options)
+    if isinstance(mechanism, KeyValueMechanism):
+        return _pairs(mechanism, reports, options)
+    if isinstance(mechanism, AttributeSampling):
+        return _attributes(mechanism, reports, options)
+    raise InputError(f"reports of {mechanism.kind} cannot be estimated from on the command line: use Python")
+
+
+def _frequencies(mechanism: CategoricalMechanism, reports: Path, options: BundleOptions) -> Found:
+    from ..estimators import CategoryCounts, estimate_frequencies
+    from .report_columns import read_categories
+
+    _only(options)
+    method = _chosen(options.method, ("unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr"))
+    given = read_categories(mechanism, reports, options.column, drop_missing=options.drop_missing)
+    counts = CategoryCounts.from_reports(mechanism, given)
+    with share_progress(f"estimating by {method}") as update:
+        found = estimate_frequencies(
+            counts,
+            method=method,
+            level=options.level,
+            progress=lambda now: update(f"{method}: {now.steps} steps", 0.0),
+        )
+    return _frequency_table(found, {})
+
+
+def _personalised(mechanism: PersonalisedMechanism, reports: Path, options: BundleOptions) -> Found:
+    from ..estimators import PersonalisedCounts, auem, personalised_mean, personalised_mle
+    from .report_columns import LEVEL_COLUMN, read_levels
+
+    method = _chosen(options.method, ("mean",) if mechanism.tables else ("mle", "unbiased"))
+    sent = read_levels(mechanism, reports, options.column, options.level_column or LEVEL_COLUMN)
+    counts = PersonalisedCounts.from_reports(mechanism, sent)
+    if mechanism.tables:
+        found = personalised_mean(counts, level=options.level)
+        names = ("method", "n", "mean", "std_error", "ci_low", "ci_high", "level")
+        return Found("mean of the values", {name: getattr(found, name) for name in names}, {})
+    estimate = (personalised_mle if method == "mle" else auem)(counts, level=options.level)
+    shares = {"levels": list(mechanism.epsilons), "level_shares": estimate.shares.shares.tolist()}
+    return _frequency_table(estimate.frequency, shares)
+
+
+def _pairs(mechanism: KeyValueMechanism, reports: Path, options: BundleOptions) -> Found:
+    from ..estimators import KeyValueCounts, estimate_key_means, fit_key_values
+    from .report_columns import read_pairs_reports
+
+    method = _chosen(options.method, ("unbiased", "em", "mr", "mle"))
+    _only(options)
+    given = read_pairs_reports(mechanism, reports, options.column, drop_missing=options.drop_missing)
+    if method == "unbiased":
+        found = estimate_key_means(KeyValueCounts.from_reports(mechanism, given), level=options.level)
+        facts = {"method": method, "n": found.n, "level": found.level}
+        names = ("frequencies", "frequency_errors", "frequency_low", "frequency_high",
+                 "means", "mean_errors", "mean_low", "mean_high")  # fmt: skip
+        columns = {name: getattr(found, name).tolist() for name in names}
+        return Found("keys and the means of their values", facts, {"key": list(found.keys), **columns})
+    fit = fit_key_values(mechanism, given, method="joint" if method == "mle" else method)
+    facts = {"method": method, "n": fit.n, "certificate": max(part.certificate for part in fit.fits)}
+    columns = {"key": list(fit.keys), "frequencies": fit.frequencies.tolist(), "means": fit.means.tolist()}
+    return Found("keys and the means of their values", facts, columns)
+
+
+def _attributes(mechanism: AttributeSampling, reports: Path, options: BundleOptions) -> Found:
+    from ..estimators import estimate_attribute_means
+    from .report_columns import read_attributes
+
+    method = _chosen(options.method, ("unbiased",))
+    _only(options)
+    found = estimate_attribute_means(mechanism, read_attributes(mechanism, reports), level=options.level)
+    columns: dict[str, list[Any]] = {"attribute": list(found)}
+    for name in ("n", "mean", "std_error", "ci_low", "ci_high"):
+        columns[name] = [getattr(mean, name) for mean in found.values()]
+    return Found("means of the attributes", {"method": method, "level": options.level}, columns)
+
+
+def _only(options: BundleOptions) -> None:
+    refuse_given("for levels of budgets", {"--level-column": options.level_column})
+
+
+def _frequency_table(found: FrequencyEstimate, more: dict[str, Any]) -> Found:
+    fit = found.fit
+    facts = {"method": found.method, "n": found.n_users, "level": found.level, "target": found.target, **more}
+    if fit is not None:
+        facts |= {"iterations": fit.iterations, "certificate": fit.certificate, "stop": str(fit.stop)}
+        facts |= {"components": found.components}
+    columns = {
+        "category": list(found.categories.labels),
+        "frequency": found.frequencies.tolist(),
+        "std_error": found.std_errors.tolist(),
+        "low": found.low.tolist(),
+        "high": found.high.tolist(),
+    }
+
+    def figure() -> Figure:
+        from .frequency_plot import frequency_figure
+
+        return frequency_figure(found)
+
+    return Found("frequencies of the categories", facts, columns, figure)
+
+
+def _chosen(method: str | None, known: tuple[str, ...]) -> Any:
+    """Return the method, the first of the known ones by default, or raise InputError."""
+    from ..mechanisms import InputError
+
+    if method is not None and method not in known:
+        raise InputError(f"--method must be one of {', '.join(known)} for these reports, got {method!r}")
+    return method or known[0]

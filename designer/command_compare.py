@@ -1,0 +1,104 @@
+"""`optldp compare`: every method against the certified optimum."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .command_options import (
+    FLOOR,
+    TOLERANCE,
+    Column,
+    Data,
+    Domain,
+    DropMissing,
+    Floor,
+    Json,
+    Knots,
+    PriorFile,
+    Public,
+    Tolerance,
+)
+from .command_output import number, one_line_errors, print_json, print_rows, refuse_given, say, task_progress
+from .command_prior import SENSITIVE, read_categorical_prior, read_prior
+
+if TYPE_CHECKING:
+    from .categorical_prior import CategoricalPrior
+
+
+@one_line_errors
+def compare_command(
+    data: Data = None,
+    *,
+    epsilons: Annotated[list[float], typer.Option("--epsilon", help="Privacy budget; repeat for several.")],
+    column: Column = None,
+    domain: Domain = None,
+    prior_file: PriorFile = None,
+    knots: Knots = None,
+    methods: Annotated[list[str] | None, typer.Option("--method", help="Repeat for several; default: all.")] = None,
+    floor: Floor = FLOOR,
+    tolerance: Tolerance = TOLERANCE,
+    categorical: Annotated[bool, typer.Option("--categorical", help="The column holds categories.")] = False,
+    public: Public = False,
+    drop_missing: DropMissing = False,
+    as_json: Json = False,
+) -> None:
+    """Compare every method with the certified optimum, one row per method and budget.
+
+    \b
+    Example: optldp compare people.csv --column income --range 0 200000 --epsilon 0.5 --epsilon 1 --epsilon 2
+    Example: optldp compare people.csv --column job --categorical --epsilon 1
+    """
+    from ..mechanisms.budget import check_epsilon
+    from .comparison import compare
+    from .mechanism_design import METHODS
+
+    for epsilon in epsilons:
+        check_epsilon(epsilon)
+    if categorical:
+        numeric = {"--range": domain, "--knots": knots, "--method": methods,
+                   "--floor": None if floor == FLOOR else floor,
+                   "--tolerance": None if tolerance == TOLERANCE else tolerance}  # fmt: skip
+        refuse_given("of no use to categories", numeric)
+        labels, notes = read_categorical_prior(data, column, prior_file, drop_missing=drop_missing, public=public)
+        _compare_categories(labels, epsilons, notes if public else [*notes, SENSITIVE], as_json)
+        return
+    prior, notes = read_prior(data, column, domain, prior_file, knots, public, drop_missing, "")
+    chosen = methods or list(METHODS)
+    with task_progress("comparing", len(epsilons) * len(chosen)) as update:
+        rows = compare(
+            prior, epsilons, methods=chosen, floor=floor, tolerance=tolerance,
+            progress=lambda method, epsilon, step: update(f"{method}, epsilon {epsilon:g}", step is None),
+        )  # fmt: skip
+    for note in notes:
+        say(note)
+    if as_json:
+        print_json({"rows": [vars(row) for row in rows]})
+        return
+    header = ["method", "epsilon", "expected", "worst case", "ratio"]
+    cells = [
+        [row.method, f"{row.epsilon:g}", number(row.expected_variance), number(row.worst_case_variance),
+         f"{row.ratio_to_optimal:.4f}"]
+        for row in rows
+    ]  # fmt: skip
+    print_rows("Variance of one report (squared units of the data), and its ratio to the optimum", header, cells)
+
+
+def _compare_categories(prior: CategoricalPrior, epsilons: list[float], notes: list[str], as_json: bool) -> None:
+    from .categorical_comparison import compare_categorical
+
+    found = []
+    with task_progress("comparing", len(epsilons)) as update:
+        for epsilon in epsilons:
+            update(f"epsilon {epsilon:g}", False)
+            found += [(epsilon, row) for row in compare_categorical(prior.weights, epsilon)]
+            update(f"epsilon {epsilon:g}", True)
+    for note in notes:
+        say(note)
+    if as_json:
+        print_json({"rows": [{"epsilon": epsilon, **vars(row)} for epsilon, row in found]})
+        return
+    cells = [[row.method, f"{epsilon:g}", number(row.error), f"{row.ratio_to_optimal:.4f}"] for epsilon, row in found]
+    title = "Expected squared error of all frequencies, times the number of reports, and its ratio to the optimum"
+    print_rows(title, ["method", "epsilon", "error", "ratio"], cells)

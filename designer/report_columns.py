@@ -1,0 +1,119 @@
+"""Reports of every kind of mechanism as columns of a file: what a client writes, and what an estimator reads.
+
+| mechanism | columns of values | columns of reports |
+|---|---|---|
+| table | one of numbers | `report`: numbers |
+| categories | one of labels | `report`: whole numbers, or the bits in hexadecimal digits |
+| levels | one of either, one of budgets | `report` as above, `level`: the reported budget |
+| key-value | one of keys, one of numbers | `report`: what is shown, as place:output |
+| attributes | one of numbers for each, by its name | the same, empty where the attribute was not drawn |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..estimators.data_file import FilePath
+from ..mechanisms.attribute_sampling import AttributeSampling
+from ..mechanisms.categorical_mechanism import CategoricalMechanism
+from ..mechanisms.key_value import KeyValueMechanism
+from ..mechanisms.personalised import PersonalisedMechanism, PersonalisedReports
+from ..mechanisms.table import TabulatedMechanism
+from .columns import read_column, read_sparse_column
+from .text_columns import read_labels, read_texts
+
+REPORT_COLUMN = "report"
+LEVEL_COLUMN = "level"
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenReports:
+    """Reports of n users as columns.
+
+    Attributes
+    ----------
+    columns : dict of str to (n,) ndarray
+        Numbers or text.
+    n : int
+    clipped : int
+        Values that were moved into the domain.
+    """
+
+    columns: dict[str, np.ndarray]
+    n: int
+    clipped: int = 0
+
+
+def perturb_categories(
+    mechanism: CategoricalMechanism, labels: np.ndarray, rng: np.random.Generator | None
+) -> WrittenReports:
+    """Perturb labels; InputError for unknown ones, with their count and the first."""
+    return WrittenReports({REPORT_COLUMN: _texts(mechanism, mechanism.sample(labels, rng))}, labels.size)
+
+
+def perturb_levels(
+    mechanism: PersonalisedMechanism, values: np.ndarray, budgets: np.ndarray, rng: np.random.Generator | None
+) -> WrittenReports:
+    """Perturb values, each at the level of the user's own budget; InputError for budgets that are no level's."""
+    sent = mechanism.sample(values, mechanism.level_numbers(budgets), rng)
+    first = mechanism.levels[0]
+    reports = sent.reports if isinstance(first, TabulatedMechanism) else _texts(first, sent.reports)
+    columns = {REPORT_COLUMN: reports, LEVEL_COLUMN: np.array(mechanism.epsilons)[sent.levels]}
+    return WrittenReports(columns, len(values))
+
+
+def perturb_pairs(
+    mechanism: KeyValueMechanism, data: FilePath, key_column: str, value_column: str, rng: np.random.Generator | None
+) -> WrittenReports:
+    """Perturb pairs, one a row; a row without both is a user who holds none.
+
+    Raises InputError for values that are no numbers, for half a pair, and for what the mechanism refuses.
+    """
+    (keys,) = read_texts(data, [key_column])
+    reports = mechanism.sample(keys, read_sparse_column(data, value_column), rng)
+    return WrittenReports({REPORT_COLUMN: np.array(mechanism.to_text(reports), dtype=object)}, keys.size)
+
+
+def perturb_attributes(
+    mechanism: AttributeSampling, data: FilePath, rng: np.random.Generator | None, *, clip: bool
+) -> WrittenReports:
+    """Perturb the columns that the attributes are named after; InputError as `AttributeSampling.sample`."""
+    values = {name: read_column(data, name) for name in mechanism.attributes}
+    clipped = 0
+    if clip:
+        for name, table in zip(mechanism.attributes, mechanism.mechanisms, strict=True):
+            values[name], moved = table.clip_to_domain(values[name])
+            clipped += moved
+    return WrittenReports(mechanism.sample(values, rng), len(values[mechanism.attributes[0]]), clipped)
+
+
+def read_attributes(mechanism: AttributeSampling, path: FilePath) -> dict[str, np.ndarray]:
+    """Read reports as `perturb_attributes` writes them, NaN where there is none."""
+    return {name: read_sparse_column(path, name) for name in mechanism.attributes}
+
+
+def read_pairs_reports(mechanism: KeyValueMechanism, path: FilePath, column: str, *, drop_missing: bool) -> np.ndarray:
+    """Read reports as `perturb_pairs` writes them; InputError for ones that cannot occur."""
+    return mechanism.from_text(read_labels(path, column, drop_missing=drop_missing).tolist())
+
+
+def read_categories(mechanism: CategoricalMechanism, path: FilePath, column: str, *, drop_missing: bool) -> np.ndarray:
+    """Read reports as `perturb_categories` writes them; InputError for ones that cannot occur."""
+    return mechanism.from_text(read_labels(path, column, drop_missing=drop_missing).tolist())
+
+
+def read_levels(
+    mechanism: PersonalisedMechanism, path: FilePath, column: str, level_column: str
+) -> PersonalisedReports:
+    """Read reports as `perturb_levels` writes them; InputError for ones that cannot occur, or missing ones."""
+    levels = mechanism.level_numbers(read_column(path, level_column))
+    first = mechanism.levels[0]
+    if isinstance(first, TabulatedMechanism):
+        return PersonalisedReports(levels, read_column(path, column))
+    return PersonalisedReports(levels, read_categories(first, path, column, drop_missing=False))
+
+
+def _texts(mechanism: CategoricalMechanism, reports: np.ndarray) -> np.ndarray:
+    return np.array(mechanism.to_text(reports), dtype=object)

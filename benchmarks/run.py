@@ -7,11 +7,14 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
+import categorical_designs
+import categorical_reports
 import certified_designs
 import closed_forms
 import counting
 import exact_tables
 import likelihoods
+import personalised_fit
 import reference_optima
 import same_program
 import throughput
@@ -22,6 +25,10 @@ PAGES = {
     "benchmarks-reports": (
         "Benchmarks: drawing, counting and estimating",
         (throughput, exact_tables, counting, user_weights, likelihoods),
+    ),
+    "benchmarks-categories": (
+        "Benchmarks: categories",
+        (categorical_designs, categorical_reports, personalised_fit),
     ),
 }
 

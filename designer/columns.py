@@ -67,7 +67,7 @@ def read_sparse_column(path: FilePath, column: str) -> np.ndarray:
     -------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
-    >>> _ = path.write_text("name,income\nAnn,1200.5\nBo,\n")
+    >>> _ = path.write_text("name,income\\nAnn,1200.5\\nBo,\\n")
     >>> read_sparse_column(path, "income")
     array([1200.5,    nan])
     """

@@ -30,6 +30,7 @@ from .domain import ClippingWarning
 from .duchi import duchi, duchi_variance
 from .errors import BudgetError, InputError, OptldpError, SolverError, TableError
 from .exact_exponential import exponential_below
+from .exact_mechanism import ExactMechanism
 from .exact_proof import ExactProof, prove
 from .families import FAMILIES
 from .grr import grr, grr_variance
@@ -72,6 +73,7 @@ __all__ = [
     "CategoricalTable",
     "Categories",
     "ClippingWarning",
+    "ExactMechanism",
     "ExactProof",
     "ExactRounding",
     "ExponentialDensity",

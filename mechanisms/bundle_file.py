@@ -17,7 +17,7 @@ from .local_hashing import LocalHashing
 from .personalised import PersonalisedMechanism
 from .table import TabulatedMechanism
 from .table_document import EXACT_FORMAT, FORMAT, document_to_table, table_to_document
-from .table_file import MAX_BYTES, ZIP_START, from_json, parse_table, to_json
+from .table_file import ZIP_START, checked_table, file_content, from_json, parse_table, to_json
 from .unary_encoding import UnaryEncoding
 from .verification import require_private
 
@@ -98,25 +98,21 @@ def read_unverified_mechanism(path: str | os.PathLike[str]) -> TabulatedMechanis
     InputError
         A file that cannot be read.
     """
-    name = repr(str(path))
-    try:
-        if Path(path).stat().st_size > MAX_BYTES:
-            raise TableError(f"a mechanism's file must be at most {MAX_BYTES} bytes, got more in {name}")
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"the mechanism must be a readable file, got {name}: {error.strerror or error}") from None
+    content = file_content(path, "mechanism")
     try:
         return parse_mechanism(content)
     except TableError as error:
-        raise TableError(f"mechanism {name} refused: {error}") from None
+        raise TableError(f"mechanism {str(path)!r} refused: {error}") from None
 
 
 def parse_mechanism(content: bytes) -> TabulatedMechanism | Bundle:
     """Return the table or bundle in a file's bytes, not verified; TableError for anything else."""
-    document = None if content.startswith(ZIP_START) else from_json(content)
-    if not isinstance(document, dict) or document.get("format") != BUNDLE_FORMAT:
+    if content.startswith(ZIP_START):
         return parse_table(content)
+    document = from_json(content)
     try:
+        if not isinstance(document, dict) or document.get("format") != BUNDLE_FORMAT:
+            return checked_table(document)
         bundle = document_to_mechanism({k: v for k, v in document.items() if k != "checksum"})
         found = checksum(document)
     except InputError as error:

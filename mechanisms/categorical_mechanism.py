@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .budget import check_epsilon
-from .bundle import Bundle
 from .categories import Categories
 from .cell_law import Words
 from .errors import InputError, TableError
-from .exact_exponential import exponential_below
+from .exact_mechanism import ExactMechanism
 from .exact_sampling import random_words
 from .provenance import Provenance
 from .table_document import as_number, as_object, provenance_from_document, provenance_to_document, require_keys
 
 
 @dataclass(frozen=True, eq=False)
-class CategoricalMechanism(Bundle):
+class CategoricalMechanism(ExactMechanism):
     """A randomizer of one of K categories, the conditional law of a report given the category.
 
     Whatever its structure, the law is exact: probabilities are ratios of whole numbers, so that `failures` proves
@@ -84,42 +81,12 @@ class CategoricalMechanism(Bundle):
         """Draw one report for each code (N,) that is known to be valid."""
 
     @abstractmethod
-    def checked_reports(self, reports: ArrayLike) -> np.ndarray:
-        """Return reports (N, ...) in their canonical type, or raise InputError for ones that cannot occur."""
-
-    @abstractmethod
     def pmf(self, reports: ArrayLike) -> np.ndarray:
         """Return the probability of each report under each category (N, K)."""
 
     @abstractmethod
     def all_reports(self) -> np.ndarray:
         """Return every report there is; InputError where there are more than a million."""
-
-    @abstractmethod
-    def to_text(self, reports: np.ndarray) -> list[str]:
-        """Return reports as text without commas or quotes, for a column of a file."""
-
-    @abstractmethod
-    def from_text(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the reports that are written as these texts, or raise InputError with the first row that is none."""
-
-    @property
-    @abstractmethod
-    def largest_ratio(self) -> Fraction | None:
-        """The largest ratio of two categories' probabilities of a report, exactly; None where it is infinite."""
-
-    @property
-    def max_log_ratio(self) -> float:
-        """The epsilon really kept."""
-        ratio = self.largest_ratio
-        return math.inf if ratio is None else math.log1p(float(ratio - 1))
-
-    def failures(self) -> tuple[str, ...]:
-        """Return what breaks the promise of privacy, recomputed from the numbers by whole-number arithmetic."""
-        ratio, limit = self.largest_ratio, exponential_below(self.epsilon)
-        if ratio is not None and ratio <= limit:
-            return ()
-        return (f"the log-ratio must be at most {self.epsilon:g}, got {self.max_log_ratio!r}",)
 
     def members(self) -> dict[str, Any]:
         origin = provenance_to_document(self.provenance)

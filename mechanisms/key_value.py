@@ -15,9 +15,8 @@ with optimized utility", for stochastic rounding, where c = 2 e^epsilon / (e^eps
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -27,13 +26,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .budget import check_epsilon
-from .bundle import Bundle, Nested
+from .bundle import Nested
 from .categorical_mechanism import whole_number
 from .categories import Categories
 from .cell_law import Words
 from .errors import InputError, TableError
 from .exact_document import numerators_from_document, require_denominator
-from .exact_exponential import exponential_below
+from .exact_mechanism import ExactMechanism
 from .exact_sampling import ExactLaw, random_words
 from .key_value_pairs import pairs_of_sets, pairs_of_users, sampled_pairs
 from .numerators import DENOMINATOR, check_numerators
@@ -50,7 +49,7 @@ MOST_PADDING = 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class KeyValueMechanism(Bundle):
+class KeyValueMechanism(ExactMechanism):
     """A randomizer of sets of pairs (key, value), no key twice in a set.
 
     A user of s pairs samples each with probability 1 / max(s, padding, 1), else one of `padding` dummy keys. Reports
@@ -250,38 +249,8 @@ class KeyValueMechanism(Bundle):
         """Draw one report for each place (N,), dummies following the keys, whose value was rounded to a row (N,)."""
 
     @abstractmethod
-    def checked_reports(self, reports: ArrayLike) -> np.ndarray:
-        """Return reports (N, ...) in their canonical type, or raise InputError for ones that cannot occur."""
-
-    @abstractmethod
     def shown(self, reports: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the report, the place and the output of everything that is shown, three (S,) arrays."""
-
-    @abstractmethod
-    def to_text(self, reports: np.ndarray) -> list[str]:
-        """Return reports as text without commas or quotes: "place:output", several joined by ";", "-" for none."""
-
-    @abstractmethod
-    def from_text(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the reports that are written as these texts, or raise InputError with the first row that is none."""
-
-    @property
-    @abstractmethod
-    def largest_ratio(self) -> Fraction | None:
-        """The largest ratio of two sets' probabilities of a report, or a bound on it; None where it is infinite."""
-
-    @property
-    def max_log_ratio(self) -> float:
-        """The epsilon really kept."""
-        ratio = self.largest_ratio
-        return math.inf if ratio is None else math.log1p(float(ratio - 1))
-
-    def failures(self) -> tuple[str, ...]:
-        """Return what breaks the promise of privacy, recomputed from the numbers by whole-number arithmetic."""
-        ratio, limit = self.largest_ratio, exponential_below(self.epsilon)
-        if ratio is not None and ratio <= limit:
-            return ()
-        return (f"the log-ratio must be at most {self.epsilon:g}, got {self.max_log_ratio!r}",)
 
     def own_ratios(self) -> list[tuple[Fraction, Fraction]] | None:
         """Return, for each output, the largest and the least of a M(o | v) / (b D(o)); None for a division by zero.

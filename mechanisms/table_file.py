@@ -101,17 +101,22 @@ def read_unverified_table(path: str | os.PathLike[str]) -> TabulatedMechanism:
     InputError
         A file that cannot be read.
     """
-    name = repr(str(path))
-    try:
-        if Path(path).stat().st_size > MAX_BYTES:
-            raise TableError(f"a table file must be at most {MAX_BYTES} bytes, got more in {name}")
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"the table must be a readable file, got {name}: {error.strerror or error}") from None
+    content = file_content(path, "table")
     try:
         return parse_table(content)
     except TableError as error:
-        raise TableError(f"table {name} refused: {error}") from None
+        raise TableError(f"table {str(path)!r} refused: {error}") from None
+
+
+def file_content(path: str | os.PathLike[str], what: str) -> bytes:
+    """Return the bytes of a file, or raise TableError for one that is too large, InputError for an unreadable one."""
+    name = repr(str(path))
+    try:
+        if Path(path).stat().st_size > MAX_BYTES:
+            raise TableError(f"a {what} file must be at most {MAX_BYTES} bytes, got more in {name}")
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"the {what} must be a readable file, got {name}: {error.strerror or error}") from None
 
 
 def parse_table(content: bytes) -> TabulatedMechanism:
@@ -123,12 +128,13 @@ def parse_table(content: bytes) -> TabulatedMechanism:
         Not a table, truncated, of another version, or altered.
     """
     try:
-        return _checked_table(from_npz(content) if content.startswith(ZIP_START) else from_json(content))
+        return checked_table(from_npz(content) if content.startswith(ZIP_START) else from_json(content))
     except InputError as error:
         raise TableError(str(error)) from None
 
 
-def _checked_table(document: Any) -> TabulatedMechanism:
+def checked_table(document: Any) -> TabulatedMechanism:
+    """Return the table of a whole document whose format and checksum are right; TableError or InputError else."""
     if not isinstance(document, dict):
         raise TableError(f"the file must hold one JSON object, got {type(document).__name__}")
     require_keys("the table", document, ("format", "checksum"), optional=tuple(document))

@@ -22,6 +22,10 @@ a sum of such (`SumLikelihood`).  `fit_mixture` maximises it by EM, by SQUAREM (
 interior point (`mixture_newton`), with a quadratic penalty if asked.  Whatever the method, the gradient at the weights
 returned bounds what any others could still gain (Lindsay's certificate).
 
+The third is the *frequency program*: which sets of categories the reports of a frequency oracle support, and how often,
+so that the trace of the inverse information matrix is least (`FrequencyProgram`). `solve_frequency` adds patterns as
+they price out, and `certified_frequency_bound` proves a bound over all 2^K of them, by enumeration or by a relaxation.
+
 A result is returned with its evidence, recomputed from the numbers returned, and with a `Status` that says whether
 the tolerance was met.  What cannot be solved is a SolverError, what makes no sense an InputError.
 """
@@ -30,6 +34,8 @@ from .bit_likelihood import BitLikelihood, bit_sums, count_bit_rows
 from .dense_likelihood import DenseLikelihood
 from .exact_pricing import Pricing, certified_bound, price
 from .fixed_outputs import FixedOutputsSolution, solve_on_outputs
+from .frequency_optimum import FrequencyOptimum, FrequencyProgress, solve_frequency
+from .frequency_program import FrequencyProgram, certified_frequency_bound
 from .mixture_fit import MixtureFit, Stop, fit_mixture
 from .mixture_likelihood import MixtureLikelihood, SumLikelihood
 from .place_likelihood import PlaceLikelihood
@@ -43,6 +49,9 @@ __all__ = [
     "BitLikelihood",
     "DenseLikelihood",
     "FixedOutputsSolution",
+    "FrequencyOptimum",
+    "FrequencyProgram",
+    "FrequencyProgress",
     "MixtureFit",
     "MixtureLikelihood",
     "PlaceLikelihood",
@@ -58,9 +67,11 @@ __all__ = [
     "UnbiasedProgram",
     "bit_sums",
     "certified_bound",
+    "certified_frequency_bound",
     "count_bit_rows",
     "fit_mixture",
     "price",
+    "solve_frequency",
     "solve_on_outputs",
     "solve_unbiased",
     "solve_with_cvxpy",

@@ -371,7 +371,7 @@ class TestTypes:
             load_mechanism(tmp_path / "none.json")
         with pytest.raises(InputError, match="the mechanism must be a readable file"):
             load_mechanism(tmp_path)
-        monkeypatch.setattr(module, "MAX_BYTES", 100)
+        monkeypatch.setattr("optldp.mechanisms.table_file.MAX_BYTES", 100)
         with pytest.raises(TableError, match="must be at most 100 bytes"):
             load_mechanism(saved)
 

@@ -28,4 +28,16 @@ mean = run("estimate", "mech.json", "reports.csv")
 assert mean["ci_low"] < mean["ci_high"], mean
 rows = run("compare", *column, "--range", "0", "200000", "--epsilon", "1", "--method", "piecewise")["rows"]
 assert rows[0]["ratio_to_optimal"] > 1, rows
-print("smoke test: 5 passed, 0 failed")
+
+with open("jobs.csv", "w", newline="") as file:
+    writer = csv.writer(file)
+    writer.writerow(["job"])
+    writer.writerows([rng.choice(["cook", "cook", "smith", "nurse"])] for _ in range(5000))
+column = ["jobs.csv", "--column", "job"]
+made = run("design", *column, "--categorical", "--epsilon", "1", "--method", "optimal", "--out", "jobs.json")
+assert made["relative_gap"] < 1e-3, made
+assert run("verify", "jobs.json", "--exact")["ok"]
+assert run("perturb", "jobs.json", *column, "--out", "jobs-reports.csv", "--seed", "7")["n"] == 5000
+found = run("estimate", "jobs.json", "jobs-reports.csv", "--method", "mle")
+assert found["category"][found["frequency"].index(max(found["frequency"]))] == "cook", found
+print("smoke test: 9 passed, 0 failed")

@@ -54,6 +54,7 @@ from .report_counts import ReportCounts, ReportGroup, Service
 from .report_likelihood import likelihood_of
 from .smoothed_em import LOGLIK_CHANGE, ems
 from .smoothness import PenalisedMixture, penalised_likelihood
+from .support_counts import SupportCounts
 from .unbiasing import affine_unbiasing, optimal_decoder
 
 __all__ = [
@@ -77,6 +78,7 @@ __all__ = [
     "ReportCounts",
     "ReportGroup",
     "Service",
+    "SupportCounts",
     "affine_unbiasing",
     "apldp_levels",
     "auem",

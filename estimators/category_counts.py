@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..mechanisms.categorical_mechanism import CategoricalMechanism
+from ..mechanisms.categorical_mechanism import CategoricalMechanism, PureProtocol
 from ..mechanisms.errors import InputError
 from ..solvers.bit_likelihood import count_bit_rows
-
-NOT_THE_LAW = ("epsilon", "provenance")
-"""What a mechanism says of itself; two that differ in nothing else make the same reports alike."""
+from .support_counts import support_counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +57,17 @@ class CategoryCounts:
         """Number of reports."""
         return int(self.counts.sum())
 
+    def support_counts(self) -> np.ndarray:
+        """Return how many users (K,) made a report that supports each category; for pure protocols."""
+        if not isinstance(self.mechanism, PureProtocol):
+            raise InputError(f"support counts need a pure protocol, got {self.mechanism!r}")
+        return support_counts(self.mechanism, self.reports, self.counts)
+
     def __add__(self, other: CategoryCounts) -> CategoryCounts:
         """Return the counts of the union of two sets of users without a user in common."""
         if not isinstance(other, CategoryCounts):
             return NotImplemented
-        if not _same_law(self.mechanism, other.mechanism):
+        if not self.mechanism.same_law(other.mechanism):
             raise InputError(
                 f"counts can be added for the same mechanism only, got {self.mechanism!r} and {other.mechanism!r}"
             )
@@ -84,12 +88,3 @@ def _counted(reports: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.nd
     total = np.zeros(distinct.size, dtype=np.int64)
     np.add.at(total, which, counts)
     return distinct, total
-
-
-def _same_law(left: CategoricalMechanism, right: CategoricalMechanism) -> bool:
-    if left is right:
-        return True
-    if type(left) is not type(right) or left.categories != right.categories:
-        return False
-    names = [field.name for field in fields(left) if field.name not in ("categories", *NOT_THE_LAW)]
-    return all(np.array_equal(getattr(left, name), getattr(right, name)) for name in names)

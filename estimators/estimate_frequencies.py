@@ -19,6 +19,7 @@ from .frequency_estimate import FrequencyEstimate, FrequencyMethod, Target
 from .mean_interval import check_level
 from .mixture_reduction import THRESHOLD_SDS, MergedLikelihood, mixture_reduction
 from .smoothed_em import LOGLIK_CHANGE
+from .support_counts import SupportCounts
 from .weight_covariance import maximum_covariance
 
 DECODED = ("unbiased", "norm-sub", "base-cut", "iiw")
@@ -37,7 +38,7 @@ NEWTON_OPERATIONS = 2**36
 
 
 def estimate_frequencies(
-    counts: CategoryCounts,
+    counts: CategoryCounts | SupportCounts,
     *,
     method: FrequencyMethod = "unbiased",
     level: float = 0.95,
@@ -52,7 +53,8 @@ def estimate_frequencies(
 
     Parameters
     ----------
-    counts : CategoryCounts
+    counts : CategoryCounts or SupportCounts
+        The latter for "unbiased", "norm-sub", "base-cut" and "iiw" alone.
     method : {"unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr"}
         "unbiased": the average of decoded reports, see `frequency_decoder`. "norm-sub", "base-cut" and "iiw" make it
         consistent or smooth, see `consistency`. "mle": the exact maximum likelihood. "em": EM that stops early, as the
@@ -114,7 +116,12 @@ def estimate_frequencies(
         if method not in SETTINGS[name]:
             raise InputError(f"{name} is for {', '.join(SETTINGS[name])}, got method {method!r}: leave it out")
     counts.require_reports()
-    found = _decoded(method, counts, **given) if method in DECODED else _fitted(method, counts, given, progress)
+    if method in DECODED:
+        found = _decoded(method, counts, **given)
+    elif isinstance(counts, SupportCounts):
+        raise InputError(f"method {method} needs whole reports, got support counts: use CategoryCounts")
+    else:
+        found = _fitted(method, counts, given, progress)
     return FrequencyEstimate(
         counts.mechanism.categories,
         found.frequencies,
@@ -140,7 +147,7 @@ class _Found(NamedTuple):
 
 def _decoded(
     method: str,
-    counts: CategoryCounts,
+    counts: CategoryCounts | SupportCounts,
     *,
     target: Target = "users",
     prior: ArrayLike | None = None,

@@ -17,8 +17,9 @@ from ..mechanisms.categorical_mechanism import CategoricalMechanism, PureProtoco
 from ..mechanisms.categorical_table import CategoricalTable
 from ..mechanisms.errors import InputError
 from ..mechanisms.unary_encoding import UnaryEncoding
-from ..solvers.bit_likelihood import BitLikelihood, bit_sums
+from ..solvers.bit_likelihood import BitLikelihood
 from .category_counts import CategoryCounts
+from .support_counts import SupportCounts
 from .unbiasing import UNBIASED_TOLERANCE, normalised
 
 
@@ -26,7 +27,7 @@ class FrequencyDecoder(ABC):
     """Unbiased numbers for every report and category."""
 
     @abstractmethod
-    def frequencies(self, counts: CategoryCounts) -> np.ndarray:
+    def frequencies(self, counts: CategoryCounts | SupportCounts) -> np.ndarray:
         """Return the unbiased estimate (K,); its entries may be negative, or not add up to one."""
 
     @abstractmethod
@@ -55,10 +56,9 @@ class SupportDecoder(FrequencyDecoder):
         self._mechanism = mechanism
         self._size = len(mechanism.categories)
 
-    def frequencies(self, counts: CategoryCounts) -> np.ndarray:
+    def frequencies(self, counts: CategoryCounts | SupportCounts) -> np.ndarray:
         p, q = self._mechanism.own_support, self._mechanism.other_support
-        sums = bit_sums(self._mechanism.support(counts.reports), counts.counts)[: self._size]
-        return (sums / counts.n_users - q) / (p - q)
+        return (counts.support_counts() / counts.n_users - q) / (p - q)
 
     def variances(self, frequencies: np.ndarray) -> np.ndarray:
         return np.asarray(self._mechanism.frequency_variance(frequencies))
@@ -108,7 +108,8 @@ class TableDecoder(FrequencyDecoder):
                 f"{len(self._table)} categories apart (the best decoder found is off by {off:.2g}): use method mle"
             )
 
-    def frequencies(self, counts: CategoryCounts) -> np.ndarray:
+    def frequencies(self, counts: CategoryCounts | SupportCounts) -> np.ndarray:
+        assert isinstance(counts, CategoryCounts)  # a table has no support counts
         return self._values[:, counts.reports] @ (counts.counts / counts.n_users)
 
     def variances(self, frequencies: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ from .exact_mechanism import ExactMechanism
 from .exact_sampling import random_words
 from .provenance import Provenance
 from .table_document import as_number, as_object, provenance_from_document, provenance_to_document, require_keys
+
+NOT_THE_LAW = ("epsilon", "provenance")
+"""What a mechanism says of itself; two that differ in nothing else make the same reports alike."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +90,15 @@ class CategoricalMechanism(ExactMechanism):
     @abstractmethod
     def all_reports(self) -> np.ndarray:
         """Return every report there is; InputError where there are more than a million."""
+
+    def same_law(self, other: CategoricalMechanism) -> bool:
+        """Whether the other one makes the same reports with the same probabilities, whatever both say of themselves."""
+        if self is other:
+            return True
+        if type(self) is not type(other) or self.categories != other.categories:
+            return False
+        names = [field.name for field in fields(self) if field.name not in ("categories", *NOT_THE_LAW)]
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
     def members(self) -> dict[str, Any]:
         origin = provenance_to_document(self.provenance)

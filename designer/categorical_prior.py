@@ -9,7 +9,7 @@ import numpy as np
 from ..estimators.data_file import FilePath, missing_message
 from ..mechanisms.categories import Categories
 from ..mechanisms.errors import InputError
-from .text_columns import read_labels, read_texts
+from .text_columns import missing_texts, read_labels, read_texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class CategoricalPrior:
         """
         labels, texts = read_texts(path, ["value", "weight"])
         for name, column in (("value", labels), ("weight", texts)):
-            missing = np.equal(column, None)
+            missing = missing_texts(column)
             if missing.any():
                 where = f"column {name!r} of {str(path)!r}"
                 raise InputError(missing_message(where, int(missing.sum()), int(np.argmax(missing)) + 1))

@@ -222,9 +222,7 @@ def _finite_column(
     """The named column as finite doubles, or the error that says which row stands in the way."""
     where = f"column {column!r} of {str(path)!r}"
     fetched = _doubles(relation, names, column, where, drop_missing=drop_missing)
-    if np.ma.is_masked(fetched):
-        fetched = fetched.compressed()
-    values = np.asarray(fetched, dtype=np.float64)
+    values = np.asarray(np.ma.compressed(fetched), dtype=np.float64)
     if values.size == 0:
         raise InputError(f"{where} must hold at least one value, but it is empty")
     if not (finite := np.isfinite(values)).all():

@@ -94,12 +94,23 @@ def read_labels(path: FilePath, column: str, *, drop_missing: bool = False) -> n
     """
     (texts,) = read_texts(path, [column])
     where = f"column {column!r} of {str(path)!r}"
-    missing = np.equal(texts, None)
+    missing = missing_texts(texts)
     if missing.any() and not drop_missing:
         raise InputError(missing_message(where, int(missing.sum()), int(np.argmax(missing)) + 1))
     if missing.all():
         raise InputError(f"{where} must hold at least one value, but it is empty")
     return texts[~missing].astype(np.str_)
+
+
+def missing_texts(texts: np.ndarray) -> np.ndarray:
+    """Return which texts (N,) of `read_texts` are missing.
+
+    Example
+    -------
+    >>> missing_texts(np.array(["a", None], dtype=object))
+    array([False,  True])
+    """
+    return np.asarray(texts == None)  # noqa: E711 -- elementwise
 
 
 def _with_none(fetched: np.ndarray) -> np.ndarray:

@@ -91,7 +91,7 @@ def _errors(data: str, name: str, law: str, rng: np.random.Generator) -> Errors:
     codes, labels, truth = _column(data, name)
     shares = _shares(law, EPSILONS)
     levels = rng.choice(len(EPSILONS), codes.size, p=shares)
-    clear = PersonalisedMechanism([basic_rappor(labels, e) for e in EPSILONS])
+    clear = PersonalisedMechanism([basic_rappor(labels.tolist(), e) for e in EPSILONS])
     sent = clear.sample(labels[codes], levels, rng)
     errors = {}
     for epsilon in LEVEL_EPSILONS:
@@ -113,7 +113,7 @@ def _two_levels(data: str, name: str, law: str, rng: np.random.Generator) -> Err
     codes, labels, truth = _column(data, name)
     shares = _shares(law, EPSILONS[:2])
     levels = rng.choice(2, codes.size, p=shares)
-    mechanism = PersonalisedMechanism([basic_rappor(labels, e) for e in EPSILONS[:2]], 0.1)
+    mechanism = PersonalisedMechanism([basic_rappor(labels.tolist(), e) for e in EPSILONS[:2]], 0.1)
     counts = PersonalisedCounts.from_reports(mechanism, mechanism.sample(labels[codes], levels, rng))
     guessed = rng.random()
     blended = {
@@ -160,7 +160,7 @@ def _bound(counts: PersonalisedCounts, shares: np.ndarray, truth: np.ndarray) ->
 def _apldp(codes: np.ndarray, labels: np.ndarray, levels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     groups = [
         CategoryCounts.from_reports(made, made.sample(labels[codes[levels == i]], rng))
-        for i, made in enumerate(apldp_levels(labels, EPSILONS))
+        for i, made in enumerate(apldp_levels(labels.tolist(), EPSILONS))
     ]
     return combine_levels(groups).frequencies
 

@@ -1,5 +1,8 @@
 """Designed tables for categories: private by proof, with evidence that holds for the whole budget."""
 
+# Tests know which kind of mechanism or result they made; the types say only that it may be one of several.
+# pyright: reportOptionalSubscript=false
+
 import math
 
 import numpy as np

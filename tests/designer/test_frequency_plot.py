@@ -1,5 +1,8 @@
 """The picture of frequencies: what is drawn, and how much of it."""
 
+# Tests know which kind of mechanism or result they made; the types say only that it may be one of several.
+# pyright: reportAttributeAccessIssue=false
+
 import sys
 
 import numpy as np

@@ -1,5 +1,8 @@
 """Columns of text: aligned rows, missing values, numbers as text."""
 
+# Tests know which kind of mechanism or result they made; the types say only that it may be one of several.
+# pyright: reportOptionalMemberAccess=false
+
 from pathlib import Path
 
 import duckdb

@@ -1,5 +1,8 @@
 """The likelihood of categorical reports, against the probability of every report there is."""
 
+# Tests know which kind of mechanism or result they made; the types say only that it may be one of several.
+# pyright: reportAbstractUsage=false
+
 import importlib
 
 import numpy as np

@@ -1,5 +1,8 @@
 """Estimated frequencies: intervals that cover, fits with their evidence, and what must not matter."""
 
+# Tests know which kind of mechanism or result they made; the types say only that it may be one of several.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportCallIssue=false, reportOptionalMemberAccess=false, reportOptionalOperand=false
+
 import importlib
 
 import numpy as np

@@ -1,5 +1,8 @@
 """What others do with personalised budgets: EMOA as printed, RCF, APLDP, PPDA, PBP."""
 
+# Tests know which kind of mechanism or result they made; the types say only that it may be one of several.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false
+
 import numpy as np
 import pytest
 from optldp.estimators.category_counts import CategoryCounts

@@ -1,5 +1,8 @@
 """Counts of pairs of reports, the shares of the levels, and AUEM."""
 
+# Tests know which kind of mechanism or result they made; the types say only that it may be one of several.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportOperatorIssue=false
+
 import numpy as np
 import pytest
 from optldp.estimators.personalised_auem import auem, clipped, invert_supports

@@ -1,5 +1,8 @@
 """Distributions and means of numbers whose users chose their budgets."""
 
+# Tests know which kind of mechanism or result they made; the types say only that it may be one of several.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false
+
 import numpy as np
 import pytest
 from optldp.estimators.decoding import plain_decoder

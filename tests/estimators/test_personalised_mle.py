@@ -1,5 +1,8 @@
 """The joint likelihood of levels and values, its maximum, and how that scatters."""
 
+# Tests know which kind of mechanism or result they made; the types say only that it may be one of several.
+# pyright: reportAttributeAccessIssue=false
+
 import itertools
 
 import numpy as np

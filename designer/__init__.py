@@ -25,10 +25,13 @@ if TYPE_CHECKING:
     from .cohort import ClientCohort, Cohort, OneReportClient, ValueCohort
     from .columns import read_column, read_pairs, write_column
     from .comparison import ComparisonRow, compare
+    from .continuum import ContinuumCertificate, GapDesign, continuum_certificate, design_to_gap
     from .frequency_plot import frequency_figure
     from .heatmap import mechanism_heatmap
     from .lattice import lattice_mechanism
     from .mechanism_design import DEFAULT_TOLERANCE, METHODS, Design, design
+    from .minimax import MinimaxDesign, design_minimax, minimax_knots
+    from .minimax_trade_off import design_trade_off, trade_off_curve
     from .optimum import CertifiedOptimum, certified_optimum
     from .prior import DEFAULT_FLOOR, DEFAULT_KNOTS, Prior
     from .two_phase_plan import TwoPhasePlan, TwoPhaseResult
@@ -46,6 +49,9 @@ _HOMES = {
     "columns": ("read_column", "read_pairs", "write_column"),
     "comparison": ("ComparisonRow", "compare"),
     "mechanism_design": ("DEFAULT_TOLERANCE", "METHODS", "Design", "design"),
+    "continuum": ("ContinuumCertificate", "GapDesign", "continuum_certificate", "design_to_gap"),
+    "minimax": ("MinimaxDesign", "design_minimax", "minimax_knots"),
+    "minimax_trade_off": ("design_trade_off", "trade_off_curve"),
     "frequency_plot": ("frequency_figure",),
     "heatmap": ("mechanism_heatmap",),
     "lattice": ("lattice_mechanism",),
@@ -72,7 +78,10 @@ __all__ = [
     "ClientCohort",
     "Cohort",
     "ComparisonRow",
+    "ContinuumCertificate",
     "Design",
+    "GapDesign",
+    "MinimaxDesign",
     "OneReportClient",
     "OracleError",
     "Prior",
@@ -85,14 +94,20 @@ __all__ = [
     "certified_optimum",
     "compare",
     "compare_categorical",
+    "continuum_certificate",
     "design",
     "design_attributes",
     "design_categorical",
+    "design_minimax",
+    "design_to_gap",
+    "design_trade_off",
     "frequency_figure",
     "lattice_mechanism",
     "mechanism_heatmap",
+    "minimax_knots",
     "read_column",
     "read_pairs",
+    "trade_off_curve",
     "two_phase",
     "write_column",
 ]

@@ -14,6 +14,10 @@ trusts no solver, ours included.
 (`ratio_program`; `linear_program` is the one place that talks to HiGHS), and to our interior point,
 `solve_on_outputs` (`fixed_outputs`).  They are each other's oracles.
 
+Two relatives of the same program use the same pricing: `solve_minimax` minimises the largest variance, or a mixture of
+it and the expected one, with the least favourable prior as its certificate, and `continuum_bound` turns the knots'
+multipliers into a bound for every mechanism on the whole interval.
+
 The second program is the *mixture likelihood*: weights of known components under which counted observations are
 likeliest.  A `MixtureLikelihood` offers products with the matrix of probabilities and hides how that is stored: as two
 halves of a full table (`DenseLikelihood`), as rows of the combinations seen (`TupleLikelihood`), as jumps between runs
@@ -31,11 +35,14 @@ the tolerance was met.  What cannot be solved is a SolverError, what makes no se
 """
 
 from .bit_likelihood import BitLikelihood, bit_sums, count_bit_rows
+from .continuum_bound import ContinuumBound, continuum_bound
 from .dense_likelihood import DenseLikelihood
 from .exact_pricing import Pricing, certified_bound, price
 from .fixed_outputs import FixedOutputsSolution, solve_on_outputs
 from .frequency_optimum import FrequencyOptimum, FrequencyProgress, solve_frequency
 from .frequency_program import FrequencyProgram, certified_frequency_bound
+from .minimax_optimum import MinimaxOptimum, solve_minimax
+from .minimax_program import MinimaxProgram
 from .mixture_fit import MixtureFit, Stop, fit_mixture
 from .mixture_likelihood import MixtureLikelihood, SumLikelihood
 from .place_likelihood import PlaceLikelihood
@@ -47,11 +54,14 @@ from .unbiased_program import UnbiasedProgram
 
 __all__ = [
     "BitLikelihood",
+    "ContinuumBound",
     "DenseLikelihood",
     "FixedOutputsSolution",
     "FrequencyOptimum",
     "FrequencyProgram",
     "FrequencyProgress",
+    "MinimaxOptimum",
+    "MinimaxProgram",
     "MixtureFit",
     "MixtureLikelihood",
     "PlaceLikelihood",
@@ -68,10 +78,12 @@ __all__ = [
     "bit_sums",
     "certified_bound",
     "certified_frequency_bound",
+    "continuum_bound",
     "count_bit_rows",
     "fit_mixture",
     "price",
     "solve_frequency",
+    "solve_minimax",
     "solve_on_outputs",
     "solve_unbiased",
     "solve_with_cvxpy",

@@ -45,11 +45,11 @@ def sparse_mechanism(program: UnbiasedProgram, outputs: Array, floor: Array) -> 
         The floor admits no unbiased rows.
     """
     outputs, P = stretched_rows(program, outputs, floor)
-    position, pattern, theta = _staircases(program, floor, P)
+    position, pattern, theta = staircases(program, floor, P)
     offsets = program.offsets(outputs[position])
     columns = np.concatenate([pattern, pattern * offsets])
     cost = program.weights @ (pattern * offsets**2)
-    basis, weight = _push(columns, cost, theta)
+    basis, weight = push_to_basis(columns, cost, theta)
     lighter = np.zeros(len(outputs))
     np.add.at(lighter, position[basis], np.maximum(weight, 0))
     used = lighter * program.ratio > NEGLIGIBLE
@@ -62,7 +62,7 @@ def sparse_mechanism(program: UnbiasedProgram, outputs: Array, floor: Array) -> 
     return fewer, sparse
 
 
-def _staircases(program: UnbiasedProgram, floor: Array, P: Array) -> tuple[Indices, Array, Array]:
+def staircases(program: UnbiasedProgram, floor: Array, P: Array) -> tuple[Indices, Array, Array]:
     """Return, per staircase column, the output's position, the pattern in {1, E} (n, K) and the weight theta."""
     m = len(floor)
     level = np.clip((P - floor) / ((program.ratio - 1) * floor), 0.0, 1.0)
@@ -73,7 +73,7 @@ def _staircases(program: UnbiasedProgram, floor: Array, P: Array) -> tuple[Indic
     return position, pattern, weight[k, position]
 
 
-def _push(columns: Array, cost: Array, theta: Array) -> tuple[Indices, Array]:
+def push_to_basis(columns: Array, cost: Array, theta: Array) -> tuple[Indices, Array]:
     """Return a basis, and its weights, reached from theta > 0 by moves that keep columns @ theta, lowering the cost."""
     # scipy's annotations do not follow the options.
     r, order = cast("tuple[Array, Indices]", qr(columns * theta, mode="r", pivoting=True))

@@ -1,5 +1,6 @@
 """The bound for the continuum against finer optima, dense scans, continuous mechanisms and exact arithmetic."""
 
+import importlib
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +17,8 @@ from optldp.solvers.continuum_bound import continuum_bound
 from optldp.solvers.exact_pricing import price
 from optldp.solvers.unbiased_optimum import UnbiasedOptimum, solve_unbiased
 from optldp.solvers.unbiased_program import UnbiasedProgram
+
+MODULE = importlib.import_module("optldp.solvers.continuum_bound")  # the package exports a function of its name
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -69,7 +72,7 @@ def gap(program: UnbiasedProgram, best: UnbiasedOptimum, rounding: np.ndarray, m
     variance = best.objective + rounding.sum()
     with pytest.MonkeyPatch.context() as patch:
         if margins is not None:
-            patch.setattr("optldp.solvers.continuum_bound.MARGINS", margins)
+            patch.setattr(MODULE, "MARGINS", margins)
         return float(1 - continuum_bound(program, best.lam, best.nu, rounding).lower_bound / variance)
 
 
@@ -159,7 +162,7 @@ def test_a_dense_scan_of_the_dual_function_confirms_it(random_program, seed, mar
     measure = random_measure(random_program(seed, knots=(3, 9), budgets=(0.2, 4.0)), seed)
     program, rounding = measure[:2]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("optldp.solvers.continuum_bound.MARGINS", (margin,))
+        patch.setattr(MODULE, "MARGINS", (margin,))
         patch.setattr("optldp.solvers.exact_pricing.DINKELBACH_STEPS", 0)
         lam, nu = disturbed_multipliers(program, seed)
         scanned = dual_value(measure, lam, nu, margin)
@@ -257,7 +260,7 @@ def test_rounding_never_lifts_it_above_exact_arithmetic(seed):
     best = solve_unbiased(x, program.weights, 5.0)
     lam, nu = 0.999 * best.lam, 0.999 * best.nu
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("optldp.solvers.continuum_bound.MARGINS", (1e9,))
+        patch.setattr(MODULE, "MARGINS", (1e9,))
         found = continuum_bound(program, lam, nu, 0.5 * rounding)
     n = [Fraction(b) / Fraction(p) + 2 * Fraction(a) for a, b, p in zip(x, nu, program.weights, strict=True)]
     at, terms = list(map(Fraction, x)), list(map(Fraction, 0.5 * rounding))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .advice import DEFAULT_MECHANISMS, Advice, advise
     from .advice_bootstrap import AdviceRow, Simulated
     from .attribute_design import AttributeDesign, SampledChoice, design_attributes
+    from .budget_planning import BudgetPlan, plan_epsilon, plan_error
     from .budget_token import BudgetToken
     from .categorical_comparison import OracleError, compare_categorical
     from .categorical_design import CategoricalDesign, design_categorical
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
     from .minimax import MinimaxDesign, design_minimax, minimax_knots
     from .minimax_trade_off import design_trade_off, trade_off_curve
     from .optimum import CertifiedOptimum, certified_optimum
+    from .parallel_sweep import sweep
     from .prior import DEFAULT_FLOOR, DEFAULT_KNOTS, Prior
+    from .sweep_table import SweepRow, SweepTable
     from .two_phase_plan import TwoPhasePlan, TwoPhaseResult
     from .two_phase_protocol import two_phase
 
@@ -41,7 +44,10 @@ _HOMES = {
     "advice": ("DEFAULT_MECHANISMS", "Advice", "advise"),
     "advice_bootstrap": ("AdviceRow", "Simulated"),
     "attribute_design": ("AttributeDesign", "SampledChoice", "design_attributes"),
+    "budget_planning": ("BudgetPlan", "plan_epsilon", "plan_error"),
     "budget_token": ("BudgetToken",),
+    "parallel_sweep": ("sweep",),
+    "sweep_table": ("SweepRow", "SweepTable"),
     "categorical_comparison": ("OracleError", "compare_categorical"),
     "categorical_design": ("CategoricalDesign", "design_categorical"),
     "categorical_prior": ("CategoricalPrior",),
@@ -71,6 +77,7 @@ __all__ = [
     "Advice",
     "AdviceRow",
     "AttributeDesign",
+    "BudgetPlan",
     "BudgetToken",
     "CategoricalDesign",
     "CategoricalPrior",
@@ -87,6 +94,8 @@ __all__ = [
     "Prior",
     "SampledChoice",
     "Simulated",
+    "SweepRow",
+    "SweepTable",
     "TwoPhasePlan",
     "TwoPhaseResult",
     "ValueCohort",
@@ -105,8 +114,11 @@ __all__ = [
     "lattice_mechanism",
     "mechanism_heatmap",
     "minimax_knots",
+    "plan_epsilon",
+    "plan_error",
     "read_column",
     "read_pairs",
+    "sweep",
     "trade_off_curve",
     "two_phase",
     "write_column",

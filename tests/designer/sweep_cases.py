@@ -1,0 +1,43 @@
+"""Priors, budgets and what else the tests of sweeps share."""
+
+# What stands in for a design in a test is found where it is used, in another module than its own.
+# pyright: reportPrivateImportUsage=false
+
+import functools
+
+import numpy as np
+import pytest
+from optldp.designer import Prior, sweep_case
+from optldp.designer.parallel_sweep import sweep
+from optldp.designer.sweep_table import SweepTable
+
+KNOTS = np.linspace(0, 50, 7)
+PRIORS = {
+    "skewed": Prior.on_knots(KNOTS, [1, 4, 9, 4, 1, 0, 0], source="public"),
+    "flat": Prior.on_knots(KNOTS, np.ones(7), source="public"),
+    "coarse": Prior.on_knots(KNOTS[::2], np.ones(4), source="public"),
+}
+EPSILONS = [2.0, 0.5]
+FEW = ["optimal", "duchi", "laplace"]
+
+FAR_AWAY = Prior.on_knots(np.linspace(1e12, 1e12 + 1, 5), np.ones(5), source="public")
+"""So far from zero that at a small budget some families cannot be unbiased."""
+
+
+@functools.cache
+def whole_table() -> SweepTable:
+    """Return every case with every method, computed one after the other."""
+    return sweep(PRIORS, EPSILONS)
+
+
+def watched_optima(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, float]]:
+    """Return a list that will hold the optima solved in this process, as they come: number of knots and budget."""
+    real, seen = sweep_case.against_optimum, []
+
+    def watched(prior, epsilon, **options):
+        if options.get("optimum") is None:
+            seen.append((prior.knots.size, epsilon))
+        return real(prior, epsilon, **options)
+
+    monkeypatch.setattr(sweep_case, "against_optimum", watched)
+    return seen

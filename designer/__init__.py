@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .columns import read_column, read_pairs, write_column
     from .comparison import ComparisonRow, compare
     from .continuum import ContinuumCertificate, GapDesign, continuum_certificate, design_to_gap
+    from .distribution_planning import DistributionPlan, plan_distribution_epsilon, plan_distribution_error
     from .frequency_plot import frequency_figure
     from .heatmap import mechanism_heatmap
     from .lattice import lattice_mechanism
@@ -58,6 +59,7 @@ _HOMES = {
     "continuum": ("ContinuumCertificate", "GapDesign", "continuum_certificate", "design_to_gap"),
     "minimax": ("MinimaxDesign", "design_minimax", "minimax_knots"),
     "minimax_trade_off": ("design_trade_off", "trade_off_curve"),
+    "distribution_planning": ("DistributionPlan", "plan_distribution_epsilon", "plan_distribution_error"),
     "frequency_plot": ("frequency_figure",),
     "heatmap": ("mechanism_heatmap",),
     "lattice": ("lattice_mechanism",),
@@ -87,6 +89,7 @@ __all__ = [
     "ComparisonRow",
     "ContinuumCertificate",
     "Design",
+    "DistributionPlan",
     "GapDesign",
     "MinimaxDesign",
     "OneReportClient",
@@ -114,6 +117,8 @@ __all__ = [
     "lattice_mechanism",
     "mechanism_heatmap",
     "minimax_knots",
+    "plan_distribution_epsilon",
+    "plan_distribution_error",
     "plan_epsilon",
     "plan_error",
     "read_column",

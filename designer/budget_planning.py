@@ -14,16 +14,15 @@ allows rules out itself and every smaller one.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.optimize import brentq
 
-from ..mechanisms.budget import MAX_EPSILON, MIN_EPSILON, check_epsilon
+from ..mechanisms.budget import MAX_EPSILON, check_epsilon
 from ..mechanisms.errors import InputError
+from .budget_search import OutOfReachError, crossing
 from .mechanism_design import DEFAULT_TOLERANCE, Design, design
 from .optimum import certified_optimum
 from .prior import DEFAULT_FLOOR, Prior
@@ -34,19 +33,8 @@ MeanOf = Literal["users", "population"]
 PRECISION = 1e-3
 """Relative width to which the least budget is found; the error then is within about a thousandth of the target."""
 
-LOWEST, HIGHEST = math.log(MIN_EPSILON), math.log(MAX_EPSILON)
-
-STRIDE = math.log(4.0)
-"""Between the logarithms of the first budgets tried; the error goes with about the inverse of a small budget."""
-
-LEAST_ERROR = sys.float_info.min
-"""Stands for a bound of zero, which has no logarithm."""
-
 ROUND_UP = 1 + 1e-5
 """So that an error quoted with six digits is one that can be met."""
-
-HIT = 1e-12
-"""Stands for the logarithm of an exact hit, so that the search goes on to where the target is missed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,10 +180,10 @@ def plan_epsilon(
 
     which = "any unbiased mechanism on these knots"
     try:
-        ruled_out, possible = _crossing(least_error, target, 1.0)
+        ruled_out, possible = crossing(least_error, target, 1.0, PRECISION)
         which = method
-        _, enough = _crossing(error, target, possible)
-    except _OutOfReachError as best:
+        _, enough = crossing(error, target, possible, PRECISION)
+    except OutOfReachError as best:
         raise InputError(
             f"target_error must be at least {ROUND_UP * best.error:.6g}, the best of {which} with {average.users} "
             f"users and the largest epsilon, {MAX_EPSILON:g}, got {target_error!r}: ask more users"
@@ -234,45 +222,6 @@ class _Average:
                 f"without any privacy, got {target!r}: ask more users"
             )
         return float(target)
-
-
-class _OutOfReachError(Exception):
-    """Not even the largest budget makes so little error; `error` is what it makes."""
-
-    def __init__(self, error: float) -> None:
-        super().__init__(error)
-        self.error = error
-
-
-def _crossing(error: Callable[[float], float], target: float, start: float) -> tuple[float, float]:
-    """Return two budgets tried: the least that meets the target, after the largest below it that misses it.
-
-    The latter is 0 where all meet it; _OutOfReachError if the largest of all misses it.
-    """
-    tried: dict[float, float] = {}
-
-    def excess(log_epsilon: float) -> float:
-        epsilon = MAX_EPSILON if log_epsilon >= HIGHEST else max(math.exp(log_epsilon), MIN_EPSILON)
-        if epsilon not in tried:
-            made = error(epsilon)
-            # In logarithms the curve is nearly straight, which spares the search many trials.
-            distance = math.log(max(made, LEAST_ERROR)) - math.log(target)
-            tried[epsilon] = max(distance, HIT) if made > target else min(distance, -HIT)
-            if epsilon == MAX_EPSILON and made > target:
-                raise _OutOfReachError(made)
-        return tried[epsilon]
-
-    low = high = math.log(start)
-    while excess(high) > 0:
-        low, high = high, min(high + STRIDE, HIGHEST)
-    while low == high > LOWEST:
-        low = max(high - STRIDE, LOWEST)
-        if excess(low) < 0:
-            high = low
-    if low < high:
-        brentq(excess, low, high, xtol=PRECISION)
-    meeting = min(epsilon for epsilon, found in tried.items() if found < 0)
-    return max((epsilon for epsilon, found in tried.items() if found > 0 and epsilon < meeting), default=0.0), meeting
 
 
 def _plan(made: Design, prior: Prior, average: _Average, tolerance: float, least_epsilon: float | None) -> BudgetPlan:

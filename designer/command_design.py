@@ -29,13 +29,12 @@ from .command_output import (
     require_place,
     say,
 )
+from .command_prior import CARRIED
 from .design_options import DesignOptions
 
 if TYPE_CHECKING:
     from .command_bundle_design import Designed
     from .mechanism_design import Design
-
-CARRIED = "warning: the table file holds the prior itself; --omit-prior leaves it out."
 
 
 @one_line_errors

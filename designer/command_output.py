@@ -188,3 +188,20 @@ def share_progress(what: str) -> Iterator[Callable[[str, float], None]]:
             bar.update(task, description=description, completed=share)
 
         yield update
+
+
+@contextmanager
+def budget_progress(what: str) -> Iterator[Callable[[float, float], None]]:
+    """Show a spinner on stderr; call with a budget tried and the error it makes."""
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(what, total=None)
+
+        def update(epsilon: float, error: float) -> None:
+            bar.update(task, description=f"{what}: epsilon {epsilon:.4g}, error {error:.4g}")
+
+        yield update

@@ -18,6 +18,7 @@ SENSITIVE = (
     "warning: the result is a function of the prior; if that comes from values to be protected, the result is as "
     "sensitive as they are. Say --public if the prior is public knowledge."
 )
+CARRIED = "warning: the table file holds the prior itself; optldp design --omit-prior leaves it out."
 LABELS_DISCLOSED = (
     "note: the categories are those that occur in DATA, a disclosure; --prior FILE with the columns value and weight "
     "declares them"

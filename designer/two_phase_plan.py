@@ -25,6 +25,8 @@ from ..solvers import Progress
 from .mechanism_design import DEFAULT_TOLERANCE, METHODS, Design, design
 from .prior import DEFAULT_FLOOR, DEFAULT_KNOTS, Prior
 from .prior_input import as_knots
+from .robust import RobustDesign, robust_design
+from .robust_region import confidence_region, require_knots_among
 
 LEAST_CLIENTS = 30
 """Clients that each phase needs: with fewer, a variance estimated from their reports is no weight to combine by,
@@ -72,6 +74,10 @@ class TwoPhasePlan:
     level : float
         Coverage of the interval.
     units : str
+    robust_confidence : float, optional
+        In (0, 1): the second table is then the one of least guarantee over all priors that the first reports do not
+        rule out at this confidence, instead of the best one for the prior that they suggest. The confidence holds
+        for any number of clients, drawn from a large population: see `confidence_region`.
 
     Attributes
     ----------
@@ -103,6 +109,7 @@ class TwoPhasePlan:
     tolerance: float = DEFAULT_TOLERANCE
     level: float = 0.95
     units: str = ""
+    robust_confidence: float | None = None
     first: TabulatedMechanism = field(init=False)
 
     def __post_init__(self) -> None:
@@ -119,6 +126,12 @@ class TwoPhasePlan:
         if not 0.0 <= self.floor <= 1.0:
             raise InputError(f"a floor must lie in [0, 1], got {self.floor!r}")
         object.__setattr__(self, "first", self._first_table(grid))
+        if self.robust_confidence is not None:
+            if not 0.0 < self.robust_confidence < 1.0:
+                raise InputError(f"robust_confidence must lie strictly between 0 and 1, got {self.robust_confidence!r}")
+            if self.method != "optimal":
+                raise InputError(f"robust_confidence is an option of the method optimal, got {self.method!r}")
+            require_knots_among(self.first, grid)
 
     def _first_table(self, grid: np.ndarray) -> TabulatedMechanism:
         if isinstance(self.phase_one, TabulatedMechanism):
@@ -158,17 +171,24 @@ class TwoPhasePlan:
         found = estimate_distribution(counts, method=self.estimator, grid=grid)
         return Prior.on_knots(self.knots, found.weights, source="private-report", units=self.units)
 
-    def second(self, first_reports: ArrayLike, *, progress: Callable[[Progress], None] | None = None) -> Design:
+    def second(
+        self, first_reports: ArrayLike, *, progress: Callable[[Progress], None] | None = None
+    ) -> Design | RobustDesign:
         """Return the second phase's mechanism, designed for what the first reports say; errors as for `learn`.
 
         The table carries the learnt prior, and only that.
         """
         prior = self.learn(first_reports)
+        if self.robust_confidence is not None:
+            region = confidence_region(self.first, first_reports, self.knots, self.robust_confidence).or_every(prior)
+            return robust_design(prior, self.epsilon, region, self.tolerance, True, progress, self.floor)
         return design(
             prior, self.epsilon, method=self.method, floor=self.floor, tolerance=self.tolerance, progress=progress
         )
 
-    def finish(self, first_reports: ArrayLike, second: Design, second_reports: ArrayLike) -> TwoPhaseResult:
+    def finish(
+        self, first_reports: ArrayLike, second: Design | RobustDesign, second_reports: ArrayLike
+    ) -> TwoPhaseResult:
         r"""Combine the reports of both phases into one mean.
 
         Given the first phase, whatever it led to, the second table is unbiased and its clients are a random part
@@ -223,8 +243,9 @@ class TwoPhaseResult:
         From the second phase alone.
     first : TabulatedMechanism
         Table of the first phase.
-    design : Design
-        Mechanism of the second phase, with its certificate; its variances are under the learnt prior.
+    design : Design or RobustDesign
+        Mechanism of the second phase, with its certificate; its variances are under the learnt prior. A robust one
+        says what it guarantees at the plan's confidence, and `is_minimax` if the first reports ruled out no prior.
     """
 
     mean: float
@@ -237,7 +258,7 @@ class TwoPhaseResult:
     first_mean: MeanEstimate | None
     second_mean: MeanEstimate
     first: TabulatedMechanism
-    design: Design
+    design: Design | RobustDesign
 
     @property
     def prior(self) -> Prior:

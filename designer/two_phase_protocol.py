@@ -37,6 +37,7 @@ def two_phase(
     floor: float = DEFAULT_FLOOR,
     tolerance: float = DEFAULT_TOLERANCE,
     level: float = 0.95,
+    robust_confidence: float | None = None,
     progress: Callable[[str, Progress | None], None] | None = None,
 ) -> TwoPhaseResult:
     """Learn the distribution from a share of the clients, design for it, and ask the others through the design.
@@ -58,7 +59,7 @@ def two_phase(
         Deals the clients, and perturbs the values of simulated ones.
     share : float
         Share of clients in the first phase, in (0, 1).
-    knots, phase_one, estimator, method, floor, tolerance, level
+    knots, phase_one, estimator, method, floor, tolerance, level, robust_confidence
         As in `TwoPhasePlan`.
     progress : callable, optional
         Called with the stage and the solver's progress, or None at the stage's end.
@@ -89,7 +90,7 @@ def two_phase(
         raise InputError(f"share must lie strictly between 0 and 1, got {share!r}")
     plan = TwoPhasePlan(
         domain, epsilon, knots=knots, phase_one=phase_one, estimator=estimator, method=method, floor=floor,
-        tolerance=tolerance, level=level,
+        tolerance=tolerance, level=level, robust_confidence=robust_confidence,
     )  # fmt: skip
     cohort = cohort_of(clients, plan.epsilon, plan.domain)
     n_first = _first_size(cohort.n_clients, share)

@@ -120,6 +120,7 @@ def solve_frequency(
     prior: ArrayLike,
     ratio: float,
     *,
+    importance: ArrayLike | None = None,
     tolerance: float = 1e-3,
     max_columns: int = 4000,
     progress: Callable[[FrequencyProgress], None] | None = None,
@@ -132,6 +133,8 @@ def solve_frequency(
         Non-negative, summing to 1; zeros are welcome.
     ratio : float
         E = e^epsilon.
+    importance : (K, K) array_like, optional
+        C, positive definite: the error is then tr(C M^-1) - pi^T C pi.
     tolerance : float
         Relative gap to reach, strictly between 0 and 1.
     max_columns : int
@@ -157,7 +160,8 @@ def solve_frequency(
            [0.75, 0.25]]), 1.92, 'optimal')
     """
     started = time.perf_counter()
-    program = FrequencyProgram(np.asarray(prior, dtype=np.float64), ratio)
+    weighing = None if importance is None else np.asarray(importance, dtype=np.float64)
+    program = FrequencyProgram(np.asarray(prior, dtype=np.float64), ratio, weighing)
     if not 0 < tolerance < 1:
         raise InputError(f"tolerance must lie strictly between 0 and 1, got {tolerance!r}")
     if max_columns < 5 * program.size + 1:
@@ -166,16 +170,16 @@ def solve_frequency(
         )
     search = _Search(program, tolerance, max_columns, progress, started)
     exact = program.size <= MOST_ENUMERATED
-    certificate = None if exact else _relaxed(program, tolerance)
-    floor = 0.0 if certificate is None else certified_frequency_bound(program.prior, ratio, certificate)
+    certificate = None if exact else relaxed_certificate(program, tolerance)
+    floor = 0.0 if certificate is None else _bound(program, certificate)
     found = search.run(exact, floor)
     table = _table(program, search.marks, found.weights, LIGHT * tolerance)
     error = program.error(table)
     if certificate is None:
         certificate = _without_terms(found.root, found.multipliers)  # all patterns are looked at
     elif error - floor > tolerance * error:
-        certificate = _tightened(program, certificate, error, tolerance)
-    bound = certified_frequency_bound(program.prior, ratio, certificate)
+        certificate = tightened_certificate(program, certificate, error, tolerance)
+    bound = _bound(program, certificate)
     status = Status.OPTIMAL if error - bound <= tolerance * error else Status.GAP_OPEN
     return FrequencyOptimum(table, error, bound, certificate, status, search.rounds, time.perf_counter() - started)
 
@@ -222,7 +226,7 @@ class _Search:
 
     def _improving(self, found: PatternWeights, exact: bool) -> Array:
         """Return marks (K, b) of patterns whose gain, over all weight there is, may matter."""
-        squared = found.root @ found.root
+        squared = self.program.squared(found.root)
         wanted = min(BATCH * self.program.size, int(BATCH_SHARE * self.max_columns))
         if exact:
             marks, gains = enumerate_best(self.program, squared, found.multipliers, wanted)
@@ -260,7 +264,11 @@ def _without_terms(root: Array, multipliers: Array) -> Certificate:
     return Certificate(root, multipliers, np.zeros(size), np.zeros((0, size)), nothing, nothing)
 
 
-def _relaxed(program: FrequencyProgram, tolerance: float) -> Certificate:
+def _bound(program: FrequencyProgram, certificate: Certificate) -> float:
+    return certified_frequency_bound(program.prior, program.ratio, certificate, program.importance)
+
+
+def relaxed_certificate(program: FrequencyProgram, tolerance: float) -> Certificate:
     """The relaxation's certificate; where rounding defeats it (epsilon above about 10), one that proves nothing."""
     size = program.size
     with suppress(SolverError):
@@ -269,11 +277,11 @@ def _relaxed(program: FrequencyProgram, tolerance: float) -> Certificate:
     return _without_terms(np.zeros((size, size)), np.zeros(size))
 
 
-def _tightened(program: FrequencyProgram, best: Certificate, error: float, tolerance: float) -> Certificate:
+def tightened_certificate(program: FrequencyProgram, best: Certificate, error: float, tolerance: float) -> Certificate:
     """Return the best certificate that a few rounds of group terms lead to."""
     rng = np.random.default_rng(SEED)
     groups, levels = np.zeros((0, program.size)), np.zeros(0)
-    highest = certified_frequency_bound(program.prior, program.ratio, best)
+    highest = _bound(program, best)
     for _ in range(TERM_ROUNDS):
         relaxation = Relaxation(program, groups, levels)
         try:
@@ -281,7 +289,7 @@ def _tightened(program: FrequencyProgram, best: Certificate, error: float, toler
         except SolverError:
             break
         made = relaxation.certificate(state)
-        bound = certified_frequency_bound(program.prior, program.ratio, made)
+        bound = _bound(program, made)
         closed, before = bound - highest, error - highest
         if bound > highest:
             best, highest = made, bound

@@ -17,6 +17,10 @@ Dual: tr M^-1 >= 2 tr H - tr(H M H) for every symmetric H, with equality at H = 
 no private table of any size has tr M^-1 < 2 tr H - sum(lambda).  (*) is checked pattern by pattern for few categories;
 for many, it follows if (lambda . s)(pi . s) - s^T H^2 s, less terms that no pattern makes negative, is a positive
 semidefinite quadratic: `Certificate` carries their weights.
+
+Errors of some combinations of frequencies may count more than others': with an importance C, positive definite, the
+program minimises tr(C M^-1).  That is the same program for columns R^-1 s with R = C^(1/2), so H^2 above becomes
+W = R^-1 H^2 R^-1, with H = R M^-1 R at the optimum.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,11 +60,13 @@ class FrequencyProgram:
         Non-negative, summing to 1; K >= 2. Zeros are welcome: the error counts every category alike.
     ratio : float
         E = e^epsilon > 1.
+    importance : (K, K) array_like, optional
+        C, symmetric and positive definite; the identity by default.
 
     Raises
     ------
     InputError
-        Not a prior, or not a ratio.
+        Not a prior, not a ratio, or not an importance.
 
     Example
     -------
@@ -70,6 +77,7 @@ class FrequencyProgram:
 
     prior: Array
     ratio: float
+    importance: Array | None = None
 
     def __post_init__(self) -> None:
         prior = np.array(self.prior, dtype=np.float64)
@@ -85,16 +93,43 @@ class FrequencyProgram:
         prior /= prior.sum()
         prior.setflags(write=False)
         object.__setattr__(self, "prior", prior)
+        if self.importance is not None:
+            object.__setattr__(self, "importance", _checked_importance(self.importance, prior.size))
 
     @property
     def size(self) -> int:
         """Number of categories K."""
         return len(self.prior)
 
-    @property
+    @cached_property
     def square(self) -> float:
-        """Return |pi|^2."""
-        return float(self.prior @ self.prior)
+        """Return |pi|^2, with an importance pi^T C pi."""
+        weighted = self.prior if self.importance is None else self.importance @ self.prior
+        return float(self.prior @ weighted)
+
+    @cached_property
+    def sampling_trace(self) -> float:
+        """Return tr(C M^-1) of reports that tell the value itself, M = diag(1 / pi): nothing private has less."""
+        return 1.0 if self.importance is None else float(np.diag(self.importance) @ self.prior)
+
+    @cached_property
+    def roots(self) -> tuple[Array, Array]:
+        """Return R = C^(1/2) and R^-1."""
+        if self.importance is None:
+            return np.eye(self.size), np.eye(self.size)
+        values, vectors = np.linalg.eigh(self.importance)
+        return (vectors * np.sqrt(values)) @ vectors.T, (vectors / np.sqrt(values)) @ vectors.T
+
+    def seen(self, columns: Array) -> Array:
+        """Return columns (K, m) as the trace sees them, R^-1 q."""
+        return columns if self.importance is None else self.roots[1] @ columns
+
+    def squared(self, root: Array) -> Array:
+        """Return W = R^-1 H^2 R^-1 of a symmetric H."""
+        if self.importance is None:
+            return root @ root
+        half = root @ self.roots[1]
+        return half.T @ half
 
     def patterns(self, marks: Array) -> Array:
         """Return the staircase patterns (K, m): E where marked 1, 1 where marked 0."""
@@ -106,13 +141,32 @@ class FrequencyProgram:
         return scaled @ scaled.T
 
     def error(self, columns: Array) -> float:
-        """Return tr M^-1 - |pi|^2; infinite where no estimator is unbiased."""
+        """Return tr(C M^-1) - pi^T C pi; infinite where no estimator is unbiased."""
         return self.trace_inverse(columns) - self.square
 
     def trace_inverse(self, columns: Array) -> float:
-        """Return tr M^-1, infinite where M is singular."""
-        values = np.linalg.eigvalsh(self.information(columns))
-        return float(np.sum(1 / values)) if values[0] > self.size * ROUNDING * values[-1] else math.inf
+        """Return tr(C M^-1), infinite where M is singular."""
+        values, vectors = np.linalg.eigh(self.information(columns))
+        if not values[0] > self.size * ROUNDING * values[-1]:
+            return math.inf
+        if self.importance is None:
+            return float(np.sum(1 / values))
+        return float(np.sum((vectors * (self.importance @ vectors)).sum(0) / values))
+
+
+def _checked_importance(importance: ArrayLike, size: int) -> Array:
+    matrix = np.array(importance, dtype=np.float64)
+    if matrix.shape != (size, size) or not np.isfinite(matrix).all() or not np.allclose(matrix, matrix.T):
+        raise InputError(f"an importance must be symmetric, finite, of shape {(size, size)}, got shape {matrix.shape}")
+    matrix = (matrix + matrix.T) / 2
+    values = np.linalg.eigvalsh(matrix)
+    if not values[0] > size * ROUNDING * values[-1]:
+        raise InputError(
+            f"an importance must be positive definite, got eigenvalues from {values[0]:g} to {values[-1]:g}: add a "
+            "matrix of equal numbers, which changes no error"
+        )
+    matrix.setflags(write=False)
+    return matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +176,7 @@ class Certificate:
     Attributes
     ----------
     root : (K, K) ndarray
-        H, symmetric.
+        H, symmetric, for columns as the program sees them.
     multipliers : (K,) ndarray
         lambda.
     diagonal : (K,) ndarray
@@ -140,11 +194,14 @@ class Certificate:
     weights: Array
 
 
-def certified_frequency_bound(prior: ArrayLike, ratio: float, certificate: Certificate) -> float:
+def certified_frequency_bound(
+    prior: ArrayLike, ratio: float, certificate: Certificate, importance: ArrayLike | None = None
+) -> float:
     """Return a lower bound on the error of every private table, whatever the certificate's numbers.
 
     Where (*) is violated by at most t (pi . s)^2, lambda + t pi obeys it; and among a H, a^2 lambda the best a
-    gives (tr H)^2 / sum(lambda). Nor is the error ever below 1 - |pi|^2, that of the values themselves.
+    gives (tr H)^2 / sum(lambda). Nor is the error ever below 1 - |pi|^2, that of the values themselves
+    (sum_x C_xx pi_x - pi^T C pi with an importance).
 
     Parameters
     ----------
@@ -152,6 +209,8 @@ def certified_frequency_bound(prior: ArrayLike, ratio: float, certificate: Certi
     ratio : float
         E = e^epsilon.
     certificate : Certificate
+    importance : (K, K) array_like, optional
+        Of the program that the certificate is for.
 
     Returns
     -------
@@ -169,20 +228,20 @@ def certified_frequency_bound(prior: ArrayLike, ratio: float, certificate: Certi
     Example
     -------
     >>> nothing = np.zeros(2)
-    >>> H = np.array([[1.5, -1.0], [-1.0, 1.5]])  # inverse information of randomised response at epsilon = ln 3
+    >>> H = np.array([[1.25, -0.75], [-0.75, 1.25]])  # inverse information of randomised response at epsilon = ln 3
     >>> proof = Certificate(H, np.full(2, 1.25), nothing, np.zeros((0, 2)), np.zeros(0), np.zeros(0))
-    >>> certified_frequency_bound([0.5, 0.5], 3.0, proof) > 0
-    True
+    >>> round(certified_frequency_bound([0.5, 0.5], 3.0, proof), 6)
+    2.0
     """
-    program = FrequencyProgram(np.asarray(prior), ratio)
+    program = FrequencyProgram(np.asarray(prior), ratio, None if importance is None else np.asarray(importance))
     _check_certificate(certificate, program.size)
     root = (certificate.root + certificate.root.T) / 2
-    squared = root @ root
+    squared = program.squared(root)
     find = enumerated_violation if program.size <= MOST_ENUMERATED else relaxed_violation
     shift = find(program, squared, certificate)
     trace, total = float(np.trace(root)), float(certificate.multipliers.sum()) + shift
-    # Reports that tell the value itself have M = diag(1 / pi), and processing them only lowers M: tr M^-1 >= 1.
-    least = 1.0
+    # Reports that tell the value itself have M = diag(1 / pi), and processing them only lowers M.
+    least = program.sampling_trace
     if trace > 0 and total > 0:
         least = max(least, trace**2 / total * (1 - 2 * program.size * ROUNDING))
     return least - program.square
@@ -209,7 +268,7 @@ def all_marks(size: int) -> Iterator[Array]:
 
 
 def enumerated_violation(program: FrequencyProgram, squared: Array, certificate: Certificate) -> float:
-    """Return max over s of (s^T H^2 s - (lambda . s)(pi . s)) / (pi . s)^2, rounding included."""
+    """Return max over s of (s^T W s - (lambda . s)(pi . s)) / (pi . s)^2, rounding included."""
     worst = -math.inf
     for marks in all_marks(program.size):
         s = program.patterns(marks)

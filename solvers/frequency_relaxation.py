@@ -85,6 +85,8 @@ class Relaxation:
     def __init__(self, program: FrequencyProgram, groups: Array, levels: Array) -> None:
         self.program, self.groups, self.levels = program, groups, levels
         self.first, self.second = valid_factors(program, groups, levels)
+        # The forms of R u, u = R^-1 s: W is then that of the columns as seen through the importance.
+        self.first[:-1], self.second[:-1] = program.roots[0] @ self.first[:-1], program.roots[0] @ self.second[:-1]
         # Terms of large groups are as large as the others only after scaling.
         self.scale = np.append(np.ones(2 * program.size), 1 / np.maximum(1, groups.sum(1)) ** 2)
 
@@ -94,7 +96,8 @@ class Relaxation:
         state = self._start()
         count = len(state.values) + len(self.levels) + 1
         ratio = self.program.ratio
-        barrier = max(self.bound(state), 4 * size * ratio / (ratio - 1) ** 2) / count  # the error's magnitude
+        magnitude = 4 * float(np.sum(self.program.roots[0] ** 2)) * ratio / (ratio - 1) ** 2  # of the error
+        barrier = max(self.bound(state), magnitude) / count
         slack = barrier / state.x[2 * size :]
         for _ in range(MAX_STEPS):
             try:
@@ -119,9 +122,9 @@ class Relaxation:
     def moments(self, state: _State) -> tuple[Array, Array]:
         """Return the marks' mean (K,) and second moment (K, K) in the relaxed table, per unit of weight."""
         inverse = (state.vectors / np.sqrt(state.values)) @ state.vectors.T
-        mean = inverse @ state.form
+        mean, root = inverse @ state.form, self.program.roots[0]
         total = state.form @ mean
-        mean, second, step = mean / total, inverse / total, self.program.ratio - 1
+        mean, second, step = root @ mean / total, root @ inverse @ root / total, self.program.ratio - 1
         return (mean - 1) / step, (second - mean - mean[:, None] + 1) / step**2
 
     def _start(self) -> _State:

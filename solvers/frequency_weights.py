@@ -2,9 +2,9 @@
 
     minimise f(c) = tr M(c)^-1   over c >= 0 with sum_s c_s s = 1,    M(c) = sum_s c_s s s^T / (pi . s).
 
-With H = M^-1 and W = H^2 the gradient is -s^T W s / (pi . s) and the Hessian the elementwise product
-2 (A^T W A) o (A^T H A), where A has the columns s / sqrt(pi . s).  A step costs O(m^3 + m^2 K) for m patterns; about
-ten suffice from a cold start.
+With H = M^-1 and W = H^2 (for an importance: of the columns as seen through it) the gradient is
+-s^T W s / (pi . s) and the Hessian the elementwise product 2 (A^T W A) o (A^T H A), where A has the columns
+s / sqrt(pi . s).  A step costs O(m^3 + m^2 K) for m patterns; about ten suffice from a cold start.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ POLISHES = 3
 
 @dataclass(frozen=True, eq=False)
 class PatternWeights:
-    """Weights (m,), multipliers lambda (K,), H = M^-1 (K, K)."""
+    """Weights (m,), multipliers lambda (K,), H = R M^-1 R (K, K), with R = C^(1/2) the identity by default."""
 
     weights: Array
     multipliers: Array
@@ -79,7 +79,7 @@ class _Path:
 
     def __init__(self, program: FrequencyProgram, patterns: Array) -> None:
         self.square = program.square
-        self.s, self.scaled = patterns, patterns / np.sqrt(program.prior @ patterns)
+        self.s, self.scaled = patterns, program.seen(patterns / np.sqrt(program.prior @ patterns))
         self.c = np.full(patterns.shape[1], 1 / patterns.sum(1).mean())
         self._differentiate()
         level = 1.2 * (-self.gradient / patterns.sum(0)).max()  # y > 0 everywhere

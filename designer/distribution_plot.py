@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..estimators.distribution import DistributionEstimate
-from ..mechanisms import InputError
+from .plot_style import literal, new_figure, units_label
 
 NAMES = {
     "em": "maximum likelihood",
@@ -34,15 +34,10 @@ def distribution_figure(estimate: DistributionEstimate, *, units: str = "") -> F
     InputError
         matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("plots need matplotlib: install optldp[plot]") from None
+    figure, axes = new_figure()
     edges, mean = estimate.grid.edges, estimate.mean()
     width = np.where(np.diff(edges) > 0, np.diff(edges), 1.0)
     density, low, high = (values / width for values in (estimate.weights, estimate.low, estimate.high))
-    figure = Figure(figsize=(7.2, 4.4), layout="constrained")
-    axes = figure.add_subplot()
     percent = f"{100 * estimate.level:g}%"
     axes.stairs(high, edges, baseline=low, fill=True, color="#9ecae1", label=f"{percent} band, pointwise")
     axes.stairs(density, edges, color="#08306b", linewidth=1.4, label="estimate")
@@ -53,8 +48,8 @@ def distribution_figure(estimate: DistributionEstimate, *, units: str = "") -> F
         axes.set_xlim(edges[0], edges[-1])
     # A band that says nothing reaches up to one: the estimate decides the height.
     axes.set_ylim(0.0, 1.15 * max(float(density.max()), float(np.quantile(high, 0.9))))
-    axes.set_xlabel(f"value [{units}]" if units else "value")
-    axes.set_ylabel(f"density per {units}" if units else "density")
+    axes.set_xlabel(units_label("value", units))
+    axes.set_ylabel(f"density per {literal(units)}" if units else "density")
     axes.set_title(f"Distribution of the values of {estimate.n:,} users by {NAMES[estimate.method]}", fontsize="medium")
     axes.legend(loc="best", frameon=False, fontsize="small")
     return figure

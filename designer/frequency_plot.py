@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..estimators.frequency_estimate import FrequencyEstimate
-from ..mechanisms import InputError
+from .plot_style import literal, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,15 +42,10 @@ def frequency_figure(estimate: FrequencyEstimate, *, title: str = "") -> Figure:
     InputError
         matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("plots need matplotlib: install optldp[plot]") from None
     order = np.argsort(-estimate.frequencies, kind="stable")[:MOST_BARS]
     values, labels = estimate.frequencies[order], [_short(estimate.categories.labels[k]) for k in order]
     reach = np.array([np.maximum(values - estimate.low[order], 0.0), np.maximum(estimate.high[order] - values, 0.0)])
-    figure = Figure(figsize=(7.2, 1.4 + 0.22 * order.size), layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = new_figure(height=1.4 + 0.22 * order.size)
     places = np.arange(order.size)
     axes.barh(places, values, color="#9ecae1", height=0.75, label="estimate")
     bars = axes.errorbar(values, places, xerr=reach, fmt="none", ecolor="#08306b", elinewidth=1.2, capsize=2)
@@ -68,4 +63,4 @@ def frequency_figure(estimate: FrequencyEstimate, *, title: str = "") -> Figure:
 
 
 def _short(label: str) -> str:
-    return label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"
+    return literal(label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…")

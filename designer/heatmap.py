@@ -9,6 +9,7 @@ import numpy as np
 
 from ..mechanisms import InputError, TabulatedMechanism
 from ..mechanisms.atomic_write import replacing
+from .plot_style import literal, new_figure, units_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,31 +35,26 @@ def mechanism_heatmap(mechanism: TabulatedMechanism) -> Figure:
     InputError
         matplotlib is not installed.
     """
-    try:
-        from matplotlib.colors import LogNorm
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("plots need matplotlib: install optldp[plot]") from None
+    figure, axes = new_figure(height=5.4)
+    from matplotlib.colors import LogNorm
+
     low, high, values, points = _bands(mechanism)
     shown = values[values > 0]
     norm = LogNorm(max(shown.min(), shown.max() * 1e-6), shown.max())
-    figure = Figure(figsize=(7.2, 5.4), layout="constrained")
-    axes = figure.add_subplot()
     inputs = _edges(mechanism.knots)
     image = None
     for chosen in (~points, points):
         if chosen.any():
             image = _draw(axes, inputs, low[chosen], high[chosen], values[:, chosen], norm)
     axes.set_ylim(low.min(), high.max())
-    unit = f" [{mechanism.units}]" if mechanism.units else ""
-    axes.set_xlabel(f"value{unit}")
-    axes.set_ylabel(f"report{unit}")
+    axes.set_xlabel(units_label("value", mechanism.units))
+    axes.set_ylabel(units_label("report", mechanism.units))
     n, m = mechanism.probabilities.shape
     axes.set_title(
         f"{mechanism.provenance.method} mechanism, ε = {mechanism.epsilon:g}: {n} knots, {m} outputs",
         fontsize="medium",
     )
-    per = f" per {mechanism.units}" if mechanism.units else ""
+    per = f" per {literal(mechanism.units)}" if mechanism.units else ""
     label = "probability of the output" if points.all() else f"density of the report{per}"
     if image is not None:
         figure.colorbar(image, ax=axes, label=label)

@@ -1,0 +1,124 @@
+"""Every figure of this library, from one prior: the pictures of docs/figures.md.
+
+    python examples/figures.py --out FOLDER
+
+Incomes in thousands of euros, skewed, between 0 and 100: a guess, so the prior is public. The same files in every run.
+"""
+
+import argparse
+import io
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from optldp.designer import METHODS, Prior, compare, design, design_minimax, trade_off_curve
+from optldp.designer.comparison import ComparisonRow
+from optldp.designer.conditional_variance_plot import conditional_variance_figure
+from optldp.designer.distribution_plot import distribution_figure
+from optldp.designer.error_table_plot import error_table_figure
+from optldp.designer.heatmap import mechanism_heatmap
+from optldp.designer.least_favourable_plot import least_favourable_figure
+from optldp.designer.trade_off_plot import trade_off_figure
+from optldp.designer.variance_plot import variance_figure
+from optldp.estimators import ReportCounts, estimate_distribution
+from PIL import Image  # comes with matplotlib
+from scipy import stats
+
+DOMAIN = (0, 100)
+GUESSES = {
+    "skewed": stats.beta(2, 5, 0, 100),
+    "flat": stats.uniform(0, 100),
+    "narrow": stats.truncnorm(-10, 10, loc=50, scale=5),
+}
+EPSILONS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
+EPSILON = 2.0
+USERS, REPETITIONS = 200, 4_000
+SIMULATED = ("optimal", "aaa", "piecewise", "hybrid", "three-outputs", "duchi", "laplace")
+
+PIXELS_PER_INCH = 144
+COLORS = 256
+"""Sharp on a screen, and small files."""
+
+
+def prior_of(name: str) -> Prior:
+    return Prior.from_distribution(GUESSES[name], knots=41, domain=DOMAIN, source="public", units="kEUR")
+
+
+def against_budget(prior: Prior) -> dict[str, Figure]:
+    """Variance, ratio and worst case of every method, with the minimax as the floor of the worst case."""
+    rows = compare(prior, EPSILONS)
+    least = []
+    for epsilon in EPSILONS:
+        best = design_minimax(prior.knots, epsilon)
+        expected = best.mechanism.expected_variance(prior.knot_prior)
+        floor = next(row.expected_variance for row in rows if (row.method, row.epsilon) == ("optimal", epsilon))
+        least.append(ComparisonRow("minimax", epsilon, expected, best.worst_case_variance, expected / floor))
+    return {
+        "variance": variance_figure(rows, units="kEUR"),
+        "ratio": variance_figure(rows, relative=True),
+        "worst-case": variance_figure([*rows, *least], worst_case=True, relative=True),
+    }
+
+
+def at_one_budget(prior: Prior) -> dict[str, Figure]:
+    tables = {method: design(prior, EPSILON, method=method).mechanism for method in METHODS}
+    front = trade_off_curve(prior, EPSILON)
+    few = {method: tables[method] for method in ("optimal", "ptt", "hybrid", "three-outputs", "duchi", "laplace")}
+    few["minimax"] = front[-1].mechanism
+    return {
+        "conditional-variance": conditional_variance_figure(few, prior=prior),
+        "trade-off": trade_off_figure(front, mechanisms=tables, prior=prior),
+        "least-favourable": least_favourable_figure(design_minimax(prior.knots, EPSILON, units="kEUR"), prior=prior),
+        "heat-map": mechanism_heatmap(tables["optimal"]),
+    }
+
+
+def errors_of_means() -> Figure:
+    """Simulated squared errors of the mean of a few users, for every guess and some methods."""
+    rng = np.random.default_rng(20)
+    errors, spread = {}, {}
+    for name, guess in GUESSES.items():
+        values = np.clip(guess.rvs(USERS, random_state=rng), *DOMAIN)
+        for method in SIMULATED:
+            table = design(prior_of(name), EPSILON, method=method).mechanism
+            means = table.sample(np.tile(values, REPETITIONS), rng).reshape(REPETITIONS, USERS).mean(axis=1)
+            squares = (means - values.mean()) ** 2
+            errors[name, method], spread[name, method] = squares.mean(), squares.std() / REPETITIONS**0.5
+    return error_table_figure(
+        errors,
+        title=f"Mean of {USERS:,} users, ε = {EPSILON:g}",
+        quantity=f"mean squared error [kEUR²] in {REPETITIONS:,} repetitions",
+        standard_errors=spread,
+    )
+
+
+def distribution(prior: Prior) -> Figure:
+    table, rng = design(prior, EPSILON).mechanism, np.random.default_rng(21)
+    values = np.clip(GUESSES["skewed"].rvs(20_000, random_state=rng), *DOMAIN)
+    counts = ReportCounts.from_reports(table, table.sample(values, rng))
+    return distribution_figure(estimate_distribution(counts, method="penalised"), units="kEUR")
+
+
+def save_small(figure: Figure, path: Path) -> None:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, dpi=PIXELS_PER_INCH, metadata={"Software": None})
+    picture = Image.open(buffer).convert("RGB")
+    picture.quantize(COLORS, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Draw the pictures of docs/figures.md.")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the pictures; made if it does not exist")
+    out = parser.parse_args().out
+    out.mkdir(parents=True, exist_ok=True)
+    prior = prior_of("skewed")
+    figures = against_budget(prior) | at_one_budget(prior)
+    figures |= {"error-table": errors_of_means(), "distribution": distribution(prior)}
+    for name, figure in figures.items():
+        path = out / f"{name}.png"
+        save_small(figure, path)
+        print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()

@@ -94,7 +94,7 @@ def sweep(
         for epsilon in budgets
         if (missing := [method for method in chosen if (name, epsilon, method) not in rows])
     ]
-    with closing(_solved(cases, n_jobs)) as solved:
+    with closing(as_they_come(cases, n_jobs)) as solved:
         for found in solved:
             if file is not None:
                 file.append(found)
@@ -105,8 +105,15 @@ def sweep(
     return SweepTable(tuple(rows.values()))
 
 
-def _solved(cases: Sequence[Any], n_jobs: int | None) -> Generator[list[SweepRow]]:
-    """Yield what the cases give as it comes; no further case is started once the caller stops."""
+def as_they_come(cases: Sequence[Any], n_jobs: int | None) -> Generator[Any]:
+    """Yield what the cases give as it comes; no further case is started once the caller stops.
+
+    Parameters
+    ----------
+    cases : sequence of joblib.delayed calls
+    n_jobs : int, optional
+        As in `sweep`.
+    """
     jobs: Any = joblib  # it has no types, and those that checkers infer from its defaults are not those it documents
     backend: Any = get_active_backend()[0]
     # Limiting the threads here too keeps workers that are threads of this process from restoring each other's limits.

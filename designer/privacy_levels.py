@@ -56,7 +56,7 @@ def budgets_of(epsilon: float | None, levels: str | None, level_epsilon: float |
             raise InputError("--level-epsilon protects the choice among --levels, got no levels: leave it out")
         assert epsilon is not None
         return Budgets((check_epsilon(epsilon),))
-    chosen = tuple(map(check_epsilon, _numbers(levels)))
+    chosen = tuple(map(check_epsilon, budget_numbers(levels)))
     if len(chosen) < 2 or any(a >= b for a, b in pairwise(chosen)):
         raise InputError(f"levels must be two or more different budgets in increasing order, got {levels!r}")
     if level_epsilon is not None:
@@ -67,17 +67,36 @@ def budgets_of(epsilon: float | None, levels: str | None, level_epsilon: float |
     return Budgets(chosen, True, level_epsilon)
 
 
-def _numbers(text: str) -> list[float]:
+def budget_numbers(text: str, what: str = "levels") -> list[float]:
+    """Return the budgets that a text lists or spans; whether each is a usable epsilon is for `check_epsilon`.
+
+    Parameters
+    ----------
+    text : str
+        "0.1,0.5,1", or "0.1:1:0.1" for a range with its end.
+    what : str
+        What the budgets are, for the errors.
+
+    Raises
+    ------
+    InputError
+        No numbers, a range that is empty or runs backwards, or more than `MOST_LEVELS`.
+
+    Example
+    -------
+    >>> budget_numbers("0.25:1:0.25")
+    [0.25, 0.5, 0.75, 1.0]
+    """
     try:
         parts = [float(part) for part in text.replace(":", ",").split(",")]
     except ValueError:
-        raise InputError(f"levels must be numbers such as 0.1,0.5,1 or 0.1:1:0.1, got {text!r}") from None
+        raise InputError(f"{what} must be numbers such as 0.1,0.5,1 or 0.1:1:0.1, got {text!r}") from None
     if ":" not in text:
         return parts
     if text.count(":") != 2 or len(parts) != 3 or not (parts[2] > 0 and 0 < parts[0] < parts[1] < np.inf):
-        raise InputError(f"a range of levels must be LO:HI:STEP with 0 < LO < HI and STEP > 0, got {text!r}")
+        raise InputError(f"a range of {what} must be LO:HI:STEP with 0 < LO < HI and STEP > 0, got {text!r}")
     low, high, step = parts
     count = int((high - low) / step + STEP_ROUNDING) + 1
     if count > MOST_LEVELS:
-        raise InputError(f"there must be at most {MOST_LEVELS} levels, got {count}: use a larger step")
+        raise InputError(f"there must be at most {MOST_LEVELS} {what}, got {count}: use a larger step")
     return [round(low + step * i, 12) for i in range(count)]

@@ -1,0 +1,211 @@
+"""What a browser makes of a report on bounds: `python report_page.py [--screenshots FOLDER]`; needs chromium."""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "browser-client" / "tests"))
+
+from chromium import Chromium
+from optldp.designer import Prior
+from optldp.designer.bounds_computation import bounds
+from optldp.designer.bounds_report import bounds_html
+
+HOSTILE = "income</title><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
+"""A column's name that would run a script, if it could."""
+
+FIGURES = ("variance", "ratio", "worst", "values", "trade-off", "least-favourable", "mechanism")
+READY = "document.querySelector('#mechanism svg')"
+SETTLED = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+"""Two frames of the page have passed."""
+
+SMALLEST_TEXT = 14.0
+"""CSS pixels of the page's own text at least, on a telephone too."""
+
+SMALLEST_LABEL = 9.0
+"""CSS pixels of the text inside figures at least; superscripts apart."""
+
+PHONE = 390
+
+
+def require(fits: bool, what: object) -> None:
+    """Raise AssertionError unless it is so."""
+    if not fits:
+        raise AssertionError(what)
+
+
+def small_report() -> str:
+    """A report of seconds: few knots, budgets and methods, one of them failed, and a hostile name."""
+    values = np.random.default_rng(3).beta(2, 5, 500) * 100
+    prior = Prior.from_data(values, knots=17, domain=(0, 100), units="EUR <b>&</b> $x$")
+    found = bounds(prior, [0.5, 1.0, 2.0, 4.0], methods=["optimal", "laplace", "duchi", "piecewise", "hybrid", "ptt"])
+    return bounds_html(found, column=HOSTILE)
+
+
+def check_quiet(browser: Chromium, page: str) -> None:
+    """The page complains of nothing, asks for nothing but itself, and runs nothing that a name brought in."""
+    browser.forget()
+    browser.resize(1200, 900, phone=False, scale=1)
+    browser.open(page, READY)
+    foreign = [url for _, url in browser.requests if url != page and not url.startswith("data:")]
+    require(not foreign and not browser.complaints, (foreign, browser.complaints))
+    title = browser.run("document.title")
+    require(title.endswith(HOSTILE), title)
+    require(browser.run("document.images.length") == 0, "a name became an image")
+
+
+def check_ids(browser: Chromium) -> None:
+    """No id is on the page twice, and what refers to one finds it."""
+    twice = browser.run("(() => {const seen = [...document.querySelectorAll('[id]')].map(e => e.id); "
+                        "return seen.filter((id, i) => seen.indexOf(id) !== i)})()")  # fmt: skip
+    require(not twice, twice[:5])
+    lost = browser.run("[...document.querySelectorAll('use')].map(e => e.getAttribute('xlink:href'))"
+                       ".filter(h => !document.getElementById(h.slice(1))).length")  # fmt: skip
+    require(lost == 0, f"{lost} drawings refer to nothing")
+
+
+def check_width(browser: Chromium, page: str, width: int, picture: Path) -> None:
+    """The page fits that width without scrolling sideways, and every figure is seen; a picture of it is kept."""
+    browser.resize(width, 844, phone=width < 600, scale=2 if width < 600 else 1)
+    browser.open(page, READY)
+    browser.screenshot(picture)
+    wide = browser.run("document.documentElement.scrollWidth")
+    require(wide <= width, f"{wide} pixels in a window of {width}")
+    for name in FIGURES:
+        box = browser.run(f"(() => {{const b = document.querySelector('#{name} figure > svg').getBoundingClientRect(); "
+                          "return [b.left, b.right, b.height]})()")  # fmt: skip
+        require(box[0] >= 0 and box[1] <= width and box[1] - box[0] > 200 and box[2] > 150, (name, box))
+
+
+def check_legible(browser: Chromium, page: str) -> None:
+    """On a telephone no text is smaller than can be read."""
+    browser.resize(PHONE, 844, phone=True, scale=2)
+    browser.open(page, READY)
+    own = browser.run("Math.min(...[...document.querySelectorAll('main *')].filter(e => !e.closest('svg') && "
+                      "e.textContent.trim()).map(e => parseFloat(getComputedStyle(e).fontSize)))")  # fmt: skip
+    require(own >= SMALLEST_TEXT, f"{own} pixels")
+    drawn = browser.run("Math.min(...[...document.querySelectorAll('figure > svg text')].map(e => { "
+                        "const svg = e.closest('svg'); return Math.max(...[e, ...e.querySelectorAll('tspan')].map("
+                        "t => parseFloat(getComputedStyle(t).fontSize))) * svg.getBoundingClientRect().width / "
+                        "svg.viewBox.baseVal.width}))")  # fmt: skip
+    require(drawn >= SMALLEST_LABEL, f"{drawn} pixels inside a figure")
+
+
+def check_tip(browser: Chromium, page: str, phone: bool) -> None:
+    """Pointing at a point, by mouse or by finger, says its method, budget and variance, inside the window."""
+    width = PHONE if phone else 1200
+    browser.resize(width, 844, phone=phone, scale=1)
+    browser.open(page, READY)
+    browser.run("document.querySelector('#ratio figure').scrollIntoView({block: 'center'})")
+    browser.run(SETTLED)  # scrolling silences points, and its event comes with the next frame
+    x, y, says = browser.run(
+        "(() => {const spot = [...document.querySelectorAll('#ratio .spot[data-series=laplace]')].at(-1); "
+        "const box = spot.getBoundingClientRect(); "
+        "return [box.x + box.width / 2, box.y + box.height / 2, spot.dataset.says]})()"
+    )
+    if phone:
+        browser.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+    else:
+        browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    browser.wait_for("!document.getElementById('tip').hidden")
+    said = browser.run("document.getElementById('tip').textContent")
+    require(said == says and "laplace, epsilon 4" in said and "variance" in said, said)
+    left, right = browser.run("(() => {const b = document.getElementById('tip').getBoundingClientRect(); "
+                              "return [b.left, b.right]})()")  # fmt: skip
+    require(left >= 0 and right <= width, (left, right))
+    if not phone:
+        browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=2, y=2)
+        browser.wait_for("document.getElementById('tip').hidden")
+
+
+def check_highlight(browser: Chromium, page: str) -> None:
+    """Pressing a method fades the others in every figure and marks its rows; pressing it again undoes that."""
+    browser.resize(1200, 900, phone=False, scale=1)
+    browser.open(page, READY)
+    fades = "[...document.querySelectorAll('figure g[id*=\"-method-\"]')]"
+    marked = "document.querySelectorAll('tr.chosen').length"
+    press = "document.querySelector('.keys button[data-series=duchi]').click()"
+    browser.run(press)
+    faint = browser.run(f"{fades}.filter(e => e.classList.contains('faint')).map(e => e.id)")
+    bright = browser.run(f"{fades}.filter(e => !e.classList.contains('faint')).map(e => e.id)")
+    require(len(faint) > 10 and not any(name.endswith("-duchi") for name in faint), faint)
+    require({"variance-method-duchi", "ratio-method-duchi", "worst-method-duchi"} <= set(bright), bright)
+    require(all(name.endswith("-duchi") for name in bright), bright)
+    require(browser.run(marked) == 4, "one row for each budget")
+    browser.run(press)
+    require(browser.run(f"{fades}.every(e => !e.classList.contains('faint'))") and browser.run(marked) == 0, "undone")
+    browser.run("document.querySelector('.certificates tbody tr[data-series=laplace]').click()")
+    require(browser.run("document.querySelector('.keys button[data-series=laplace]').ariaPressed") == "true", "a row")
+
+
+def check_sorting(browser: Chromium, page: str) -> None:
+    """A press on a column's name sorts the table by its numbers, a second one the other way."""
+    browser.resize(1200, 900, phone=False, scale=1)
+    browser.open(page, READY)
+    keys = "[...document.querySelectorAll('.certificates tbody tr')].map(r => Number(r.cells[2].dataset.key))"
+    head = "document.querySelectorAll('.certificates th button')[2].click()"
+    browser.run(head)
+    rising = browser.run(keys)
+    browser.run(head)
+    falling = browser.run(keys)
+    require(rising == sorted(rising) and falling == rising[::-1] and rising[0] < rising[-1], (rising, falling))
+
+
+def check_policy(browser: Chromium, page: str) -> None:
+    """Even a script that asked the network would be refused by the page."""
+    browser.open(page, READY)
+    browser.forget()
+    answer = browser.run("fetch('http://127.0.0.1:9/').then(() => 'let through', e => e.name)")
+    require(answer == "TypeError" and any("Content Security Policy" in c for c in browser.complaints), answer)
+
+
+def checks(browser: Chromium, page: str, pictures: Path) -> list[tuple[str, Callable[[], None]]]:
+    """All that is asked, by name."""
+    return [
+        ("silent, offline, and names stay names", partial(check_quiet, browser, page)),
+        ("ids are unique", partial(check_ids, browser)),
+        *(
+            (f"{width} pixels wide", partial(check_width, browser, page, width, pictures / f"{width}.png"))
+            for width in (1200, PHONE, 320)
+        ),
+        ("legible on a telephone", partial(check_legible, browser, page)),
+        ("a point speaks to the mouse", partial(check_tip, browser, page, False)),
+        ("a point speaks to a finger", partial(check_tip, browser, page, True)),
+        ("a method is brought out", partial(check_highlight, browser, page)),
+        ("the table is sorted", partial(check_sorting, browser, page)),
+        ("the policy forbids the network", partial(check_policy, browser, page)),
+    ]
+
+
+def main() -> int:
+    """Run everything; the exit status is 1 if anything failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--screenshots", type=Path, help="where to keep pictures of the page")
+    arguments = parser.parse_args()
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        pictures = arguments.screenshots or Path(scratch)
+        pictures.mkdir(parents=True, exist_ok=True)
+        page = Path(scratch, "report.html")
+        page.write_text(small_report(), "utf-8")
+        with Chromium(Path(scratch, "profile")) as browser:
+            for name, check in checks(browser, page.as_uri(), pictures):
+                try:
+                    check()
+                    passed += 1
+                    print(f"ok {name}")
+                except (AssertionError, LookupError, OSError, RuntimeError, ValueError) as error:
+                    failed += 1
+                    print(f"FAILED {name}: {error}")
+    print(f"{passed} passed, {failed} failed")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""Numbers as the sentences of a report on bounds say them."""
+
+from __future__ import annotations
+
+DIGITS = 4
+"""Significant digits of a number in a sentence."""
+
+SMALLEST_PLAIN, LARGEST_PLAIN = 1e-3, 1e7
+"""Numbers outside of these are easier to read with a power of ten."""
+
+NO_BREAK = "\N{NO-BREAK SPACE}"
+"""Keeps a number and what belongs to it on one line."""
+
+TIMES = "\N{MULTIPLICATION SIGN}"
+
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+SAME = 5e-4
+"""Ratios closer to one than this are said to be equal: a tenth of a percent to one digit."""
+
+
+def short(value: float | None) -> str:
+    """Format a number for a sentence: four significant digits, commas or a power of ten where it is large.
+
+    Example
+    -------
+    >>> short(12345.678), short(2.0), short(1.5e12).split(TIMES)[1].strip(), short(None)
+    ('12,350', '2', '10¹²', 'unknown')
+    """
+    if value is None:
+        return "unknown"
+    rounded = float(f"{value:.{DIGITS}g}")
+    if rounded == 0 or SMALLEST_PLAIN <= abs(rounded) < 1e4:
+        return f"{rounded:.{DIGITS}g}"
+    if 1e4 <= abs(rounded) < LARGEST_PLAIN:
+        return f"{rounded:,.0f}"
+    digits, _, power = f"{rounded:.{DIGITS - 1}e}".partition("e")
+    digits = digits.rstrip("0").rstrip(".")
+    return f"{digits}{NO_BREAK}{TIMES}{NO_BREAK}10{str(int(power)).translate(SUPERSCRIPTS)}"
+
+
+def percent(share: float, digits: int) -> str:
+    """Format a share as percent, a rounding error below zero as zero.
+
+    Example
+    -------
+    >>> [percent(share, 1).replace(NO_BREAK, " ") for share in (0.1234, -1e-9)]
+    ['12.3 %', '0.0 %']
+    """
+    return f"{round(100 * share, digits) + 0.0:.{digits}f}{NO_BREAK}%"
+
+
+def percent_above(ratio: float) -> str:
+    """Say how far a ratio is above or below one.
+
+    Example
+    -------
+    >>> [percent_above(ratio).replace(NO_BREAK, " ") for ratio in (1.0432, 2.31, 0.9991, 1.0001)]
+    ['4.3 % above', '2.31 times', '0.1 % below', 'equal to']
+    """
+    if abs(ratio - 1) < SAME:
+        return "equal to"
+    if ratio >= 2:
+        return f"{ratio:.3g} times"
+    return f"{percent(abs(ratio - 1), 1)} " + ("above" if ratio > 1 else "below")
+
+
+def with_units(value: float, units: str) -> str:
+    """Format a number with its unit, if it has one."""
+    return f"{short(value)} {units}".rstrip()
+
+
+def listed(names: list[str]) -> str:
+    """Join names as a sentence does.
+
+    Example
+    -------
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,0 +1,62 @@
+"""The distributions that users' values are drawn from: the papers' synthetic ones, and real columns from --data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from paper_script import Run
+
+Draw = Callable[[int, np.random.Generator], np.ndarray]
+"""From a number of users and a generator to their values on [0, 1]."""
+
+AGES = (16.5, 90.5)
+
+
+def beta(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Beta(2, 5)."""
+    return rng.beta(2, 5, n)
+
+
+def beta_waves(n: int, rng: np.random.Generator) -> np.ndarray:
+    """The density of Beta(2, 5) times 1 + sin(10 pi x) / 2, by rejection; the paper does not give its waves."""
+    kept: list[np.ndarray] = []
+    while sum(map(len, kept)) < n:
+        x = rng.beta(2, 5, n)
+        kept.append(x[1.5 * rng.random(n) < 1.0 + 0.5 * np.sin(10 * np.pi * x)])
+    return np.concatenate(kept)[:n]
+
+
+def two_normals(n: int, rng: np.random.Generator) -> np.ndarray:
+    """S-MN of EM-MR: N(0.7, 0.2^2) and N(0.2, 0.1^2), weights 0.6 and 0.4, on [-1, 1], moved to [0, 1]."""
+    first = rng.random(n) < 0.6
+    values = np.where(first, rng.normal(0.7, 0.2, n), rng.normal(0.2, 0.1, n))
+    return (values.clip(-1.0, 1.0) + 1.0) / 2.0
+
+
+def services_sets(run: Run) -> dict[str, Draw]:
+    """The sets for "Privacy for Free"; Taxi and Retirement were not at hand, SF benefits and Adult age stand in."""
+    sets: dict[str, Draw] = {"Beta(2,5)": beta, "Beta+Sin": beta_waves}
+    if run.data is not None:
+        sets["SF benefits"] = _column(run.data, "sf_salaries_2011_2014", "benefits", 0.0, 60_000.0)
+        sets["Adult age"] = _column(run.data, "adult", "age", *AGES)
+    return sets
+
+
+def reduction_sets(run: Run) -> dict[str, tuple[Draw, int]]:
+    """The sets for EM-MR, with their numbers of users; SF's total pay stands in for SFC."""
+    sets: dict[str, tuple[Draw, int]] = {"S-MN, 2,000": (two_normals, 2_000), "S-MN, 300,000": (two_normals, 300_000)}
+    if run.data is not None:
+        pay = _column(run.data, "sf_salaries_2011_2014", "total_pay", 0.0, 300_000.0)
+        income = _column(run.data, "irs_zip_income_2013", "mean_income_usd", 0.0, 300_000.0)
+        sets |= {"SF total pay, 43,386": (pay, 43_386), "IRS mean income, 300,000": (income, 300_000)}
+    return sets
+
+
+def _column(folder: Path, name: str, column: str, low: float, high: float) -> Draw:
+    """Values of one column within a range, scaled to [0, 1], drawn with replacement."""
+    with np.load(folder / f"{name}.npz", allow_pickle=False) as arrays:
+        values = arrays[column].astype(np.float64)
+    inside = (values[(values >= low) & (values <= high)] - low) / (high - low)
+    return lambda n, rng: rng.choice(inside, n)

@@ -1,0 +1,25 @@
+"""OPTT (Ma, Zhu and Wang) redone: constants, the best eta, and where piecewise transformation beats what.
+
+    python examples/papers/optt.py [--quick] [--data FOLDER] [--out FOLDER] [--figure NAME ...]
+
+What was found: docs/papers/optt.md. Real columns in the figure "data" need --data.
+"""
+
+from optt_constants import constants, theorem_4, types
+from optt_regions import bounds, figure_1, figure_2, on_data, worst_cases
+from paper_script import main
+
+if __name__ == "__main__":
+    main(
+        "OPTT redone: figures 1 and 2, the theorems and the conjectures",
+        {
+            "1": figure_1,
+            "constants": constants,
+            "theorem-4": theorem_4,
+            "types": types,
+            "2": figure_2,
+            "bounds": bounds,
+            "worst-case": worst_cases,
+            "data": on_data,
+        },
+    )

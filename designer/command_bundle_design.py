@@ -62,8 +62,9 @@ def design_numbers(options: DesignOptions, prior: Prior, epsilon: float) -> Desi
     method = options.method or "optimal"
     with solver_progress(f"{method}, epsilon {epsilon:g}") as progress:
         return design(
-            prior, epsilon, method=method, floor=options.floor, tolerance=options.gap, worst_case=options.worst_case,
-            intervals=options.intervals, window=options.window, tail_ratio=options.tail_ratio, progress=progress,
+            prior, epsilon, method=method, floor=options.floor, tolerance=options.precision,
+            worst_case=options.worst_case, intervals=options.intervals, window=options.window,
+            tail_ratio=options.tail_ratio, progress=progress,
         )  # fmt: skip
 
 
@@ -163,7 +164,8 @@ def design_attribute_tables(options: DesignOptions, notes: list[str]) -> Designe
     for name, domain in map(attribute_range, options.attributes or ()):
         values = read_column(options.data, name, drop_missing=options.drop_missing)
         source = "public" if options.public else "sensitive"
-        priors[name] = Prior.from_data(values, knots=options.knots or DEFAULT_KNOTS, domain=domain, source=source)
+        count = DEFAULT_KNOTS if options.knot_count is None else options.knot_count
+        priors[name] = Prior.from_data(values, knots=count, domain=domain, source=source)
     with share_progress("designing") as update:
         made = design_attributes(
             priors,
@@ -171,7 +173,7 @@ def design_attribute_tables(options: DesignOptions, notes: list[str]) -> Designe
             sampled="auto" if options.sampled is None else options.sampled,
             method=options.method or "optimal",
             floor=options.floor,
-            tolerance=options.gap,
+            tolerance=options.precision,
             progress=lambda name, k, step: update(f"{name}, {k} sampled: gap {step.relative_gap:.1e}", 0.0),
         )
     more = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .command_bundle_design import design_bundle, design_numbers
+from .command_bundle_design import design_bundle
 from .command_options import (
     FLOOR,
     Column,
@@ -16,12 +16,10 @@ from .command_options import (
     DropMissing,
     Floor,
     Json,
-    Knots,
     PriorFile,
     Public,
 )
 from .command_output import (
-    number,
     one_line_errors,
     print_facts,
     print_json,
@@ -30,11 +28,12 @@ from .command_output import (
     say,
 )
 from .command_prior import CARRIED
-from .design_options import DesignOptions
+from .design_options import TABLES, DesignOptions
+from .objective_designs import design_table
 
 if TYPE_CHECKING:
     from .command_bundle_design import Designed
-    from .mechanism_design import Design
+    from .objective_designs import Outcome
 
 
 @one_line_errors
@@ -45,7 +44,40 @@ def design_command(
     column: Column = None,
     domain: Domain = None,
     prior_file: PriorFile = None,
-    knots: Knots = None,
+    knots: Annotated[
+        str | None,
+        typer.Option(
+            "--knots",
+            metavar="N|auto",
+            help="Equally spaced knots, or auto for as many as --gap takes. Default: 101, or a prior's own values.",
+        ),
+    ] = None,
+    gap: Annotated[
+        float | None,
+        typer.Option("--gap", help="For --knots auto: relative gap to every mechanism on the interval. Default: 1e-3."),
+    ] = None,
+    objective: Annotated[
+        str,
+        typer.Option(
+            "--objective",
+            help="Of a table of numbers: least expected variance, least largest variance (minimax), least expected "
+            "variance under the worst prior near this one (robust), or most information.",
+        ),
+    ] = "expected",
+    ambiguity: Annotated[
+        str | None, typer.Option("--ambiguity", help="For robust: relative, tv or wasserstein distance of the priors.")
+    ] = None,
+    radius: Annotated[
+        float | None, typer.Option("--radius", help="For robust: how far off the prior may be; wasserstein: in units.")
+    ] = None,
+    criterion: Annotated[
+        str | None,
+        typer.Option("--criterion", help="For information: mutual-information (default), fisher or cumulative."),
+    ] = None,
+    patterns: Annotated[
+        str | None,
+        typer.Option("--patterns", help="For information: values that a report may favour, interval (default) or any."),
+    ] = None,
     method: Annotated[
         str | None,
         typer.Option(
@@ -102,6 +134,12 @@ def design_command(
 
     \b
     Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --out mech.json
+    Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --knots auto --gap 1e-3 --out m.json
+    Example: optldp design --range 0 200000 --epsilon 1 --objective minimax --out worst.json
+    Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --objective robust --ambiguity tv \\
+    --radius 0.1 --out safe.json
+    Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --objective information \\
+    --criterion cumulative --knots 33 --out shape.json
     Example: optldp design people.csv --column job --categorical --epsilon 1 --out jobs.json
     Example: optldp design people.csv --attribute age=18:90 --attribute income=0:200000 --epsilon 1 --out both.json
     Example: optldp design people.csv --column job --categorical --levels 0.1:1:0.1 --level-epsilon 0.5 --out jobs.json
@@ -109,47 +147,43 @@ def design_command(
     from ..mechanisms.table_file import SUFFIXES
 
     options = DesignOptions(
-        data=data, epsilon=epsilon, column=column, domain=domain, prior_file=prior_file, knots=knots, method=method,
+        data=data, epsilon=epsilon, column=column, domain=domain, prior_file=prior_file, knots=knots, gap=gap,
+        objective=objective, ambiguity=ambiguity, radius=radius, criterion=criterion, patterns=patterns, method=method,
         categorical=categorical, value_column=value_column, value_method=value_method, padding=padding, levels=levels,
         level_epsilon=level_epsilon, attributes=attributes, sampled=sampled, floor=floor, tolerance=tolerance,
         worst_case=worst_case, intervals=intervals, window=window, tail_ratio=tail_ratio, omit_prior=omit_prior,
         public=public, drop_missing=drop_missing, units=units,
     )  # fmt: skip
     options.refuse_useless()
-    require_place(out, SUFFIXES if options.kind == "one table of numbers" else (".json",))
-    if options.kind == "one table of numbers":
-        prior, notes = options.prior()
-        _finish_table(design_numbers(options, prior, options.budgets.epsilons[0]), notes, out, options, as_json)
+    one_table = options.kind in TABLES.values()
+    require_place(out, SUFFIXES if one_table else (".json",))
+    if one_table:
+        _finish_table(design_table(options), out, options, as_json)
         return
     _finish_bundle(design_bundle(options), out, as_json)
 
 
-def _finish_table(result: Design, notes: list[str], out: Path | None, options: DesignOptions, as_json: bool) -> None:
+def _finish_table(made: Outcome, out: Path | None, options: DesignOptions, as_json: bool) -> None:
     """Write one table of numbers, and say what it is."""
     from ..mechanisms import save_table
 
-    mechanism = result.mechanism.without_prior() if options.omit_prior else result.mechanism
+    mechanism, notes = made.mechanism.without_prior() if options.omit_prior else made.mechanism, list(made.notes)
     if out is not None:
         save_table(mechanism, out)
         if not mechanism.exact:
             notes.append("note: the table is not exact: whole numbers over 2^53 are too coarse for this budget")
-    if result.status != "optimal":
-        notes.append(
-            f"warning: the certificate's gap stayed open at {result.relative_gap:.1e}; the table is valid all the same"
-        )
-    if out is not None and not (options.public or options.omit_prior):
-        notes.append(CARRIED)
+        if mechanism.prior is not None and not options.public:
+            notes.append(CARRIED)
     for note in notes:
         say(note)
-    facts = _facts(result, None if out is None else str(out))
+    facts = made.facts | {"table": None if out is None else str(out)}
     if as_json:
         print_json(facts)
         return
-    rows = [(name, number(v) if isinstance(v, float) else str(v)) for name, v in facts.items() if v is not None]
-    if result.program_variance != result.expected_variance:  # the bound is under the floored prior: show its like
-        at = [name for name, _ in rows].index("lower_bound")
-        rows.insert(at, ("with the floor", number(result.program_variance)))
-    print_facts(f"{result.method} mechanism", rows)
+    rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
+    at = [name.endswith("_bound") for name, _ in rows].index(True)
+    rows[at:at] = [(name, readable(value)) for name, value in made.aside.items()]
+    print_facts(made.title, rows)
 
 
 def _finish_bundle(designed: Designed, out: Path | None, as_json: bool) -> None:
@@ -167,21 +201,3 @@ def _finish_bundle(designed: Designed, out: Path | None, as_json: bool) -> None:
         return
     rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
     print_facts(f"{designed.bundle.kind} mechanism", rows)
-
-
-def _facts(result: Design, table: str | None) -> dict[str, object]:
-    n, m = result.mechanism.probabilities.shape
-    return {
-        "method": result.method,
-        "epsilon": result.epsilon,
-        "knots": n,
-        "outputs": m,
-        "expected_variance": result.expected_variance,
-        "lower_bound": result.lower_bound,
-        "relative_gap": result.relative_gap,
-        "worst_case_variance": result.worst_case_variance,
-        "max_log_ratio": result.max_log_ratio,
-        "max_abs_bias": result.max_abs_bias,
-        "seconds": result.seconds,
-        "table": table,
-    }

@@ -1,4 +1,5 @@
-"""The command `optldp`: design, show, verify, audit, perturb, estimate, compare, plan, two-phase, advise.
+"""The command `optldp`: design, show, verify, audit, perturb, estimate, compare, bounds, plan, two-phase,
+advise.
 
 Exit codes: 0 done; 1 the thing checked is not so; 2 bad usage or input.  Results go to stdout, everything else to
 stderr.  Heavy imports wait until a command runs.
@@ -12,6 +13,7 @@ from typing import Annotated
 import typer
 
 from .command_audit import audit_command
+from .command_bounds import bounds_command
 from .command_compare import compare_command
 from .command_design import design_command
 from .command_estimate import estimate_command
@@ -36,6 +38,7 @@ app.command("audit", no_args_is_help=True)(audit_command)
 app.command("perturb", no_args_is_help=True)(perturb_command)
 app.command("estimate", no_args_is_help=True)(estimate_command)
 app.command("compare", no_args_is_help=True)(compare_command)
+app.command("bounds", no_args_is_help=True)(bounds_command)
 app.command("plan", no_args_is_help=True)(plan_command)
 app.command("two-phase", no_args_is_help=True)(two_phase_command)
 app.command("advise", no_args_is_help=True)(advise_command)

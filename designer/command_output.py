@@ -191,8 +191,8 @@ def share_progress(what: str) -> Iterator[Callable[[str, float], None]]:
 
 
 @contextmanager
-def budget_progress(what: str) -> Iterator[Callable[[float, float], None]]:
-    """Show a spinner on stderr; call with a budget tried and the error it makes."""
+def spinner(what: str) -> Iterator[Callable[[str], None]]:
+    """Show a spinner on stderr, for work whose length nobody knows; call with what has just been done."""
     from rich.console import Console
     from rich.progress import Progress as Bar
     from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -201,7 +201,7 @@ def budget_progress(what: str) -> Iterator[Callable[[float, float], None]]:
     with Bar(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(what, total=None)
 
-        def update(epsilon: float, error: float) -> None:
-            bar.update(task, description=f"{what}: epsilon {epsilon:.4g}, error {error:.4g}")
+        def update(done: str) -> None:
+            bar.update(task, description=f"{what}: {done}")
 
         yield update

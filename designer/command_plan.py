@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,7 +23,6 @@ from .command_options import (
     Tolerance,
 )
 from .command_output import (
-    budget_progress,
     one_line_errors,
     print_facts,
     print_json,
@@ -30,6 +30,7 @@ from .command_output import (
     refuse_given,
     require_place,
     say,
+    spinner,
 )
 from .command_prior import CARRIED, read_prior
 
@@ -119,9 +120,9 @@ def plan_command(
 def _mean(prior: Prior, n: int, error: float | None, epsilon: float | None, options: dict[str, Any]) -> BudgetPlan:
     from .budget_planning import plan_epsilon, plan_error
 
-    with budget_progress("planning") as progress:
+    with spinner("planning") as told:
         if error is not None:
-            return plan_epsilon(prior, n, error, progress=progress, **options)
+            return plan_epsilon(prior, n, error, progress=_telling(told), **options)
         assert epsilon is not None
         return plan_error(prior, n, epsilon, **options)
 
@@ -134,11 +135,15 @@ def _distribution(
     from .distribution_planning import plan_distribution_epsilon, plan_distribution_error
 
     rng = np.random.default_rng(seed)
-    with budget_progress("simulating") as progress:
+    with spinner("simulating") as told:
         if error is not None:
-            return plan_distribution_epsilon(prior, n, error, rng=rng, progress=progress, **options)
+            return plan_distribution_epsilon(prior, n, error, rng=rng, progress=_telling(told), **options)
         assert epsilon is not None
         return plan_distribution_error(prior, n, epsilon, rng=rng, **options)
+
+
+def _telling(told: Callable[[str], None]) -> Callable[[float, float], None]:
+    return lambda epsilon, error: told(f"epsilon {epsilon:.4g}, error {error:.4g}")
 
 
 def _facts(plan: BudgetPlan | DistributionPlan) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,10 @@ LABELS_DISCLOSED = (
 )
 
 
+PriorAt = Callable[[int | None], "Prior"]
+"""The prior on a number of knots, or on the default ones."""
+
+
 def read_prior(
     data: Path | None,
     column: str | None,
@@ -36,6 +41,20 @@ def read_prior(
     units: str,
 ) -> tuple[Prior, list[str]]:
     """Read the prior from whichever of the two was given, and what there is to say of it once all went well."""
+    prior_at, notes = read_prior_at(data, column, domain, prior_file, public, drop_missing, units)
+    return prior_at(knots), notes
+
+
+def read_prior_at(
+    data: Path | None,
+    column: str | None,
+    domain: tuple[float, float] | None,
+    prior_file: Path | None,
+    public: bool,
+    drop_missing: bool,
+    units: str,
+) -> tuple[PriorAt, list[str]]:
+    """As `read_prior`, for those who decide on the knots later."""
     from ..mechanisms.errors import InputError
     from .columns import read_column, read_pairs
     from .prior import DEFAULT_KNOTS, Prior
@@ -47,18 +66,26 @@ def read_prior(
     if prior_file is not None:
         values, weights = read_pairs(prior_file)
         _require_width(values, domain, str(prior_file))
-        grid = _own_knots(values, domain, DEFAULT_KNOTS) if knots is None else knots
-        return Prior.from_pairs(values, weights, knots=grid, domain=domain, source=source, units=units), notes
+
+        def of_pairs(knots: int | None) -> Prior:
+            grid = _own_knots(values, domain, DEFAULT_KNOTS) if knots is None else knots
+            return Prior.from_pairs(values, weights, knots=grid, domain=domain, source=source, units=units)
+
+        return of_pairs, notes
     assert data is not None
     assert column is not None
-    values = read_column(data, column, drop_missing=drop_missing)
-    _require_width(values, domain, str(data))
+    numbers = read_column(data, column, drop_missing=drop_missing)
+    _require_width(numbers, domain, str(data))
     if domain is None:
         notes.append(
-            f"note: no --range given; the domain is the data's own [{values.min():g}, {values.max():g}], a disclosure"
+            f"note: no --range given; the domain is the data's own [{numbers.min():g}, {numbers.max():g}], a disclosure"
         )
-    count = DEFAULT_KNOTS if knots is None else knots
-    return Prior.from_data(values, knots=count, domain=domain, source=source, units=units), notes
+
+    def of_data(knots: int | None) -> Prior:
+        count = DEFAULT_KNOTS if knots is None else knots
+        return Prior.from_data(numbers, knots=count, domain=domain, source=source, units=units)
+
+    return of_data, notes
 
 
 def _require_width(values: np.ndarray, domain: tuple[float, float] | None, where: str) -> None:

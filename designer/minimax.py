@@ -33,6 +33,7 @@ from ..solvers.minimax_optimum import MinimaxOptimum, solve_minimax
 from ..solvers.minimax_program import MinimaxProgram
 from .mechanism_design import DEFAULT_TOLERANCE
 from .prior import Prior
+from .prior_input import as_knots
 
 DEFAULT_EXCESS = 1e-4
 """Share of the worst case that rounding between knots may add: below what a million reports could show."""
@@ -65,7 +66,8 @@ class MinimaxDesign:
         Certified: no unbiased epsilon-LDP mechanism on these knots has a lower objective, whatever its real outputs.
         At weight 1 that bounds the worst case over the whole domain too, of tables and of any other mechanism.
     least_favourable : (n,) ndarray
-        The prior behind the bound; at weight 1 the best expected variance under it is the least worst case.
+        Multipliers of the variances, as weights that sum to one. At weight 1 this is the prior behind the bound: the
+        best expected variance under it is the least worst case. Below, (1 - weight) prior + weight times these is.
     max_log_ratio, max_abs_bias : float
         Of the table as returned.
     status : Status
@@ -171,7 +173,7 @@ def minimax_knots(low: float, high: float, epsilon: float, *, excess: float = DE
     """
     if not excess > 0:
         raise InputError(f"excess must be positive, got {excess!r}: use a small share such as 1e-4")
-    trial = design_minimax(np.linspace(low, high, TRIAL_KNOTS), epsilon, tolerance=1e-3, exact=False)
+    trial = design_minimax(as_knots(TRIAL_KNOTS, (low, high)), epsilon, tolerance=1e-3, exact=False)
     intervals = math.ceil((high - low) / (2 * math.sqrt(excess * trial.lower_bound)))
     return np.linspace(low, high, max(intervals, 1) + 1)
 

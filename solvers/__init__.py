@@ -16,7 +16,9 @@ trusts no solver, ours included.
 
 Two relatives of the same program use the same pricing: `solve_minimax` minimises the largest variance, or a mixture of
 it and the expected one, with the least favourable prior as its certificate, and `continuum_bound` turns the knots'
-multipliers into a bound for every mechanism on the whole interval.
+multipliers into a bound for every mechanism on the whole interval.  Between the two, `solve_robust` minimises the
+largest expected variance over a set of priors, with the worst prior as its certificate.  A `PieceFloor` keeps the
+windows of the optimum but gives their floor a few pieces only.
 
 The second program is the *mixture likelihood*: weights of known components under which counted observations are
 likeliest.  A `MixtureLikelihood` offers products with the matrix of probabilities and hides how that is stored: as two
@@ -47,13 +49,21 @@ from .mixture_fit import MixtureFit, Stop, fit_mixture
 from .mixture_likelihood import MixtureLikelihood, SumLikelihood
 from .place_likelihood import PlaceLikelihood
 from .ratio_program import RatioSolution, solve_with_cvxpy, solve_with_highs
+from .robust_band import BandSet
+from .robust_optimum import RobustOptimum, solve_robust
+from .robust_program import RobustProgram
+from .robust_sets import BoxSet, MovedSet, PriorSet
+from .robust_transport import TransportSet
 from .run_likelihood import RunLikelihood
+from .shaped_floor import PieceFloor
 from .tuple_likelihood import TupleLikelihood
 from .unbiased_optimum import Progress, Status, UnbiasedOptimum, solve_unbiased
 from .unbiased_program import UnbiasedProgram
 
 __all__ = [
+    "BandSet",
     "BitLikelihood",
+    "BoxSet",
     "ContinuumBound",
     "DenseLikelihood",
     "FixedOutputsSolution",
@@ -64,14 +74,20 @@ __all__ = [
     "MinimaxProgram",
     "MixtureFit",
     "MixtureLikelihood",
+    "MovedSet",
+    "PieceFloor",
     "PlaceLikelihood",
     "Pricing",
+    "PriorSet",
     "Progress",
     "RatioSolution",
+    "RobustOptimum",
+    "RobustProgram",
     "RunLikelihood",
     "Status",
     "Stop",
     "SumLikelihood",
+    "TransportSet",
     "TupleLikelihood",
     "UnbiasedOptimum",
     "UnbiasedProgram",
@@ -85,6 +101,7 @@ __all__ = [
     "solve_frequency",
     "solve_minimax",
     "solve_on_outputs",
+    "solve_robust",
     "solve_unbiased",
     "solve_with_cvxpy",
     "solve_with_highs",

@@ -13,7 +13,19 @@ from optldp.designer.command_options import FLOOR, TOLERANCE
 
 from .conftest import INCOME
 
-COMMANDS = ("design", "show", "verify", "audit", "perturb", "estimate", "compare", "plan", "two-phase", "advise")
+COMMANDS = (
+    "design",
+    "show",
+    "verify",
+    "audit",
+    "perturb",
+    "estimate",
+    "compare",
+    "bounds",
+    "plan",
+    "two-phase",
+    "advise",
+)
 HEAVY = ("scipy", "highspy", "cvxpy", "duckdb", "matplotlib")
 
 
@@ -74,6 +86,7 @@ ARGUMENTS = {
     "perturb": ["perturb", "mech.json", *INCOME, "--out", "reports.csv"],
     "estimate": ["estimate", "mech.json", "reports.csv"],
     "compare": ["compare", *INCOME, "--knots", 5, "--epsilon", 1, "--epsilon", 2],
+    "bounds": ["bounds", *INCOME, "--knots", 5, "--epsilon", "1,2", "--method", "duchi", "--out", "report.html"],
     "plan": ["plan", *INCOME, "--knots", 5, "--n", 1000, "--error", 4],
     "two-phase": ["two-phase", *INCOME, "--range", 0, 100, "--knots", 5, "--epsilon", 1],
     "advise": ["advise", *INCOME, "--knots", 5, "--epsilon", 1, "--n", 300, "--estimator", "ua"],

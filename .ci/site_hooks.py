@@ -1,0 +1,136 @@
+"""What the site has beside the pages in docs: the reference from the packages, the command line, and linked sources.
+
+Everything is made at build time from the code itself, so that none of it can go stale:
+
+- `<!-- api optldp.LAYER: name, name -->` becomes the entries of these names, and `<!-- api optldp.LAYER: the rest -->`
+  those of all exported names that the page does not list, under the heading More;
+- `<!-- command line -->` becomes every command with its arguments, options and examples;
+- a link to a file outside docs leads to a page with that file; CONTRIBUTING and CHANGELOG are pages by themselves.
+"""
+
+from __future__ import annotations
+
+import importlib
+import posixpath
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from site_command_line import command_line  # mkdocs loads a hook with its folder on the path
+
+ROOT = Path(__file__).resolve().parents[1]
+LAYERS = ("mechanisms", "solvers", "estimators", "designer")
+ROOT_PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+LANGUAGES = {".py": "python", ".js": "js", ".html": "html", ".css": "css", ".toml": "toml", ".md": "markdown", "": ""}
+API = re.compile(r"<!-- api optldp\.(\w+): (.*?) -->", re.DOTALL)
+REST = "the rest"
+COMMANDS = "<!-- command line -->"
+LINK = re.compile(r"(?<=\]\()([^)\s#]+)((?:#[^)\s]*)?)(?=\))")
+
+_sources = tempfile.TemporaryDirectory(prefix="optldp-sources-")  # gone when the build ends, however it ends
+
+
+# The packages, where griffe looks for them: the folders at the root are installed under other names.
+def on_config(config: Any) -> Any:
+    package = Path(_sources.name, "optldp")
+    package.mkdir(exist_ok=True)
+    (package / "__init__.py").touch()  # one package, whatever else is installed
+    for layer in LAYERS:
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / layer, package / layer, ignore=ignore, dirs_exist_ok=True)
+    python = config.plugins["mkdocstrings"].config.handlers["python"]
+    python["paths"] = [_sources.name]
+    python["options"]["extensions"] = [str(Path(__file__).with_name("site_docstrings.py"))]
+    return config
+
+
+on_config.mkdocs_priority = 100  # before mkdocstrings reads what is set here; what mkdocs' own decorator sets
+
+
+# Pages made from files outside docs.
+def on_files(files: Any, config: Any) -> Any:
+    from mkdocs.structure.files import File, InclusionLevel
+
+    for name, uri in ROOT_PAGES.items():
+        files.append(File.generated(config, uri, content=_from_root((ROOT / name).read_text())))
+    linked = {source for page in files.documentation_pages() for source in _linked(page.src_uri, page.content_string)}
+    for source in sorted(linked):
+        content, level = _listing(source), InclusionLevel.NOT_IN_NAV
+        files.append(File.generated(config, _page_of(source), content=content, inclusion=level))
+    return files
+
+
+def _linked(uri: str, text: str) -> list[str]:
+    """Return the files outside docs that a page links to, from the root of the repository."""
+    targets = [_outside(uri, link) for link, _ in LINK.findall(text)]
+    return [target for target in dict.fromkeys(targets) if target and target not in ROOT_PAGES]
+
+
+def _outside(uri: str, link: str) -> str | None:
+    """Return the file of the repository outside docs that a link of a page means, if it means one."""
+    if "://" in link or link.startswith("/"):
+        return None
+    target = posixpath.normpath(posixpath.join("docs", posixpath.dirname(uri), link))
+    file = ROOT / target
+    return target if file.is_file() and file.suffix in LANGUAGES and not target.startswith(("docs/", "..")) else None
+
+
+def _page_of(source: str) -> str:
+    return ROOT_PAGES.get(source, f"source/{source}.md")
+
+
+def _listing(source: str) -> str:
+    text = (ROOT / source).read_text()
+    fence = "````" if "```" in text else "```"
+    return f"# {source}\n\n{fence}{LANGUAGES[Path(source).suffix]}\n{text.rstrip()}\n{fence}\n"
+
+
+def _from_root(text: str) -> str:
+    """Return a page of the root with its links as they are from docs."""
+
+    def moved(link: re.Match[str]) -> str:
+        if "://" in link[1]:
+            return link[0]
+        inside = link[1].startswith("docs/")
+        return (link[1].removeprefix("docs/") if inside else f"../{link[1]}") + link[2]
+
+    return LINK.sub(moved, text)
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    uri = page.file.src_uri
+    here = posixpath.dirname(uri)
+
+    def led(link: re.Match[str]) -> str:
+        target = _outside(uri, link[1])
+        return posixpath.relpath(_page_of(target), here or ".") + link[2] if target else link[0]
+
+    return markdown if uri.startswith("source/") else expanded(LINK.sub(led, markdown))
+
+
+# The reference.
+def expanded(markdown: str) -> str:
+    """Return a page with its marks replaced by what they stand for."""
+    listed = {name.strip() for _, names in API.findall(markdown) for name in names.split(",")}
+
+    def entries(mark: re.Match[str]) -> str:
+        package = importlib.import_module(f"optldp.{mark[1]}")
+        wanted = [name.strip() for name in mark[2].split(",")]
+        if wanted == [REST]:
+            wanted = [name for name in package.__all__ if name not in listed]
+        unknown = [name for name in wanted if name not in package.__all__]
+        if unknown:
+            raise ValueError(f"the reference may list what optldp.{mark[1]} exports alone, got {', '.join(unknown)}")
+        made = "\n\n".join(_entry(mark[1], name) for name in wanted)
+        return f"## More\n\n{made}" if made and mark[2] == REST else made
+
+    markdown = API.sub(entries, markdown)
+    return markdown.replace(COMMANDS, command_line()) if COMMANDS in markdown else markdown
+
+
+def _entry(layer: str, name: str) -> str:
+    """Return the directive of one name; a function that hides its module is found inside it."""
+    folder = ROOT / layer
+    return f"::: optldp.{layer}.{name}" + (f".{name}" if (folder / f"{name}.py").exists() else "")

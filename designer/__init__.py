@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from .error_table_plot import error_table_figure
     from .frequency_plot import frequency_figure
     from .heatmap import mechanism_heatmap
-    from .information import InformationDesign, design_information
+    from .information import InformationDesign, design_information, table_information, table_trace
     from .lattice import lattice_mechanism
     from .least_favourable_plot import least_favourable_figure
     from .mechanism_design import DEFAULT_TOLERANCE, METHODS, Design, design
@@ -93,7 +93,7 @@ _HOMES = {
     "error_table_plot": ("error_table_figure",),
     "frequency_plot": ("frequency_figure",),
     "heatmap": ("mechanism_heatmap",),
-    "information": ("InformationDesign", "design_information"),
+    "information": ("InformationDesign", "design_information", "table_information", "table_trace"),
     "lattice": ("lattice_mechanism",),
     "least_favourable_plot": ("least_favourable_figure",),
     "mechanism_design": ("DEFAULT_TOLERANCE", "METHODS", "Design", "design"),
@@ -194,6 +194,8 @@ __all__ = [
     "read_pairs",
     "shape_comparison",
     "sweep",
+    "table_information",
+    "table_trace",
     "trade_off_curve",
     "trade_off_figure",
     "two_phase",

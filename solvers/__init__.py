@@ -32,6 +32,10 @@ The third is the *frequency program*: which sets of categories the reports of a 
 so that the trace of the inverse information matrix is least (`FrequencyProgram`). `solve_frequency` adds patterns as
 they price out, and `certified_frequency_bound` proves a bound over all 2^K of them, by enumeration or by a relaxation.
 
+The fourth is the *information program*: the table whose reports tell most of the value, over interval patterns
+(`best_tiling`, a cut into cells) or all (`solve_information`, priced by mass); `solve_interval_fisher` minimises the
+trace of the inverse Fisher information over intervals.
+
 A result is returned with its evidence, recomputed from the numbers returned, and with a `Status` that says whether
 the tolerance was met.  What cannot be solved is a SolverError, what makes no sense an InputError.
 """
@@ -43,6 +47,11 @@ from .exact_pricing import Pricing, certified_bound, price
 from .fixed_outputs import FixedOutputsSolution, solve_on_outputs
 from .frequency_optimum import FrequencyOptimum, FrequencyProgress, solve_frequency
 from .frequency_program import FrequencyProgram, certified_frequency_bound
+from .information_fisher import FisherOptimum, certified_interval_error, cumulative_importance, solve_interval_fisher
+from .information_masses import certified_information_bound
+from .information_optimum import InformationOptimum, InformationProgress, solve_information
+from .information_program import InformationProgram, certified_interval_bound, most_information
+from .information_tiling import best_tiling
 from .minimax_optimum import MinimaxOptimum, solve_minimax
 from .minimax_program import MinimaxProgram
 from .mixture_fit import MixtureFit, Stop, fit_mixture
@@ -66,10 +75,14 @@ __all__ = [
     "BoxSet",
     "ContinuumBound",
     "DenseLikelihood",
+    "FisherOptimum",
     "FixedOutputsSolution",
     "FrequencyOptimum",
     "FrequencyProgram",
     "FrequencyProgress",
+    "InformationOptimum",
+    "InformationProgram",
+    "InformationProgress",
     "MinimaxOptimum",
     "MinimaxProgram",
     "MixtureFit",
@@ -91,14 +104,22 @@ __all__ = [
     "TupleLikelihood",
     "UnbiasedOptimum",
     "UnbiasedProgram",
+    "best_tiling",
     "bit_sums",
     "certified_bound",
     "certified_frequency_bound",
+    "certified_information_bound",
+    "certified_interval_bound",
+    "certified_interval_error",
     "continuum_bound",
     "count_bit_rows",
+    "cumulative_importance",
     "fit_mixture",
+    "most_information",
     "price",
     "solve_frequency",
+    "solve_information",
+    "solve_interval_fisher",
     "solve_minimax",
     "solve_on_outputs",
     "solve_robust",

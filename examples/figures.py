@@ -11,15 +11,22 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from optldp.designer import METHODS, Prior, compare, design, design_minimax, trade_off_curve
-from optldp.designer.comparison import ComparisonRow
-from optldp.designer.conditional_variance_plot import conditional_variance_figure
-from optldp.designer.distribution_plot import distribution_figure
-from optldp.designer.error_table_plot import error_table_figure
-from optldp.designer.heatmap import mechanism_heatmap
-from optldp.designer.least_favourable_plot import least_favourable_figure
-from optldp.designer.trade_off_plot import trade_off_figure
-from optldp.designer.variance_plot import variance_figure
+from optldp.designer import (
+    METHODS,
+    ComparisonRow,
+    Prior,
+    compare,
+    conditional_variance_figure,
+    design,
+    design_minimax,
+    distribution_figure,
+    error_table_figure,
+    least_favourable_figure,
+    mechanism_heatmap,
+    trade_off_curve,
+    trade_off_figure,
+    variance_figure,
+)
 from optldp.estimators import ReportCounts, estimate_distribution
 from PIL import Image  # comes with matplotlib
 from scipy import stats

@@ -7,8 +7,7 @@ to be unbiased.
 """
 
 import numpy as np
-from optldp.designer import Prior
-from optldp.designer.attribute_design import design_attributes
+from optldp.designer import Prior, design_attributes
 from optldp.estimators.attribute_means import estimate_attribute_means
 from scipy import stats
 

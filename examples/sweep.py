@@ -8,10 +8,7 @@ interrupted and goes on where it stopped when it is run again.
 
 import sys
 
-from optldp.designer import Prior
-from optldp.designer.budget_planning import plan_epsilon, plan_error
-from optldp.designer.parallel_sweep import sweep
-from optldp.designer.sweep_table import SweepRow
+from optldp.designer import Prior, SweepRow, plan_epsilon, plan_error, sweep
 from scipy import stats
 
 DOMAIN = (0, 80)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from .attribute_design import AttributeDesign, SampledChoice, design_attributes
     from .bounds_computation import bounds
+    from .bounds_criteria import CriterionRow, GuaranteeCriterion, InformationCriterion
     from .bounds_report import bounds_html
     from .bounds_result import BoundRow, BoundsResult, BudgetBounds, BudgetDetail
     from .budget_planning import BudgetPlan, plan_epsilon, plan_error
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from .comparison import ComparisonRow, compare
     from .conditional_variance_plot import conditional_variance_figure
     from .continuum import ContinuumCertificate, GapDesign, continuum_certificate, design_to_gap
+    from .criterion_plot import criterion_figure
     from .distribution_planning import DistributionPlan, plan_distribution_epsilon, plan_distribution_error
     from .distribution_plot import distribution_figure
     from .error_table_plot import error_table_figure
@@ -76,6 +78,7 @@ _HOMES = {
     ),
     "attribute_design": ("AttributeDesign", "SampledChoice", "design_attributes"),
     "bounds_computation": ("bounds",),
+    "bounds_criteria": ("CriterionRow", "GuaranteeCriterion", "InformationCriterion"),
     "bounds_report": ("bounds_html",),
     "bounds_result": ("BoundRow", "BoundsResult", "BudgetBounds", "BudgetDetail"),
     "budget_planning": ("BudgetPlan", "plan_epsilon", "plan_error"),
@@ -88,6 +91,7 @@ _HOMES = {
     "comparison": ("ComparisonRow", "compare"),
     "conditional_variance_plot": ("conditional_variance_figure",),
     "continuum": ("ContinuumCertificate", "GapDesign", "continuum_certificate", "design_to_gap"),
+    "criterion_plot": ("criterion_figure",),
     "distribution_planning": ("DistributionPlan", "plan_distribution_epsilon", "plan_distribution_error"),
     "distribution_plot": ("distribution_figure",),
     "error_table_plot": ("error_table_figure",),
@@ -139,9 +143,12 @@ __all__ = [
     "Cohort",
     "ComparisonRow",
     "ContinuumCertificate",
+    "CriterionRow",
     "Design",
     "DistributionPlan",
     "GapDesign",
+    "GuaranteeCriterion",
+    "InformationCriterion",
     "InformationDesign",
     "MinimaxDesign",
     "OneReportClient",
@@ -170,6 +177,7 @@ __all__ = [
     "conditional_variance_figure",
     "confidence_region",
     "continuum_certificate",
+    "criterion_figure",
     "design",
     "design_attributes",
     "design_categorical",

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from threadpoolctl import threadpool_limits
 
+from ..mechanisms import TabulatedMechanism
 from ..mechanisms.errors import OptldpError
+from .bounds_criteria import BoundsCriterion, criterion_rows
 from .bounds_result import MINIMAX, BoundRow, BudgetBounds, BudgetDetail
 from .continuum import continuum_certificate
 from .mechanism_design import Design, against_optimum
@@ -19,7 +21,13 @@ PRIOR_NAME = "prior"
 
 
 def solve_budget(
-    prior: Prior, epsilon: float, methods: Sequence[str], *, floor: float, tolerance: float
+    prior: Prior,
+    epsilon: float,
+    methods: Sequence[str],
+    *,
+    floor: float,
+    tolerance: float,
+    criteria: Sequence[BoundsCriterion] = (),
 ) -> BudgetBounds:
     """Judge every method at one budget, on one thread; what cannot be built is a row that says why.
 
@@ -32,6 +40,8 @@ def solve_budget(
         Out of `METHODS`, "optimal" among them, already checked.
     floor, tolerance : float
         As in `design`.
+    criteria : sequence of BoundsCriterion
+        What else to judge by, already checked.
 
     Example
     -------
@@ -41,8 +51,14 @@ def solve_budget(
     [('optimal', 'optimal'), ('duchi', 'optimal'), ('minimax', 'optimal')]
     """
     with threadpool_limits(1):
-        rows = _rows(prior, epsilon, methods, floor, tolerance)
-        return BudgetBounds(epsilon, tuple(rows), _minimax(prior, epsilon, rows, tolerance))
+        tables: dict[str, TabulatedMechanism] = {}
+        rows = _rows(prior, epsilon, methods, floor, tolerance, tables)
+        judged = [
+            row
+            for criterion in criteria
+            for row in criterion_rows(criterion, prior, epsilon, tables, floor=floor, tolerance=tolerance)
+        ]
+        return BudgetBounds(epsilon, tuple(rows), _minimax(prior, epsilon, rows, tolerance), tuple(judged))
 
 
 def solve_detail(
@@ -76,8 +92,15 @@ def solve_detail(
     return BudgetDetail(epsilon, mechanisms, tuple(curve), failures)
 
 
-def _rows(prior: Prior, epsilon: float, methods: Sequence[str], floor: float, tolerance: float) -> list[BoundRow]:
-    """Solve the optimum once and judge every method against it."""
+def _rows(
+    prior: Prior,
+    epsilon: float,
+    methods: Sequence[str],
+    floor: float,
+    tolerance: float,
+    tables: dict[str, TabulatedMechanism],
+) -> list[BoundRow]:
+    """Solve the optimum once and judge every method against it; their mechanisms go into `tables`."""
     try:
         best, optimum = against_optimum(prior, epsilon, method="optimal", floor=floor, tolerance=tolerance)
     except OptldpError as error:
@@ -88,9 +111,11 @@ def _rows(prior: Prior, epsilon: float, methods: Sequence[str], floor: float, to
             if method == "optimal":
                 bound = continuum_certificate(prior.floored(floor), optimum).lower_bound
                 rows.append(_row(epsilon, best, best, bound))
+                tables[method] = best.mechanism
                 continue
             made, _ = against_optimum(prior, epsilon, method=method, floor=floor, tolerance=tolerance, optimum=optimum)
             rows.append(_row(epsilon, made, best, None))
+            tables[method] = made.mechanism
         except OptldpError as error:
             rows.append(BoundRow.failed(PRIOR_NAME, epsilon, method, str(error)))
     return rows

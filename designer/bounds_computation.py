@@ -13,6 +13,7 @@ from ..estimators.data_file import FilePath
 from ..mechanisms.budget import check_epsilon
 from ..mechanisms.errors import InputError
 from .bounds_case import solve_budget, solve_detail
+from .bounds_criteria import BoundsCriterion
 from .bounds_file import BoundsFile
 from .bounds_result import BoundsResult, BudgetBounds, in_order
 from .mechanism_design import DEFAULT_TOLERANCE, METHODS
@@ -32,6 +33,7 @@ def bounds(
     epsilons: Iterable[float],
     *,
     methods: Iterable[str] = METHODS,
+    criteria: Iterable[BoundsCriterion] = (),
     at: float | None = None,
     floor: float = DEFAULT_FLOOR,
     tolerance: float = DEFAULT_TOLERANCE,
@@ -51,6 +53,8 @@ def bounds(
         Budgets; one that is named twice counts once.
     methods : iterable of str
         Out of `METHODS`; the optimum is always among them.
+    criteria : iterable of BoundsCriterion
+        What else to judge by: a `GuaranteeCriterion`, an `InformationCriterion`, at most one of each.
     at : float, optional
         The budget to show in detail, one of `epsilons`. Default: the one nearest to 1, by ratio.
     floor, tolerance : float
@@ -76,12 +80,22 @@ def bounds(
     """
     budgets, chosen = sorted({check_epsilon(epsilon) for epsilon in epsilons}), tuple(methods)
     _check(budgets, chosen, at, floor, tolerance, n_jobs)
+    asked = tuple(criteria)
+    if len({criterion.key for criterion in asked}) < len(asked):
+        raise InputError("bounds take at most one criterion of a kind, got two: call bounds for each")
+    for criterion in asked:
+        criterion.check(prior)
     chosen = in_order(chosen)
-    file = None if results is None else BoundsFile(results, prior, floor=floor, tolerance=tolerance)
+    file = None
+    if results is not None:
+        file = BoundsFile(results, prior, floor=floor, tolerance=tolerance, criteria=asked)
     found = {} if file is None else _reusable(file, budgets, chosen)
     total = len(budgets) + 1
     missing = [epsilon for epsilon in budgets if epsilon not in found]
-    cases = [joblib.delayed(solve_budget)(prior, e, chosen, floor=floor, tolerance=tolerance) for e in missing]
+    cases = [
+        joblib.delayed(solve_budget)(prior, e, chosen, floor=floor, tolerance=tolerance, criteria=asked)
+        for e in missing
+    ]
     solved: Any = as_they_come(cases, n_jobs)
     with closing(solved):
         for budget in solved:
@@ -94,7 +108,7 @@ def bounds(
     detail = solve_detail(prior, shown, chosen, floor=floor, tolerance=tolerance)
     if progress is not None:
         progress(total, total, f"epsilon {shown:g} in detail")
-    return BoundsResult(prior, tuple(found[e] for e in budgets), detail, chosen, floor, tolerance)
+    return BoundsResult(prior, tuple(found[e] for e in budgets), detail, chosen, floor, tolerance, asked)
 
 
 def _reusable(file: BoundsFile, budgets: Sequence[float], methods: tuple[str, ...]) -> dict[float, BudgetBounds]:
@@ -103,9 +117,9 @@ def _reusable(file: BoundsFile, budgets: Sequence[float], methods: tuple[str, ..
     for epsilon in budgets:
         rows = {row.method: row for row in file.budgets[epsilon].rows} if epsilon in file.budgets else {}
         if all(method in rows for method in methods):
-            kept[epsilon] = BudgetBounds(
-                epsilon, tuple(rows[method] for method in methods), file.budgets[epsilon].minimax
-            )
+            held = file.budgets[epsilon]
+            judged = tuple(row for row in held.criteria if row.method in (*methods, row.criterion))
+            kept[epsilon] = BudgetBounds(epsilon, tuple(rows[method] for method in methods), held.minimax, judged)
     return kept
 
 

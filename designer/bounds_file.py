@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from ..mechanisms.atomic_write import replacing
 from ..mechanisms.checksum import checksum
 from ..mechanisms.errors import InputError
 from ..mechanisms.provenance import installed_version
+from .bounds_criteria import BoundsCriterion, CriterionRow
 from .bounds_result import MINIMAX, BoundRow, BudgetBounds
 from .mechanism_design import METHODS
 from .prior import Prior
@@ -27,6 +29,9 @@ from .sweep_table import TEXT_COLUMNS
 FORMAT = "optldp-bounds/1"
 
 COLUMNS = tuple(column.name for column in fields(BoundRow))
+
+JUDGED_COLUMNS = tuple(column.name for column in fields(CriterionRow))
+JUDGED_TEXT = ("criterion", "method", "status", "error")
 
 
 class BoundsFile:
@@ -38,6 +43,7 @@ class BoundsFile:
         Made if it is missing or empty.
     prior : Prior
     floor, tolerance : float
+    criteria : sequence of BoundsCriterion
         With another prior, other options or another version of the library the rows would not compare.
 
     Attributes
@@ -64,10 +70,18 @@ class BoundsFile:
     [1.0]
     """
 
-    def __init__(self, path: FilePath, prior: Prior, *, floor: float, tolerance: float) -> None:
+    def __init__(
+        self,
+        path: FilePath,
+        prior: Prior,
+        *,
+        floor: float,
+        tolerance: float,
+        criteria: Sequence[BoundsCriterion] = (),
+    ) -> None:
         self.path = Path(path)
         self.budgets: dict[float, BudgetBounds] = {}
-        header = _header(prior, floor, tolerance)
+        header = _header(prior, floor, tolerance, criteria)
         content = self._content()
         if not content:
             with replacing(self.path) as part:
@@ -107,13 +121,14 @@ class BoundsFile:
             raise InputError(f"results must be writable, got {str(self.path)!r}: {error.strerror}") from None
 
 
-def _header(prior: Prior, floor: float, tolerance: float) -> dict[str, Any]:
+def _header(prior: Prior, floor: float, tolerance: float, criteria: Sequence[BoundsCriterion]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": installed_version(),
         "floor": float(floor),
         "tolerance": float(tolerance),
         "units": prior.units,
+        "criteria": [criterion.label for criterion in criteria],
         "prior": checksum({"knots": prior.knots, "weights": prior.weights, "rounding": prior.rounding}),
     }
 
@@ -143,21 +158,39 @@ def _parsed(line: bytes) -> Any:
 
 def _budget(found: Any) -> BudgetBounds | None:
     """Return the budget that a line holds, or None for a line that holds none."""
-    if not (isinstance(found, dict) and tuple(found) == ("epsilon", "rows", "minimax")):
+    if not (isinstance(found, dict) and tuple(found) == ("epsilon", "rows", "minimax", "criteria")):
         return None
-    epsilon, rows, worst = found.values()
+    epsilon, rows, worst, judged = found.values()
     if not (isinstance(epsilon, float) and isinstance(rows, list) and _is_row(worst, epsilon, (MINIMAX,))):
         return None
     if not (rows and all(_is_row(row, epsilon, METHODS) for row in rows) and rows[0]["method"] == "optimal"):
         return None
-    return BudgetBounds(epsilon, tuple(BoundRow(**row) for row in rows), BoundRow(**worst))
+    if not (isinstance(judged, list) and all(_is_judged(row, epsilon) for row in judged)):
+        return None
+    return BudgetBounds(
+        epsilon,
+        tuple(BoundRow(**row) for row in rows),
+        BoundRow(**worst),
+        tuple(CriterionRow(**row) for row in judged),
+    )
 
 
 def _is_row(found: Any, epsilon: float, methods: tuple[str, ...]) -> bool:
-    if not (isinstance(found, dict) and tuple(found) == COLUMNS):
+    return _has(found, COLUMNS, TEXT_COLUMNS, epsilon) and found["method"] in methods
+
+
+def _is_judged(found: Any, epsilon: float) -> bool:
+    if not _has(found, JUDGED_COLUMNS, JUDGED_TEXT, epsilon):
         return False
-    if not all(isinstance(found[name], str) for name in TEXT_COLUMNS):
+    return found["method"] in (*METHODS, found["criterion"])
+
+
+def _has(found: Any, columns: tuple[str, ...], texts: tuple[str, ...], epsilon: float) -> bool:
+    """Whether this is a row of that budget with just these columns, its numbers finite or missing."""
+    if not (isinstance(found, dict) and tuple(found) == columns):
         return False
-    numbers = [found[name] for name in COLUMNS if name not in TEXT_COLUMNS]
+    if not all(isinstance(found[name], str) for name in texts):
+        return False
+    numbers = [found[name] for name in columns if name not in texts]
     finite = all(number is None or (isinstance(number, float) and math.isfinite(number)) for number in numbers)
-    return finite and found["epsilon"] == epsilon and found["method"] in methods
+    return finite and found["epsilon"] == epsilon

@@ -6,14 +6,18 @@ import os
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast, get_args
 
 from .command_options import FLOOR, TOLERANCE
-from .command_output import require_place
+from .command_output import refuse_given, require_place
 from .command_prior import read_prior
 
 if TYPE_CHECKING:
+    from .bounds_criteria import BoundsCriterion
     from .prior import Prior
+
+ALWAYS = ("expected", "minimax")
+"""Objectives that every report has."""
 
 SUFFIXES = (".html", ".htm")
 
@@ -35,6 +39,46 @@ class BoundsOptions:
     public: bool
     drop_missing: bool
     units: str
+    objectives: tuple[str, ...] = ()
+    ambiguity: str | None = None
+    radius: float | None = None
+    criterion: str | None = None
+
+    def criteria(self) -> tuple[BoundsCriterion, ...]:
+        """Return what else mechanisms are to be judged by.
+
+        Raises
+        ------
+        InputError
+            An objective that is not known, or options that it lacks or has no use for.
+        """
+        from ..mechanisms.errors import InputError
+        from .ambiguity import AMBIGUITIES
+        from .bounds_criteria import GuaranteeCriterion, InformationCriterion
+        from .information import Criterion
+
+        made: list[BoundsCriterion] = []
+        for objective in dict.fromkeys(self.objectives):
+            if objective == "robust":
+                if self.ambiguity not in AMBIGUITIES or self.radius is None:
+                    raise InputError(
+                        f"--objective robust needs --ambiguity, one of {', '.join(AMBIGUITIES)}, and --radius R, "
+                        f"got {self.ambiguity!r} and {self.radius!r}"
+                    )
+                made.append(GuaranteeCriterion(AMBIGUITIES[self.ambiguity](self.radius)))
+            elif objective == "information":
+                kind = self.criterion or "cumulative"
+                if kind not in get_args(Criterion):
+                    raise InputError(f"--criterion must be one of {', '.join(get_args(Criterion))}, got {kind!r}")
+                made.append(InformationCriterion(cast(Criterion, kind)))
+            elif objective not in ALWAYS:
+                known = (*ALWAYS, "robust", "information")
+                raise InputError(f"--objective must be one of {', '.join(known)}, got {objective!r}")
+        if "robust" not in self.objectives:
+            refuse_given("for --objective robust", {"--ambiguity": self.ambiguity, "--radius": self.radius})
+        if "information" not in self.objectives:
+            refuse_given("for --objective information", {"--criterion": self.criterion})
+        return tuple(made)
 
     def prior(self) -> tuple[Prior, list[str]]:
         """Read the prior, and what there is to say of it."""
@@ -63,6 +107,10 @@ class BoundsOptions:
         words += [] if self.tolerance == TOLERANCE else ["--tolerance", repr(self.tolerance)]
         words += (["--public"] if self.public else []) + (["--drop-missing"] if self.drop_missing else [])
         words += ["--units", self.units] if self.units else []
+        for objective in self.objectives:
+            words += ["--objective", objective]
+        words += [] if self.ambiguity is None else ["--ambiguity", self.ambiguity, "--radius", repr(self.radius)]
+        words += [] if self.criterion is None else ["--criterion", self.criterion]
         return shlex.join([*words, "--out", str(out)])
 
 

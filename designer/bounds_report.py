@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..mechanisms.errors import InputError
 from ..mechanisms.provenance import installed_version
+from .bounds_criteria import CriterionRow
 from .bounds_numbers import percent_above, short, with_units
 from .bounds_result import MINIMAX, BoundRow, BoundsResult, BudgetBounds
 
@@ -75,14 +76,16 @@ def bounds_html(result: BoundsResult, *, column: str = "", command: str = "") ->
     require_report_tools()
     from markupsafe import Markup
 
+    from .bounds_criteria_figures import criteria_figures
     from .bounds_figures import key_svg, prior_svg, report_figures
 
     script = _text("bounds_report.js")
     allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    swatches = {name: key_svg(name) for name in (*result.methods, MINIMAX)}
+    asked = [criterion.key for criterion in result.criteria]
+    swatches = {name: key_svg(name) for name in (*result.methods, MINIMAX, *asked)}
     figures = [
         vars(figure) | {"svg": Markup(figure.svg), "series": _keys(figure.name, figure.keys, swatches)}
-        for figure in report_figures(result)
+        for figure in (*report_figures(result), *criteria_figures(result))
     ]
     return _template().render(
         title=f"The best that local privacy can do for {column}" if column else "The best that local privacy can do",
@@ -103,6 +106,11 @@ def bounds_html(result: BoundsResult, *, column: str = "", command: str = "") ->
         columns=COLUMNS,
         continuum=any(row.continuum_bound is not None for row in result.rows),
         rows=[_table_row(row) for row in result.rows],
+        judged=[
+            {"label": criterion.label, "quantity": criterion.quantity(result.prior.units),
+             "rows": [_judged_row(row) for row in result.by(criterion)]}
+            for criterion in result.criteria
+        ],
         command=command or _python_call(result),
         making=_making(result),
     )  # fmt: skip
@@ -187,6 +195,13 @@ def _table_row(row: BoundRow) -> dict[str, Any]:
     cells += [{"text": "" if value is None else format(value, how), "key": value} for value, how in numbers]
     cells.append({"text": f"failed: {row.error}" if row.error else row.status, "key": None})
     return {"method": row.method, "failed": not row.solved, "cells": cells}
+
+
+def _judged_row(row: CriterionRow) -> dict[str, Any]:
+    numbers = ((row.value, ".7g"), (row.bound, ".7g"), (row.relative_gap, ".1e"), (row.ratio_to_best, ".4f"))
+    cells = [f"{row.epsilon:g}", row.method, *("" if value is None else format(value, how) for value, how in numbers)]
+    status = f"failed: {row.error}" if row.error else row.status
+    return {"method": row.method, "failed": row.value is None, "cells": [*cells, status]}
 
 
 def _python_call(result: BoundsResult) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from ..mechanisms import FAMILIES, TabulatedMechanism
+from .bounds_criteria import BoundsCriterion, CriterionRow
 from .mechanism_design import METHODS
 from .minimax import MinimaxDesign
 from .prior import Prior
@@ -62,11 +63,14 @@ class BudgetBounds:
         A method each, "optimal" first, failures included.
     minimax : BoundRow
         The least worst case.
+    criteria : tuple of CriterionRow
+        By every further criterion: the best of it, then the methods.
     """
 
     epsilon: float
     rows: tuple[BoundRow, ...]
     minimax: BoundRow
+    criteria: tuple[CriterionRow, ...] = ()
 
     def row(self, method: str) -> BoundRow:
         """Return the row of a method, "minimax" among them; KeyError for one that was not asked for."""
@@ -123,6 +127,8 @@ class BoundsResult:
     methods : tuple of str
         In the order of `METHODS`, "optimal" among them.
     floor, tolerance : float
+    criteria : tuple of BoundsCriterion
+        What was asked for beside expected and worst-case variance.
     """
 
     prior: Prior
@@ -131,6 +137,16 @@ class BoundsResult:
     methods: tuple[str, ...]
     floor: float
     tolerance: float
+    criteria: tuple[BoundsCriterion, ...] = ()
+
+    def by(self, criterion: BoundsCriterion) -> tuple[CriterionRow, ...]:
+        """Return the rows of a criterion, by budget; within one the best and then the methods."""
+        return tuple(row for budget in self.budgets for row in budget.criteria if row.criterion == criterion.key)
+
+    @property
+    def judged(self) -> tuple[CriterionRow, ...]:
+        """The rows of all further criteria, by budget."""
+        return tuple(row for budget in self.budgets for row in budget.criteria)
 
     @property
     def rows(self) -> tuple[BoundRow, ...]:

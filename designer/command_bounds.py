@@ -49,6 +49,20 @@ def bounds_command(
     at: Annotated[
         float | None, typer.Option("--at", help="The budget to show in detail. Default: the one nearest to 1.")
     ] = None,
+    objectives: Annotated[
+        list[str] | None,
+        typer.Option("--objective", help="robust or information, beside expected and minimax; repeat for both."),
+    ] = None,
+    ambiguity: Annotated[
+        str | None, typer.Option("--ambiguity", help="For robust: relative, tv or wasserstein distance of the priors.")
+    ] = None,
+    radius: Annotated[
+        float | None, typer.Option("--radius", help="For robust: how far off the prior may be; wasserstein: in units.")
+    ] = None,
+    criterion: Annotated[
+        str | None,
+        typer.Option("--criterion", help="For information: cumulative (default), fisher or mutual-information."),
+    ] = None,
     floor: Floor = FLOOR,
     tolerance: Tolerance = TOLERANCE,
     out: Annotated[Path | None, typer.Option("--out", help="Report to write, .html.")] = None,
@@ -66,6 +80,8 @@ def bounds_command(
 
     \b
     Example: optldp bounds people.csv --column income --range 0 200000 --epsilon 0.25:4:0.25 --out report.html
+    Example: optldp bounds people.csv --column income --range 0 200000 --objective robust --ambiguity tv --radius 0.1 \\
+    --objective information --out report.html
     """
     from ..mechanisms.atomic_write import replacing
     from .bounds_computation import bounds
@@ -75,8 +91,9 @@ def bounds_command(
 
     options = BoundsOptions(
         data, column, domain, prior_file, epsilons, knots, tuple(methods or ()), at, floor, tolerance, public,
-        drop_missing, units,
+        drop_missing, units, tuple(objectives or ()), ambiguity, radius, criterion,
     )  # fmt: skip
+    criteria = options.criteria()
     budgets = budget_numbers(epsilons, "--epsilon")
     require_places(out, results)
     if out is not None:
@@ -84,8 +101,8 @@ def bounds_command(
     prior, notes = options.prior()
     with task_progress("bounds", len(set(budgets)) + 1) as update:
         found = bounds(
-            prior, budgets, methods=methods or METHODS, at=at, floor=floor, tolerance=tolerance, results=results,
-            n_jobs=workers, progress=lambda done, total, what: update(what, True),
+            prior, budgets, methods=methods or METHODS, criteria=criteria, at=at, floor=floor, tolerance=tolerance,
+            results=results, n_jobs=workers, progress=lambda done, total, what: update(what, True),
         )  # fmt: skip
     if out is not None:
         page = bounds_html(found, column=column or "", command=options.command(out))
@@ -118,7 +135,8 @@ def _complaints(found: BoundsResult) -> list[str]:
 
 def _print(found: BoundsResult, out: Path | None, as_json: bool) -> None:
     if as_json:
-        print_json({"rows": [vars(row) for row in found.rows], "report": None if out is None else str(out)})
+        rows, judged = ([vars(row) for row in each] for each in (found.rows, found.judged))
+        print_json({"rows": rows, "criteria": judged, "report": None if out is None else str(out)})
         return
     cells = []
     for budget in found.budgets:
@@ -133,5 +151,11 @@ def _print(found: BoundsResult, out: Path | None, as_json: bool) -> None:
     print_rows(
         "Least variances of one report (squared units), and the best closed form over the optimum", header, cells
     )
+    for asked in found.criteria:
+        rows = [row for row in found.by(asked) if row.method == asked.key]
+        cells = [
+            [f"{row.epsilon:g}", number(row.value), number(row.bound), f"{row.relative_gap or 0.0:.1e}"] for row in rows
+        ]
+        print_rows(f"{asked.quantity('')}: {asked.label}", ["epsilon", "best", "bound", "gap"], cells)
     if out is not None:
         typer.echo(f"report: {out}")

@@ -56,6 +56,8 @@ def _style(color: str, dashes: tuple[float, ...], marker: str, linewidth: float 
 METHOD_STYLES: dict[str, dict[str, Any]] = {
     "optimal": _style(BLACK, (), "o", 2.2),
     "minimax": _style(BLACK, (6, 1.5), "s", 2.0),
+    "robust": _style(BLACK, (9, 1.5), "8", 2.0),
+    "information": _style(BLACK, (5, 1.2), "H", 2.0),
     "aaa": _style(BLUE, (4, 1.5), "D"),
     "laplace": _style(VERMILLION, (1, 1.2), "^"),
     "duchi": _style(GREEN, (6, 1.5, 1, 1.5), "v"),
@@ -68,10 +70,11 @@ METHOD_STYLES: dict[str, dict[str, Any]] = {
     "square-wave": _style(GREEN, (3, 3), "h"),
     "grr": _style(PURPLE, (10, 3), "d"),
 }
-"""Keyword arguments of a line for each of `METHODS` and for the minimax; no two have the same dashes or marker."""
+"""Keyword arguments of a line for each of `METHODS`, and for the best by other criteria; no two have the same dashes
+or marker."""
 
 OTHER_COLORS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, GREY)
-OTHER_MARKERS = ("1", "2", "3", "4", "8", "H", "|", "_", "x", "+")
+OTHER_MARKERS = ("1", "2", "3", "4", "|", "_", "x", "+")
 
 
 def new_figure(width: float = WIDTH, height: float = HEIGHT) -> tuple[Figure, Axes]:

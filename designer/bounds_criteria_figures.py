@@ -8,7 +8,7 @@ from ..mechanisms import FAMILIES
 from .bounds_criteria import BoundsCriterion, CriterionRow
 from .bounds_figures import NOTHING_SOLVED, SIZE, ReportFigure
 from .bounds_narrow import fit
-from .bounds_numbers import SAME, percent, percent_above, short
+from .bounds_numbers import SAME, percent_above, percent_up, short, short_down, short_up
 from .bounds_result import BoundsResult
 from .bounds_svg import Spot, inline_svg
 from .criterion_plot import criterion_figure
@@ -51,7 +51,7 @@ def about_criterion(result: BoundsResult, criterion: BoundsCriterion) -> tuple[s
     nothing, gap = ("more", "above") if criterion.more_is_better else ("less", "below")
     said = [
         f"{asked} At epsilon {best.epsilon:g} the design for it has {short(best.value)}; {criterion.nobody} "
-        f"can have {nothing} than {short(best.bound)}, {_percent(best.relative_gap)} {gap} that. "
+        f"can have {nothing} than {_certain(best.bound, criterion)}, {_percent(best.relative_gap)} {gap} that. "
         f"{criterion.more(best)}".strip()
     ]
     forms = [row for name, row in others.items() if name in FAMILIES]
@@ -65,7 +65,11 @@ def about_criterion(result: BoundsResult, criterion: BoundsCriterion) -> tuple[s
 
 
 def _percent(gap: float | None) -> str:
-    return percent(gap or 0.0, 1 if (gap or 0.0) > SAME else 5)
+    return percent_up(gap or 0.0, 1 if (gap or 0.0) > SAME else 5)
+
+
+def _certain(bound: float | None, criterion: BoundsCriterion) -> str:
+    return short_up(bound) if criterion.more_is_better else short_down(bound)
 
 
 def _than(row: CriterionRow) -> str:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .bounds_numbers import SAME, listed, percent, short, with_units
+from .bounds_numbers import SAME, listed, percent, short, short_down, with_units
 from .bounds_result import BoundsResult
 
 CHEAP = 0.01
@@ -89,7 +89,7 @@ def about_least_favourable(result: BoundsResult) -> tuple[str, ...]:
     best = result.at(result.detail.epsilon).row("optimal")
     text = (
         f"For data that follow it, even a mechanism designed with that knowledge has an expected variance of at least "
-        f"{short(worst.lower_bound)}."
+        f"{short_down(worst.lower_bound)}."
     )
     if best.expected_variance is not None:
         worth = 1 - best.expected_variance / worst.lower_bound

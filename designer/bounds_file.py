@@ -15,6 +15,8 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+import joblib
+
 from ..estimators.data_file import FilePath
 from ..mechanisms.atomic_write import replacing
 from ..mechanisms.checksum import checksum
@@ -128,7 +130,7 @@ def _header(prior: Prior, floor: float, tolerance: float, criteria: Sequence[Bou
         "floor": float(floor),
         "tolerance": float(tolerance),
         "units": prior.units,
-        "criteria": [criterion.label for criterion in criteria],
+        "criteria": [joblib.hash(criterion) for criterion in criteria],  # labels leave out what sets them apart
         "prior": checksum({"knots": prior.knots, "weights": prior.weights, "rounding": prior.rounding}),
     }
 
@@ -139,7 +141,8 @@ def _check_header(line: bytes, header: dict[str, Any], path: Path) -> None:
         raise InputError(f"results must be a file of bounds, got {str(path)!r}: name another")
     for name, wanted in header.items():
         if found.get(name) != wanted:
-            other = "another prior" if name == "prior" else f"{name} {found.get(name)!r} instead of {wanted!r}"
+            given = f"{name} {found.get(name)!r} instead of {wanted!r}"
+            other = {"prior": "another prior", "criteria": "other criteria"}.get(name, given)
             raise InputError(
                 f"results of different bounds must not be mixed, got {str(path)!r} with {other}: name another file"
             )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 DIGITS = 4
 """Significant digits of a number in a sentence."""
 
@@ -37,6 +40,40 @@ def short(value: float | None) -> str:
     digits, _, power = f"{rounded:.{DIGITS - 1}e}".partition("e")
     digits = digits.rstrip("0").rstrip(".")
     return f"{digits}{NO_BREAK}{TIMES}{NO_BREAK}10{str(int(power)).translate(SUPERSCRIPTS)}"
+
+
+def short_down(value: float | None) -> str:
+    """Format what nothing is below, so that it stays true: rounded down.
+
+    Example
+    -------
+    >>> short_down(3.99064), short_down(16.0), short_up(3.99021), short_up(16.0028)
+    ('3.99', '16', '3.991', '16.01')
+    """
+    return short(_directed(value, math.floor))
+
+
+def short_up(value: float | None) -> str:
+    """Format what nothing is above, rounded up; examples at `short_down`."""
+    return short(_directed(value, math.ceil))
+
+
+def _directed(value: float | None, to: Callable[[float], int]) -> float | None:
+    if value is None or value == 0 or float(f"{value:.{DIGITS}g}") == value:
+        return value
+    unit = 10.0 ** (math.floor(math.log10(abs(value))) + 1 - DIGITS)
+    return to(value / unit) * unit
+
+
+def percent_up(share: float, digits: int) -> str:
+    """Format a share that nothing is above, rounded up.
+
+    Example
+    -------
+    >>> [percent_up(share, 2).replace(NO_BREAK, " ") for share in (0.12341, 2.4e-7, 0.0)]
+    ['12.35 %', '0.01 %', '0.00 %']
+    """
+    return percent(math.ceil(100 * share * 10**digits) / 10**digits / 100, digits)
 
 
 def percent(share: float, digits: int) -> str:

@@ -214,7 +214,10 @@ def _making(result: BoundsResult) -> list[tuple[str, str]]:
     versions = [f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "highspy", "matplotlib")]
     return [
         ("knots", f"{prior.knots.size}; rounding to them adds a variance of {short(prior.rounding_variance)}"),
-        ("floor", f"{result.floor:g}, mixed in evenly before solving; ratios can fall below one by about that"),
+        (
+            "floor",
+            f"{result.floor:g}, mixed in evenly before solving; ratios, under the prior as given, can fall below one",
+        ),
         ("tolerance", f"{result.tolerance:g}, the relative gap that was asked for"),
         ("methods", ", ".join(result.methods)),
         ("seed", "none"),

@@ -8,8 +8,11 @@ from itertools import groupby
 import numpy as np
 
 from ..mechanisms import FAMILIES
-from .bounds_numbers import SAME, listed, percent, percent_above, short, with_units
+from .bounds_numbers import SAME, listed, percent_above, percent_up, short, short_down, short_up, with_units
 from .bounds_result import BoundRow, BoundsResult, BudgetBounds
+
+NEAR_ENOUGH = 2.0
+"""Ratio of two budgets up to which what lies between is interpolated: to about four percent of the budget."""
 
 
 def about_variance(result: BoundsResult) -> tuple[str, ...]:
@@ -22,7 +25,8 @@ def about_variance(result: BoundsResult) -> tuple[str, ...]:
         said.append(
             f"At epsilon {here.epsilon:g} the optimum's report has an expected variance of "
             f"{short(best.expected_variance)}: it errs by {with_units(spread, units)} (one standard deviation), and "
-            f"the mean of 10,000 reports by {with_units(spread / 100, units)}. {_proof(best)}"
+            f"the mean of 10,000 reports about that of "
+            f"their users by {with_units(spread / 100, units)}. {_proof(best)}"
         )
     if here.closed_forms:
         said.append(_nearest(here))
@@ -36,13 +40,13 @@ def _proof(best: BoundRow) -> str:
     if best.relative_gap is None:
         return ""
     text = (
-        f"No unbiased mechanism on these knots can have less than {short(best.lower_bound)} under the prior that was "
-        f"solved for, and the optimum is within {percent(best.relative_gap, 5)} of that."
+        f"No unbiased mechanism on these knots can have less than {short_down(best.lower_bound)} under the prior that "
+        f"was solved for, and the optimum is within {percent_up(best.relative_gap, 5)} of that."
     )
     if best.continuum_gap is not None:
         text += (
             " A mechanism on the whole interval, on these knots or not, could gain at most "
-            f"{percent(max(best.continuum_gap, 0.0), 2)}."
+            f"{percent_up(max(best.continuum_gap, 0.0), 2)}."
         )
     return text
 
@@ -94,8 +98,8 @@ def about_ratio(result: BoundsResult) -> tuple[str, ...]:
         text += f"; at epsilon {far:g} the best one, {farthest}, is {percent_above(most)} it"
     if most > 1 + SAME:
         text += (
-            ". A variance that many times larger takes as many times more people for the same error of the mean: "
-            f"with {farthest} at epsilon {far:g}, {10_000 * most:,.0f} instead of 10,000"
+            ". A variance that many times larger takes as many times more people for the same error about their own "
+            f"mean: with {farthest} at epsilon {far:g}, {10_000 * most:,.0f} instead of 10,000"
         )
     said = [text + "."]
     if (lead := _saved_budget(result)) is not None:
@@ -110,7 +114,8 @@ def about_ratio(result: BoundsResult) -> tuple[str, ...]:
 def _saved_budget(result: BoundsResult) -> tuple[float, str, float] | None:
     """Return the detailed budget, its best closed form, and the budget at which the optimum has that one's variance.
 
-    Interpolated between budgets, on logarithmic scales on which variances are nearly straight.
+    Interpolated between budgets, on logarithmic scales on which variances are nearly straight; None where budgets are
+    too far apart for that.
     """
     here = result.at(result.detail.epsilon)
     known = [
@@ -125,6 +130,9 @@ def _saved_budget(result: BoundsResult) -> tuple[float, str, float] | None:
     if not values[-1] <= math.log(target) <= values[0] or (np.diff(values) >= 0).any():
         return None
     budget = math.exp(float(np.interp(-math.log(target), -values, epsilons)))
+    after = int(np.searchsorted(epsilons, math.log(budget)))
+    if after and math.exp(epsilons[after] - epsilons[after - 1]) > NEAR_ENOUGH:
+        return None
     return here.epsilon, here.closed_forms[0].method, budget
 
 
@@ -135,8 +143,9 @@ def about_worst_case(result: BoundsResult) -> tuple[str, ...]:
     if worst.worst_case_variance is None:
         return (f"The least worst case at epsilon {here.epsilon:g} could not be found: {worst.error}.",)
     text = (
-        f"At epsilon {here.epsilon:g} no unbiased mechanism keeps its variance below {short(worst.lower_bound)} at all "
-        f"values; the minimax design stays below {short(worst.worst_case_variance)}, rounding between knots included."
+        f"At epsilon {here.epsilon:g} no unbiased mechanism keeps its variance below {short_down(worst.lower_bound)} "
+        f"at all values; the minimax design stays below {short_up(worst.worst_case_variance)}, rounding between knots "
+        "included."
     )
     if best.worst_case_variance is not None:
         text += f" The optimum for this prior reaches {short(best.worst_case_variance)}"

@@ -53,8 +53,8 @@ class BudgetPlan:
     least_error : float
         Certified: the least that any unbiased mechanism on the prior's knots makes at this epsilon.
     least_epsilon : float or None
-        Certified: with no more than this budget no unbiased mechanism on the prior's knots reaches the target; 0 where
-        nothing is ruled out, None where no target was given.
+        Certified: with no more than this budget the average of no unbiased mechanism's reports, on the prior's knots,
+        reaches the target; 0 where nothing is ruled out, None where no target was given.
     """
 
     design: Design

@@ -180,7 +180,8 @@ def _finish_table(made: Outcome, out: Path | None, options: DesignOptions, as_js
     if as_json:
         print_json(facts)
         return
-    rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
+    shown = {name: value for name, value in facts.items() if value is not None and name != "program_variance"}
+    rows = [(name, readable(value)) for name, value in shown.items()]
     at = [name.endswith("_bound") for name, _ in rows].index(True)
     rows[at:at] = [(name, readable(value)) for name, value in made.aside.items()]
     print_facts(made.title, rows)

@@ -17,7 +17,8 @@ class ComparisonRow:
     """One method at one budget; variances in squared units, rounding between knots included.
 
     `ratio_to_optimal` is the expected variance over that of the "optimal" design, both under the prior as given. That
-    design is optimal for the floored prior, so without a floor of 0 a ratio can fall below one by about the floor.
+    design is optimal for the floored prior, so without a floor of 0 a ratio can fall below one: by about the floor
+    times the ratio of its variance under a uniform prior to that under this one, which large budgets make large.
     """
 
     method: str

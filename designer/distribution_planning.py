@@ -34,7 +34,8 @@ DEFAULT_REPETITIONS = 40
 """The Monte Carlo error of an average distance is then a twentieth to a tenth of it."""
 
 SURE = 2.0
-"""Monte Carlo standard errors between the average and a target that counts as met: about 98%."""
+"""Monte Carlo standard errors between the average and a target that counts as met: about 98% for one budget; the least
+of the several that are tried is a little less sure."""
 
 PRECISION = 1e-2
 """Relative width to which the least budget is found; the simulation knows it no better."""

@@ -59,6 +59,7 @@ def _of_design(made: Design, notes: list[str]) -> Outcome:
         "method": made.method,
         **_size(made.mechanism),
         "expected_variance": made.expected_variance,
+        "program_variance": made.program_variance,
         "lower_bound": made.lower_bound,
         "relative_gap": made.relative_gap,
         "worst_case_variance": made.worst_case_variance,
@@ -69,7 +70,9 @@ def _of_design(made: Design, notes: list[str]) -> Outcome:
     aside = {}
     if made.program_variance != made.expected_variance:  # the bound is under the floored prior: show its like
         aside["with the floor"] = made.program_variance
-    return Outcome(f"{made.method} mechanism", made.mechanism, facts, notes + _open(made.status, facts), aside)
+    return Outcome(
+        f"{made.method} mechanism", made.mechanism, facts, notes + _open(made.status, made.relative_gap), aside
+    )
 
 
 def _automatic(options: DesignOptions) -> Outcome:
@@ -97,12 +100,18 @@ def _automatic(options: DesignOptions) -> Outcome:
 
 def _minimax(options: DesignOptions) -> Outcome:
     """The least worst case, into whose table no data go: those given are what the expected variance is taken over."""
+    import numpy as np
+
+    from .continuum import MOST_KNOTS
     from .minimax import design_minimax
 
     epsilon = options.budgets.epsilons[0]
     has_data = options.data is not None or options.prior_file is not None
     prior_at, notes = options.prior_at() if has_data else (None, [])
     knots = _minimax_knots(options, epsilon, None if prior_at is None else prior_at(options.knot_count))
+    if options.automatic and knots.size > MOST_KNOTS:
+        notes.append(f"warning: {knots.size} knots would be needed, {MOST_KNOTS} are the most; see between_knots")
+        knots = np.linspace(knots[0], knots[-1], MOST_KNOTS)
     with solver_progress(f"minimax, epsilon {epsilon:g}") as progress:
         made = design_minimax(knots, epsilon, tolerance=options.precision, units=options.units, progress=progress)
     prior = None if prior_at is None else prior_at(knots.size if options.automatic else options.knot_count)
@@ -120,7 +129,7 @@ def _minimax(options: DesignOptions) -> Outcome:
         "seconds": made.seconds,
     }
     disclosures = [note for note in notes if note != SENSITIVE]
-    return Outcome("minimax mechanism", made.mechanism, facts, disclosures + _open(made.status, facts))
+    return Outcome("minimax mechanism", made.mechanism, facts, disclosures + _open(made.status, made.relative_gap))
 
 
 def _minimax_knots(options: DesignOptions, epsilon: float, prior: Prior | None) -> np.ndarray:
@@ -173,7 +182,7 @@ def _robust(options: DesignOptions) -> Outcome:
         "max_abs_bias": made.max_abs_bias,
         "seconds": made.seconds,
     }
-    return Outcome("robust mechanism", made.mechanism, facts, notes + _open(made.status, facts))
+    return Outcome("robust mechanism", made.mechanism, facts, notes + _open(made.status, made.relative_gap))
 
 
 def _information(options: DesignOptions) -> Outcome:
@@ -210,7 +219,8 @@ def _information(options: DesignOptions) -> Outcome:
         "max_log_ratio": made.max_log_ratio,
         "seconds": made.seconds,
     }
-    return Outcome("information-optimal mechanism", made.mechanism, facts, notes + _open(made.status, facts))
+    gap = made.interval_gap if made.patterns == "interval" else made.relative_gap
+    return Outcome("information-optimal mechanism", made.mechanism, facts, notes + _open(made.status, gap))
 
 
 def _size(table: TabulatedMechanism) -> dict[str, Any]:
@@ -218,8 +228,7 @@ def _size(table: TabulatedMechanism) -> dict[str, Any]:
     return {"epsilon": table.epsilon, "knots": n, "outputs": m}
 
 
-def _open(status: str, facts: dict[str, Any]) -> list[str]:
+def _open(status: str, gap: float) -> list[str]:
     if status == "optimal":
         return []
-    gap = facts["relative_gap"]
     return [f"warning: the certificate's gap stayed open at {gap:.1e}; the table is valid all the same"]

@@ -41,10 +41,13 @@ class RobustDesign:
     ambiguity : str
         The set of priors, for people to read.
     guaranteed_variance : float
-        Largest expected variance over data whose knot prior lies in the set and whose rounding between knots adds no
-        more than that of the prior as given; rounded up. See `guaranteed_anywhere` for any rounding.
+        Largest expected variance at the knots over the priors of the set, plus the rounding of the prior as given;
+        rounded up. Data whose knot prior lies in the set and whose rounding adds no more have at most this. See
+        `guaranteed_anywhere` for any rounding.
     lower_bound : float
-        Certified: no unbiased epsilon-LDP mechanism on these knots guarantees less, whatever its real outputs.
+        Certified: no unbiased epsilon-LDP mechanism on these knots has a smaller sum of those two, whatever its real
+        outputs. Less the rounding it bounds what can be guaranteed for data: the worst prior of the set need not admit
+        as much rounding as the given one.
     worst_prior : (n,) ndarray
         The member of the set behind the bound; the best expected variance under it is the least guarantee.
     expected_variance : float

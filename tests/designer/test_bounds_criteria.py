@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp.designer import (
+    BoxAmbiguity,
     Prior,
     RelativeAmbiguity,
     TotalVariationAmbiguity,
@@ -18,6 +19,7 @@ from optldp.designer import (
     table_trace,
 )
 from optldp.designer.bounds_criteria import GuaranteeCriterion, InformationCriterion, criterion_rows
+from optldp.designer.bounds_file import BoundsFile
 from optldp.designer.criterion_plot import criterion_figure
 from optldp.mechanisms import InputError, duchi
 
@@ -95,8 +97,28 @@ def test_results_are_taken_up_with_their_criteria_only(tmp_path):
     assert len(done) == 1  # the detail alone
     assert [row.method for row in again.by(ROBUST)] == ["robust", "optimal", "duchi"] * 2
     assert set(again.judged) < set(first.judged)
-    with pytest.raises(InputError, match=r"results of different bounds must not be mixed, .* with criteria"):
+    with pytest.raises(InputError, match=r"results of different bounds must not be mixed, .* with other criteria"):
         bounds(PRIOR, [1.0], methods=METHODS, results=file)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            GuaranteeCriterion(BoxAmbiguity(np.zeros(9), np.full(9, 0.5))),
+            GuaranteeCriterion(BoxAmbiguity(np.zeros(9), np.full(9, 0.6))),
+        ),
+        (InformationCriterion("fisher"), InformationCriterion("fisher", "any")),
+        (GuaranteeCriterion(TotalVariationAmbiguity(0.1)), GuaranteeCriterion(TotalVariationAmbiguity(0.1 + 1e-9))),
+    ],
+)
+def test_criteria_that_look_alike_are_not_taken_for_each_other(tmp_path, one, other):
+    file = tmp_path / "bounds.jsonl"
+    BoundsFile(file, PRIOR, floor=0.0, tolerance=1e-6, criteria=[one])
+    BoundsFile(file, PRIOR, floor=0.0, tolerance=1e-6, criteria=[one])
+    assert one.label == other.label
+    with pytest.raises(InputError, match="other criteria"):
+        BoundsFile(file, PRIOR, floor=0.0, tolerance=1e-6, criteria=[other])
 
 
 def test_the_figure_shades_below_what_is_least_and_above_what_is_most():

@@ -92,8 +92,8 @@ ARGUMENTS = {
     "advise": ["advise", *INCOME, "--knots", 5, "--epsilon", 1, "--n", 300, "--estimator", "ua"],
 }
 KEYS = {
-    "design": "method epsilon knots outputs expected_variance lower_bound relative_gap worst_case_variance "
-    "max_log_ratio max_abs_bias seconds table",
+    "design": "method epsilon knots outputs expected_variance program_variance lower_bound relative_gap "
+    "worst_case_variance max_log_ratio max_abs_bias seconds table",
     "verify": "ok epsilon max_log_ratio max_abs_bias max_row_sum_error expected_variance failures",
     "audit": "ok epsilon lower_bound confidence inputs outputs counts trials foreign simulated",
     "perturb": "n clipped out simulated",

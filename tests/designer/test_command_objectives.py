@@ -1,6 +1,7 @@
 """`optldp design --objective` and `--knots auto` make what the library makes, and refuse what makes no sense."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,12 @@ class TestAutomaticKnots:
         found = json.loads(optldp(*DESIGN, "--objective", "minimax", "--knots", "auto", "--gap", 1e-3, "--json").stdout)
         assert found["knots"] == minimax_knots(0, 100, 1.0, excess=1e-3).size
         assert 0 < found["between_knots"] < 1e-3
+
+    def test_the_worst_case_stops_at_the_most_and_says_so(self, optldp, monkeypatch):
+        monkeypatch.setattr(import_module("optldp.designer.continuum"), "MOST_KNOTS", 11)
+        done = optldp(*DESIGN, "--objective", "minimax", "--knots", "auto", "--json")
+        assert json.loads(done.stdout)["knots"] == 11
+        assert "warning: 52 knots would be needed, 11 are the most; see between_knots" in done.stderr
 
 
 class TestMinimax:
@@ -105,6 +112,11 @@ class TestInformation:
             assert found["trace"] >= found["trace_lower_bound"]
             assert found["information_nats"] == made.information
         assert verify(load_table("new.json")).max_log_ratio <= 1
+
+    def test_an_open_gap_is_that_to_the_patterns_asked_for(self, optldp):
+        chosen = ("--objective", "information", "--criterion", "fisher", "--knots", 9, "--tolerance", 1e-15, "--json")
+        done = optldp(*DESIGN, *chosen)
+        assert f"gap stayed open at {json.loads(done.stdout)['interval_gap']:.1e};" in done.stderr
 
     def test_any_patterns_tell_at_least_as_much(self, optldp):
         chosen = ("--objective", "information", "--knots", 9, "--json", "--patterns")

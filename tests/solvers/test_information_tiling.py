@@ -28,7 +28,8 @@ def test_no_table_of_intervals_tells_more(size, epsilon, seed):
         highs_information(program.prior, program.ratio, all_intervals(size)), rel=1e-6, abs=1e-10
     )
     bound = certified_interval_bound(program.prior, program.ratio, found.multipliers)
-    assert reached <= bound <= reached * (1 + 1e-8) + 1e-12
+    rounding = 1e-13 * program.ratio  # which the bound gives up to be safe; columns are of the order of the ratio
+    assert reached <= bound <= reached * (1 + 1e-8) + rounding
 
 
 def test_with_little_budget_two_cells_of_equal_mass_are_best():

@@ -12,14 +12,29 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "browser-client" / "tests"))
 
 from chromium import Chromium
-from optldp.designer import Prior
-from optldp.designer.bounds_computation import bounds
-from optldp.designer.bounds_report import bounds_html
+from optldp.designer import (
+    GuaranteeCriterion,
+    InformationCriterion,
+    Prior,
+    TotalVariationAmbiguity,
+    bounds,
+    bounds_html,
+)
 
 HOSTILE = "income</title><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
 """A column's name that would run a script, if it could."""
 
-FIGURES = ("variance", "ratio", "worst", "values", "trade-off", "least-favourable", "mechanism")
+FIGURES = (
+    "variance",
+    "ratio",
+    "worst",
+    "values",
+    "trade-off",
+    "least-favourable",
+    "mechanism",
+    "robust",
+    "information",
+)
 READY = "document.querySelector('#mechanism svg')"
 SETTLED = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 """Two frames of the page have passed."""
@@ -43,7 +58,9 @@ def small_report() -> str:
     """A report of seconds: few knots, budgets and methods, one of them failed, and a hostile name."""
     values = np.random.default_rng(3).beta(2, 5, 500) * 100
     prior = Prior.from_data(values, knots=17, domain=(0, 100), units="EUR <b>&</b> $x$")
-    found = bounds(prior, [0.5, 1.0, 2.0, 4.0], methods=["optimal", "laplace", "duchi", "piecewise", "hybrid", "ptt"])
+    methods = ["optimal", "laplace", "duchi", "piecewise", "hybrid", "ptt"]
+    criteria = [GuaranteeCriterion(TotalVariationAmbiguity(0.1)), InformationCriterion()]
+    found = bounds(prior, [0.5, 1.0, 2.0, 4.0], methods=methods, criteria=criteria)
     return bounds_html(found, column=HOSTILE)
 
 
@@ -137,7 +154,7 @@ def check_highlight(browser: Chromium, page: str) -> None:
     require(len(faint) > 10 and not any(name.endswith("-duchi") for name in faint), faint)
     require({"variance-method-duchi", "ratio-method-duchi", "worst-method-duchi"} <= set(bright), bright)
     require(all(name.endswith("-duchi") for name in bright), bright)
-    require(browser.run(marked) == 4, "one row for each budget")
+    require(browser.run(marked) == 12, "one row for each budget in each of three tables")
     browser.run(press)
     require(browser.run(f"{fades}.every(e => !e.classList.contains('faint'))") and browser.run(marked) == 0, "undone")
     browser.run("document.querySelector('.certificates tbody tr[data-series=laplace]').click()")
@@ -145,16 +162,23 @@ def check_highlight(browser: Chromium, page: str) -> None:
 
 
 def check_sorting(browser: Chromium, page: str) -> None:
-    """A press on a column's name sorts the table by its numbers, a second one the other way."""
+    """A press on a column's name sorts its table by its numbers, a second one the other way; no row changes tables."""
     browser.resize(1200, 900, phone=False, scale=1)
     browser.open(page, READY)
-    keys = "[...document.querySelectorAll('.certificates tbody tr')].map(r => Number(r.cells[2].dataset.key))"
-    head = "document.querySelectorAll('.certificates th button')[2].click()"
-    browser.run(head)
-    rising = browser.run(keys)
-    browser.run(head)
-    falling = browser.run(keys)
-    require(rising == sorted(rising) and falling == rising[::-1] and rising[0] < rising[-1], (rising, falling))
+    tables = "[...document.querySelectorAll('.certificates')]"
+    counts = f"{tables}.map(t => t.tBodies[0].rows.length)"
+    before = browser.run(counts)
+    for place in range(3):
+        table = f"{tables}[{place}]"
+        cells = f"[...{table}.tBodies[0].rows].map(r => r.cells[2].dataset)"
+        keys = f"{cells}.filter(d => 'key' in d).map(d => Number(d.key))"
+        head = f"{table}.querySelectorAll('th button')[2].click()"
+        browser.run(head)
+        rising = browser.run(keys)
+        browser.run(head)
+        falling = browser.run(keys)
+        require(rising == sorted(rising) and falling == rising[::-1] and rising[0] < rising[-1], (rising, falling))
+        require(browser.run(counts) == before and len(before) == 3, (before, place))
 
 
 def check_policy(browser: Chromium, page: str) -> None:

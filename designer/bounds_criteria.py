@@ -20,8 +20,8 @@ from .prior import Prior
 from .robust import design_robust
 from .sweep_table import FAILED
 
-OTHER_KNOTS = "its knots are not the prior's"
-NOTHING_TOLD = "infinite: its reports cannot tell all distributions on the knots apart"
+OTHER_KNOTS = "not comparable", "its knots are not the prior's"
+NOTHING_TOLD = "infinite", "its reports cannot tell all distributions on the knots apart"
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class CriterionRow:
     epsilon : float
     method : str
     value : float or None
-        Under the prior that was solved for; None for a row that failed.
+        Under the prior that was solved for; None where there is none.
     bound : float or None
         Certified, in the row of the best: no mechanism has less, or, of information, more.
     ratio_to_best : float or None
         Value over that of the best: at least about one, or, of information, at most about one.
-    status : {"optimal", "gap-open", "failed"}
+    status : {"optimal", "gap-open", "failed", "not comparable", "infinite"}
     error : str
         Why there is no value; empty otherwise.
     """
@@ -73,7 +73,7 @@ class BoundsCriterion(ABC):
     @property
     def nobody(self) -> str:
         """Whom the bound of the best holds for."""
-        return "no mechanism"
+        return "no mechanism on these knots"
 
     @property
     @abstractmethod
@@ -121,7 +121,7 @@ class GuaranteeCriterion(BoundsCriterion):
 
     @property
     def nobody(self) -> str:
-        return "no unbiased mechanism"
+        return "no unbiased mechanism on these knots"
 
     @property
     def key(self) -> str:
@@ -242,19 +242,19 @@ def criterion_rows(
         value, bound, status = criterion.best(prior, epsilon, floor, tolerance)
     except OptldpError as error:
         names = (criterion.key, *mechanisms)
-        return tuple(_failed(criterion, epsilon, name, f"no optimum: {error}") for name in names)
+        return tuple(_without(criterion, epsilon, name, FAILED, f"no optimum: {error}") for name in names)
     rows = [CriterionRow(criterion.key, epsilon, criterion.key, value, bound, 1.0, status)]
     for name, table in mechanisms.items():
         if table.knots.size != prior.knots.size or (table.knots != prior.knots).any():
-            rows.append(_failed(criterion, epsilon, name, OTHER_KNOTS))
+            rows.append(_without(criterion, epsilon, name, *OTHER_KNOTS))
             continue
         found = criterion.of(table, prior, floor)
         if math.isfinite(found):
             rows.append(CriterionRow(criterion.key, epsilon, name, found, None, found / value, status))
         else:
-            rows.append(_failed(criterion, epsilon, name, NOTHING_TOLD))
+            rows.append(_without(criterion, epsilon, name, *NOTHING_TOLD))
     return tuple(rows)
 
 
-def _failed(criterion: BoundsCriterion, epsilon: float, method: str, why: str) -> CriterionRow:
-    return CriterionRow(criterion.key, epsilon, method, None, None, None, FAILED, why)
+def _without(criterion: BoundsCriterion, epsilon: float, method: str, status: str, why: str) -> CriterionRow:
+    return CriterionRow(criterion.key, epsilon, method, None, None, None, status, why)

@@ -111,6 +111,8 @@ class BoundsFile:
         self._change(add)
 
     def _content(self) -> bytes:
+        if self.path.exists() and not self.path.is_file():
+            raise InputError(f"results must be a readable file, got {str(self.path)!r}, which is none: name another")
         try:
             return self.path.read_bytes() if self.path.exists() else b""
         except OSError as error:

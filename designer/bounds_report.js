@@ -69,7 +69,6 @@
   for (const key of keys) key.addEventListener("click", () => toggle(key.dataset.series));
   for (const row of rows) row.addEventListener("click", () => toggle(row.dataset.series));
 
-  const heads = [...document.querySelectorAll(".certificates thead th")];
   const keyOf = (row, column) => {
     const cell = row.cells[column];
     return cell.dataset.key === undefined ? cell.textContent : Number(cell.dataset.key);
@@ -79,10 +78,13 @@
     if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1; // what has no number comes last
     return a < b ? -1 : Number(a > b);
   };
-  heads.forEach((head, column) => head.querySelector("button").addEventListener("click", () => {
-    const rising = head.getAttribute("aria-sort") !== "ascending";
-    for (const other of heads) other.setAttribute("aria-sort", other === head ? (rising ? "ascending" : "descending") : "none");
-    const sorted = rows.slice().sort((a, b) => (rising ? 1 : -1) * order(keyOf(a, column), keyOf(b, column)));
-    sorted[0].parentNode.append(...sorted);
-  }));
+  for (const table of document.querySelectorAll(".certificates")) {
+    const heads = [...table.querySelectorAll("thead th")];
+    const body = table.tBodies[0];
+    heads.forEach((head, column) => head.querySelector("button").addEventListener("click", () => {
+      const rising = head.getAttribute("aria-sort") !== "ascending";
+      for (const other of heads) other.setAttribute("aria-sort", other === head ? (rising ? "ascending" : "descending") : "none");
+      body.append(...[...body.rows].sort((a, b) => (rising ? 1 : -1) * order(keyOf(a, column), keyOf(b, column))));
+    }));
+  }
 })();

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ..mechanisms.errors import InputError
 from ..mechanisms.provenance import installed_version
 from .bounds_criteria import CriterionRow
-from .bounds_numbers import percent_above, short, with_units
+from .bounds_numbers import percent_above, percent_up, short, with_units
 from .bounds_result import MINIMAX, BoundRow, BoundsResult, BudgetBounds
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ def bounds_html(result: BoundsResult, *, column: str = "", command: str = "") ->
         headline=[_headline(budget, result) for budget in _headline_budgets(result)],
         failures=result.failures,
         open=[f"{row.method} at ε = {row.epsilon:g}" for row in result.rows if row.status == "gap-open"],
+        coarse=_coarse(result),
         cases=len(result.rows),
         figures=figures,
         columns=COLUMNS,
@@ -191,17 +192,37 @@ def _table_row(row: BoundRow) -> dict[str, Any]:
         (row.max_log_ratio, ".9g"),
         (row.continuum_bound, ".7g"),
     )
-    cells = [{"text": f"{row.epsilon:g}", "key": row.epsilon}, {"text": row.method, "key": None}]
-    cells += [{"text": "" if value is None else format(value, how), "key": value} for value, how in numbers]
-    cells.append({"text": f"failed: {row.error}" if row.error else row.status, "key": None})
-    return {"method": row.method, "failed": not row.solved, "cells": cells}
+    status = f"failed: {row.error}" if row.error else row.status
+    return {"method": row.method, "failed": not row.solved, "cells": _cells(row.epsilon, row.method, numbers, status)}
+
+
+def _coarse(result: BoundsResult) -> str:
+    """Say where mechanisms that do not round to these knots could be visibly better; nothing if nowhere."""
+    widest = result.coarsest
+    if widest is None:
+        return ""
+    gap, epsilon = widest.continuum_gap, widest.epsilon
+    return (
+        f"The optimum is that of {result.prior.knots.size} knots. At epsilon {epsilon:g} a mechanism on the whole "
+        f"interval could have up to {percent_up(gap or 0.0, 1)} less variance; the shaded regions of the expected "
+        "variance allow for that. More knots come nearer."
+    )
 
 
 def _judged_row(row: CriterionRow) -> dict[str, Any]:
     numbers = ((row.value, ".7g"), (row.bound, ".7g"), (row.relative_gap, ".1e"), (row.ratio_to_best, ".4f"))
-    cells = [f"{row.epsilon:g}", row.method, *("" if value is None else format(value, how) for value, how in numbers)]
-    status = f"failed: {row.error}" if row.error else row.status
-    return {"method": row.method, "failed": row.value is None, "cells": [*cells, status]}
+    status = f"{row.status}: {row.error}" if row.error else row.status
+    cells = _cells(row.epsilon, row.method, numbers, status)
+    return {"method": row.method, "failed": row.value is None, "cells": cells}
+
+
+def _cells(
+    epsilon: float, method: str, numbers: Iterable[tuple[float | None, str]], status: str
+) -> list[dict[str, Any]]:
+    """Return cells as text, with the number to sort by where there is one."""
+    cells = [{"text": f"{epsilon:g}", "key": epsilon}, {"text": method, "key": None}]
+    cells += [{"text": "" if value is None else format(value, how), "key": value} for value, how in numbers]
+    return [*cells, {"text": status, "key": None}]
 
 
 def _python_call(result: BoundsResult) -> str:

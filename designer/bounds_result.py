@@ -12,6 +12,9 @@ from .minimax import MinimaxDesign
 from .prior import Prior
 from .sweep_table import FAILED, SweepRow
 
+COARSE = 0.01
+"""Gap to the continuum from which more knots are advised: a percent can be seen in the figures."""
+
 MINIMAX = "minimax"
 """Name of the least worst case beside the methods."""
 
@@ -157,6 +160,12 @@ class BoundsResult:
     def failures(self) -> tuple[BoundRow, ...]:
         """The rows without a mechanism; each says why in `error`."""
         return tuple(row for row in self.rows if not row.solved)
+
+    @property
+    def coarsest(self) -> BoundRow | None:
+        """The row of the widest gap to the continuum, if that is wide enough to be seen: more knots would help."""
+        gaps = [row for row in self.rows if (row.continuum_gap or 0.0) > COARSE]
+        return max(gaps, key=lambda row: row.continuum_gap or 0.0, default=None)
 
     def at(self, epsilon: float) -> BudgetBounds:
         """Return what was found at a budget; KeyError for another."""

@@ -36,9 +36,13 @@ SHOWS_PRIOR = "warning: the report shows the prior itself, and is as sensitive a
 def bounds_command(
     data: Data = None,
     *,
-    epsilons: Annotated[
-        str, typer.Option("--epsilon", help="Budgets, as LO:HI:STEP with the end, or as a list such as 0.5,1,2.")
-    ] = EPSILONS,
+    epsilon: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--epsilon",
+            help=f"Budgets, as LO:HI:STEP with the end, or as a list such as 0.5,1,2. Default: {EPSILONS}.",
+        ),
+    ] = None,
     column: Column = None,
     domain: Domain = None,
     prior_file: PriorFile = None,
@@ -89,6 +93,7 @@ def bounds_command(
     from .mechanism_design import METHODS
     from .privacy_levels import budget_numbers
 
+    epsilons = ",".join(epsilon) if epsilon and len(epsilon) > 1 else (epsilon or [EPSILONS])[0]
     options = BoundsOptions(
         data, column, domain, prior_file, epsilons, knots, tuple(methods or ()), at, floor, tolerance, public,
         drop_missing, units, tuple(objectives or ()), ambiguity, radius, criterion,
@@ -130,12 +135,23 @@ def _complaints(found: BoundsResult) -> list[str]:
     if opened:
         widest = max(row.relative_gap or 0.0 for row in opened)
         lines.append(f"warning: {len(opened)} certificates stayed open, the widest at {widest:.1e}")
+    if widest := found.coarsest:
+        lines.append(
+            f"warning: {found.prior.knots.size} knots are few: at epsilon {widest.epsilon:g} a mechanism on the whole "
+            f"interval could have up to {100 * (widest.continuum_gap or 0.0):.2g} % less: use more --knots"
+        )
     return lines
 
 
 def _print(found: BoundsResult, out: Path | None, as_json: bool) -> None:
+    units = found.prior.units
     if as_json:
-        rows, judged = ([vars(row) for row in each] for each in (found.rows, found.judged))
+        rows = [vars(row) for row in found.rows]
+        judged = [
+            vars(row) | {"relative_gap": row.relative_gap, "asked": asked.label, "quantity": asked.quantity(units)}
+            for asked in found.criteria
+            for row in found.by(asked)
+        ]
         print_json({"rows": rows, "criteria": judged, "report": None if out is None else str(out)})
         return
     cells = []
@@ -156,6 +172,6 @@ def _print(found: BoundsResult, out: Path | None, as_json: bool) -> None:
         cells = [
             [f"{row.epsilon:g}", number(row.value), number(row.bound), f"{row.relative_gap or 0.0:.1e}"] for row in rows
         ]
-        print_rows(f"{asked.quantity('')}: {asked.label}", ["epsilon", "best", "bound", "gap"], cells)
+        print_rows(f"{asked.quantity(units)}: {asked.label}", ["epsilon", "best", "bound", "gap"], cells)
     if out is not None:
         typer.echo(f"report: {out}")

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 def compare_command(
     data: Data = None,
     *,
-    epsilons: Annotated[list[float], typer.Option("--epsilon", help="Privacy budget; repeat for several.")],
+    epsilon: Annotated[
+        list[str], typer.Option("--epsilon", help="Privacy budgets: repeat, or 0.5,1,2, or LO:HI:STEP with the end.")
+    ],
     column: Column = None,
     domain: Domain = None,
     prior_file: PriorFile = None,
@@ -53,9 +55,9 @@ def compare_command(
     from ..mechanisms.budget import check_epsilon
     from .comparison import compare
     from .mechanism_design import METHODS
+    from .privacy_levels import budget_numbers
 
-    for epsilon in epsilons:
-        check_epsilon(epsilon)
+    epsilons = [check_epsilon(number) for text in epsilon for number in budget_numbers(text, "--epsilon")]
     if categorical:
         numeric = {"--range": domain, "--knots": knots, "--method": methods,
                    "--floor": None if floor == FLOOR else floor,

@@ -35,12 +35,15 @@ if TYPE_CHECKING:
     from .command_bundle_design import Designed
     from .objective_designs import Outcome
 
+FOR_PROGRAMS = ("program_variance", "status")
+"""Facts of the JSON object that people are told in other words."""
+
 
 @one_line_errors
 def design_command(
     data: Data = None,
     *,
-    epsilon: Annotated[float | None, typer.Option("--epsilon", help="Privacy budget, natural units.")] = None,
+    epsilons: Annotated[list[float] | None, typer.Option("--epsilon", help="Privacy budget, natural units.")] = None,
     column: Column = None,
     domain: Domain = None,
     prior_file: PriorFile = None,
@@ -144,10 +147,14 @@ def design_command(
     Example: optldp design people.csv --attribute age=18:90 --attribute income=0:200000 --epsilon 1 --out both.json
     Example: optldp design people.csv --column job --categorical --levels 0.1:1:0.1 --level-epsilon 0.5 --out jobs.json
     """
+    from ..mechanisms.errors import InputError
     from ..mechanisms.table_file import SUFFIXES
 
+    if epsilons and len(epsilons) > 1:
+        raise InputError(f"a design takes one --epsilon, got {len(epsilons)}: see --levels, or optldp bounds")
     options = DesignOptions(
-        data=data, epsilon=epsilon, column=column, domain=domain, prior_file=prior_file, knots=knots, gap=gap,
+        data=data, epsilon=epsilons[0] if epsilons else None, column=column, domain=domain, prior_file=prior_file,
+        knots=knots, gap=gap,
         objective=objective, ambiguity=ambiguity, radius=radius, criterion=criterion, patterns=patterns, method=method,
         categorical=categorical, value_column=value_column, value_method=value_method, padding=padding, levels=levels,
         level_epsilon=level_epsilon, attributes=attributes, sampled=sampled, floor=floor, tolerance=tolerance,
@@ -180,7 +187,7 @@ def _finish_table(made: Outcome, out: Path | None, options: DesignOptions, as_js
     if as_json:
         print_json(facts)
         return
-    shown = {name: value for name, value in facts.items() if value is not None and name != "program_variance"}
+    shown = {name: value for name, value in facts.items() if value is not None and name not in FOR_PROGRAMS}
     rows = [(name, readable(value)) for name, value in shown.items()]
     at = [name.endswith("_bound") for name, _ in rows].index(True)
     rows[at:at] = [(name, readable(value)) for name, value in made.aside.items()]

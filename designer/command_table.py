@@ -63,6 +63,8 @@ def show_command(
         from .heatmap import mechanism_heatmap, save_figure
 
         save_figure(mechanism_heatmap(mechanism), plot)
+    if provenance.parameters.get("unbiased") is False:
+        say("note: this table is biased, so its variances are no errors of a mean: use estimate --of distribution")
     if mechanism.prior is not None and mechanism.prior.source == "sensitive":
         say("note: this file carries a sensitive prior; design with --omit-prior before handing it out")
     if as_json:

@@ -12,7 +12,6 @@ from .bounds_criteria import CriterionRow
 from .plot_labels import label_ends
 from .plot_scales import log_axis
 from .plot_style import HEIGHT, SHADE, SMALL, WIDTH, add_note, literal, method_style, methods_in_order, new_figure
-from .sweep_table import FAILED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,7 +66,8 @@ def criterion_figure(
     below, above = (1.0, 2.0) if more_is_better else (2.0, 1.0)
     log_axis(axes, "y", least / ROOM / below, most * ROOM * above)
     edge = axes.get_ylim()[1 if more_is_better else 0]
-    axes.fill_between([e for e, _ in best], edge, bounds, color=SHADE, linewidth=0, zorder=0.5)
+    shaded = [e for e, _ in best] if len(best) > 1 else axes.get_xlim()
+    axes.fill_between(shaded, edge, bounds if len(best) > 1 else bounds * 2, color=SHADE, linewidth=0, zorder=0.5)
     axes.text(0.06, 0.94 if more_is_better else 0.06, f"{nobody} gets here", transform=axes.transAxes, va="center",
               fontsize=SMALL)  # fmt: skip
     drawn, away = [], []
@@ -84,8 +84,8 @@ def criterion_figure(
     axes.set_axisbelow(True)
     label_ends(axes, drawn)
     notes = [f"Leaving the picture: {', '.join(away)}."] if away else []
-    missing = methods_in_order({row.method for row in rows if row.status == FAILED})
+    missing = methods_in_order({row.method for row in rows if row.value is None})
     if missing:
-        notes.append(f"Not drawn at every budget: {', '.join(map(literal, missing))}.")
+        notes.append(f"Without a value at some budgets or all: {', '.join(map(literal, missing))}.")
     add_note(figure, " ".join(notes))
     return figure

@@ -156,6 +156,10 @@ class DesignOptions:
             "--patterns": self.patterns, "--gap": self.gap, "--method": self.method,
         }  # fmt: skip
         _ = self.budgets
+        if self.kind == "one table of numbers":
+            refuse_given("for --objective robust", {"--ambiguity": self.ambiguity, "--radius": self.radius})
+            chosen = {"--criterion": self.criterion, "--patterns": self.patterns}
+            refuse_given("for --objective information", chosen)
         useless = {name: value for name, value in given.items() if name not in USES[self.kind]}
         refuse_given(f"of no use to {self.kind}", useless)
         if self.kind == "pairs" and not self.categorical:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 GAP = 1e-3
 """Of --knots auto: below what rounding to 101 knots costs at epsilon 4 and above."""
+
+UNREADABLE = (
+    "warning: the reports of this table cannot tell all distributions on the knots apart, so none can be estimated "
+    "from them: --criterion cumulative makes one that can"
+)
 
 ANY_PATTERNS_GAP = 1e-3
 """Default tolerance of the Fisher criteria over any patterns."""
@@ -65,6 +71,7 @@ def _of_design(made: Design, notes: list[str]) -> Outcome:
         "worst_case_variance": made.worst_case_variance,
         "max_log_ratio": made.max_log_ratio,
         "max_abs_bias": made.max_abs_bias,
+        "status": str(made.status),
         "seconds": made.seconds,
     }
     aside = {}
@@ -92,10 +99,11 @@ def _automatic(options: DesignOptions) -> Outcome:
         "total_gap": found.certificate.total_gap,
         "knots_tried": [tried.knots for tried in found.tried],
     }
+    said = list(notes)
     if found.status != "optimal":
         total = found.certificate.total_gap
-        notes.append(f"warning: the total gap stayed at {total:.1e} with {found.certificate.knots} knots, the most")
-    return Outcome(plain.title, plain.mechanism, facts, plain.notes, plain.aside)
+        said.append(f"warning: the total gap stayed at {total:.1e} with {found.certificate.knots} knots, the most")
+    return Outcome(plain.title, plain.mechanism, facts | {"status": str(found.status)}, said, plain.aside)
 
 
 def _minimax(options: DesignOptions) -> Outcome:
@@ -126,6 +134,7 @@ def _minimax(options: DesignOptions) -> Outcome:
         "expected_variance": None if prior is None else made.mechanism.expected_variance(prior.knot_prior),
         "max_log_ratio": made.max_log_ratio,
         "max_abs_bias": made.max_abs_bias,
+        "status": str(made.status),
         "seconds": made.seconds,
     }
     disclosures = [note for note in notes if note != SENSITIVE]
@@ -180,6 +189,7 @@ def _robust(options: DesignOptions) -> Outcome:
         "worst_case_variance": made.worst_case_variance,
         "max_log_ratio": made.max_log_ratio,
         "max_abs_bias": made.max_abs_bias,
+        "status": str(made.status),
         "seconds": made.seconds,
     }
     return Outcome("robust mechanism", made.mechanism, facts, notes + _open(made.status, made.relative_gap))
@@ -217,8 +227,11 @@ def _information(options: DesignOptions) -> Outcome:
         "interval_bound": made.interval_bound,
         "interval_gap": made.interval_gap,
         "max_log_ratio": made.max_log_ratio,
+        "status": str(made.status),
         "seconds": made.seconds,
     }
+    if not math.isfinite(made.trace):
+        notes.append(UNREADABLE)
     gap = made.interval_gap if made.patterns == "interval" else made.relative_gap
     return Outcome("information-optimal mechanism", made.mechanism, facts, notes + _open(made.status, gap))
 

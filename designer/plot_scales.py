@@ -30,7 +30,7 @@ def log_axis(axes: Axes, which: Literal["x", "y"], low: float, high: float, *, p
     from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
     gaps = np.diff(np.log(prefer)) / math.log(high / low)
-    ticks = list(prefer) if len(prefer) > 1 and gaps.min() > LEAST_GAP else round_numbers(low, high)
+    ticks = list(prefer) if len(prefer) and gaps.min(initial=1.0) > LEAST_GAP else round_numbers(low, high)
     (axes.set_xscale if which == "x" else axes.set_yscale)("log")
     (axes.set_xlim if which == "x" else axes.set_ylim)(low, high)
     axis = axes.xaxis if which == "x" else axes.yaxis

@@ -87,6 +87,8 @@ class SweepResults:
         self._write(add)
 
     def _content(self) -> bytes:
+        if self.path.exists() and not self.path.is_file():
+            raise InputError(f"results must be a readable file, got {str(self.path)!r}, which is none: name another")
         try:
             return self.path.read_bytes() if self.path.exists() else b""
         except OSError as error:

@@ -165,7 +165,9 @@ def _floor(rows: Sequence[Row], worst_case: bool, relative: bool) -> list[tuple[
             if worst_case:
                 value = row.lower_bound
             elif row.program_variance is not None:
-                value *= row.lower_bound / row.program_variance
+                # A row of a report may know a bound for the whole interval, below the one for its knots.
+                bound = getattr(row, "continuum_bound", None)
+                value *= (row.lower_bound if bound is None else max(bound, 0.0)) / row.program_variance
         floor.append((row.epsilon, value / own if relative else value))
     return floor
 
@@ -196,6 +198,8 @@ def _set(
 def _shade(axes: Axes, floor: Sequence[tuple[float, float]], relative: bool) -> None:
     """Fill the region below the floor and say what it is, where it is widest."""
     budgets, values = np.array(floor).T
+    if len(floor) == 1:  # a band, as a region needs two ends
+        budgets, values = np.array(axes.get_xlim()), np.repeat(values, 2)
     bottom = axes.get_ylim()[0]
     axes.fill_between(budgets, bottom, values, color=SHADE, linewidth=0, zorder=0.5)
     place, sides = ((0.5, 0.05), "center") if relative else ((0.06, 0.06), "left")

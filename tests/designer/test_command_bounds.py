@@ -76,10 +76,24 @@ class TestReport:
     def test_a_prior_that_is_not_public_is_warned_of_twice(self, run, plain):
         sensitive = run(*INCOME, *QUICK, "--out", "report.html").stderr.splitlines()
         public = run(*INCOME, *QUICK, "--public", "--out", "report.html").stderr
-        assert len(sensitive) == 2
+        assert len(sensitive) == 3
         assert "--public" in sensitive[0]
         assert "the report shows the prior itself" in sensitive[1]
-        assert public == ""
+        assert public.splitlines() == sensitive[2:]
+
+    def test_few_knots_are_warned_of_on_the_page_too(self, run, plain):
+        (line,) = run(*INCOME, *QUICK, "--public", "--out", "report.html").stderr.splitlines()
+        assert "knots are few: at epsilon 2 a mechanism on the whole interval could have up to" in line
+        assert "Few knots." in Path("report.html").read_text()
+        many = ("--range", 0, 100, "--epsilon", "0.5", "--knots", 41, "--method", "duchi", "--public")
+        assert run(*INCOME, *many, "--out", "report.html").stderr == ""
+        assert "Few knots." not in Path("report.html").read_text()
+
+    def test_budgets_may_be_repeated(self, run, plain):
+        once = json.loads(run(*INCOME, *QUICK, "--json").stdout)["rows"]
+        others = [word for place, word in enumerate(QUICK) if place not in (3, 4)]
+        again = json.loads(run(*INCOME, *others, "--epsilon", 1, "--epsilon", 2, "--json").stdout)["rows"]
+        assert [row["epsilon"] for row in again] == [row["epsilon"] for row in once] == [1, 1, 1, 2, 2, 2]
 
 
 class TestOutput:

@@ -93,7 +93,7 @@ ARGUMENTS = {
 }
 KEYS = {
     "design": "method epsilon knots outputs expected_variance program_variance lower_bound relative_gap "
-    "worst_case_variance max_log_ratio max_abs_bias seconds table",
+    "worst_case_variance max_log_ratio max_abs_bias status seconds table",
     "verify": "ok epsilon max_log_ratio max_abs_bias max_row_sum_error expected_variance failures",
     "audit": "ok epsilon lower_bound confidence inputs outputs counts trials foreign simulated",
     "perturb": "n clipped out simulated",

@@ -1,6 +1,7 @@
 """`optldp design --objective` and `--knots auto` make what the library makes, and refuse what makes no sense."""
 
 import json
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -42,6 +43,15 @@ class TestAutomaticKnots:
         done = optldp(*DESIGN, "--objective", "minimax", "--knots", "auto", "--json")
         assert json.loads(done.stdout)["knots"] == 11
         assert "warning: 52 knots would be needed, 11 are the most; see between_knots" in done.stderr
+
+    def test_a_gap_that_is_not_reached_is_warned_of(self, optldp, monkeypatch):
+        monkeypatch.setattr(
+            import_module("optldp.designer.continuum"), "design_to_gap", partial(design_to_gap, most_knots=25)
+        )
+        done = optldp(*DESIGN, "--knots", "auto", "--gap", 1e-5, "--public", "--json")
+        found = json.loads(done.stdout)
+        assert (found["status"], found["knots"]) == ("gap-open", 25)
+        assert f"warning: the total gap stayed at {found['total_gap']:.1e} with 25 knots, the most" in done.stderr
 
 
 class TestMinimax:
@@ -118,6 +128,12 @@ class TestInformation:
         done = optldp(*DESIGN, *chosen)
         assert f"gap stayed open at {json.loads(done.stdout)['interval_gap']:.1e};" in done.stderr
 
+    def test_a_table_whose_reports_tell_too_little_is_warned_of(self, optldp):
+        chosen = (*DESIGN, "--objective", "information", "--knots", 9)
+        assert "so none can be estimated" in optldp(*chosen).stderr
+        assert "so none can be estimated" not in optldp(*chosen, "--criterion", "cumulative").stderr
+        assert "biased" in optldp("show", "new.json").stderr
+
     def test_any_patterns_tell_at_least_as_much(self, optldp):
         chosen = ("--objective", "information", "--knots", 9, "--json", "--patterns")
         some, every = (json.loads(optldp(*DESIGN, *chosen, name).stdout) for name in ("interval", "any"))
@@ -132,8 +148,8 @@ class TestInformation:
         (("--objective", "minimax", "--method", "duchi"), "--method is of no use to a minimax table"),
         (("--objective", "minimax", "--floor", 0.1), "--floor is of no use to a minimax table"),
         (("--objective", "minimax", "--radius", 0.1), "--radius is of no use to a minimax table"),
-        (("--radius", 0.1), "--radius is of no use to one table of numbers"),
-        (("--criterion", "fisher"), "--criterion is of no use to one table of numbers"),
+        (("--radius", 0.1), "--radius is for --objective robust: leave it out"),
+        (("--criterion", "fisher"), "--criterion is for --objective information: leave it out"),
         (("--gap", 0.1), "--gap 0.1 says how many knots there must be: add --knots auto"),
         (("--knots", "many"), "--knots must be a whole number or auto, got 'many'"),
         (("--knots", "auto", "--gap", 2), "gap must lie strictly between 0 and 1, got 2"),

@@ -1,26 +1,32 @@
-"""Interior-point steps for the robust program on given outputs.
+"""Interior-point steps for the robust program on given outputs; the minimax is the case of all priors.
 
-A generalisation of `minimax_newton`.  With q = base + spread x, rows x <= right (see `robust_polytope`), multipliers
-tau of sum q = 1 and eta >= 0 of the inequalities, the guarantee h(V) is the least tau (1 - sum base) + right.eta +
-base.V for which
+With q = base + spread x, rows x <= right (see `robust_polytope`), multipliers tau of sum q = 1 and eta >= 0 of the
+inequalities, the guarantee h(V) is the least tau (1 - sum base) + right.eta + base.V for which
 
     spread' V = tau border + rows' eta,      eta >= 0:
 
 these K equations come to the constraints of `interior_point`, and x is their multiplier.  The reduced costs
-g_i(y) = q_i v^2 - lambda_i - nu_i v, v = y - x_i, are linear in lambda, nu and x.  With k = y^2 - R^2 in place of v^2
-(see `minimax_newton`), slack sigma = right - rows x, and a, b and H_y as in `interior_point` the Newton system is
+g_i(y) = q_i v^2 - lambda_i - nu_i v, v = y - x_i, are linear in lambda, nu and x.  Outputs near +-R, the only ones at
+small budgets, make v^2 = y^2 - x^2 - 2 x v nearly a line in v, so the system is written in k = y^2 - R^2 instead.  With
+slack sigma = right - rows x, and a, b and H_y as in `interior_point` it is
 
     [C' (sum_y [diag(b_y) + a_y a_y' / H_y] (x) (1, v, k)(1, v, k)') C + diag(0, 0, rows' diag(eta/sigma) rows)] z
         - (0, 0, border) d tau = rest,       C = diag(I, I, spread),
 
-bordered by border.dx = 0: 2n + K rows, one Cholesky factor.
+bordered by border.dx = 0, with -dg = z_1 + z_2 v + z_3 k: 2n + K rows, one Cholesky factor.  Only the rows of the two
+multipliers and of the weights that can change take products with the outputs.  A step costs O(n^2 m + n^3), for the
+minimax about three times a step of `interior_point`.  The slacks of the outputs are centred afresh after every dual
+step, by the weights of the prior of the moment.
+
+For the mixtures (1 - w) p + rho of `MixedSet` the equations are V_i + eta_i = tau: eta is the room under the largest
+variance, x = rho its multiplier, and the barrier adds diag(eta/rho).
 
 Source: as `interior_point`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs  # pyright: ignore[reportAttributeAccessIssue] -- made at import
@@ -34,81 +40,18 @@ from .interior_point import (
     REGULARISATION,
     SMALLEST_STEP,
     STEP_SHARE,
-    Iterate,
     residuals,
 )
+from .robust_iterate import RobustIterate, RobustMove
 from .robust_polytope import PriorPolytope
 from .robust_program import RobustProgram
 from .unbiased_program import Array
 
-REFINEMENTS = 2
-"""Refinements of a move tried; each is one back-substitution."""
+REFINEMENTS = 5
+"""Refinements of a move allowed, each one back-substitution; none or one are typical."""
 
 RESIDUAL_SHARE = 0.01
-"""A move is refined when an equation of the weights would be off by more than this share of the gap."""
-
-
-@dataclass(frozen=True, eq=False)
-class RobustIterate:
-    """A strictly interior point.
-
-    Attributes
-    ----------
-    point : Iterate
-        Outputs, floors, rows and their slacks; lambda and nu.
-    x : (K,) ndarray
-        Coordinates of the prior.
-    eta, slack : (k,) ndarray
-        Multipliers of the polytope's inequalities and right - rows x, all positive.
-    tau : float
-    """
-
-    point: Iterate
-    x: Array
-    eta: Array
-    slack: Array
-    tau: float
-
-    @property
-    def pairs(self) -> list[tuple[Array, Array]]:
-        """The values and slacks whose products tend to zero."""
-        it = self.point
-        return [(it.s, it.zs), (it.u, it.zu), (self.eta, self.slack)]
-
-    @property
-    def complementarity(self) -> float:
-        """The duality gap on these outputs of a feasible point."""
-        return sum(float(np.vdot(value, slack)) for value, slack in self.pairs)
-
-
-@dataclass(frozen=True, eq=False)
-class _Move:
-    """A direction: multipliers, floors, coordinates and tau; changes of values and slacks in the order of `pairs`."""
-
-    dlam: Array
-    dnu: Array
-    dt: Array
-    dx: Array
-    dtau: float
-    values: list[Array]
-    slacks: list[Array]
-
-    def plus(self, share: float, other: _Move) -> _Move:
-        return _Move(
-            self.dlam + share * other.dlam,
-            self.dnu + share * other.dnu,
-            self.dt + share * other.dt,
-            self.dx + share * other.dx,
-            self.dtau + share * other.dtau,
-            [one + share * two for one, two in zip(self.values, other.values, strict=True)],
-            [one + share * two for one, two in zip(self.slacks, other.slacks, strict=True)],
-        )
-
-    def lengths(self, it: RobustIterate) -> tuple[float, float]:
-        """Return the largest primal and dual steps in [0, 1] that keep everything non-negative."""
-        falls = [(-dv / v, -dz / z) for (v, z), dv, dz in zip(it.pairs, self.values, self.slacks, strict=True)]
-        primal, dual = (max(1.0, *(float(fall[side].max()) for fall in falls)) for side in (0, 1))
-        return 1 / primal, 1 / dual
+"""A move is refined when what it leaves of a sum, a mean or an equation of the weights costs this share of the gap."""
 
 
 class RobustSystem:
@@ -116,10 +59,10 @@ class RobustSystem:
 
     def __init__(self, program: RobustProgram, polytope: PriorPolytope, it: RobustIterate) -> None:
         point, under = it.point, program.under(polytope.prior(it.x))
-        self.it, self.polytope, self.growth = it, polytope, program.ratio - 1
+        self.it, self.polytope, self.under, self.growth = it, polytope, under, program.ratio - 1
         self.offsets = under.offsets(point.outputs)
         far = point.outputs**2
-        centre = float(point.t @ far / point.t.sum())
+        self.centre = centre = float(point.t @ far / point.t.sum())
         # Around the knot v^2 = bend + height + slope v.
         self.bend, self.height, self.slope = far - centre, centre - program.knots**2, -2 * program.knots
         self.inverse = 1 / (point.s / point.zs + point.u / point.zu)
@@ -135,18 +78,23 @@ class RobustSystem:
         self._factorise()
 
     def _factorise(self) -> None:
-        n, spread, rows = len(self.a), self.polytope.spread, self.polytope.rows
+        n, polytope = len(self.a), self.polytope
+        schur = np.zeros((len(self.lack), len(self.lack)))
+        # The weights that can change are the first coordinates; only they meet the outputs.
+        every, free = np.arange(n), polytope.free
+        core = 2 * n + len(free)
         scaled = self.a / np.sqrt(self.curvature)
-        stacked = np.concatenate([scaled, scaled * self.offsets, spread.T @ (scaled * self.bend)])
-        schur = stacked @ stacked.T
-        powers, links = [np.ones(1), self.offsets, self.bend], [np.eye(n), np.eye(n), spread]
-        starts = [0, n, 2 * n, 2 * n + spread.shape[1]]
-        for i in range(3):
-            for j in range(3):
-                moment = (self.b * powers[i] * powers[j]).sum(1)
-                block = links[i].T @ (moment[:, None] * links[j])
-                schur[starts[i] : starts[i + 1], starts[j] : starts[j + 1]] += block
-        weighted = rows * np.sqrt(self.it.eta / self.it.slack)[:, None]
+        stacked = np.concatenate([scaled, scaled * self.offsets, scaled[free] * self.bend])
+        schur[:core, :core] = stacked @ stacked.T
+        places = np.stack([every, n + every, every])
+        places[2, free] = np.arange(2 * n, core)
+        for i, weighted in enumerate((self.b, self.b * self.offsets, self.b * self.bend)):
+            for j, moment in enumerate((weighted.sum(1), (weighted * self.offsets).sum(1), weighted @ self.bend)):
+                both = free if 2 in (i, j) else every
+                schur[places[i, both], places[j, both]] += moment[both]
+        ratio, lower = self.it.eta / self.it.slack, np.arange(2 * n, core)
+        schur[lower, lower] += ratio[: len(free)]
+        weighted = polytope.rows[len(free) :] * np.sqrt(ratio[len(free) :])[:, None]
         schur[2 * n :, 2 * n :] += weighted.T @ weighted
         self.scale = 1 / np.sqrt(np.diag(schur))
         self.schur = schur * self.scale[:, None] * self.scale
@@ -167,7 +115,7 @@ class RobustSystem:
     def _sums(self, rows: Array) -> Array:
         return np.concatenate([rows.sum(1), (rows * self.offsets).sum(1), (rows @ self.bend) @ self.polytope.spread])
 
-    def direction(self, targets: list[Array], *, newton: bool) -> _Move:
+    def direction(self, targets: list[Array], *, newton: bool) -> RobustMove:
         """Return the move whose products change by the targets, in the order of `pairs`.
 
         With `newton` the primal residuals are removed too; without, the direction keeps them (a corrector).
@@ -175,24 +123,34 @@ class RobustSystem:
         want = self.lack if newton else np.zeros_like(self.lack)
         return self._solved(targets, want, self.lack_pair if newton else 0.0)
 
-    def refined(self, move: _Move) -> _Move:
+    def refined(self, move: RobustMove) -> RobustMove:
         """Return the move with what rounding left of the primal residuals removed, at the products' expense.
 
         Where an inequality of many coordinates is nearly tight, its multiplier's change is a small difference of
-        coordinates times a large ratio, and needs them to more digits than they have.
+        coordinates times a large ratio, and needs them to more digits than they have.  At small budgets the means are
+        spoilt too, and floors that miss a mean must be stretched at the cost of as large a share of E[Y^2].
         """
-        gap, none = self.it.complementarity, [np.zeros_like(value) for value, _ in self.it.pairs]
+        none = [np.zeros_like(value) for value, _ in self.it.pairs]
+        lack, size = self._left(move)
+        best, least = move, size
         for _ in range(REFINEMENTS):
-            (ds, _, deta), rows = move.values, self.polytope.rows
-            change = self._sums(move.dt + ds)
-            change[2 * len(self.a) :] -= move.dtau * self.polytope.border + deta @ rows
-            lack = self.lack - change
-            if not np.abs(lack[2 * len(self.a) :]).max() > RESIDUAL_SHARE * gap:
+            if not size > RESIDUAL_SHARE * self.it.complementarity:
                 break
             move = move.plus(1.0, self._solved(none, lack, 0.0))
-        return move
+            lack, size = self._left(move)
+            if size < least:
+                best, least = move, size
+        return best
 
-    def _solved(self, targets: list[Array], want: Array, pair: Array | float) -> _Move:
+    def _left(self, move: RobustMove) -> tuple[Array, float]:
+        """Return what a full step would leave of the primal residuals, and what the worst of it would cost."""
+        (ds, _, deta), twice = move.values, 2 * len(self.a)
+        change = self._sums(move.dt + ds)
+        change[twice:] -= move.dtau * self.polytope.border + deta @ self.polytope.rows
+        lack = self.lack - change
+        return lack, max(float(np.abs(lack[:twice]).max()) * self.centre, float(np.abs(lack[twice:]).max()))
+
+    def _solved(self, targets: list[Array], want: Array, pair: Array | float) -> RobustMove:
         (rs, ru, rr), it, point = targets, self.it, self.it.point
         n, polytope = len(self.a), self.polytope
         rho = rs / point.s - ru / point.u
@@ -215,7 +173,7 @@ class RobustSystem:
         dslack = -(polytope.rows @ dx)
         values = [ds, du, (rr - it.eta * dslack) / it.slack]
         slacks = [(rs - point.zs * ds) / point.s, (ru - point.zu * du) / point.u, dslack]
-        return _Move(level + self.height * dq, tilt + self.slope * dq, dt, dx, dtau, values, slacks)
+        return RobustMove(level + self.height * dq, tilt + self.slope * dq, dt, dx, dtau, values, slacks)
 
 
 def robust_step(program: RobustProgram, polytope: PriorPolytope, it: RobustIterate) -> RobustIterate:
@@ -227,13 +185,14 @@ def robust_step(program: RobustProgram, polytope: PriorPolytope, it: RobustItera
         Rounding leaves no step to take.
     """
     system = RobustSystem(program, polytope, it)
-    move = system.refined(_predictor_corrector(program.under(polytope.prior(it.x)).barrier_weights, it, system))
+    move = system.refined(_predictor_corrector(it, system))
     primal, dual = move.lengths(it)
     stretch = LONG_STEP_SHARE if min(primal, dual) > 0.9 else STEP_SHARE
     return _dual_step(program, _primal_step(it, move, min(1.0, stretch * primal)), move, system)
 
 
-def _predictor_corrector(w: Array, it: RobustIterate, system: RobustSystem) -> _Move:
+def _predictor_corrector(it: RobustIterate, system: RobustSystem) -> RobustMove:
+    w = system.under.barrier_weights
     weights = [w[:, None], w[:, None], np.full(len(it.eta), 1 / len(it.eta))]
     mu = it.complementarity / (2 * len(it.point.outputs) + 1)
     move = system.direction([-value * slack for value, slack in it.pairs], newton=True)
@@ -259,12 +218,12 @@ def _predictor_corrector(w: Array, it: RobustIterate, system: RobustSystem) -> _
     return move
 
 
-def _best_blend(it: RobustIterate, base: _Move, extra: _Move, shares: tuple[float, ...]) -> _Move:
+def _best_blend(it: RobustIterate, base: RobustMove, extra: RobustMove, shares: tuple[float, ...]) -> RobustMove:
     """Return the base with the share of the extra whose two step lengths add up to most."""
     return max((base.plus(share, extra) for share in shares), key=lambda move: sum(move.lengths(it)))
 
 
-def _centrality(it: RobustIterate, move: _Move, primal: float, dual: float, targets: list[Array]) -> list[Array]:
+def _centrality(it: RobustIterate, move: RobustMove, primal: float, dual: float, targets: list[Array]) -> list[Array]:
     """Return Gondzio's targets: products that would leave [0.1, 10] times the target, pulled back."""
     out = []
     for (value, slack), dv, dz, target in zip(it.pairs, move.values, move.slacks, targets, strict=True):
@@ -273,16 +232,15 @@ def _centrality(it: RobustIterate, move: _Move, primal: float, dual: float, targ
     return out
 
 
-def _primal_step(it: RobustIterate, move: _Move, length: float) -> RobustIterate:
+def _primal_step(it: RobustIterate, move: RobustMove, length: float) -> RobustIterate:
     point, (ds, du, deta) = it.point, move.values
     moved = replace(point, t=point.t + length * move.dt, s=point.s + length * ds, u=point.u + length * du)
     return replace(it, point=moved, eta=it.eta + length * deta, tau=it.tau + length * move.dtau)
 
 
-def _dual_step(program: RobustProgram, it: RobustIterate, move: _Move, system: RobustSystem) -> RobustIterate:
+def _dual_step(program: RobustProgram, it: RobustIterate, move: RobustMove, system: RobustSystem) -> RobustIterate:
     """Move the multipliers as far as every F(y) > 0 and slack > 0 allow, and centre the slacks there."""
-    point, dslack = it.point, move.slacks[2]
-    under = program.under(system.polytope.prior(it.x))
+    point, under, dslack = it.point, system.under, move.slacks[2]
     floor = BOUNDARY_SHARE * under.column_values(under.reduced_costs(system.offsets, point.lam, point.nu))
     length = 1.0
     while True:

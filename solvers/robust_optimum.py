@@ -1,6 +1,6 @@
 """The unbiased mechanism of least guarantee over a set of priors, outputs free, with its certificate.
 
-One interior-point path as in `minimax_optimum`, with `robust_newton` for the steps: steps on the present outputs until
+One interior-point path as in `unbiased_optimum`, with `robust_newton` for the steps: steps on the present outputs until
 what they cost is comparable to the complementarity gap, then refined outputs, and on.  Refinement, pricing and
 certificate are those of the unbiased ratio program under the prior of the moment, which moves within the set.  For a
 given floor the window rows have the least variance at every knot at once (`window_rows`), and so the least guarantee
@@ -23,7 +23,8 @@ from .exact_pricing import price
 from .minimax_program import MinimaxProgram
 from .minimax_support import sparse_minimax
 from .output_refinement import refine_outputs
-from .robust_newton import RobustIterate, robust_step
+from .robust_iterate import RobustIterate
+from .robust_newton import robust_step
 from .robust_polytope import PriorPolytope
 from .robust_program import RobustProgram
 from .sparse_support import COST_SLACK
@@ -246,7 +247,7 @@ def _mended(polytope: PriorPolytope, variances: Array, eta: Array, tau: float) -
 
     The multiplier of a weight's lower bound takes up the change, down to its half; what is more raises tau.
     """
-    lower = polytope.lower_rows
+    lower = len(polytope.free)
     lack = (tau * polytope.border + eta @ polytope.rows - variances @ polytope.spread)[:lower]
     shift = max(0.0, float((-lack - KEPT * eta[:lower]).max()))
     return np.concatenate([eta[:lower] + lack + shift, eta[lower:]]), tau + shift

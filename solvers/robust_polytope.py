@@ -8,11 +8,12 @@ cannot change are in the base alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..mechanisms.errors import SolverError
-from .unbiased_program import Array
+from .unbiased_program import Array, Indices
 
 CENTRING_STEPS = 200
 """Newton steps allowed towards the centre; a dozen to forty are typical."""
@@ -60,10 +61,10 @@ class PriorPolytope:
         """Return right - rows x, (k,)."""
         return self.right - self.rows @ x
 
-    @property
-    def lower_rows(self) -> int:
-        """How many weights can change: their lower bounds are the first rows, and they the first coordinates."""
-        return int(np.count_nonzero(self.spread))
+    @cached_property
+    def free(self) -> Indices:
+        """The weights that can change: the first coordinates, and their lower bounds the first rows."""
+        return np.nonzero(self.spread.T)[1]
 
     @property
     def border(self) -> Array:

@@ -154,6 +154,46 @@ class MovedSet(PriorSet):
         return rounded_up(bound, len(values)), prior
 
 
+@dataclass(frozen=True, eq=False)
+class MixedSet(PriorSet):
+    """Mixtures of the given prior and any other, (1 - w) p + rho with rho >= 0 and sum rho = w: its guarantee is
+    (1 - w) sum p_i V_i + w max V_i.
+
+    Parameters
+    ----------
+    prior : (n,) ndarray
+    share : float
+        w, in (0, 1]; 1 makes it all priors.
+
+    Example
+    -------
+    >>> MixedSet(np.array([0.5, 0.25, 0.25]), 0.5).largest(np.array([1.0, 2.0, 3.0]))[1]
+    array([0.25 , 0.125, 0.625])
+    """
+
+    prior: Array
+    share: float
+
+    @property
+    def base(self) -> Array:
+        """The part (1 - w) p that all members have in common, (n,)."""
+        return (1 - self.share) * self.prior
+
+    @property
+    def some_prior(self) -> Array:
+        return self.base + self.share / len(self.prior)
+
+    def polytope(self) -> PriorPolytope:
+        n = len(self.prior)
+        return PriorPolytope(self.base, np.eye(n), -np.eye(n), np.zeros(n), np.full(n, self.share / n))
+
+    def largest(self, values: Array) -> tuple[float, Array]:
+        prior, top = self.base, int(np.argmax(values))
+        prior[top] += self.share
+        bound = float(self.base @ values) + self.share * float(values[top])
+        return rounded_up(bound, len(values)), prior
+
+
 def lifted_polytope(prior: Array, moves: Array, prices: Array, budget: float) -> PriorPolytope:
     """Return {q >= 0 : sum_e prices_e |moves_e (q - prior)| <= budget, sum q = 1}, with coordinates (q, |moves|).
 

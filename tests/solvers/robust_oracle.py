@@ -7,7 +7,7 @@ import cvxpy as cp
 import numpy as np
 from cvxpy.transforms.suppfunc import SuppFunc
 from optldp.solvers.robust_band import BandSet
-from optldp.solvers.robust_sets import BoxSet, MovedSet, PriorSet
+from optldp.solvers.robust_sets import BoxSet, MixedSet, MovedSet, PriorSet
 from optldp.solvers.robust_transport import TransportSet
 
 
@@ -18,6 +18,8 @@ def definition(priors: PriorSet) -> Callable[[cp.Variable], list[Any]]:
         found: list[Any] = [q >= 0, cp.sum(q) == 1]
         if isinstance(priors, BoxSet):
             return [*found, q >= priors.low, q <= priors.high]
+        if isinstance(priors, MixedSet):
+            return [*found, q >= (1 - priors.share) * priors.prior]
         if isinstance(priors, MovedSet):
             return [*found, cp.norm1(q - priors.prior) <= 2 * priors.radius]
         if isinstance(priors, TransportSet):
@@ -59,6 +61,8 @@ def random_set(knots: np.ndarray, prior: np.ndarray, kind: str, rng: np.random.G
     if kind == "box":
         spread = rng.uniform(0.2, 1.0, n) * radius
         return BoxSet(np.maximum(prior - spread, 0), np.minimum(prior + spread, 1))
+    if kind == "mixed":
+        return MixedSet(prior, radius)
     if kind == "moved":
         return MovedSet(prior, radius)
     if kind == "transport":
@@ -68,4 +72,4 @@ def random_set(knots: np.ndarray, prior: np.ndarray, kind: str, rng: np.random.G
     return BandSet(matrix, middle - 0.3 * radius, middle + 0.2 * radius)
 
 
-KINDS = ("box", "moved", "transport", "band")
+KINDS = ("box", "mixed", "moved", "transport", "band")

@@ -1,15 +1,12 @@
 """The minimax optimum: against HiGHS, against the expected-variance optimum, and honest about what was reached."""
 
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError, SolverError
-from optldp.solvers import minimax_optimum
-from optldp.solvers.minimax_newton import minimax_step
+from optldp.mechanisms.errors import InputError
 from optldp.solvers.minimax_optimum import MinimaxOptimum, solve_minimax
 from optldp.solvers.minimax_program import MinimaxProgram
 from optldp.solvers.unbiased_optimum import Progress, Status, solve_unbiased
@@ -162,70 +159,6 @@ def test_a_looser_tolerance_takes_fewer_steps_and_is_kept():
     assert loose.steps < tight.steps
     assert tight.objective <= loose.objective <= tight.objective * 1.01
     assert loose.status is Status.OPTIMAL
-
-
-@pytest.mark.parametrize("steps", [0, 3, 8, 14])
-def test_a_path_that_runs_out_of_steps_says_so(monkeypatch, steps):
-    """Mechanism and bound are valid however early the end."""
-    reference = checked(plain(1.0))
-    monkeypatch.setattr(minimax_optimum, "MAX_STEPS", steps)
-    best = checked(plain(1.0))
-    assert best.status is Status.GAP_OPEN
-    assert best.steps == steps
-    assert best.lower_bound <= reference.objective
-    assert best.objective >= reference.lower_bound
-
-
-def test_the_best_of_the_path_is_kept_on_both_sides(monkeypatch):
-    """Near the end rounding can throw the path back: what was reached before must not be lost."""
-    taken = []
-
-    def falls_back(program, it):
-        taken.append(it)
-        return taken[6] if len(taken) == 15 else minimax_step(program, it)
-
-    monkeypatch.setattr(minimax_optimum, "minimax_step", falls_back)
-    monkeypatch.setattr(minimax_optimum, "MAX_STEPS", 16)
-    program = plain(1.0)
-    best = checked(program)
-    before, after = taken[14], taken[15]
-    variances = program.variances(before.point.outputs, before.point.probabilities)
-    assert best.objective <= program.objective(variances)
-    assert best.lower_bound >= program.bound(before.rho, before.point.lam, before.point.nu)
-    assert best.lower_bound > program.bound(after.rho, after.point.lam, after.point.nu)
-
-
-def test_a_step_that_is_not_finite_is_the_last(monkeypatch):
-    monkeypatch.setattr(minimax_optimum, "minimax_step", lambda program, it: replace(it, room=it.room * np.nan))
-    best = checked(plain(1.0))
-    assert (best.status, best.steps) == (Status.GAP_OPEN, 1)
-
-
-def test_a_step_that_fails_ends_the_path_at_the_last_good_point(monkeypatch):
-    taken = []
-
-    def fails_at_last(program, it):
-        taken.append(it)
-        if len(taken) == 15:
-            raise SolverError("rounding")
-        return minimax_step(program, it)
-
-    monkeypatch.setattr(minimax_optimum, "minimax_step", fails_at_last)
-    best = checked(plain(1.0))
-    assert best.status is Status.GAP_OPEN
-    assert best.objective < 4.1
-
-
-def test_where_the_clean_up_fails_the_two_outputs_remain(monkeypatch):
-    """And they are judged by the same certificate."""
-
-    def fails(*_):
-        raise SolverError("no rows")
-
-    monkeypatch.setattr(minimax_optimum, "sparse_minimax", fails)
-    best = checked(plain(1.0))
-    assert len(best.outputs) == 2
-    assert best.status is Status.GAP_OPEN
 
 
 def test_progress_is_reported_before_every_step_and_at_the_end():

@@ -3,22 +3,27 @@
 import numpy as np
 import pytest
 from optldp.mechanisms.errors import SolverError
-from optldp.solvers.minimax_newton import MinimaxIterate, minimax_step
 from optldp.solvers.minimax_program import MinimaxProgram
 from optldp.solvers.minimax_support import sparse_minimax
+from optldp.solvers.robust_iterate import RobustIterate
+from optldp.solvers.robust_newton import robust_step
+from optldp.solvers.robust_program import RobustProgram
+from optldp.solvers.robust_sets import MixedSet
 from optldp.solvers.starting_point import starting_outputs, starting_point
 from optldp.solvers.window_rows import stretched_rows
 
 
-def interior(program: MinimaxProgram, gap: float = 1e-6) -> MinimaxIterate:
+def interior(program: MinimaxProgram, gap: float = 1e-6) -> RobustIterate:
     """A nearly optimal interior point on many more outputs than a basis has."""
     n = len(program.knots)
     rho = np.full(n, program.share / n)
     point = starting_point(program.mixed(rho), starting_outputs(program.mixed(rho), 6 * n + 10))
     variances = program.variances(point.outputs, point.probabilities)
-    it = MinimaxIterate(point, rho, 1.1 * variances.max() - variances, 1.1 * variances.max())
+    it = RobustIterate(point, rho, 1.1 * variances.max() - variances, rho, 1.1 * variances.max())
+    mixtures = RobustProgram(program.knots, program.ratio, MixedSet(program.prior, program.share))
+    polytope = mixtures.priors.polytope()
     while it.complementarity > gap * abs(it.point.dual_objective):
-        it = minimax_step(program, it)
+        it = robust_step(mixtures, polytope, it)
     return it
 
 
@@ -33,7 +38,7 @@ def test_at_most_3n_outputs_remain_and_no_variance_rises(random_program, seed):
     it = interior(program)
     outputs, P = sparse_minimax(program, it.point.outputs, it.point.t)
     assert len(outputs) <= 3 * len(program.knots) < len(it.point.outputs)
-    before = program.variances(*stretched_rows(program.mixed(it.rho), it.point.outputs, it.point.t))
+    before = program.variances(*stretched_rows(program.mixed(it.x), it.point.outputs, it.point.t))
     assert np.all(program.variances(outputs, P) <= before * (1 + 1e-7))
     assert np.all(before <= program.variances(it.point.outputs, it.point.probabilities) * (1 + 1e-7))
 
@@ -55,7 +60,7 @@ def test_a_clean_up_that_would_cost_more_is_not_used(random_program, monkeypatch
     monkeypatch.setattr("optldp.solvers.minimax_support.COST_SLACK", -0.5)
     program = problem(random_program, 2)
     it = interior(program)
-    dense = stretched_rows(program.mixed(it.rho), it.point.outputs, it.point.t)
+    dense = stretched_rows(program.mixed(it.x), it.point.outputs, it.point.t)
     for got, expected in zip(sparse_minimax(program, it.point.outputs, it.point.t), dense, strict=True):
         np.testing.assert_array_equal(got, expected)
 

@@ -1,5 +1,7 @@
 """The robust optimum: against cvxpy, between the expected-variance optimum and the minimax, and honest."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from optldp.solvers.robust_band import BandSet
 from optldp.solvers.robust_newton import RobustSystem, robust_step
 from optldp.solvers.robust_optimum import RobustOptimum, solve_robust
 from optldp.solvers.robust_program import RobustProgram
-from optldp.solvers.robust_sets import BoxSet, MovedSet
+from optldp.solvers.robust_sets import BoxSet, MixedSet, MovedSet, PriorSet
 from optldp.solvers.robust_transport import TransportSet
 from optldp.solvers.unbiased_optimum import Progress, Status, solve_unbiased
 from optldp.solvers.window_rows import two_outputs
@@ -20,6 +22,7 @@ from .robust_oracle import KINDS, random_set, robust_with_cvxpy
 
 KNOTS = np.linspace(-1, 1, 9)
 SLOPE = np.arange(1.0, 10.0) / 45
+TWO_SETS = pytest.mark.parametrize("priors", [MixedSet(SLOPE, 1.0), MovedSet(SLOPE, 0.1)], ids=["mixed", "moved"])
 
 
 def checked(program: RobustProgram, *, tolerance: float = 1e-6) -> RobustOptimum:
@@ -149,15 +152,81 @@ def test_weights_that_cannot_change_are_kept():
 @pytest.mark.parametrize(("epsilon", "gap"), [(1e-5, 1e-3), (1e-3, 1e-4), (10.0, 1e-4), (16.0, 0.05)])
 def test_extreme_budgets_give_a_feasible_mechanism_and_an_honest_status(epsilon, gap):
     """`checked` recomputes the claims; whatever the status, the gap is small."""
-    for priors in (MovedSet(SLOPE, 0.1), TransportSet(KNOTS, SLOPE, 0.1)):
+    for priors in (MixedSet(SLOPE, 0.1), MovedSet(SLOPE, 0.1), TransportSet(KNOTS, SLOPE, 0.1)):
         assert checked(RobustProgram(KNOTS, float(np.exp(epsilon)), priors)).relative_gap < gap
 
 
-def test_an_unfinished_path_says_so(monkeypatch):
-    monkeypatch.setattr(robust_optimum, "MAX_STEPS", 12)
-    best = checked(RobustProgram(KNOTS, 5.0, MovedSet(SLOPE, 0.1)))
+@TWO_SETS
+@pytest.mark.parametrize("steps", [0, 3, 8, 14])
+def test_a_path_that_runs_out_of_steps_says_so(monkeypatch, steps, priors: PriorSet):
+    """Mechanism and bound are valid however early the end."""
+    program = RobustProgram(KNOTS, np.e, priors)
+    reference = checked(program)
+    monkeypatch.setattr(robust_optimum, "MAX_STEPS", steps)
+    best = checked(program)
     assert best.status is Status.GAP_OPEN
-    assert 1e-6 < best.relative_gap < 0.5
+    assert best.steps == steps
+    assert best.lower_bound <= reference.objective
+    assert best.objective >= reference.lower_bound
+
+
+@TWO_SETS
+def test_the_best_of_the_path_is_kept_on_both_sides(monkeypatch, priors: PriorSet):
+    """Near the end rounding can throw the path back: what was reached before must not be lost."""
+    taken = []
+
+    def falls_back(program, polytope, it):
+        taken.append(it)
+        return taken[6] if len(taken) == 15 else robust_step(program, polytope, it)
+
+    monkeypatch.setattr(robust_optimum, "robust_step", falls_back)
+    monkeypatch.setattr(robust_optimum, "MAX_STEPS", 16)
+    program, polytope = RobustProgram(KNOTS, np.e, priors), priors.polytope()
+    best = checked(program)
+    before, after = taken[14], taken[15]
+    variances = program.variances(before.point.outputs, before.point.probabilities)
+    assert best.objective <= program.objective(variances)
+    bounds = [program.bound(polytope.prior(it.x), it.point.lam, it.point.nu) for it in (before, after)]
+    assert best.lower_bound >= bounds[0]
+    assert best.lower_bound > bounds[1]
+
+
+@TWO_SETS
+def test_a_step_that_is_not_finite_is_the_last(monkeypatch, priors: PriorSet):
+    monkeypatch.setattr(robust_optimum, "robust_step", lambda program, polytope, it: replace(it, eta=it.eta * np.nan))
+    best = checked(RobustProgram(KNOTS, np.e, priors))
+    assert (best.status, best.steps) == (Status.GAP_OPEN, 1)
+
+
+@TWO_SETS
+def test_a_step_that_fails_ends_the_path_at_the_last_good_point(monkeypatch, priors: PriorSet):
+    taken = []
+
+    def fails_at_last(program, polytope, it):
+        taken.append(it)
+        if len(taken) == 15:
+            raise SolverError("rounding")
+        return robust_step(program, polytope, it)
+
+    program = RobustProgram(KNOTS, np.e, priors)
+    reference = checked(program)
+    monkeypatch.setattr(robust_optimum, "robust_step", fails_at_last)
+    best = checked(program)
+    assert best.status is Status.GAP_OPEN
+    assert reference.lower_bound <= best.objective < 1.02 * reference.objective
+
+
+@TWO_SETS
+def test_where_the_clean_up_fails_the_two_outputs_remain(monkeypatch, priors: PriorSet):
+    """And they are judged by the same certificate."""
+
+    def fails(*_):
+        raise SolverError("no rows")
+
+    monkeypatch.setattr(robust_optimum, "sparse_minimax", fails)
+    best = checked(RobustProgram(KNOTS, np.e, priors))
+    assert len(best.outputs) == 2
+    assert best.status is Status.GAP_OPEN
 
 
 def test_a_path_that_breaks_at_once_returns_two_outputs(monkeypatch):

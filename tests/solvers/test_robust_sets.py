@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from optldp.mechanisms.errors import InputError, SolverError
 from optldp.solvers.robust_band import BandSet
 from optldp.solvers.robust_polytope import PriorPolytope
-from optldp.solvers.robust_sets import BoxSet, MovedSet, PriorSet
+from optldp.solvers.robust_sets import BoxSet, MixedSet, MovedSet, PriorSet
 from optldp.solvers.robust_transport import TransportSet
 from scipy.optimize import linprog
 
@@ -34,6 +34,8 @@ def distance(priors: PriorSet, q: np.ndarray) -> float:
     """By how much a prior breaks what the set is defined by."""
     if isinstance(priors, BoxSet):
         return float(max((priors.low - q).max(), (q - priors.high).max()))
+    if isinstance(priors, MixedSet):
+        return float(((1 - priors.share) * priors.prior - q).max())
     if isinstance(priors, MovedSet):
         return float(0.5 * np.abs(q - priors.prior).sum() - priors.radius)
     if isinstance(priors, TransportSet):
@@ -107,8 +109,9 @@ def test_at_the_centre_the_slacks_cannot_grow_together(kind):
 def test_the_lower_bounds_come_first(kind):
     """What the solver mends its multipliers by."""
     polytope = drawn(8, kind)[0].polytope()
-    lower = polytope.lower_rows
+    lower = len(polytope.free)
     assert lower >= 2
+    np.testing.assert_array_equal(polytope.spread[:, :lower], np.eye(len(polytope.base))[:, polytope.free])
     np.testing.assert_array_equal(polytope.rows[:lower, :lower], -np.eye(lower))
     assert not polytope.rows[:lower, lower:].any()
     assert not polytope.spread[:, lower:].any()
@@ -118,6 +121,17 @@ def test_moved_mass_comes_from_the_smallest_values():
     bound, worst = MovedSet(PRIOR, 0.45).largest(np.array([0.0, 1.0, 5.0, 2.0]))
     np.testing.assert_allclose(worst, [0, 0.05, 0.75, 0.2])
     assert bound == pytest.approx(4.2)
+
+
+def test_weights_that_cannot_change_are_no_coordinates():
+    fixed = BoxSet(np.array([0.1, 0.4, 0.1, 0.1]), np.array([0.5, 0.4, 0.3, 0.2])).polytope()
+    np.testing.assert_array_equal(fixed.free, [0, 2, 3])
+
+
+def test_the_largest_over_mixtures_is_a_mixture_of_expectation_and_largest():
+    bound, worst = MixedSet(PRIOR, 0.3).largest(np.array([0.0, 1.0, 5.0, 2.0]))
+    np.testing.assert_allclose(worst, [0.07, 0.28, 0.51, 0.14])
+    assert bound == pytest.approx(0.7 * 2.3 + 0.3 * 5, rel=1e-14)
 
 
 def test_a_radius_beyond_all_mass_leads_to_the_largest_value():

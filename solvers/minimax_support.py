@@ -1,8 +1,8 @@
-"""From an interior point of the minimax program to a mechanism of at most 3n outputs.
+"""From an interior point of the minimax or the robust program to a mechanism of at most 3n outputs.
 
 As `sparse_support`, with one more equation per knot: the moves to a basis keep the variance of every row, so the
-largest one is kept whatever the multipliers.  The window rows over the floor that is left have no more variance
-than the rows they replace, at any knot.
+largest one and every prior's expectation are kept whatever the multipliers.  The window rows over the floor that is
+left have no more variance than the rows they replace, at any knot.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import numpy as np
 
 from ..mechanisms.errors import SolverError
 from .minimax_program import MinimaxProgram
+from .robust_program import RobustProgram
 from .sparse_support import COST_SLACK, NEGLIGIBLE, push_to_basis, staircases
-from .unbiased_program import Array
+from .unbiased_program import Array, UnbiasedProgram
 from .window_rows import stretched_rows
 
 
-def sparse_minimax(program: MinimaxProgram, outputs: Array, floor: Array) -> tuple[Array, Array]:
+def sparse_minimax(program: MinimaxProgram | RobustProgram, outputs: Array, floor: Array) -> tuple[Array, Array]:
     """Return (outputs (k,), probabilities (n, k)), k <= 3n, with the variances of the floor's best rows or less.
 
     Parameters
@@ -29,7 +30,8 @@ def sparse_minimax(program: MinimaxProgram, outputs: Array, floor: Array) -> tup
     SolverError
         The floor admits no unbiased rows.
     """
-    mixed = program.mixed(program.prior)  # any weights do: what follows uses the knots and the ratio alone
+    n = len(program.knots)
+    mixed = UnbiasedProgram(program.knots, np.full(n, 1 / n), program.ratio)  # what follows uses no weights
     outputs, P = stretched_rows(mixed, outputs, floor)
     position, pattern, theta = staircases(mixed, floor, P)
     offsets = mixed.offsets(outputs[position])

@@ -20,18 +20,16 @@ import numpy as np
 
 from ..mechanisms.errors import SolverError
 from .exact_pricing import price
-from .minimax_program import MinimaxProgram
 from .minimax_support import sparse_minimax
 from .output_refinement import refine_outputs
 from .robust_iterate import RobustIterate
 from .robust_newton import robust_step
 from .robust_polytope import PriorPolytope
 from .robust_program import RobustProgram
-from .sparse_support import COST_SLACK
 from .starting_point import starting_outputs, starting_point
 from .unbiased_optimum import CLOSED, FIRST_PRICING, OUTPUTS_PER_KNOT, REFINE_AT, Progress, Status
 from .unbiased_program import Array
-from .window_rows import stretched_rows, two_outputs
+from .window_rows import two_outputs
 
 MAX_STEPS = 400
 """Newton steps allowed; four times what the hardest measured design takes."""
@@ -133,6 +131,9 @@ class _Path:
         self.started = time.perf_counter()
         n = len(program.knots)
         self.polytope = program.priors.polytope()
+        # Two outputs are all but optimal at small budgets, where rounding keeps the path from coming as close.
+        self.fallback = two_outputs(program.under(program.priors.some_prior))
+        self.at_most = program.objective(program.variances(*self.fallback))
         # Without multipliers of the rows any prior certifies that no variance is negative.
         self.bound, self.multipliers = 0.0, (program.priors.some_prior, np.zeros(n), np.zeros(n))
         self.steps = self.refinements = 0
@@ -160,8 +161,9 @@ class _Path:
                     best, cheapest = it, objective
                 if gap < FIRST_PRICING * objective:
                     loss = it.point.dual_objective - self._improve_bound(it)
-                    self._report(it, (objective - self.bound) / objective)
-                    if objective - self.bound <= CLOSED * self.tolerance * objective:
+                    reached = min(objective, self.at_most)
+                    self._report(it, (reached - self.bound) / reached)
+                    if reached - self.bound <= CLOSED * self.tolerance * reached:
                         break
                     if loss > REFINE_AT * gap:
                         it = self._refine(it, gap, loss)
@@ -201,10 +203,10 @@ class _Path:
 
     def _result(self, it: RobustIterate) -> RobustOptimum:
         program = self.program
-        outputs, P = two_outputs(program.under(self.multipliers[0]))
+        outputs, P = self.fallback
         variances = program.variances(outputs, P)
         with suppress(SolverError):
-            found = _cleaned(program, self.multipliers[0], it.point.outputs, it.point.t)
+            found = sparse_minimax(program, it.point.outputs, it.point.t)
             if program.objective(program.variances(*found)) < program.objective(variances):
                 (outputs, P), variances = found, program.variances(*found)
         objective = program.objective(variances)
@@ -251,11 +253,3 @@ def _mended(polytope: PriorPolytope, variances: Array, eta: Array, tau: float) -
     lack = (tau * polytope.border + eta @ polytope.rows - variances @ polytope.spread)[:lower]
     shift = max(0.0, float((-lack - KEPT * eta[:lower]).max()))
     return np.concatenate([eta[:lower] + lack + shift, eta[lower:]]), tau + shift
-
-
-def _cleaned(program: RobustProgram, prior: Array, outputs: Array, floor: Array) -> tuple[Array, Array]:
-    """Return a mechanism over the floor: of at most 3n outputs with the variances of the best rows, or else those."""
-    joint = MinimaxProgram(program.knots, prior / prior.sum(), program.ratio, 0.5)
-    fewer, dense = sparse_minimax(joint, outputs, floor), stretched_rows(joint.mixed(0.5 * prior), outputs, floor)
-    after, before = (program.objective(program.variances(*made)) for made in (fewer, dense))
-    return fewer if after <= before * (1 + COST_SLACK) else dense

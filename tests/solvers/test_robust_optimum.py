@@ -192,6 +192,16 @@ def test_the_best_of_the_path_is_kept_on_both_sides(monkeypatch, priors: PriorSe
 
 
 @TWO_SETS
+def test_the_path_ends_where_two_outputs_are_proved_good_enough(priors: PriorSet):
+    """At small budgets they are cheaper than the path for long, and the bound is as good for them."""
+    paths = [robust_optimum._Path(RobustProgram(KNOTS, np.exp(0.05), priors), 1e-3, None) for _ in range(2)]
+    paths[1].at_most = np.inf
+    early, late = (path.run() for path in paths)
+    assert early.status is Status.OPTIMAL
+    assert early.steps < late.steps
+
+
+@TWO_SETS
 def test_a_step_that_is_not_finite_is_the_last(monkeypatch, priors: PriorSet):
     monkeypatch.setattr(robust_optimum, "robust_step", lambda program, polytope, it: replace(it, eta=it.eta * np.nan))
     best = checked(RobustProgram(KNOTS, np.e, priors))

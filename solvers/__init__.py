@@ -61,7 +61,7 @@ from .ratio_program import RatioSolution, solve_with_cvxpy, solve_with_highs
 from .robust_band import BandSet
 from .robust_optimum import RobustOptimum, solve_robust
 from .robust_program import RobustProgram
-from .robust_sets import BoxSet, MovedSet, PriorSet
+from .robust_sets import BoxSet, MixedSet, MovedSet, PriorSet
 from .robust_transport import TransportSet
 from .run_likelihood import RunLikelihood
 from .shaped_floor import PieceFloor
@@ -85,6 +85,7 @@ __all__ = [
     "InformationProgress",
     "MinimaxOptimum",
     "MinimaxProgram",
+    "MixedSet",
     "MixtureFit",
     "MixtureLikelihood",
     "MovedSet",

@@ -1,34 +1,36 @@
 """The file that a report on bounds fills budget by budget, so that after an interruption only the rest is computed.
 
-JSON lines as in `sweep_results.py`: the first says what the others belong to, every further one is a budget with all
-its rows.  A line is written by one call and flushed to the disk; one without its end is dropped on reading.  Of two
-lines for one budget the later counts.
+The first line says what the others belong to, every further one is a budget with all its rows.  Of two lines for one
+budget the later counts.
 """
 
 from __future__ import annotations
 
-import json
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, fields
-from pathlib import Path
 from typing import Any
 
 import joblib
 
 from ..estimators.data_file import FilePath
-from ..mechanisms.atomic_write import replacing
 from ..mechanisms.checksum import checksum
-from ..mechanisms.errors import InputError
 from ..mechanisms.provenance import installed_version
 from .bounds_criteria import BoundsCriterion, CriterionRow
 from .bounds_result import MINIMAX, BoundRow, BudgetBounds
 from .mechanism_design import METHODS
 from .prior import Prior
+from .results_file import ResultsFile, ResultsWording
 from .sweep_table import TEXT_COLUMNS
 
 FORMAT = "optldp-bounds/1"
+
+WORDING = ResultsWording(
+    "a file of bounds",
+    "a budget of bounds",
+    "different bounds",
+    {"prior": "another prior", "criteria": "other criteria"},
+)
 
 COLUMNS = tuple(column.name for column in fields(BoundRow))
 
@@ -81,48 +83,12 @@ class BoundsFile:
         tolerance: float,
         criteria: Sequence[BoundsCriterion] = (),
     ) -> None:
-        self.path = Path(path)
-        self.budgets: dict[float, BudgetBounds] = {}
-        header = _header(prior, floor, tolerance, criteria)
-        content = self._content()
-        if not content:
-            with replacing(self.path) as part:
-                part.write_bytes(_line(header))
-            return
-        lines = content.split(b"\n")
-        torn = lines.pop()  # empty, or what an interruption left of a line
-        _check_header(lines[0] if lines else torn, header, self.path)
-        for number, line in enumerate(lines[1:], start=2):
-            budget = _budget(_parsed(line))
-            if budget is None:
-                raise InputError(f"line {number} of results {str(self.path)!r} must be a budget of bounds: delete it")
-            self.budgets[budget.epsilon] = budget
-        if torn:
-            self._change(lambda: os.truncate(self.path, len(content) - len(torn)))
+        self._file = ResultsFile(path, _header(prior, floor, tolerance, criteria), _budget, WORDING)
+        self.path, self.budgets = self._file.path, {budget.epsilon: budget for budget in self._file.items}
 
     def append(self, budget: BudgetBounds) -> None:
         """Add a budget and flush it to the disk; InputError where that cannot be done."""
-
-        def add() -> None:
-            with self.path.open("ab", buffering=0) as stream:
-                stream.write(_line(asdict(budget)))
-                os.fsync(stream.fileno())
-
-        self._change(add)
-
-    def _content(self) -> bytes:
-        if self.path.exists() and not self.path.is_file():
-            raise InputError(f"results must be a readable file, got {str(self.path)!r}, which is none: name another")
-        try:
-            return self.path.read_bytes() if self.path.exists() else b""
-        except OSError as error:
-            raise InputError(f"results must be a readable file, got {str(self.path)!r}: {error.strerror}") from None
-
-    def _change(self, change: Any) -> None:
-        try:
-            change()
-        except OSError as error:
-            raise InputError(f"results must be writable, got {str(self.path)!r}: {error.strerror}") from None
+        self._file.append([asdict(budget)])
 
 
 def _header(prior: Prior, floor: float, tolerance: float, criteria: Sequence[BoundsCriterion]) -> dict[str, Any]:
@@ -135,30 +101,6 @@ def _header(prior: Prior, floor: float, tolerance: float, criteria: Sequence[Bou
         "criteria": [joblib.hash(criterion) for criterion in criteria],  # labels leave out what sets them apart
         "prior": checksum({"knots": prior.knots, "weights": prior.weights, "rounding": prior.rounding}),
     }
-
-
-def _check_header(line: bytes, header: dict[str, Any], path: Path) -> None:
-    found = _parsed(line)
-    if not (isinstance(found, dict) and found.get("format") == FORMAT):
-        raise InputError(f"results must be a file of bounds, got {str(path)!r}: name another")
-    for name, wanted in header.items():
-        if found.get(name) != wanted:
-            given = f"{name} {found.get(name)!r} instead of {wanted!r}"
-            other = {"prior": "another prior", "criteria": "other criteria"}.get(name, given)
-            raise InputError(
-                f"results of different bounds must not be mixed, got {str(path)!r} with {other}: name another file"
-            )
-
-
-def _line(document: dict[str, Any]) -> bytes:
-    return json.dumps(document, allow_nan=False).encode() + b"\n"
-
-
-def _parsed(line: bytes) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _budget(found: Any) -> BudgetBounds | None:

@@ -61,6 +61,13 @@ def two_phase_command(
     floor: Floor = FLOOR,
     tolerance: Tolerance = TOLERANCE,
     level: Annotated[float, typer.Option("--level", help="Coverage of the confidence interval.")] = 0.95,
+    robust_confidence: Annotated[
+        float | None,
+        typer.Option(
+            "--robust-confidence",
+            help="Design for every prior that the first reports do not rule out at this confidence, such as 0.95.",
+        ),
+    ] = None,
     seed: Seed = None,
     drop_missing: DropMissing = False,
     as_json: Json = False,
@@ -73,6 +80,7 @@ def two_phase_command(
 
     from .columns import read_column
     from .prior import DEFAULT_KNOTS
+    from .robust import RobustDesign
     from .two_phase_protocol import STAGES, two_phase
 
     first = _first_table(phase_one)
@@ -82,10 +90,13 @@ def two_phase_command(
         result = two_phase(
             values, epsilon, domain=domain, share=share, phase_one=first, method=method, floor=floor,
             estimator=cast("DistributionMethod", estimator), knots=DEFAULT_KNOTS if knots is None else knots,
-            tolerance=tolerance, level=level, rng=rng, progress=lambda stage, step: update(stage, step is None),
+            tolerance=tolerance, level=level, robust_confidence=robust_confidence, rng=rng,
+            progress=lambda stage, step: update(stage, step is None),
         )  # fmt: skip
     say(SIMULATED)
     facts = _two_phase_facts(result, values, epsilon, rng)
+    if isinstance(result.design, RobustDesign):
+        facts["guaranteed_variance"] = result.design.guaranteed_variance
     if as_json:
         print_json(facts)
     else:

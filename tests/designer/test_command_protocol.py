@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.designer import Prior, advise, two_phase
+from optldp.designer import Prior, RobustDesign, advise, two_phase
 from optldp.designer.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, DEFAULT_REPETITIONS
 from optldp.designer.command_protocol import REPETITIONS, SHARE
 from optldp.designer.two_phase_protocol import DEFAULT_SHARE
@@ -52,6 +52,17 @@ class TestTwoPhase:
         prior = Prior.from_data(PEOPLE, knots=table.knots).knot_prior
         assert found["piecewise_expected_variance"] == table.expected_variance(prior)
         assert found["second_expected_variance"] == expected.design.mechanism.expected_variance(prior)
+
+    def test_a_design_for_every_prior_not_ruled_out_says_what_it_guarantees(self, optldp):
+        robust = ("--phase-one", "grr", "--share", 0.5, "--robust-confidence", 0.9)
+        found = json.loads(optldp(*TWO_PHASE, "--seed", 5, *robust, "--json").stdout)
+        rng = np.random.default_rng(5)
+        expected = two_phase(
+            PEOPLE, 1.0, domain=(0, 100), share=0.5, phase_one="grr", knots=9, robust_confidence=0.9, rng=rng
+        )
+        assert isinstance(expected.design, RobustDesign)
+        assert found["guaranteed_variance"] == expected.design.guaranteed_variance
+        assert found["mean"] == expected.mean
 
     def test_text_shows_the_same_facts_and_says_that_it_is_a_simulation(self, optldp):
         done = optldp(*TWO_PHASE, "--seed", 5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from threadpoolctl import threadpool_limits
 
@@ -15,6 +16,7 @@ from .mechanism_design import Design, against_optimum
 from .minimax import design_minimax
 from .minimax_trade_off import DEFAULT_WEIGHTS, design_trade_off
 from .prior import Prior
+from .sweep_case import judged_row
 
 PRIOR_NAME = "prior"
 """What the one prior of a report is called in its rows."""
@@ -122,22 +124,8 @@ def _rows(
 
 
 def _row(epsilon: float, made: Design, best: Design, continuum_bound: float | None) -> BoundRow:
-    return BoundRow(
-        prior=PRIOR_NAME,
-        epsilon=epsilon,
-        method=made.method,
-        expected_variance=made.expected_variance,
-        worst_case_variance=made.worst_case_variance,
-        program_variance=made.program_variance,
-        lower_bound=made.lower_bound,
-        relative_gap=made.relative_gap,
-        ratio_to_optimal=made.expected_variance / best.expected_variance,
-        status=str(made.status),
-        error="",
-        seconds=made.seconds,
-        max_log_ratio=made.max_log_ratio,
-        continuum_bound=continuum_bound,
-    )
+    row = judged_row(PRIOR_NAME, epsilon, made, best)
+    return BoundRow(**asdict(row), max_log_ratio=made.max_log_ratio, continuum_bound=continuum_bound)
 
 
 def _minimax(prior: Prior, epsilon: float, rows: Sequence[BoundRow], tolerance: float) -> BoundRow:

@@ -18,9 +18,6 @@ POINTS_PER_INCH = 72
 SALT = "optldp"
 """matplotlib names clip paths by hashes with this salt; without one they differ in every run."""
 
-FONTS = "-apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', Arial, sans-serif"
-"""What the reader's device has: a page that may not ask the network cannot bring fonts, and text stays text."""
-
 
 @dataclass(frozen=True)
 class Spot:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 7.2, 4.4
 """Inches: the width of a text column, so that a point of type is a point on paper."""
 
-SMALL, MEDIUM = 8.5, 10.0
+SMALL = 8.5
 """Points: notes and labels inside a figure; axes' labels and titles."""
 
 BLACK, ORANGE, SKY, GREEN, BLUE, VERMILLION, PURPLE, GREY = (

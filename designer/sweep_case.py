@@ -51,13 +51,14 @@ def solve_case(
                     made, _ = against_optimum(
                         prior, epsilon, method=method, floor=floor, tolerance=tolerance, optimum=optimum
                     )
-                rows.append(_row(name, epsilon, made, best))
+                rows.append(judged_row(name, epsilon, made, best))
             except OptldpError as error:
                 rows.append(SweepRow.failed(name, epsilon, method, str(error)))
         return rows
 
 
-def _row(name: str, epsilon: float, made: Design, best: Design) -> SweepRow:
+def judged_row(name: str, epsilon: float, made: Design, best: Design) -> SweepRow:
+    """Return the row of a design for the prior of that name, beside the best at the same budget."""
     return SweepRow(
         prior=name,
         epsilon=epsilon,

@@ -67,6 +67,7 @@ def plain(text: str) -> str:
 @pytest.fixture
 def texts(monkeypatch) -> Callable[[BoundsResult], str]:
     """The page without its seven figures, which take nearly all the time and are tested on one page."""
+    small_page()  # kept for all tests with its figures, which are taken away here
     monkeypatch.setattr("optldp.designer.bounds_figures.report_figures", lambda result: [])
     return bounds_html
 

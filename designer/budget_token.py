@@ -6,10 +6,10 @@ from functools import lru_cache
 from threading import Lock
 from typing import NoReturn
 
-from ..mechanisms import InputError, TabulatedMechanism, Verification, check_epsilon, verify
+from ..mechanisms import InputError, TableError, TabulatedMechanism, check_epsilon, require_proved
 
 TABLES_REMEMBERED = 8
-"""Verified tables kept in mind: a protocol asks thousands of clients about one or two."""
+"""Proved tables kept in mind: a protocol asks thousands of clients about one or two."""
 
 
 class BudgetToken:
@@ -33,9 +33,9 @@ class BudgetToken:
 
     Example
     -------
-    >>> from optldp.mechanisms import duchi
+    >>> from optldp.mechanisms import duchi, make_exact
     >>> token = BudgetToken(1.0)
-    >>> token.spend(duchi([0, 1], 1.0))
+    >>> token.spend(make_exact(duchi([0, 1], 1.0)).mechanism)
     >>> token.is_spent
     True
     """
@@ -63,22 +63,16 @@ class BudgetToken:
         Parameters
         ----------
         mechanism : TabulatedMechanism
-            Its log-ratio, recomputed from its numbers and not taken from what it claims, must not exceed the
-            budget.
+            Exact; that it keeps what it claims, and within the budget, is proved by whole numbers.
 
         Raises
         ------
         InputError
-            The table needs more than the budget or does not verify (nothing is spent), or the budget was spent
-            before.
+            The table is not proved to keep within the budget (nothing is spent), or the budget was spent before.
         """
-        checked = _checked(mechanism)
-        if not checked.ok:
-            raise InputError(f"a table must keep its promise, got one that does not: {checked.failures[0]}")
-        if checked.max_log_ratio > self._epsilon:
+        if fault := _unproved(mechanism, self._epsilon):
             raise InputError(
-                f"a table must keep within the budget of {self._owner}, epsilon {self._epsilon:g}, "
-                f"got one that needs {checked.max_log_ratio:g}: design it with the smaller budget"
+                f"a table must keep within the budget of {self._owner}, epsilon {self._epsilon:g}: {fault}"
             )
         self._take()
 
@@ -102,6 +96,11 @@ class BudgetToken:
 
 
 @lru_cache(maxsize=TABLES_REMEMBERED)
-def _checked(mechanism: TabulatedMechanism) -> Verification:
-    """Verify a table, once for all the clients who are asked for a report through it."""
-    return verify(mechanism)
+def _unproved(mechanism: TabulatedMechanism, epsilon: float) -> str:
+    """Say why a table is not proved to keep its promise and this budget, once for all clients asked; "" if it is."""
+    try:
+        require_proved(mechanism)
+        require_proved(mechanism, epsilon=epsilon)
+    except TableError as error:
+        return str(error)
+    return ""

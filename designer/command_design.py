@@ -177,8 +177,6 @@ def _finish_table(made: Outcome, out: Path | None, options: DesignOptions, as_js
     mechanism, notes = made.mechanism.without_prior() if options.omit_prior else made.mechanism, list(made.notes)
     if out is not None:
         save_table(mechanism, out)
-        if not mechanism.exact:
-            notes.append("note: the table is not exact: whole numbers over 2^53 are too coarse for this budget")
         if mechanism.prior is not None and not options.public:
             notes.append(CARRIED)
     for note in notes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from .command_bundle_estimate import BundleOptions, estimate_bundle
-from .command_options import DropMissing, Json
+from .command_options import AllowUnproved, DropMissing, Json
 from .command_output import (
     number,
     one_line_errors,
@@ -88,6 +88,7 @@ def estimate_command(
         bool, typer.Option("--allow-disjoint", help="Accept services without common users.")
     ] = False,
     drop_missing: DropMissing = False,
+    allow_unproved: AllowUnproved = False,
     as_json: Json = False,
 ) -> None:
     """Estimate means, distributions, quantiles or frequencies of the values from perturbed reports.
@@ -108,7 +109,7 @@ def estimate_command(
             f"tables and reports must come in pairs, got {len(files)} files: TABLE REPORTS [TABLE REPORTS ...]"
         )
     _require_outputs(files, (out, DATA_SUFFIXES), (plot, PLOT_SUFFIXES))
-    mechanisms = [load_mechanism(path) for path in files[::2]]
+    mechanisms = [load_mechanism(path, allow_unproved=allow_unproved) for path in files[::2]]
     if any(isinstance(mechanism, Bundle) for mechanism in mechanisms):
         numeric = {"--of": of, "--key": key, "--cells": cells, "--quantile": quantile or None, "--between": between,
                    "--stop": stop, "--keep-first": keep_first or None,

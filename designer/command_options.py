@@ -16,6 +16,9 @@ TOLERANCE = 1e-6
 
 Table = Annotated[Path, typer.Argument(metavar="TABLE", help="Table file, .json or .npz.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+AllowUnproved = Annotated[
+    bool, typer.Option("--allow-unproved", help="For research: accept tables in doubles too, which no client loads.")
+]
 DropMissing = Annotated[bool, typer.Option("--drop-missing", help="Leave out rows with no value.")]
 
 Data = Annotated[Path | None, typer.Argument(metavar="DATA", help="CSV or Parquet file with the values.")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
@@ -10,11 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .command_options import Json, Table
+from .command_options import AllowUnproved, Json, Table
 from .command_output import NOT_SO, one_line_errors, print_facts, print_json, readable, refuse_given, require_place, say
 
 if TYPE_CHECKING:
-    from ..mechanisms import Bundle, ExactProof
+    from ..mechanisms import Bundle, ExactProof, Verification
+
+VERDICTS = {
+    "proved": "keeps its promise, proved by whole numbers",
+    "not proved": "NOT PROVED: probabilities are in doubles, for research only; make_exact makes a table exact",
+    "broken": "DOES NOT KEEP ITS PROMISE",
+}
 
 PROOF_DIGITS = 20
 """Digits of an exact number shown: ratios and limits differ from each other in the thirteenth or later."""
@@ -24,6 +29,7 @@ PROOF_DIGITS = 20
 def show_command(
     table: Table,
     plot: Annotated[Path | None, typer.Option("--plot", help="Write a heat map (png, pdf, svg).")] = None,
+    allow_unproved: AllowUnproved = False,
     as_json: Json = False,
 ) -> None:
     """Show how a table was made and what it costs; optionally draw it.
@@ -33,7 +39,7 @@ def show_command(
     from ..mechanisms import Bundle, load_mechanism, verify
 
     require_place(plot)
-    mechanism = load_mechanism(table)
+    mechanism = load_mechanism(table, allow_unproved=allow_unproved)
     if isinstance(mechanism, Bundle):
         refuse_given("for tables of numbers", {"--plot": plot})
         _show_bundle(str(table), mechanism, as_json)
@@ -57,6 +63,7 @@ def show_command(
         "certificate": None if provenance.certificate is None else dict(provenance.certificate),
         "version": provenance.version,
         "exact": mechanism.exact,
+        "verdict": str(checked.verdict),
         "plot": None if plot is None else str(plot),
     }
     if plot is not None:
@@ -87,24 +94,23 @@ def verify_command(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Recompute from a table's numbers whether it keeps its promise; exit code 1 if it does not.
+    """Prove from a table's numbers that it keeps its promise; exit code 1 if it does not or cannot be proved.
 
     Example: optldp verify --exact mech.json
     """
-    from ..mechanisms import Bundle, Verification, prove, read_unverified_mechanism, verify
+    from ..mechanisms import Bundle, prove, read_unverified_mechanism, verify
 
     mechanism = read_unverified_mechanism(table)
     if isinstance(mechanism, Bundle):
-        _verify_bundle(str(table), mechanism, exact, as_json)
+        _verify_bundle(str(table), mechanism, as_json)
         return
-    checked = prove(mechanism) if exact else verify(mechanism)
-    facts = asdict(checked) if isinstance(checked, Verification) else _proof_facts(checked)
+    checked = verify(mechanism)
+    found = {"ok": checked.ok, "verdict": str(checked.verdict)}
+    facts = _proof_facts(prove(mechanism)) if exact and mechanism.exact else _verified_facts(checked)
     if as_json:
-        facts.pop("worst_case_variance", None)
-        print_json(facts)
+        print_json(found | facts | {"failures": checked.failures})
     else:
-        del facts["ok"], facts["failures"]
-        rows = [("verdict", "keeps its promise" if checked.ok else "DOES NOT KEEP ITS PROMISE")]
+        rows = [("verdict", VERDICTS[checked.verdict])]
         rows += [(name, readable(value)) for name, value in facts.items() if value is not None]
         print_facts(str(table), rows + [("failure", failure) for failure in checked.failures])
     if not checked.ok:
@@ -121,25 +127,35 @@ def _show_bundle(name: str, bundle: Bundle, as_json: bool) -> None:
         print_facts(name, [(key, readable(value)) for key, value in facts.items() if value is not None])
 
 
-def _verify_bundle(name: str, bundle: Bundle, exact: bool, as_json: bool) -> None:
-    """Print whether a bundle keeps its promise; exit code 1 if not, or if --exact is asked of tables in doubles."""
+def _verify_bundle(name: str, bundle: Bundle, as_json: bool) -> None:
+    """Print whether a bundle keeps its promise, all of it in whole numbers; exit code 1 if not."""
     from .bundle_facts import bundle_facts
 
-    failures = bundle.failures() + (bundle.inexact() if exact else ())
+    failures = bundle.failures()
+    verdict = "broken" if failures else "proved"
     if as_json:
-        print_json({"ok": not failures, **bundle_facts(bundle), "failures": failures})
+        print_json({"ok": not failures, "verdict": verdict, **bundle_facts(bundle), "failures": failures})
     else:
-        rows = [("verdict", "DOES NOT KEEP ITS PROMISE" if failures else "keeps its promise")]
+        rows = [("verdict", VERDICTS[verdict])]
         rows += [(key, readable(value)) for key, value in bundle_facts(bundle).items() if value is not None]
         print_facts(name, rows + [("failure", failure) for failure in failures])
     if failures:
         raise typer.Exit(NOT_SO)
 
 
+def _verified_facts(checked: Verification) -> dict[str, Any]:
+    return {
+        "epsilon": checked.epsilon,
+        "max_log_ratio": checked.max_log_ratio,
+        "max_abs_bias": checked.max_abs_bias,
+        "max_row_sum_error": checked.max_row_sum_error,
+        "expected_variance": checked.expected_variance,
+    }
+
+
 def _proof_facts(proof: ExactProof) -> dict[str, Any]:
     """The facts by name: exact numbers as fractions in text, each with its decimal value beside it."""
     return {
-        "ok": proof.ok,
         "epsilon": proof.epsilon,
         "tightest_output": proof.output,
         "ratio": f"{proof.largest}/{proof.smallest}",
@@ -149,7 +165,6 @@ def _proof_facts(proof: ExactProof) -> dict[str, Any]:
         "max_abs_bias": str(proof.bias),
         "max_abs_bias_decimal": decimalreadable(proof.bias),
         "relative_bias_decimal": decimalreadable(proof.relative_bias),
-        "failures": proof.failures,
     }
 
 

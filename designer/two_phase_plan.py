@@ -20,7 +20,15 @@ from ..estimators.input_grid import InputGrid
 from ..estimators.mean import MeanEstimate, estimate_mean
 from ..estimators.report_counts import ReportCounts
 from ..estimators.unbiasing import affine_unbiasing, optimal_decoder
-from ..mechanisms import FAMILIES, InputError, TabulatedMechanism, check_epsilon, verify
+from ..mechanisms import (
+    FAMILIES,
+    InputError,
+    TableError,
+    TabulatedMechanism,
+    check_epsilon,
+    make_exact,
+    require_proved,
+)
 from ..solvers import Progress
 from .mechanism_design import DEFAULT_TOLERANCE, METHODS, Design, design
 from .prior import DEFAULT_FLOOR, DEFAULT_KNOTS, Prior
@@ -63,8 +71,8 @@ class TwoPhasePlan:
         Of the design, and of the distribution that the first phase learns.
     phase_one : str or TabulatedMechanism
         A family by name, "square-wave" or AAA's "grr" among them; "designed" for the optimal unbiased table
-        of a flat prior; or a table on this domain that keeps within epsilon. With many knots "grr" says little of
-        the distribution and next to nothing of the mean: each knot is drawn about as often as any other.
+        of a flat prior; or an exact table on this domain that keeps within epsilon. With many knots "grr" says little
+        of the distribution and next to nothing of the mean: each knot is drawn about as often as any other.
     estimator : {"em", "ems", "mr", "penalised"}
         From the first reports to a distribution.
     method : str
@@ -94,7 +102,7 @@ class TwoPhasePlan:
     Example
     -------
     >>> plan = TwoPhasePlan((0.0, 10.0), 1.0, knots=11)
-    >>> plan.first.provenance.method, verify(plan.first, epsilon=1.0).ok
+    >>> plan.first.provenance.method, plan.first.exact
     ('square-wave', True)
     """
 
@@ -141,17 +149,16 @@ class TwoPhasePlan:
         if self.phase_one == "designed":
             flat = Prior.on_knots(grid, np.ones(grid.size), source="public", units=self.units)
             return design(flat, self.epsilon, floor=0.0, tolerance=self.tolerance).mechanism
-        return replace(FAMILIES[self.phase_one](grid, self.epsilon), units=self.units)
+        return replace(make_exact(FAMILIES[self.phase_one](grid, self.epsilon)).mechanism, units=self.units)
 
     def _own_table(self, table: TabulatedMechanism) -> TabulatedMechanism:
         if table.domain != self.domain:
             raise InputError(f"the first table's domain must be {self.domain}, got {table.domain}")
-        checked = verify(table)
-        if not checked.ok or checked.max_log_ratio > self.epsilon:
-            raise InputError(
-                f"the first table must keep within epsilon {self.epsilon:g}, got {checked.max_log_ratio:g}: "
-                "the clients have no more to spend"
-            )
+        try:
+            require_proved(table)
+            require_proved(table, epsilon=self.epsilon)
+        except TableError as error:
+            raise InputError(f"the first table must keep within epsilon {self.epsilon:g}: {error}") from None
         return table
 
     def learn(self, first_reports: ArrayLike) -> Prior:

@@ -7,13 +7,14 @@ holds at the knots, privacy and unbiasedness above all, holds on the whole domai
 - Families (`FAMILIES`: Laplace, Duchi, piecewise, ...) become tables by exact integration, not by sampling or
   quadrature. Where a density varies inside a cell, the table's law within the cell draws from it exactly.
 - `verify` never asks how a table was made. It recomputes row sums, the largest log-ratio, bias and variances
-  from the numbers, and allows the ratio no tolerance at all: families are built a hair below their budget.
+  from the numbers, and allows the ratio no tolerance at all: families are built a hair below their budget. Its verdict
+  is "proved" for exact tables alone.
 - `make_exact` rounds probabilities to whole numbers over 2^53, giving up utility and never privacy; `prove` then shows
   privacy by integer arithmetic alone, and reports are drawn by integers from the operating system's generator.
 - Categories have mechanisms of their own (`CategoricalMechanism`): tables, and structures whose table would be too
   large to write down, unary encodings and local hashing. What is one document without being one table is a `Bundle`.
-- `save_table` and `save_bundle` write only what verifies, whole or not at all; `load_mechanism` trusts nothing that
-  it reads.
+- `save_table` and `save_bundle` write only what is proved, whole or not at all; `load_mechanism` trusts nothing that
+  it reads. Tables in doubles are for research, behind an argument that says so.
 
 This folder needs numpy alone: a client that only perturbs its data needs no solver.
 """
@@ -59,7 +60,7 @@ from .table import TabulatedMechanism
 from .table_file import load_table, read_unverified_table, save_table
 from .three_outputs import three_outputs, three_outputs_variance
 from .unary_encoding import UnaryEncoding, basic_rappor, optimised_unary
-from .verification import Verification, require_private, verify
+from .verification import Verdict, Verification, require_private, require_proved, verify
 from .within_cell import ExponentialDensity, GeometricTails, LinearDensity, Uniform, WithinCell
 
 __all__ = [
@@ -97,6 +98,7 @@ __all__ = [
     "TabulatedMechanism",
     "UnaryEncoding",
     "Uniform",
+    "Verdict",
     "Verification",
     "WithinCell",
     "attribute_budget",
@@ -140,6 +142,7 @@ __all__ = [
     "read_unverified_table",
     "replacing",
     "require_private",
+    "require_proved",
     "save_bundle",
     "save_table",
     "square_wave",

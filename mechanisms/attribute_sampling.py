@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .budget import check_epsilon
-from .bundle import Bundle, Nested
+from .bundle import Bundle, Nested, require_exact
 from .cell_law import Words
 from .domain import admitted_values
 from .errors import InputError, TableError
+from .exact_proof import prove
 from .exact_sampling import random_words
 from .table import TabulatedMechanism
 from .table_document import as_number, require_keys
-from .verification import verify
 
 ALL_WORDS = 2**64
 """How many random words there are."""
@@ -40,7 +40,7 @@ class AttributeSampling(Bundle):
     attributes : sequence of str
         d names, all different, none empty.
     mechanisms : sequence of TabulatedMechanism
-        One for each attribute.
+        One for each attribute, exact.
     sampled : int
         k, from 1 to d.
     epsilon : float
@@ -50,6 +50,8 @@ class AttributeSampling(Bundle):
     ------
     InputError
         Names and tables that do not match, a k that is none, or tables that spend more than epsilon.
+    TableError
+        A table in doubles.
 
     Source
     ------
@@ -59,7 +61,9 @@ class AttributeSampling(Bundle):
     Example
     -------
     >>> from .duchi import duchi
-    >>> made = AttributeSampling(["age", "hours"], [duchi([18, 90], 1.0), duchi([0, 80], 1.0)], 1, 1.0)
+    >>> from .make_exact import make_exact
+    >>> tables = [make_exact(duchi(ends, 1.0)).mechanism for ends in ([18, 90], [0, 80])]
+    >>> made = AttributeSampling(["age", "hours"], tables, 1, 1.0)
     >>> reports = made.sample({"age": [20, 64, 33], "hours": [40, 0, 35]})
     >>> np.isnan([reports["age"], reports["hours"]]).sum(axis=0)
     array([1, 1, 1])
@@ -104,7 +108,7 @@ class AttributeSampling(Bundle):
     def failures(self) -> tuple[str, ...]:
         """Return what the tables break, each with its attribute."""
         members = zip(self.attributes, self.mechanisms, strict=True)
-        return tuple(f"attribute {name!r}: {failure}" for name, table in members for failure in verify(table).failures)
+        return tuple(f"attribute {name!r}: {failure}" for name, table in members for failure in prove(table).failures)
 
     def members(self) -> dict[str, Any]:
         return {
@@ -271,6 +275,7 @@ def _check_members(attributes: tuple[Any, ...], mechanisms: tuple[Any, ...]) -> 
     for name, table in zip(attributes, mechanisms, strict=True):
         if not isinstance(table, TabulatedMechanism):
             raise InputError(f"attribute {name!r} must have a table of numbers, got {table!r:.60}")
+        require_exact(f"the table of attribute {name!r}", table)
 
 
 def _floats(name: str, given: ArrayLike, dimensions: int) -> np.ndarray:

@@ -12,7 +12,10 @@ Nested = Callable[[Any], Any]
 
 
 class Bundle(ABC):
-    """A mechanism that is more than one numeric table: a structure, or several mechanisms that belong together."""
+    """A mechanism that is more than one numeric table: a structure, or several mechanisms that belong together.
+
+    All in it is exact: there are no bundles in doubles, so that what is not broken is proved.
+    """
 
     kind: ClassVar[str]
     """The name of its kind in a file."""
@@ -28,20 +31,15 @@ class Bundle(ABC):
 
     @abstractmethod
     def failures(self) -> tuple[str, ...]:
-        """Return what breaks the promise of privacy, recomputed from the numbers."""
-
-    def inexact(self) -> tuple[str, ...]:
-        """Return the tables in it whose privacy is decided in doubles, not proved by whole numbers."""
-        found: list[str] = []
-        for value in self.members().values():
-            for member in value if isinstance(value, list) else [value]:
-                if isinstance(member, Bundle):
-                    found += member.inexact()
-                elif isinstance(member, TabulatedMechanism) and not member.exact:
-                    found.append(f"{member!r} must be exact, got probabilities in doubles: make it so with make_exact")
-        return tuple(found)
+        """Return what breaks the promise of privacy, recomputed from the numbers by whole-number arithmetic."""
 
     def require_private(self) -> None:
         """Raise TableError with the first failure, if there is one."""
         if failures := self.failures():
             raise TableError(failures[0])
+
+
+def require_exact(what: str, table: TabulatedMechanism) -> None:
+    """Raise TableError for a table in doubles; `what` says which member of a bundle it is."""
+    if not table.exact:
+        raise TableError(f"{what} must be exact, got {table!r} in doubles: make it exact with make_exact")

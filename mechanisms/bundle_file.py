@@ -19,7 +19,7 @@ from .table import TabulatedMechanism
 from .table_document import EXACT_FORMAT, FORMAT, document_to_table, table_to_document
 from .table_file import ZIP_START, checked_table, file_content, from_json, parse_table, to_json
 from .unary_encoding import UnaryEncoding
-from .verification import require_private
+from .verification import require_usable
 
 BUNDLE_FORMAT = "optldp-bundle/1"
 
@@ -67,13 +67,19 @@ def save_bundle(bundle: Bundle, path: str | os.PathLike[str]) -> None:
         temporary.write_text(to_json(document))
 
 
-def load_mechanism(path: str | os.PathLike[str]) -> TabulatedMechanism | Bundle:
-    """Read a table or a bundle, check its format and checksum, and verify it.
+def load_mechanism(path: str | os.PathLike[str], *, allow_unproved: bool = False) -> TabulatedMechanism | Bundle:
+    """Read a table or a bundle, check its format and checksum, and prove its promise by whole numbers.
+
+    Parameters
+    ----------
+    path : path
+    allow_unproved : bool
+        For research: accept a table in doubles too, as `load_table` does. There are no bundles in doubles.
 
     Raises
     ------
     TableError
-        Neither, truncated, of another version, altered, or not private; the message says what and where.
+        Neither, truncated, of another version, altered, not proved or broken; the message says what and where.
     InputError
         A file that cannot be read.
     """
@@ -82,7 +88,7 @@ def load_mechanism(path: str | os.PathLike[str]) -> TabulatedMechanism | Bundle:
         if isinstance(mechanism, Bundle):
             mechanism.require_private()
         else:
-            require_private(mechanism)
+            require_usable(mechanism, allow_unproved=allow_unproved)
     except TableError as error:
         raise TableError(f"mechanism {str(path)!r} refused: {error}") from None
     return mechanism

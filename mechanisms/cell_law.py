@@ -37,13 +37,12 @@ class WithinCell(ABC):
         """Return the exact conditional mean and (centred) variance of the report in each output, per row."""
 
     @abstractmethod
-    def end_densities(
-        self, low: np.ndarray, high: np.ndarray, probabilities: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return each row's density at both ends of every output, up to a factor common to the column.
+    def log_end_densities(self, low: np.ndarray, high: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the logarithm (n, m) of each row's conditional density at both ends of every output.
 
-        Every law here makes the ratio of two rows monotone inside a cell, so the largest ratio over a cell
-        is the largest at its two ends.
+        Up to a term common to the column; -inf where the density is zero, and nowhere else: logarithms do not
+        underflow. Every law here makes the ratio of two rows monotone inside a cell, so the largest ratio over a
+        cell is the largest at its two ends.
         """
 
     @abstractmethod
@@ -85,6 +84,10 @@ class RowFreeLaw(WithinCell):
     Drawing by such a law is post-processing, so neither its roundings nor its grid can spend privacy.
     """
 
+    def log_end_densities(self, low: np.ndarray, high: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+        same = np.zeros((n, low.size))
+        return same, same
+
     @abstractmethod
     def exact_means(self, low: np.ndarray, high: np.ndarray) -> list[Fraction]:
         """Return the mean of what `draw_exact` draws in each of the m outputs, as a fraction.
@@ -116,11 +119,6 @@ class Uniform(RowFreeLaw):
     def moments(self, low: np.ndarray, high: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         mean, variance = low + (high - low) / 2, (high - low) ** 2 / 12
         return np.broadcast_to(mean, (n, low.size)), np.broadcast_to(variance, (n, low.size))
-
-    def end_densities(
-        self, low: np.ndarray, high: np.ndarray, probabilities: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        return probabilities, probabilities
 
     def draw(
         self,

@@ -8,7 +8,7 @@ from .budget import check_epsilon
 from .cell_law import RowFreeLaw
 from .errors import TableError
 from .exact_exponential import exponential_below
-from .exact_rounding import MAX_EXACT_BIAS, largest_distance
+from .exact_rounding import bias_limit, largest_distance
 from .numerators import row_means, tightest_output
 from .table import TabulatedMechanism
 
@@ -97,18 +97,19 @@ def prove(table: TabulatedMechanism, *, epsilon: float | None = None) -> ExactPr
     limit = exponential_below(budget)
     tightest, largest, smallest = tightest_output(table.numerators)
     knots = [Fraction(knot) for knot in table.knots.tolist()]
-    bias, knot = largest_distance(row_means(table.numerators, law.exact_means(table.low, table.high)), knots)
-    relative = bias / (knots[-1] - knots[0])
+    means = law.exact_means(table.low, table.high)
+    bias, knot = largest_distance(row_means(table.numerators, means), knots)
+    width = knots[-1] - knots[0]
     failures = []
     if largest * limit.denominator > limit.numerator * smallest:
         logarithm = math.log1p((largest - smallest) / smallest) if smallest else math.inf
         failures.append(
             f"the log-ratio must be at most {budget:g}, got {logarithm} at output {tightest}: {largest} / {smallest}"
         )
-    if table.provenance.claims_unbiased and relative > MAX_EXACT_BIAS:
+    if table.provenance.claims_unbiased and bias > (most := bias_limit(width, means)):
         failures.append(
-            f"an exact table that claims to be unbiased must be so within {float(MAX_EXACT_BIAS):g} of the domain, "
-            f"got {float(relative):.3e} at knot {knot}"
+            f"an exact table that claims to be unbiased must be so within {float(most / width):.3g} of the domain, "
+            f"got {float(bias / width):.3e} at knot {knot}"
         )
     return ExactProof(
         ok=not failures,
@@ -118,6 +119,6 @@ def prove(table: TabulatedMechanism, *, epsilon: float | None = None) -> ExactPr
         smallest=smallest,
         limit=limit,
         bias=bias,
-        relative_bias=relative,
+        relative_bias=bias / width,
         failures=tuple(failures),
     )

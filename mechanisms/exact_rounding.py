@@ -6,13 +6,17 @@ from fractions import Fraction
 import numpy as np
 
 from .cell_law import RowFreeLaw, WithinCell
-from .errors import InputError, TableError
+from .errors import TableError
 from .exact_exponential import exponential_below
 from .integer_rounding import round_rows
-from .numerators import row_means
+from .numerators import DENOMINATOR, row_means
 
 MAX_EXACT_BIAS = Fraction(1, 10**12)
-"""Largest bias of an exact table that claims to be unbiased, as a share of the domain."""
+"""Largest bias of an exact table that claims to be unbiased, as a share of the domain, unless a unit moves more."""
+
+BIAS_OF_REPORTS = Fraction(8, DENOMINATOR)
+"""That share of the largest report it may be in any case. At epsilon 1e-6 reports lie a million domains apart, and one
+unit of probability moves a mean by 2e-10 of the domain; on a domain far from zero a double has no more digits."""
 
 RELATIVE_ROOM, ABSOLUTE_ROOM = Fraction(1, 10**13), Fraction(4, 10**16)
 """Budget left unspent, so that the logarithm of a ratio in doubles also comes out below epsilon."""
@@ -42,10 +46,9 @@ def rounded_numerators(
 
     Raises
     ------
-    InputError
-        A law within outputs that differs between rows.
     TableError
-        The table is not private, or its means cannot be kept within 1e-12 of the domain.
+        A law within outputs that differs between rows; a table that is not private, or whose means cannot be kept
+        within `bias_limit`.
 
     Example
     -------
@@ -56,9 +59,8 @@ def rounded_numerators(
     [6755399441055744, 2251799813685248]
     """
     if not isinstance(within, RowFreeLaw):
-        raise InputError(
-            f"exact sampling needs reports that tell no more than their output, got the {within.kind} law within: "
-            "make_exact turns cells into points, and a numpy Generator draws a simulation"
+        raise TableError(
+            f"reports must tell no more than their output, got the {within.kind} law within: use to_points"
         )
     means = within.exact_means(low, high)
     targets = [Fraction(mean) for mean in wanted_means.tolist()]
@@ -66,12 +68,23 @@ def rounded_numerators(
     numerators = round_rows(probabilities, limit, means, targets)
     error = largest_distance(row_means(numerators, means), targets)[0]
     width = Fraction(float(knots[-1])) - Fraction(float(knots[0]))
-    if error > MAX_EXACT_BIAS * width:
+    if error > (limit := bias_limit(width, means)):
         raise TableError(
-            f"rounding to 2^53 must keep means within {float(MAX_EXACT_BIAS):g} of the domain, "
+            f"rounding to 2^53 must keep means within {float(limit / width):.1e} of the domain, "
             f"got {float(error / width):.1e}: raise epsilon or use fewer knots"
         )
     return numerators
+
+
+def bias_limit(width: Fraction, means: Sequence[Fraction]) -> Fraction:
+    """Return the largest bias of an exact table that claims to be unbiased, for a domain so wide and these reports.
+
+    Example
+    -------
+    >>> float(bias_limit(Fraction(1), [Fraction(-3), Fraction(3)]))
+    1e-12
+    """
+    return max(MAX_EXACT_BIAS * width, BIAS_OF_REPORTS * max(map(abs, means)))
 
 
 def largest_distance(means: Sequence[Fraction], targets: Sequence[Fraction]) -> tuple[Fraction, int]:

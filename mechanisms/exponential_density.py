@@ -27,6 +27,9 @@ BERNOULLI = (
 SERIES_LIMIT = 1.0
 """Below this slope the closed forms lose digits to cancellation; above it the series needs more terms."""
 
+SERIES_TERMS = 9
+"""Of sinh(h) / h - 1 = h^2 / 3! + h^4 / 5! + ...: the next is below 1e-17 of the first for h below SERIES_LIMIT."""
+
 SLOWEST, STEEPEST = 1e-110, 1e110
 """Bounds of a rate, so that neither its inverse nor its square overflows; domains span 1e-100 to 1e100."""
 
@@ -78,17 +81,14 @@ class ExponentialDensity(WithinCell):
         inverse = np.divide(1.0, self.rate, out=np.zeros_like(self.rate), where=tail)
         return end + np.where(tail, -inverse, position * width), np.where(tail, inverse**2, spread * width**2)
 
-    def end_densities(
-        self, low: np.ndarray, high: np.ndarray, probabilities: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def log_end_densities(self, low: np.ndarray, high: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Relative to a cell's own width; at infinity only the rows that fall slowest are left."""
         tail, width = _tails_and_widths(low, high)
-        slope = self.rate * width
-        near = probabilities * np.abs(self.rate)
-        slowest = np.abs(self.rate) == np.abs(self.rate).min(axis=0)
-        at_low = np.where(tail, near, probabilities * _start_density(slope))
-        at_high = np.where(tail, near * slowest, probabilities * _start_density(-slope))
-        return at_low, at_high
+        slope, steepness = self.rate * width, np.abs(self.rate)
+        least = steepness.min(axis=0)
+        near = np.log(np.divide(steepness, least, out=np.ones_like(steepness), where=tail))
+        far = np.where(steepness == least, near, -np.inf)
+        return np.where(tail, near, log_start_density(slope)), np.where(tail, far, log_start_density(-slope))
 
     def draw(
         self,
@@ -152,10 +152,24 @@ def _tails_and_widths(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np
     return tail, np.subtract(high, low, out=np.zeros_like(low), where=~tail)
 
 
-def _start_density(slope: np.ndarray) -> np.ndarray:
-    """Density at v = 0 of the law proportional to exp(slope v) on [0, 1]: slope / (e^slope - 1)."""
-    with np.errstate(over="ignore"):  # an infinite e^slope gives density 0, as it should
-        return np.divide(slope, np.expm1(slope), out=np.ones_like(slope), where=slope != 0)
+def log_start_density(slope: np.ndarray) -> np.ndarray:
+    r"""Return the logarithm of the density at v = 0 of the law proportional to exp(slope v) on [0, 1].
+
+    With z the slope the density is z / (e^z - 1). Its logarithm is -z / 2 - log(sinh(z / 2) / (z / 2)) for gentle
+    slopes, where nothing cancels, and log|z| - max(z, 0) - log(1 - e^-|z|) for steep ones, where nothing underflows.
+
+    Example
+    -------
+    >>> log_start_density(np.array([-1e4, 0.0, 1e-9, 1e4])).round(12).tolist()
+    [9.210340371976, 0.0, -5e-10, -9990.789659628024]
+    """
+    gentle = np.abs(slope) < 2 * SERIES_LIMIT
+    z = np.where(gentle, slope, 0.0)
+    x = (z / 2) ** 2
+    excess = x * sum(x ** (k - 1) / factorial(2 * k + 1) for k in range(SERIES_TERMS, 0, -1))
+    steep = np.where(gentle, 1.0, np.abs(slope))
+    far = np.log(steep) - np.maximum(slope, 0.0) - np.log(-np.expm1(-steep))
+    return np.where(gentle, -z / 2 - np.log1p(excess), far)
 
 
 def _draw_part(slope: np.ndarray, parts: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -83,11 +83,6 @@ class GeometricTails(RowFreeLaw):
         variance = side**2 * self.step**2 * self.ratio / (1 - self.ratio) ** 2
         return np.broadcast_to(mean, (n, low.size)), np.broadcast_to(variance, (n, low.size))
 
-    def end_densities(
-        self, low: np.ndarray, high: np.ndarray, probabilities: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        return probabilities, probabilities
-
     def draw(
         self,
         low: np.ndarray,

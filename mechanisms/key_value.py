@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .budget import check_epsilon
-from .bundle import Nested
+from .bundle import Nested, require_exact
 from .categorical_mechanism import whole_number
 from .categories import Categories
 from .cell_law import Words
@@ -90,8 +90,9 @@ class KeyValueMechanism(ExactMechanism):
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", Categories.of(self.keys))
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        if not isinstance(self.value, TabulatedMechanism) or not self.value.exact:
-            raise TableError(f"the value table must be exact, got {self.value!r}: make it so with make_exact")
+        if not isinstance(self.value, TabulatedMechanism):
+            raise TableError(f"the value table must be a TabulatedMechanism, got {self.value!r}")
+        require_exact("the value table", self.value)
         if self.value.low.size > MOST_OUTPUTS:
             raise TableError(f"the value table must have at most {MOST_OUTPUTS} outputs, got {self.value.low.size}")
         if type(self.padding) is not int or not 0 <= self.padding <= MOST_PADDING:

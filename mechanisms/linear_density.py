@@ -49,11 +49,10 @@ class LinearDensity(WithinCell):
         width = high - low
         return low + width * (0.5 + self.tilt / 6), width**2 * (1 / 12 - self.tilt**2 / 36)
 
-    def end_densities(
-        self, low: np.ndarray, high: np.ndarray, probabilities: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def log_end_densities(self, low: np.ndarray, high: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         tilt = np.where(low == high, 0.0, self.tilt)
-        return probabilities * (1 - tilt), probabilities * (1 + tilt)
+        with np.errstate(divide="ignore"):  # a tilt of one is a density of zero
+            return np.log1p(-tilt), np.log1p(tilt)
 
     def draw(
         self,

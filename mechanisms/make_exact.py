@@ -9,7 +9,7 @@ import numpy as np
 from .cell_law import RowFreeLaw
 from .errors import TableError
 from .exact_proof import ExactProof, prove
-from .exact_rounding import largest_distance
+from .exact_rounding import largest_distance, rounded_numerators
 from .numerators import DENOMINATOR, row_means
 from .point_outputs import to_points
 from .stretching import stretched
@@ -64,8 +64,8 @@ def make_exact(table: TabulatedMechanism, *, spacing: float | None = None) -> Ex
     Raises
     ------
     TableError
-        The table is not private, or its means cannot be kept within 1e-12 of the domain: two outputs at budgets
-        below 2e-4, where one unit moves the mean by more.
+        The table is not private, or its means cannot be kept within 1e-12 of the domain, or 2^-50 of the largest
+        report.
 
     Example
     -------
@@ -99,8 +99,15 @@ def _rounded(table: TabulatedMechanism) -> TabulatedMechanism:
     for share in (0.0, *shares):
         made = stretched(table, share) if share else table
         with suppress(TableError):
-            return replace(made, probabilities=made.numerators / DENOMINATOR, exact=True)
-    return replace(table, probabilities=table.numerators / DENOMINATOR, exact=True)  # raises what is wrong
+            return _in_whole_numbers(made)
+    return _in_whole_numbers(table)  # raises what is wrong
+
+
+def _in_whole_numbers(table: TabulatedMechanism) -> TabulatedMechanism:
+    wanted = table.knots if table.provenance.claims_unbiased else table.knot_means
+    arrays = table.knots, table.low, table.high, table.probabilities
+    numerators = rounded_numerators(*arrays, table.epsilon, table.within, wanted)
+    return replace(table, probabilities=numerators / DENOMINATOR, exact=True)
 
 
 def exact_if_possible(table: TabulatedMechanism) -> TabulatedMechanism:

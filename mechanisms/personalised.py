@@ -13,18 +13,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .budget import check_epsilon
-from .bundle import Bundle, Nested
+from .bundle import Bundle, Nested, require_exact
 from .categorical_mechanism import CategoricalMechanism
 from .categorical_table import CategoricalTable, categorical_grr
 from .categories import Categories
 from .domain import numbers, values_inside
 from .errors import InputError, TableError
+from .exact_proof import prove
 from .exact_sampling import random_words
 from .level_leakage import report_leakage
 from .local_hashing import LocalHashing
 from .table import TabulatedMechanism
 from .table_document import as_number, require_keys
-from .verification import verify
 
 MOST_LEVELS = 256
 """People choose among a handful of levels; estimators hold a number for each level and distinct report."""
@@ -66,7 +66,7 @@ class PersonalisedMechanism(Bundle):
     ----------
     levels : sequence of CategoricalMechanism or of TabulatedMechanism
         2 to 256 with strictly increasing epsilons: of one kind, for the same categories with the same reports; or
-        tables of numbers on one domain in the same units.
+        exact tables of numbers on one domain in the same units.
     level_epsilon : float, optional
         Budget of the level's own report. None: levels are reported in the clear.
 
@@ -74,6 +74,8 @@ class PersonalisedMechanism(Bundle):
     ------
     InputError
         Levels that are too few or many, not in order, or do not match; a budget that is not usable.
+    TableError
+        A table in doubles.
 
     Source
     ------
@@ -239,7 +241,7 @@ class PersonalisedMechanism(Bundle):
         """Return what breaks a level's promise, or that of the level's own report."""
         found = []
         for epsilon, level in zip(self.epsilons, self.levels, strict=True):
-            broken = verify(level).failures if isinstance(level, TabulatedMechanism) else level.failures()
+            broken = prove(level).failures if isinstance(level, TabulatedMechanism) else level.failures()
             found += [f"level of epsilon {epsilon:g}: {failure}" for failure in broken]
         if self._response is not None:
             found += [f"report of the level: {failure}" for failure in self._response.failures()]
@@ -252,6 +254,8 @@ def _check_levels(levels: Sequence[CategoricalMechanism | TabulatedMechanism]) -
     for level in levels:
         if not isinstance(level, CategoricalMechanism | TabulatedMechanism):
             raise InputError(f"levels must be mechanisms for categories or tables of numbers, got {level!r:.60}")
+        if isinstance(level, TabulatedMechanism):
+            require_exact(f"the table of level {level.epsilon:g}", level)
     first = levels[0]
     for before, after in pairwise(levels):
         if before.epsilon == after.epsilon:

@@ -61,9 +61,8 @@ def to_points(table: TabulatedMechanism, *, spacing: float | None = None) -> Tab
         spacing = max(float(wanted), float(width.sum()) / MOST_POINTS)
     parts = np.maximum(np.ceil(width / spacing), 1).astype(int)
     inner = np.flatnonzero(finite)
-    left, right, masses, means = _cut(table, inner, parts[inner])
+    left, right, masses, share = _cut(table, inner, parts[inner])
     point = left == right
-    share = np.divide(means - left, right - left, out=np.zeros_like(means), where=~point)
     tails = _Tails.of(table, spacing)
     places = np.unique(np.concatenate([left, right, tails.ends]))
     matrix = np.zeros((table.knots.size, places.size))
@@ -87,7 +86,7 @@ def to_points(table: TabulatedMechanism, *, spacing: float | None = None) -> Tab
 def _cut(
     table: TabulatedMechanism, cells: np.ndarray, parts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the ends (M,) of all parts of the finite outputs, their masses (n, M) and mean reports (n, M)."""
+    """Return the ends (M,) of all parts of the finite outputs, their masses and relative mean reports (n, M)."""
     cell, s = np.repeat(cells, parts), np.repeat(parts, parts)
     a = np.arange(cell.size) - np.repeat(np.cumsum(parts) - parts, parts)
     low, high = table.low[cell], table.high[cell]
@@ -101,8 +100,11 @@ def _cut(
         assert isinstance(table.within, ExponentialDensity)  # as to_points has checked
         rate = table.within.rate[:, cell]
         shares, law = _exponential_shares(rate * width, a, s), ExponentialDensity(rate)
-    means, _ = law.moments(left, right, table.knots.size)
-    return left, right, table.probabilities[:, cell] * shares, means
+    # Relative to each part: at a domain far from zero the places have too few digits for a ratio.
+    size = np.where(right > left, right - left, 0.0)
+    means, _ = law.moments(np.zeros_like(size), size, table.knots.size)
+    position = np.divide(means, size, out=np.zeros_like(means), where=size > 0)
+    return left, right, table.probabilities[:, cell] * shares, position
 
 
 def _exponential_shares(slope: np.ndarray, a: np.ndarray, s: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from .errors import InputError
 from .exact_sampling import random_words
 from .table import TabulatedMechanism
-from .verification import require_private
+from .verification import require_private, require_proved
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,19 +18,20 @@ class Sampler:
     Parameters
     ----------
     mechanism : TabulatedMechanism
+        Exact, unless reports are simulated.
     rng : numpy.random.Generator, optional
         For simulations only. Without it the operating system's generator is used.
 
     Raises
     ------
     TableError
-        The table does not keep its promise of privacy.
+        The table is broken or, without an rng, its promise is not proved by whole numbers.
     InputError
-        An rng of another kind; without one, a table whose law within outputs differs between rows.
+        An rng of another kind.
 
     Example
     -------
-    >>> table = TabulatedMechanism.from_points([0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1)
+    >>> table = TabulatedMechanism([0, 1], [0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1, exact=True)
     >>> Sampler(table).simulated, Sampler(table, np.random.default_rng(1)).simulated
     (False, True)
     """
@@ -42,9 +43,10 @@ class Sampler:
         if not isinstance(self.mechanism, TabulatedMechanism):
             raise InputError(f"mechanism must be a TabulatedMechanism, got {self.mechanism!r}")
         random_words(self.rng)
-        require_private(self.mechanism)
         if self.rng is None:
-            _ = self.mechanism.numerators  # a table that cannot be drawn from by whole numbers is refused now
+            require_proved(self.mechanism)
+        else:
+            require_private(self.mechanism)
 
     @property
     def simulated(self) -> bool:

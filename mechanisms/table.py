@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from .domain import admitted_values, clip_values, numbers, rounding_weights, values_inside
 from .errors import TableError
-from .exact_rounding import rounded_numerators
 from .exact_sampling import ExactLaw, random_words
 from .knot_prior import KnotPrior
 from .knots import check_knots
@@ -205,15 +204,10 @@ class TabulatedMechanism:
 
     @cached_property
     def numerators(self) -> np.ndarray:
-        """(n, m) int64: the probabilities over 2^53, rounded as `make_exact` does where the table is not exact.
-
-        Raises InputError for a law within outputs that differs between rows, TableError for a table not private.
-        """
-        if self.exact:
-            return to_numerators(self.probabilities)
-        wanted = self.knots if self.provenance.claims_unbiased else self.knot_means
-        arrays = self.knots, self.low, self.high, self.probabilities
-        return rounded_numerators(*arrays, self.epsilon, self.within, wanted)
+        """(n, m) int64: the probabilities over 2^53 of an exact table; TableError for one in doubles."""
+        if not self.exact:
+            raise TableError(f"the table must be exact, got {self!r} in doubles: make it exact with make_exact")
+        return to_numerators(self.probabilities)
 
     def sample(self, x: ArrayLike, rng: np.random.Generator | None = None, *, clip: bool = False) -> np.ndarray:
         """Draw one report for each value: by the operating system's generator, or as a simulation.
@@ -223,8 +217,8 @@ class TabulatedMechanism:
         x : (N,) array_like
             Values in the domain, in the units of the knots.
         rng : numpy.random.Generator, optional
-            For simulations only: whoever knows its seed can undo the noise. Without it reports are drawn from
-            `numerators`, by whole numbers and the operating system's generator.
+            For simulations only: whoever knows its seed can undo the noise. Without it the table must be exact, and
+            reports are drawn by whole numbers and the operating system's generator.
         clip : bool
             Move values outside the domain to its nearer end, and warn with their count, instead of raising.
 
@@ -233,11 +227,11 @@ class TabulatedMechanism:
         (N,) ndarray
             Reports, in the units of the outputs.
 
-        Raises InputError for values or an rng that are not usable and, without an rng, what `numerators` raises.
+        Raises InputError for values or an rng that are not usable; without an rng, TableError for a table in doubles.
 
         Example
         -------
-        >>> table = TabulatedMechanism.from_points([0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1)
+        >>> table = TabulatedMechanism([0, 1], [0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1, exact=True)
         >>> table.sample([0.0, 0.5, 1.0]).shape, table.sample([0.0], np.random.default_rng(3)).shape
         ((3,), (1,))
         """

@@ -26,7 +26,7 @@ from .table_document import (
     require_keys,
     table_to_document,
 )
-from .verification import require_private
+from .verification import require_usable
 
 MAX_BYTES = 2**29
 """Larger files are refused unread: 512 MiB holds 2,500 knots and 10,000 outputs as JSON."""
@@ -35,28 +35,30 @@ SUFFIXES = (".json", ".npz")
 ZIP_START = b"PK"
 
 
-def save_table(table: TabulatedMechanism, path: str | os.PathLike[str]) -> None:
-    """Verify a table and write it whole; a table that does not keep its promise is never written.
-
-    An exact table is written as optldp-table/2, any other as optldp-table/1.
+def save_table(table: TabulatedMechanism, path: str | os.PathLike[str], *, allow_unproved: bool = False) -> None:
+    """Prove a table's promise by whole numbers and write it whole, or write nothing.
 
     Parameters
     ----------
     table : TabulatedMechanism
+        Exact; it is written as optldp-table/2.
     path : path
         Ends in ".json" or ".npz", which decides the form.
+    allow_unproved : bool
+        For research: write a table in doubles too, as optldp-table/1, if `verify` finds nothing broken. No client
+        loads it.
 
     Raises
     ------
     TableError
-        The table fails `verify`.
+        The table is not proved, or is broken.
     InputError
         Another suffix, or a place that cannot be written; nothing is left behind.
 
     Example
     -------
     >>> import tempfile
-    >>> table = TabulatedMechanism.from_points([0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1)
+    >>> table = TabulatedMechanism([0, 1], [0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1, exact=True)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_table(table, Path(folder, "table.json"))
     ...     load_table(Path(folder, "table.json"))
@@ -65,7 +67,7 @@ def save_table(table: TabulatedMechanism, path: str | os.PathLike[str]) -> None:
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
         raise InputError(f"a table file must end in {' or '.join(SUFFIXES)}, got {str(target)!r}")
-    require_private(table)
+    require_usable(table, allow_unproved=allow_unproved)
     document = table_to_document(table)
     document["checksum"] = checksum(document)
     content = to_json(document).encode() if target.suffix.lower() == ".json" else to_npz(document)
@@ -73,19 +75,26 @@ def save_table(table: TabulatedMechanism, path: str | os.PathLike[str]) -> None:
         temporary.write_bytes(content)
 
 
-def load_table(path: str | os.PathLike[str]) -> TabulatedMechanism:
-    """Read a table of either form, check its format and checksum, and verify it.
+def load_table(path: str | os.PathLike[str], *, allow_unproved: bool = False) -> TabulatedMechanism:
+    """Read a table of either form, check its format and checksum, and prove its promise by whole numbers.
+
+    Parameters
+    ----------
+    path : path
+    allow_unproved : bool
+        For research: accept a table in doubles too (optldp-table/1) if `verify` finds nothing broken. Clients,
+        tokens, bundles and protocols refuse it all the same.
 
     Raises
     ------
     TableError
-        Not a table, truncated, of another version, altered, or not private; the message says what and where.
+        Not a table, truncated, of another version, altered, not proved or broken; the message says what and where.
     InputError
         A file that cannot be read.
     """
     table = read_unverified_table(path)
     try:
-        require_private(table)
+        require_usable(table, allow_unproved=allow_unproved)
     except TableError as error:
         raise TableError(f"table {str(path)!r} refused: {error}") from None
     return table

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from optldp.designer import ClientCohort, OneReportClient, ValueCohort
 from optldp.designer.cohort import cohort_of
 from optldp.mechanisms import InputError, TabulatedMechanism, duchi, grr, square_wave
+from optldp.mechanisms import exact_if_possible as exact
 
-TABLE = duchi([0, 1], 1.0)
+TABLE = exact(duchi([0, 1], 1.0))
 
 
 def telling(values):
     """A table so little private that a test sees who reported."""
-    return grr(values, 15.9)
+    return exact(grr(values, 15.9))
 
 
 @pytest.mark.parametrize("kind", ["values", "clients"])
@@ -74,8 +75,8 @@ def test_both_parts_need_clients(n_first):
 def test_a_table_beyond_the_budget_gets_no_report():
     asked = []
     for cohort in (ValueCohort([0.5], 1.0), ClientCohort([lambda table: asked.append(table) or 0.5], 1.0)):
-        with pytest.raises(InputError, match=r"epsilon 1, got one that needs 2"):
-            cohort.report(duchi([0, 1], 2.0), np.random.default_rng(1))
+        with pytest.raises(InputError, match=r"epsilon 1: the log-ratio must be at most 1, got 1.9999"):
+            cohort.report(exact(duchi([0, 1], 2.0)), np.random.default_rng(1))
         assert not cohort.has_reported
     assert asked == []
 
@@ -116,17 +117,19 @@ def test_values_are_copied_and_not_to_be_had():
 
 def test_reports_are_the_tables_own_sample():
     values = np.linspace(0, 1, 50)
-    expected = square_wave([0, 1], 1.0).sample(values, np.random.default_rng(8))
-    assert np.array_equal(ValueCohort(values, 1.0).report(square_wave([0, 1], 1.0), np.random.default_rng(8)), expected)
+    expected = exact(square_wave([0, 1], 1.0)).sample(values, np.random.default_rng(8))
+    assert np.array_equal(
+        ValueCohort(values, 1.0).report(exact(square_wave([0, 1], 1.0)), np.random.default_rng(8)), expected
+    )
 
 
 def test_a_client_of_its_own_answers_the_first_table_only():
     client = OneReportClient(0.5, 1.0, np.random.default_rng(1))
     assert client(TABLE) in TABLE.high
     with pytest.raises(InputError, match="must be spent once only"):
-        client(duchi([0, 1], 0.5))
-    with pytest.raises(InputError, match="got one that needs 2"):
-        OneReportClient(0.5, 1.0, np.random.default_rng(1))(duchi([0, 1], 2.0))
+        client(exact(duchi([0, 1], 0.5)))
+    with pytest.raises(InputError, match=r"the log-ratio must be at most 1, got 1.9999"):
+        OneReportClient(0.5, 1.0, np.random.default_rng(1))(exact(duchi([0, 1], 2.0)))
 
 
 def test_a_cohort_is_taken_as_it_is():

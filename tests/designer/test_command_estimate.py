@@ -21,9 +21,10 @@ from optldp.estimators import (
 )
 from optldp.estimators.estimate_distribution import DistributionMethod
 from optldp.mechanisms import TabulatedMechanism, duchi, piecewise, save_table, square_wave
+from optldp.mechanisms import exact_if_possible as exact
 
 KNOTS = np.linspace(0.0, 10.0, 9)
-TABLES = {"sw": square_wave(KNOTS, 2.0), "pm": piecewise(KNOTS, 2.0), "sr": duchi(KNOTS, 2.0)}
+TABLES = {"sw": exact(square_wave(KNOTS, 2.0)), "pm": exact(piecewise(KNOTS, 2.0)), "sr": exact(duchi(KNOTS, 2.0))}
 USERS = 600
 VALUES = 10 * np.random.default_rng(1).beta(2, 5, USERS)
 ONE = ("sw.json", "sw.csv")
@@ -295,7 +296,7 @@ class TestBadInput:
 
     def test_tables_of_different_domains_are_refused(self, refusal):
         """With both."""
-        save_table(duchi(2 * KNOTS, 1.0), "wide.json")
+        save_table(exact(duchi(2 * KNOTS, 1.0)), "wide.json")
         says = refusal("estimate", *ONE, "wide.json", "sr.csv", "--key", "user")
         assert "got domain (0.0, 10.0) for 'sw' but (0.0, 20.0) for 'wide'" in says
 
@@ -341,7 +342,7 @@ class TestBadInput:
     @pytest.mark.parametrize("method", ["ua", "population", "decoder", None])
     def test_a_table_without_rank_names_what_can_still_be_estimated(self, refusal, method):
         """No unbiased mean."""
-        save_table(without_rank(), "blind.json")
+        save_table(exact(without_rank()), "blind.json")
         write_reports("blind.csv", np.arange(50), np.arange(50) % 2)
         chosen = () if method is None else ("--method", method)
         says = refusal("estimate", "blind.json", "blind.csv", *chosen)
@@ -358,7 +359,7 @@ class TestBadInput:
     @pytest.mark.parametrize("method", ["population", "penalised"])
     def test_cell_grids_that_disagree_are_refused_unless_cells_are_given(self, optldp, refusal, method):
         """The knot that is missing is named."""
-        save_table(duchi(np.linspace(0.0, 10.0, 6), 2.0), "coarse.json")
+        save_table(exact(duchi(np.linspace(0.0, 10.0, 6), 2.0)), "coarse.json")
         arguments = ["estimate", *ONE, "coarse.json", "sr.csv", "--key", "user", "--method", method]
         assert "cell grids must agree, but one of 6 knots has 2, which the finest, of 9, lacks" in refusal(*arguments)
         assert optldp(*arguments, "--cells", 5).exit_code == 0

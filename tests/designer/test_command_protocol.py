@@ -11,7 +11,7 @@ from optldp.designer.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, DEFAU
 from optldp.designer.command_protocol import REPETITIONS, SHARE
 from optldp.designer.two_phase_protocol import DEFAULT_SHARE
 from optldp.estimators import estimate_mean
-from optldp.mechanisms import duchi, piecewise, save_table
+from optldp.mechanisms import duchi, make_exact, piecewise, save_table
 
 from .conftest import INCOME, PEOPLE
 
@@ -72,7 +72,7 @@ class TestTwoPhase:
 
     @pytest.mark.parametrize("phase_one", ["grr", "designed", "first.json"])
     def test_the_first_phase_is_named_or_a_table_file(self, optldp, phase_one):
-        own = duchi([0, 100], 0.5)
+        own = make_exact(duchi([0, 100], 0.5)).mechanism
         save_table(own, "first.json")
         done = optldp(*TWO_PHASE, "--seed", 5, "--phase-one", phase_one, "--estimator", "ems", "--json")
         first = own if phase_one.endswith("json") else phase_one

@@ -28,7 +28,7 @@ class TestVerify:
         assert done.exit_code == 0
         expected = asdict(verify(load_table(table)))
         del expected["worst_case_variance"]
-        assert json.loads(done.stdout) == {**expected, "failures": []}
+        assert json.loads(done.stdout) == {**expected, "ok": True, "failures": []}
         assert "keeps its promise" in optldp("verify", table).stdout
 
     def test_a_table_above_its_epsilon_is_exit_code_1_and_says_why(self, optldp, table):
@@ -191,8 +191,22 @@ class TestVerifyExact:
         assert done.exit_code == 1
         assert json.loads(done.stdout)["ratio_decimal"] is None
 
-    def test_a_table_in_doubles_cannot_be_proved(self, refusal):
-        save_table(piecewise([0.0, 1.0], 1.0), "doubles.json")
-        assert "a proof needs an exact table, got probabilities in doubles" in refusal(
-            "verify", "--exact", "doubles.json"
-        )
+    @pytest.mark.parametrize("options", [(), ("--exact",)])
+    def test_a_table_in_doubles_is_not_proved(self, optldp, options):
+        """Exit code 1, and no word of a promise kept."""
+        save_table(piecewise([0.0, 1.0], 1.0), "doubles.json", allow_unproved=True)
+        done = optldp("verify", "doubles.json", *options)
+        assert done.exit_code == 1
+        assert "NOT PROVED: probabilities are in doubles" in done.stdout
+        assert "promise" not in done.stdout
+        told = json.loads(optldp("verify", "doubles.json", *options, "--json").stdout)
+        assert (told["ok"], told["verdict"], told["failures"]) == (False, "not proved", [])
+
+    def test_a_table_in_doubles_is_shown_and_estimated_with_on_request_alone(self, optldp, refusal):
+        """And never perturbed with."""
+        save_table(piecewise([0.0, 1.0], 1.0), "doubles.json", allow_unproved=True)
+        Path("reports.csv").write_text("report\n0.5\n0.25\n")
+        for command in (["show", "doubles.json"], ["estimate", "doubles.json", "reports.csv"]):
+            assert "must be exact to be proved, got doubles" in refusal(*command)
+            assert optldp(*command, "--allow-unproved").exit_code == 0
+        assert "--allow-unproved" not in optldp("perturb", "--help").stdout

@@ -10,6 +10,7 @@ from optldp.designer.two_phase_plan import TwoPhasePlan
 from optldp.designer.two_phase_protocol import two_phase
 from optldp.estimators import estimate_mean
 from optldp.mechanisms import InputError, grr, piecewise, verify
+from optldp.mechanisms import exact_if_possible as exact
 
 DOMAIN = (-2.0, 6.0)
 KNOTS = np.linspace(*DOMAIN, 9)
@@ -33,7 +34,7 @@ def test_the_design_is_for_the_region_of_the_first_reports(phase_one):
     assert made.ambiguity == "confidence region at 0.9 of 3000 reports"
     assert made.relative_gap < 2e-6
     assert not made.is_minimax
-    assert verify(made.mechanism, epsilon=2.0).ok
+    assert not verify(made.mechanism, epsilon=2.0).failures
     assert made.mechanism.prior is not None
     assert made.mechanism.prior.source == "private-report"
     np.testing.assert_array_equal(made.mechanism.prior.weights, learnt.weights)
@@ -102,7 +103,7 @@ def test_the_protocol_hands_the_option_on():
         ({"robust_confidence": np.nan}, "robust_confidence must lie strictly between 0 and 1, got nan"),
         ({"robust_confidence": 0.9, "method": "duchi"}, "robust_confidence is an option of the method optimal"),
         (
-            {"robust_confidence": 0.9, "phase_one": piecewise([-2, 0.3, 6], 0.5)},
+            {"robust_confidence": 0.9, "phase_one": exact(piecewise([-2, 0.3, 6], 0.5))},
             "knots must hold those of the first table, but 0.3 is not among them",
         ),
     ],
@@ -113,7 +114,7 @@ def test_a_plan_that_cannot_be_robust_is_refused_before_anyone_reports(options, 
 
 
 def test_ones_own_table_on_some_of_the_knots_will_do():
-    plan = TwoPhasePlan(DOMAIN, 2.0, knots=9, phase_one=grr([-2, 0, 2, 6], 2.0), robust_confidence=0.9)
+    plan = TwoPhasePlan(DOMAIN, 2.0, knots=9, phase_one=exact(grr([-2, 0, 2, 6], 2.0)), robust_confidence=0.9)
     _, made = designed(plan)
     assert made.relative_gap < 2e-6
     assert not made.is_minimax

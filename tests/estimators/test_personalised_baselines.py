@@ -11,6 +11,7 @@ from optldp.estimators.personalised_auem import auem, clipped, invert_supports
 from optldp.estimators.personalised_baselines import apldp_levels, combine_levels, ppda, split_levels
 from optldp.estimators.personalised_counts import PersonalisedCounts
 from optldp.estimators.personalised_emoa import emoa_paper
+from optldp.mechanisms import exact_if_possible as exact
 from optldp.mechanisms.categorical_table import categorical_grr
 from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.grr import grr
@@ -164,7 +165,7 @@ def test_public_shares_replace_reported_levels():
 
 
 def refused():
-    numeric = PersonalisedMechanism([grr([0.0, 1.0], e) for e in (0.5, 1.0)])
+    numeric = PersonalisedMechanism([exact(grr([0.0, 1.0], e)) for e in (0.5, 1.0)])
     numbers = PersonalisedCounts.from_reports(numeric, PersonalisedReports(np.array([0]), np.array([1.0])))
     protected = counts_of(personalised(basic_rappor), np.ones(16, dtype=int))
     other = CategoryCounts.from_reports(categorical_grr("xyz", 1.0), [0, 1])

@@ -8,6 +8,7 @@ import pytest
 from optldp.estimators.personalised_auem import auem, clipped, invert_supports
 from optldp.estimators.personalised_counts import PersonalisedCounts, require_pure
 from optldp.estimators.personalised_estimate import level_shares
+from optldp.mechanisms import exact_if_possible as exact
 from optldp.mechanisms.categorical_table import categorical_grr
 from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.grr import grr
@@ -77,7 +78,7 @@ def test_counts_add_for_the_same_law_only():
 
 def test_numbers_are_told_apart_by_the_outputs_of_every_table():
     """Reports in the same cell of both levels' tables are one; each cell is where its report lies."""
-    mechanism = PersonalisedMechanism([piecewise([0.0, 0.5, 1.0], e) for e in (1.0, 2.0)], 0.5)
+    mechanism = PersonalisedMechanism([exact(piecewise([0.0, 0.5, 1.0], e)) for e in (1.0, 2.0)], 0.5)
     rng = np.random.default_rng(2)
     sent = mechanism.sample(rng.random(2000), rng.integers(0, 2, 2000), rng)
     counts = PersonalisedCounts.from_reports(mechanism, sent)
@@ -92,8 +93,8 @@ def test_numbers_are_told_apart_by_the_outputs_of_every_table():
 
 
 def refused():
-    rappor, numeric = personalised(basic_rappor), [grr([0.0, 1.0], e) for e in (0.5, 1.0)]
-    clear = PersonalisedMechanism([piecewise([0.0, 1.0], e) for e in (1.0, 2.0)])
+    rappor, numeric = personalised(basic_rappor), [exact(grr([0.0, 1.0], e)) for e in (0.5, 1.0)]
+    clear = PersonalisedMechanism([exact(piecewise([0.0, 1.0], e)) for e in (1.0, 2.0)])
     bits, none = np.array([[128]], dtype=np.uint8), np.zeros(0, dtype=int)
     empty = PersonalisedCounts.from_reports(rappor, PersonalisedReports(none, np.zeros((0, 1), dtype=np.uint8)))
     some = PersonalisedCounts.from_reports(rappor, PersonalisedReports(np.array([0]), bits))

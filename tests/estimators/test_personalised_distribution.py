@@ -14,6 +14,7 @@ from optldp.estimators.personalised_mean import personalised_mean
 from optldp.estimators.personalised_mle import personalised_mle
 from optldp.estimators.report_counts import ReportCounts, Service
 from optldp.estimators.report_likelihood import likelihood_of
+from optldp.mechanisms import exact_if_possible as exact
 from optldp.mechanisms.categorical_table import categorical_grr
 from optldp.mechanisms.duchi import duchi
 from optldp.mechanisms.errors import InputError
@@ -30,7 +31,7 @@ KNOTS, EPSILONS = np.linspace(0.0, 1.0, 5), (1.0, 2.0)
 
 def sampled(family, level_epsilon, n=20_000, seed=1):
     mechanism, rng = (
-        PersonalisedMechanism([family(KNOTS, e) for e in EPSILONS], level_epsilon),
+        PersonalisedMechanism([exact(family(KNOTS, e)) for e in EPSILONS], level_epsilon),
         np.random.default_rng(seed),
     )
     values, levels = rng.beta(2, 5, n), rng.choice(2, n, p=[0.7, 0.3])
@@ -69,8 +70,8 @@ def test_the_likelihood_is_the_density_of_each_report(family):
 
 def test_a_point_is_not_taken_for_a_place_in_another_levels_cell():
     """Where one level has a point inside another's cell, a report there is the first level's."""
-    cells = TabulatedMechanism.from_edges([0.0, 1.0], [0.0, 1.0, 2.0], [[0.6, 0.4], [0.4, 0.6]], 0.5)
-    points = TabulatedMechanism.from_points([0.0, 1.0], [0.5, 1.5], [[0.7, 0.3], [0.3, 0.7]], 1.0)
+    cells = exact(TabulatedMechanism.from_edges([0.0, 1.0], [0.0, 1.0, 2.0], [[0.6, 0.4], [0.4, 0.6]], 0.5))
+    points = exact(TabulatedMechanism.from_points([0.0, 1.0], [0.5, 1.5], [[0.7, 0.3], [0.3, 0.7]], 1.0))
     mechanism = PersonalisedMechanism([cells, points], 0.1)
     reports = np.array([0.5, 0.7, 1.5, 1.9])
     counts = PersonalisedCounts.from_reports(mechanism, PersonalisedReports(np.array([0, 1, 0, 1]), reports))
@@ -87,7 +88,7 @@ def test_randomised_response_of_numbers_is_that_of_categories(level_epsilon):
     rng = np.random.default_rng(2)
     codes, levels = rng.choice(5, 20_000, p=[0.4, 0.3, 0.15, 0.1, 0.05]), rng.integers(0, 2, 20_000)
     labelled = PersonalisedMechanism([categorical_grr(range(5), e) for e in EPSILONS], level_epsilon)
-    numeric = PersonalisedMechanism([grr(KNOTS, e) for e in EPSILONS], level_epsilon)
+    numeric = PersonalisedMechanism([exact(grr(KNOTS, e)) for e in EPSILONS], level_epsilon)
     sent = labelled.sample(codes, levels, rng)
     first = personalised_mle(PersonalisedCounts.from_reports(labelled, sent))
     as_numbers = PersonalisedReports(sent.levels, KNOTS[sent.reports])
@@ -126,7 +127,7 @@ def test_means_are_right_within_their_standard_errors(family, level_epsilon):
 def test_means_of_levels_in_the_clear_are_unbiased_and_weighted_by_their_variances(family):
     """In a Monte Carlo the mean is right within 4 standard errors, scatters as it says, and beats the plain average."""
     rng, found, plain = np.random.default_rng(3), [], []
-    mechanism = PersonalisedMechanism([family(KNOTS, e) for e in (0.5, 3.0)])
+    mechanism = PersonalisedMechanism([exact(family(KNOTS, e)) for e in (0.5, 3.0)])
     values = rng.beta(2, 5, 2000)
     for _ in range(200):
         levels = rng.integers(0, 2, 2000)
@@ -153,7 +154,7 @@ def test_the_mean_under_protected_levels_is_the_distributions():
 
 def test_a_level_that_nobody_chose_does_not_count():
     """With all users on one level the mean is that level's alone."""
-    mechanism, rng = PersonalisedMechanism([duchi(KNOTS, e) for e in EPSILONS]), np.random.default_rng(4)
+    mechanism, rng = PersonalisedMechanism([exact(duchi(KNOTS, e)) for e in EPSILONS]), np.random.default_rng(4)
     sent = mechanism.sample(rng.random(500), np.ones(500, dtype=int), rng)
     found = personalised_mean(PersonalisedCounts.from_reports(mechanism, sent))
     alone = estimate_mean(mechanism.tables[1], sent.reports)
@@ -181,7 +182,7 @@ def refused():
     clear = PersonalisedCounts.from_reports(
         PersonalisedMechanism(labelled.levels), PersonalisedReports(np.array([0]), np.array([1]))
     )
-    tables = PersonalisedMechanism([duchi(KNOTS, e) for e in EPSILONS])
+    tables = PersonalisedMechanism([exact(duchi(KNOTS, e)) for e in EPSILONS])
     single = PersonalisedCounts.from_reports(tables, tables.sample([0.5], [1]))
     return {
         r"cells must have a uniform law": lambda: personalised_distribution(protected),

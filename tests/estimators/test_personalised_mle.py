@@ -15,6 +15,7 @@ from optldp.estimators.personalised_covariance import joint_covariance
 from optldp.estimators.personalised_fit import derivatives, fit_jointly
 from optldp.estimators.personalised_likelihood import personalised_likelihood
 from optldp.estimators.personalised_mle import personalised_mle, relaxation_bound
+from optldp.mechanisms import exact_if_possible as exact
 from optldp.mechanisms.categorical_table import categorical_grr
 from optldp.mechanisms.errors import InputError, SolverError
 from optldp.mechanisms.grr import grr
@@ -299,7 +300,7 @@ def refused():
     counts = drawn(basic_rappor)
     bits = np.zeros((0, 1), dtype=np.uint8)
     none = PersonalisedCounts.from_reports(counts.mechanism, PersonalisedReports(np.zeros(0, dtype=int), bits))
-    numeric = PersonalisedMechanism([grr([0.0, 1.0], e) for e in (0.5, 1.0)], 0.5)
+    numeric = PersonalisedMechanism([exact(grr([0.0, 1.0], e)) for e in (0.5, 1.0)], 0.5)
     numbers = PersonalisedCounts.from_reports(numeric, PersonalisedReports(np.array([0]), np.array([1.0])))
     return {
         r"there must be at least one report": lambda: personalised_mle(none),

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from optldp.mechanisms import (
     ClippingWarning,
     InputError,
+    TableError,
     TabulatedMechanism,
     categorical_grr,
     duchi,
-    laplace,
     piecewise,
 )
+from optldp.mechanisms import exact_if_possible as exact
 from optldp.mechanisms.attribute_sampling import AttributeSampling, attribute_budget, random_subsets, uniform_below
 from optldp.mechanisms.exact_sampling import random_words
 from scipy import stats
@@ -24,7 +25,13 @@ from scipy import stats
 from .test_exact_sampling import Scripted
 
 THREE = AttributeSampling.of(
-    {"age": piecewise([18, 50, 90], 0.5), "hours": duchi([0, 100], 0.4), "income": piecewise([0, 1e5], 0.3)}, 2, 1.0
+    {
+        "age": exact(piecewise([18, 50, 90], 0.5)),
+        "hours": exact(duchi([0, 100], 0.4)),
+        "income": exact(piecewise([0, 1e5], 0.3)),
+    },
+    2,
+    1.0,
 )
 VALUES = {"age": np.full(500, 30.0), "hours": np.full(500, 100.0), "income": np.linspace(0, 1e5, 500)}
 
@@ -84,7 +91,7 @@ class TestSampling:
 
     def test_a_report_is_drawn_from_its_own_value(self):
         """Budgets of sixteen leave next to no noise: each report is near its own user's value."""
-        tables = {name: piecewise(np.linspace(0, 1, 11), 8.0) for name in "abc"}
+        tables = {name: exact(piecewise(np.linspace(0, 1, 11), 8.0)) for name in "abc"}
         values = np.random.default_rng(3).random((4000, 3))
         made = AttributeSampling.of(tables, 2, 16.0)
         reports = np.stack(list(made.sample(values, np.random.default_rng(4)).values()), axis=1)
@@ -129,12 +136,10 @@ class TestSampling:
         with pytest.raises(InputError, match=message):
             THREE.sample(values)
 
-    def test_a_table_that_cannot_be_drawn_from_by_whole_numbers_is_named(self):
-        """Laplace's cells would tell the value by where in them a report lies; a simulation may."""
-        made = AttributeSampling.of({"a": duchi([0, 1], 0.5), "b": laplace([0, 1], 0.5)}, 1, 0.5)
-        with pytest.raises(InputError, match="attribute 'b': exact sampling needs"):
-            made.sample(np.zeros((1, 2)))
-        made.sample(np.zeros((1, 2)), np.random.default_rng(1))
+    def test_a_table_in_doubles_is_refused_by_name(self):
+        """Whatever a client may load is proved by whole numbers."""
+        with pytest.raises(TableError, match=r"the table of attribute 'b' must be exact, got .* make it exact"):
+            AttributeSampling.of({"a": exact(duchi([0, 1], 0.5)), "b": duchi([0, 1], 0.5)}, 1, 0.5)
 
     def test_another_kind_of_generator_is_refused(self):
         with pytest.raises(InputError, match="rng must be a numpy"):
@@ -153,26 +158,27 @@ class TestBudget:
         """At budgets whose shares round up as well as down."""
         for epsilon in np.random.default_rng(6).uniform(0.1, 10, 50).tolist():
             share = attribute_budget(epsilon, sampled)
-            made = AttributeSampling(list("abcdefgh"), [duchi([0, 1], share)] * 8, sampled, epsilon)
+            made = AttributeSampling(list("abcdefgh"), [exact(duchi([0, 1], share))] * 8, sampled, epsilon)
             assert made.largest_spending <= Fraction(epsilon)
 
     def test_a_share_rounded_up_is_refused(self):
         """By one unit in the last place of a third."""
         share = math.nextafter(attribute_budget(1.0, 3), 1.0)
         with pytest.raises(InputError, match=r"of any 3 attributes must sum to at most 1, got 1.0.*: give each"):
-            AttributeSampling(list("abc"), [duchi([0, 1], share)] * 3, 3, 1.0)
+            AttributeSampling(list("abc"), [exact(duchi([0, 1], share))] * 3, 3, 1.0)
 
     def test_the_largest_tables_count_wherever_they_stand(self):
         """Of 0.2, 0.6 and 0.5 two spend up to 1.1."""
-        tables = [duchi([0, 1], epsilon) for epsilon in (0.2, 0.6, 0.5)]
+        tables = [exact(duchi([0, 1], epsilon)) for epsilon in (0.2, 0.6, 0.5)]
         assert AttributeSampling("abc", tables, 2, 1.2).largest_spending == Fraction(0.6) + Fraction(0.5)
         with pytest.raises(InputError, match=r"any 2 attributes must sum to at most 1, got 1\.1"):
             AttributeSampling("abc", tables, 2, 1.0)
 
     def test_the_report_as_a_whole_keeps_the_budget(self):
         """All subsets and outputs of two users who differ in everything, enumerated."""
-        pairs = ((0.6, 0.5), (0.7, 0.9))
-        tables = [TabulatedMechanism.from_points([0, 1], [0, 1], [[p, 1 - p], [1 - p, p]], e) for p, e in pairs]
+        pairs = ((0.625, 0.6), (0.6875, 0.9))
+        ends = np.array([0.0, 1.0])
+        tables = [TabulatedMechanism(ends, ends, ends, [[p, 1 - p], [1 - p, p]], e, exact=True) for p, e in pairs]  # pyright: ignore[reportArgumentType]
         ratios = [np.log(t.probabilities[0] / t.probabilities[1]) for t in tables]
         whole = AttributeSampling("ab", tables, 2, 1.5)
         assert np.abs(np.add.outer(*ratios)).max() <= float(whole.largest_spending) <= whole.epsilon
@@ -180,8 +186,9 @@ class TestBudget:
         assert max(np.abs(r).max() for r in ratios) <= one.epsilon
 
     def test_a_table_that_breaks_its_promise_is_named(self):
-        leaky = TabulatedMechanism.from_points([0, 1], [0, 1], [[0.9, 0.1], [0.1, 0.9]], 0.5)
-        made = AttributeSampling.of({"good": duchi([0, 1], 0.5), "bad": leaky}, 1, 0.5)
+        ends, matrix = np.array([0.0, 1.0]), np.array([[0.75, 0.25], [0.25, 0.75]])
+        leaky = TabulatedMechanism(ends, ends, ends, matrix, 0.5, exact=True)
+        made = AttributeSampling.of({"good": exact(duchi([0, 1], 0.5)), "bad": leaky}, 1, 0.5)
         assert len(made.failures()) == 1
         assert made.failures()[0].startswith("attribute 'bad': the log-ratio must be at most 0.5")
         assert THREE.failures() == ()
@@ -204,7 +211,7 @@ class TestBudget:
     ],
 )
 def test_members_that_do_not_match_are_refused(names, tables, sampled, message):
-    made = [duchi([0, 1], 0.25) if table else categorical_grr("ab", 0.25) for table in tables]
+    made = [exact(duchi([0, 1], 0.25)) if table else categorical_grr("ab", 0.25) for table in tables]
     with pytest.raises(InputError, match=message):
         AttributeSampling(names, made, sampled, 1.0)  # pyright: ignore[reportArgumentType] -- the faults
 
@@ -212,6 +219,6 @@ def test_members_that_do_not_match_are_refused(names, tables, sampled, message):
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, 17.0, float("nan")])
 def test_budgets_that_are_none_are_refused(epsilon):
     with pytest.raises(InputError, match="epsilon must be"):
-        AttributeSampling("a", [duchi([0, 1], 0.25)], 1, epsilon)
+        AttributeSampling("a", [exact(duchi([0, 1], 0.25))], 1, epsilon)
     with pytest.raises(InputError, match="epsilon must be"):
         attribute_budget(epsilon, 2)

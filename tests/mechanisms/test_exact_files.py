@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from optldp.mechanisms import (
     TableError,
+    load_mechanism,
     load_table,
     make_exact,
     piecewise,
@@ -49,7 +50,7 @@ def test_one_unit_decides_and_the_refused_table_cannot_be_saved_either(tmp_path)
     assert verify(load_table(write(tmp_path, GOOD["at the limit"]))).ok
     table = read_unverified_table(write(tmp_path, BAD["one unit over the limit"][0]))
     assert not verify(table).ok
-    assert verify(table, epsilon=1.0 + 1e-12).ok
+    assert not verify(table, epsilon=1.0 + 1e-12).failures
     with pytest.raises(TableError, match="log-ratio must be at most 1"):
         save_table(table, tmp_path / "new.json")
     assert not (tmp_path / "new.json").exists()
@@ -58,18 +59,34 @@ def test_one_unit_decides_and_the_refused_table_cannot_be_saved_either(tmp_path)
 def test_only_exact_tables_are_written_as_version_2(tmp_path):
     """Also where the doubles of another table happen to be whole multiples."""
     table = piecewise([0.0, 1.0], 1.0)
-    save_table(table, tmp_path / "doubles.json")
+    save_table(table, tmp_path / "doubles.json", allow_unproved=True)
     save_table(make_exact(table).mechanism, tmp_path / "exact.json")
     formats = [json.loads((tmp_path / name).read_text())["format"] for name in ("doubles.json", "exact.json")]
     assert formats == ["optldp-table/1", "optldp-table/2"]
-    assert not load_table(tmp_path / "doubles.json").exact
+    assert not load_table(tmp_path / "doubles.json", allow_unproved=True).exact
+    assert load_table(tmp_path / "exact.json", allow_unproved=True).exact
+
+
+def test_a_table_in_doubles_is_neither_written_nor_loaded_unless_asked_for(tmp_path):
+    """Nor is an exact one beyond its budget let through by the question."""
+    table, path = piecewise([0.0, 1.0], 1.0), tmp_path / "t.json"
+    with pytest.raises(TableError, match="a table must be exact to be proved, got doubles: make it exact"):
+        save_table(table, path)
+    assert not path.exists()
+    save_table(table, path, allow_unproved=True)
+    for load in (load_table, load_mechanism):
+        with pytest.raises(TableError, match="a table must be exact to be proved, got doubles"):
+            load(path)
+        np.testing.assert_array_equal(load(path, allow_unproved=True).probabilities, table.probabilities)
+        with pytest.raises(TableError, match="log-ratio must be at most 1"):
+            load(write(tmp_path, BAD["one unit over the limit"][0]), allow_unproved=True)
 
 
 def test_a_table_of_version_1_has_no_numerators_to_prove(tmp_path):
     """Its probabilities are what they are, not what they could be rounded to."""
-    save_table(piecewise([0.0, 1.0], 1.0), tmp_path / "t.json")
+    save_table(piecewise([0.0, 1.0], 1.0), tmp_path / "t.json", allow_unproved=True)
     with pytest.raises(TableError, match="a proof needs an exact table"):
-        prove(load_table(tmp_path / "t.json"))
+        prove(load_table(tmp_path / "t.json", allow_unproved=True))
 
 
 def test_the_json_text_has_whole_numbers_without_point_or_exponent(tmp_path):

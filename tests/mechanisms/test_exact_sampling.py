@@ -162,18 +162,12 @@ def test_the_generator_of_the_operating_system_is_asked_once_for_every_word(monk
     assert asked == [400, 400]
 
 
-def test_doubles_are_rounded_to_whole_numbers_before_they_are_drawn_from():
-    """Without a generator a table in doubles draws as its exact form does, from the same outputs."""
-    table = piecewise([0.0, 0.4, 1.0], 1.0)
-    made = make_exact(table).mechanism
-    np.testing.assert_array_equal(table.numerators, made.numerators)
-    assert table.output_index(table.sample(np.linspace(0, 1, 1000))).max() < table.low.size
-
-
-def test_a_density_that_differs_between_rows_cannot_be_drawn_exactly():
-    """The message names both ways out."""
-    with pytest.raises(InputError, match="got the exponential law within: make_exact turns cells into points"):
-        laplace([0.0, 1.0], 1.0).sample([0.5])
+def test_a_table_in_doubles_can_only_be_simulated():
+    """Whatever its law within outputs; the message names the way out."""
+    for table in (piecewise([0.0, 0.4, 1.0], 1.0), laplace([0.0, 1.0], 1.0)):
+        with pytest.raises(TableError, match=r"must be exact, got .* in doubles: make it exact with make_exact"):
+            table.sample([0.5])
+        assert table.sample([0.5], np.random.default_rng(1)).size == 1
 
 
 def test_only_the_right_knots_chance_is_rounded_and_by_less_than_one_in_2_to_51():
@@ -206,8 +200,8 @@ class TestSampler:
         leaky = TabulatedMechanism.from_points([0, 1], [0, 1], [[0.9, 0.1], [0.1, 0.9]], 1.0)
         with pytest.raises(TableError, match="log-ratio must be at most 1"):
             Sampler(leaky, np.random.default_rng(1))
-        with pytest.raises(InputError, match="make_exact"):
-            Sampler(laplace([0.0, 1.0], 1.0))
+        with pytest.raises(TableError, match="make it exact with make_exact"):
+            Sampler(piecewise([0.0, 1.0], 1.0))
         with pytest.raises(InputError, match="rng must be a numpy"):
             Sampler(TABLES["duchi"], 7)  # pyright: ignore[reportArgumentType] -- the fault
         with pytest.raises(InputError, match="must be a TabulatedMechanism"):

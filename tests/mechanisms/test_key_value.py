@@ -348,7 +348,8 @@ class TestFilesAndText:
             ({"own": 0.5}, "own must be a whole number"),
             ({"denominator": 10}, "denominator must be"),
             ({"surplus": 1}, "only, got 'surplus'"),
-            ({"value": None}, "the value table must be exact"),
+            ({"value": None}, "the value table must be a TabulatedMechanism"),
+            ({"value": duchi([0.0, 1.0], 0.5)}, "the value table must be exact, got .* in doubles"),
         ]
         for change, message in damages:
             with pytest.raises(TableError, match=message):

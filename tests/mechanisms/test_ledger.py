@@ -41,7 +41,7 @@ def test_the_second_report_costs_and_the_third_is_refused(ledger):
     for sampler, value, fresh in (
         (SAMPLER, 42.0, True),
         (SAMPLER, 43.0, False),
-        (Sampler(duchi([0, 100], 0.001)), 42.0, False),
+        (Sampler(make_exact(duchi([0, 100], 0.001)).mechanism), 42.0, False),
     ):
         with pytest.raises(BudgetError, match=r"must sum to at most 1, got 1\.\d* with this report|got 1.5 with"):
             ledger.report(sampler, "ann", value, fresh=fresh)

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+from optldp.mechanisms import exact_if_possible as exact
 from optldp.mechanisms.bundle_file import load_mechanism, save_bundle
 from optldp.mechanisms.categorical_table import CategoricalTable, categorical_grr
 from optldp.mechanisms.categories import Categories
@@ -73,11 +74,11 @@ def test_level_leakage_is_the_largest_log_ratio_of_two_levels_pairs(family):
 def test_tables_of_numbers_with_the_same_outputs_leak_what_their_entries_do():
     """GRR on numbers leaks what GRR on categories does; families whose outputs move with epsilon leak all."""
     knots = [0.0, 1.0, 2.0, 3.0]
-    leaked = report_leakage([grr(knots, epsilon) for epsilon in EPSILONS])
+    leaked = report_leakage([exact(grr(knots, epsilon)) for epsilon in EPSILONS])
     assert leaked == pytest.approx(report_leakage([categorical_grr("abcd", epsilon) for epsilon in EPSILONS]), rel=1e-9)
     for family in (piecewise, laplace):
         assert report_leakage([family(knots, epsilon) for epsilon in EPSILONS]) == math.inf
-    assert PersonalisedMechanism([piecewise(knots, e) for e in EPSILONS], 0.1).level_leakage == math.inf
+    assert PersonalisedMechanism([exact(piecewise(knots, e)) for e in EPSILONS], 0.1).level_leakage == math.inf
 
 
 def test_a_report_that_one_level_cannot_make_leaks_the_level():
@@ -122,7 +123,7 @@ def test_every_user_gets_the_report_of_their_own_value_and_level():
 
 def test_real_reports_come_from_the_operating_system():
     """Without an rng, reports have the kind and number that a simulation has, for no users too."""
-    tables = PersonalisedMechanism([grr([0, 1], epsilon) for epsilon in EPSILONS], 0.3)
+    tables = PersonalisedMechanism([exact(grr([0, 1], epsilon)) for epsilon in EPSILONS], 0.3)
     for mechanism, values in ((personalised(basic_rappor), ["a", "b"]), (tables, [0.5, 1.0])):
         sent, none = mechanism.sample(values, [0, 2]), mechanism.sample([], np.zeros(0, dtype=int))
         assert sent.levels.shape == (2,)
@@ -132,7 +133,7 @@ def test_real_reports_come_from_the_operating_system():
 
 def test_budgets_are_turned_into_levels():
     """A budget written with other last digits is the level's; one that is no level's is refused with its row."""
-    mechanism = PersonalisedMechanism([grr([0, 1], 0.1 * k) for k in range(1, 11)])
+    mechanism = PersonalisedMechanism([exact(grr([0, 1], 0.1 * k)) for k in range(1, 11)])
     np.testing.assert_array_equal(mechanism.level_numbers([0.3, 1.0, 0.1, 0.7]), [2, 9, 0, 6])
     with pytest.raises(InputError, match=r"got 2 that are not, the first 0\.35 in row 2$"):
         mechanism.level_numbers([0.3, 0.35, 7.0])
@@ -141,7 +142,7 @@ def test_budgets_are_turned_into_levels():
 def refused():
     rappor = [basic_rappor("ab", epsilon) for epsilon in EPSILONS]
     made = PersonalisedMechanism(rappor, 0.3)
-    tables = PersonalisedMechanism([grr([0, 1], epsilon) for epsilon in EPSILONS], 0.3)
+    tables = PersonalisedMechanism([exact(grr([0, 1], epsilon)) for epsilon in EPSILONS], 0.3)
     return {
         r"2 to 256 levels, got 1": lambda: PersonalisedMechanism(rappor[:1]),
         r"epsilon 0.1 twice": lambda: PersonalisedMechanism([rappor[0], rappor[0]]),
@@ -151,7 +152,7 @@ def refused():
         r"mechanisms for categories or tables of numbers, got 'rappor'": lambda: PersonalisedMechanism(["rappor"] * 2),
         r"got categories": lambda: PersonalisedMechanism([rappor[0], basic_rappor("ac", 0.5)]),
         r"got kinds": lambda: PersonalisedMechanism([rappor[0], categorical_grr("ab", 0.5)]),
-        r"got domains": lambda: PersonalisedMechanism([grr([0, 1], 0.1), grr([0, 2], 0.5)]),
+        r"got domains": lambda: PersonalisedMechanism([exact(grr([0, 1], 0.1)), exact(grr([0, 2], 0.5))]),
         r"got numbers of outputs": lambda: PersonalisedMechanism(
             [local_hashing("abcd", e, n_values=g) for e, g in ((0.1, 2), (0.5, 3))]
         ),
@@ -178,7 +179,7 @@ def test_what_does_not_fit_is_refused_in_one_line(message):
     [
         [basic_rappor("abc", e) for e in EPSILONS],
         [categorical_grr("abc", e) for e in EPSILONS],
-        [piecewise([0.0, 0.5, 1.0], e) for e in EPSILONS],
+        [exact(piecewise([0.0, 0.5, 1.0], e)) for e in EPSILONS],
     ],
 )
 def test_a_bundle_comes_back_as_it_was(tmp_path, levels, level_epsilon):
@@ -220,8 +221,9 @@ def test_a_report_of_the_level_that_tells_too_much_fails(monkeypatch):
 
 def test_a_table_of_numbers_that_claims_too_little_fails():
     """Levels of tables are verified as tables are."""
-    table = TabulatedMechanism.from_points([0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 0.5)
-    assert "log-ratio" in PersonalisedMechanism([grr([0, 1], 0.1), table]).failures()[0]
+    ends, matrix = np.array([0.0, 1.0]), np.array([[0.75, 0.25], [0.25, 0.75]])
+    table = TabulatedMechanism(ends, ends, ends, matrix, 0.5, exact=True)
+    assert "log-ratio" in PersonalisedMechanism([exact(grr([0, 1], 0.1)), table]).failures()[0]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Verification: what it finds in honest tables, and what it does not let pass."""
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,9 @@ from optldp.mechanisms import (
     Provenance,
     TableError,
     TabulatedMechanism,
+    exponential_below,
     require_private,
+    require_proved,
     verify,
 )
 
@@ -28,17 +31,77 @@ def test_the_largest_log_ratio_is_over_all_outputs_and_pairs_of_rows():
     table = TabulatedMechanism.from_points([0, 1, 2], [0, 1, 2], matrix, 2.0)
     result = verify(table)
     assert result.max_log_ratio == pytest.approx(np.log(6), rel=1e-14)
-    assert result.ok
+    assert not result.failures
 
 
 def test_the_ratio_has_no_tolerance():
-    """One bit above the budget fails, the budget itself passes."""
-    table = two_by_two(0.75, 0.75)
-    kept = verify(table).max_log_ratio
-    assert verify(table, epsilon=kept).ok
-    result = verify(table, epsilon=np.nextafter(kept, 0))
-    assert not result.ok
-    assert "log-ratio must be at most" in result.failures[0]
+    """Of all doubles only those at or above ln 3 pass a ratio of 3, whatever the logarithm is rounded to."""
+    table, middle = two_by_two(0.75, 0.75), np.log(3)
+    with localcontext() as context:
+        context.prec = 60
+        for epsilon in (middle + k * np.spacing(middle) for k in range(-3, 4)):
+            failures = verify(table, epsilon=epsilon).failures
+            assert bool(failures) == (Decimal(3).ln() > Decimal(epsilon))
+            assert all("log-ratio must be at most" in failure for failure in failures)
+
+
+def test_probabilities_in_doubles_are_compared_as_the_rational_numbers_that_they_are():
+    """The largest double that is e^epsilon times the smallest probability or less, and the next."""
+    for epsilon in (1e-6, 0.1, 1.0, 3.0):
+        least = 0.01
+        most = Fraction(least) * exponential_below(epsilon)
+        inside = float(most)
+        while Fraction(inside) > most:
+            inside = np.nextafter(inside, 0)
+        for p, good in ((inside, True), (np.nextafter(inside, 1), False)):
+            matrix = [[p, (1 - p) / 2, (1 - p) / 2], [least, (1 - p) / 2, 1 - least - (1 - p) / 2]]
+            table = TabulatedMechanism.from_points([0, 1], [0, 1, 2], matrix, epsilon)
+            above = [failure for failure in verify(table).failures if "at output 0" in failure]
+            assert (not above) == good
+
+
+def test_only_an_exact_table_is_proved():
+    """The same numbers in doubles are not, and a broken table is broken in either form."""
+    matrix = [[0.75, 0.25], [0.25, 0.75]]
+    ends = np.array([0.0, 1.0])
+    for epsilon, exact, verdict in (
+        (1.1, True, "proved"), (1.1, False, "not proved"), (1.0, True, "broken"), (1.0, False, "broken")
+    ):  # fmt: skip
+        table = TabulatedMechanism(ends, ends, ends, np.array(matrix), epsilon, exact=exact)
+        assert verify(table).verdict == verdict
+        assert verify(table).ok == (verdict == "proved")
+        if verdict == "proved":
+            require_proved(table)
+            continue
+        with pytest.raises(TableError):
+            require_proved(table)
+
+
+def hidden_by_underflow(steep, share):
+    """Two cells and two laws as far apart as can be, whose densities at the ends are zero in doubles."""
+    counter = steep * (1 - share) / share
+    rates = ExponentialDensity(np.array([[steep, counter], [counter, steep]]))
+    matrix = [[1 - share, share], [share, 1 - share]]
+    return TabulatedMechanism.from_edges([0, 1], [0, 1, 2], matrix, 1e-6, within=rates)
+
+
+@pytest.mark.parametrize("steep", [800.0, -800.0, 1e4, 1e90])
+@pytest.mark.parametrize("share", [1e-9, 0.1, 0.5 - 1e-9])
+def test_densities_that_underflow_hide_nothing(steep, share):
+    """Laws that tell the rows apart nearly always are refused, however small their densities at the ends."""
+    table = hidden_by_underflow(steep, share)
+    assert verify(table).max_log_ratio > 3e-6
+    with pytest.raises(TableError, match="log-ratio must be at most 1e-06"):
+        require_private(table)
+
+
+@pytest.mark.parametrize("tilt", [1.0, -1.0])
+def test_a_density_of_zero_where_the_probability_is_not_decides_nothing(tilt):
+    """Even if it is zero in all rows: there is no ratio to look at."""
+    law = LinearDensity(np.full((2, 1), tilt))
+    table = TabulatedMechanism.from_edges([0, 1], [0, 1], [[1.0], [1.0]], 1.0, within=law)
+    assert verify(table).max_log_ratio == np.inf
+    assert verify(table).verdict == "broken"
 
 
 def test_ratios_close_to_one_are_measured_accurately():
@@ -52,7 +115,7 @@ def test_an_output_that_only_some_rows_can_produce_is_an_infinite_ratio():
     """An output that no row can produce is none."""
     assert verify(two_by_two(1.0, 0.9)).max_log_ratio == np.inf
     matrix = [[0.6, 0.0, 0.4], [0.4, 0.0, 0.6]]
-    assert verify(TabulatedMechanism.from_points([0, 1], [0, 1, 2], matrix, 1.0)).ok
+    assert not verify(TabulatedMechanism.from_points([0, 1], [0, 1, 2], matrix, 1.0)).failures
 
 
 @pytest.mark.parametrize(
@@ -67,7 +130,7 @@ def test_densities_inside_a_cell_count_not_only_its_mass(within, log_ratio):
     table = TabulatedMechanism.from_edges([0, 1], [0, 1], [[1.0], [1.0]], 0.5, within=within)
     result = verify(table)
     assert result.max_log_ratio == pytest.approx(log_ratio, rel=1e-12)
-    assert not result.ok
+    assert result.failures
 
 
 def test_rows_that_do_not_sum_to_one_fail():
@@ -82,7 +145,7 @@ def test_rows_that_do_not_sum_to_one_fail():
 def test_bias_is_reported_and_fails_only_where_unbiasedness_is_claimed():
     """Randomised response shrinks towards the middle."""
     assert verify(two_by_two(0.7, 0.7)).max_abs_bias == pytest.approx(0.3)
-    assert verify(two_by_two(0.7, 0.7)).ok
+    assert not verify(two_by_two(0.7, 0.7)).failures
     claimed = verify(two_by_two(0.7, 0.6, provenance=Provenance("x", {"unbiased": True})))
     assert "claims to be unbiased" in claimed.failures[0]
     assert "knot 1" in claimed.failures[0]
@@ -107,7 +170,7 @@ def test_several_failures_are_all_listed():
 
 def test_requiring_privacy_raises_the_first_failure():
     """And returns the evidence otherwise."""
-    assert require_private(two_by_two(0.7, 0.7)).ok
+    assert not require_private(two_by_two(0.7, 0.7)).failures
     with pytest.raises(TableError, match="log-ratio must be at most 1, got inf at output 0"):
         require_private(two_by_two(1.0, 1.0))
 

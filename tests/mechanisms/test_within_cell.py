@@ -1,5 +1,7 @@
 """The laws inside outputs: moments against quadrature, draws against moments, ends against densities."""
 
+from decimal import Decimal, localcontext
+
 import numpy as np
 import pytest
 from optldp.mechanisms import (
@@ -12,7 +14,7 @@ from optldp.mechanisms import (
     verify,
 )
 from optldp.mechanisms.cell_law import place
-from optldp.mechanisms.exponential_density import truncated_exponential
+from optldp.mechanisms.exponential_density import log_start_density, truncated_exponential
 from optldp.mechanisms.within_cell import LAWS, law_from_parameters
 from scipy import integrate, stats
 
@@ -125,11 +127,23 @@ def test_geometric_tails_have_exact_moments_and_lattice_draws():
 )
 def test_end_densities_are_the_normalised_densities(law, density):
     """The ratio of the two rows at both ends, with each density normalised by quadrature."""
-    at_low, at_high = law.end_densities(LOW, HIGH, np.array([[0.3], [0.7]]))
+    at_low, at_high = (np.exp(logs) for logs in law.log_end_densities(LOW, HIGH, 2))
     mass = [integrate.quad(density, -2, 1, args=(i,))[0] for i in (0, 1)]
     for found, y in ((at_low, -2.0), (at_high, 1.0)):
-        expected = [0.3 * density(y, 0) / mass[0], 0.7 * density(y, 1) / mass[1]]
+        expected = [density(y, 0) / mass[0], density(y, 1) / mass[1]]
         assert found[0].item() * expected[1] == pytest.approx(found[1].item() * expected[0], abs=1e-12)
+
+
+def test_the_density_at_a_cells_end_never_underflows_and_never_cancels():
+    """Against 50 digits, from slopes of 1e-12 to 1e5, to a relative error of the logarithm of 1e-15."""
+    sizes = np.geomspace(1e-12, 1e5, 120)
+    with localcontext() as context:
+        context.prec = 50
+        for slope in np.concatenate([sizes, -sizes, [2.0, -2.0]]).tolist():
+            z = Decimal(slope)
+            exact = (z / (z.exp() - 1)).ln()
+            found = Decimal(log_start_density(np.array([slope])).item())
+            assert abs(found - exact) <= abs(exact) * Decimal("1e-15")
 
 
 def test_tails_of_different_rates_have_an_infinite_ratio():

@@ -43,7 +43,8 @@ from .key_value_unary import KeyValueUnary, key_value_unary
 from .knot_prior import KnotPrior
 from .knots import check_knots
 from .laplace import laplace, laplace_variance
-from .ledger import Ledger, new_ledger_key
+from .ledger import Ledger
+from .ledger_seals import new_ledger_key
 from .local_hashing import LocalHashing, local_hashing
 from .make_exact import ExactRounding, exact_if_possible, make_exact
 from .oracle_choice import frequency_oracle

@@ -1,172 +1,241 @@
 """What every user has spent, and the reports already given: a second report costs budget, a repeated one nothing.
 
 The file holds no user names and no values: both are stored as HMAC-SHA-256 under a key that the ledger's owner keeps
-elsewhere. What is stored in plain are reports, which are private by themselves, and sums of epsilons.
+elsewhere. What is stored in plain are reports, which are private by themselves, epsilons and the budget.
 """
 
-import hashlib
-import hmac
-import json
+from __future__ import annotations
+
 import math
 import os
-import secrets
-import struct
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from .atomic_write import replacing
-from .checksum import checksum
+from .booked_mechanism import booked
+from .categorical_mechanism import CategoricalMechanism
 from .errors import BudgetError, InputError
+from .ledger_book import LedgerBook
+from .ledger_file import create_ledger_file, ledger_transaction
+from .ledger_record import Record
+from .ledger_seals import checked_key
 from .sampler import Sampler
-from .table_document import table_to_document
-
-FORMAT = "optldp-ledger/1"
-
-KEY_BYTES = 32
-"""As long as a SHA-256 digest; a shorter key could be guessed, and with it users and values."""
-
-OWNER_ONLY = 0o600
+from .table import TabulatedMechanism
+from .user_name import user_name
 
 
-def new_ledger_key() -> bytes:
-    """Return 32 random bytes of the operating system's generator.
-
-    Example
-    -------
-    >>> len(new_ledger_key())
-    32
-    """
-    return secrets.token_bytes(KEY_BYTES)
-
-
-@dataclass(frozen=True)
 class Ledger:
-    """A file of budgets spent and reports given, for one process at a time.
+    """A file of budgets spent and reports given, for any number of threads and processes of one machine.
 
     Epsilons of different reports of a user add up (basic composition), as exact fractions. The same user's same value
-    under the same table gets the same report again, at no cost; so a change of the report tells that the value has
+    under the same mechanism gets the same report again, at no cost; so a change of the report tells that the value has
     changed, which this ledger does not hide.
+
+    Spending and drawing are one call, `report`: it reads, draws and writes in one transaction of SQLite, and a report
+    that it returns is on disk, as it would be found after a power loss. A call that fails has booked nothing or, if it
+    was interrupted after the commit, has booked a report that the next call returns for free.
+
+    The file must exist: `Ledger.create` makes it, once. Every record and the file as a whole are sealed under the key,
+    so that whoever lacks the key cannot change, add, remove, move or roll back records unseen. A user's own records are
+    checked with every call, all of them by `check`. **An old copy of the whole file is as good as the file was then**:
+    nothing in it can tell. This object refuses one that replaces the file during its life; across lives, keep `mark`
+    elsewhere and hand it in when opening.
 
     Parameters
     ----------
     path : path
-        The ledger's file; it is made with the first report.
+        A ledger's file, on a disk of this machine (locks of network folders are not to be relied on) and in a folder
+        that others cannot write to.
     key : bytes
-        At least 32, such as from `new_ledger_key`; whoever has key and file can test guesses of users and values.
+        The one it was made with; whoever has key and file can test guesses of users and values.
     budget : float
-        Largest sum of epsilons per user.
+        The one it was made with, for ever: larger ones would break what users were promised.
+    mark : str, optional
+        From `mark`, kept elsewhere: refuse a file that is older, or of another history.
 
     Raises
     ------
     InputError
-        A key or budget that is not usable; later, a file that is not a ledger of this key.
+        No file, a file that is not a ledger of this key and budget, or one that was altered.
 
     Example
     -------
     >>> import tempfile
-    >>> from .grr import grr
-    >>> sampler = Sampler(grr([0, 1], 1.0))
+    >>> from .categorical_table import categorical_grr
+    >>> colour = categorical_grr(["red", "green"], 1.0)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     ledger = Ledger(Path(folder, "ledger.json"), new_ledger_key(), 1.5)
-    ...     first = ledger.report(sampler, "ann", 1.0)
-    ...     ledger.report(sampler, "ann", 1.0) == first, ledger.spent("ann")
+    ...     ledger = Ledger.create(Path(folder, "people.ledger"), bytes(range(32)), 1.5)
+    ...     first = ledger.report(colour, "ann", "red")
+    ...     ledger.report(colour, "ann", "red") == first, ledger.spent("ann")
     (True, 1.0)
     """
 
-    path: str | os.PathLike[str]
-    key: bytes = field(repr=False)
-    budget: float
+    def __init__(self, path: str | os.PathLike[str], key: bytes, budget: float, *, mark: str | None = None) -> None:
+        self._path = _absolute(path)
+        self._key = checked_key(key)
+        self._budget = _checked_budget(budget)
+        self._seen = mark
+        with self._transaction(writes=False):
+            pass
 
-    def __post_init__(self) -> None:
-        if not (isinstance(self.key, bytes) and len(self.key) >= KEY_BYTES):
-            raise InputError(f"the ledger's key must be at least {KEY_BYTES} bytes: make one with new_ledger_key")
-        if not (isinstance(self.budget, int | float) and 0 < self.budget < math.inf):
-            raise InputError(f"the budget must be positive and finite, got {self.budget!r}")
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], key: bytes, budget: float) -> Ledger:
+        """Make the file of a new ledger, readable by its owner alone, and return the ledger.
+
+        Parameters
+        ----------
+        path : path
+            Where no file is yet: a ledger is never replaced.
+        key : bytes
+            At least 32, such as from `new_ledger_key`; keep it elsewhere.
+        budget : float
+            Largest sum of epsilons per user.
+
+        Raises
+        ------
+        InputError
+            A key, budget or path that is not usable; nothing is left behind.
+        """
+        create_ledger_file(_absolute(path), checked_key(key), _checked_budget(budget))
+        return cls(path, key, budget)
+
+    def __repr__(self) -> str:
+        return f"Ledger({str(self._path)!r}, budget={self._budget:g})"
+
+    @property
+    def path(self) -> Path:
+        """Where the file is, whatever the working folder becomes."""
+        return self._path
+
+    @property
+    def budget(self) -> float:
+        """Largest sum of epsilons per user."""
+        return self._budget
 
     def spent(self, user: str) -> float:
-        """Return the sum of epsilons that a user has spent."""
-        return float(Fraction(self._read().get(self._digest("user", user.encode()), {}).get("spent", "0")))
+        """Return the sum of epsilons that a user has spent, rounded up if it is no double."""
+        name = user_name(user)
+        with self._transaction(writes=False) as book:
+            return _at_least(_total(book.records(book.seals.digest("user", name))))
 
-    def report(self, sampler: Sampler, user: str, value: float, *, fresh: bool = False) -> float:
+    def report(
+        self,
+        mechanism: Sampler | TabulatedMechanism | CategoricalMechanism,
+        user: str,
+        value: float | str,
+        *,
+        fresh: bool = False,
+    ) -> Any:
         """Return the user's report on a value: the one already given, or a new one if the budget allows it.
 
         Parameters
         ----------
-        sampler : Sampler
-            Not a simulated one.
+        mechanism : Sampler, TabulatedMechanism or CategoricalMechanism
+            Exact and private, which is proved here; not a simulation.
         user : str
-            Any name; only its keyed digest is stored.
-        value : float
-            In the table's domain; only its keyed digest, together with user and table, is stored.
+            Any name; only its keyed digest is stored. Names are compared in Unicode's form NFC, in which an accented
+            letter is the same however it was typed; case, spaces and invisible characters tell names apart.
+        value : float or str
+            In the table's domain, or a category; only its keyed digest, together with user and mechanism, is stored.
         fresh : bool
-            Draw a new report even where one was given; it costs epsilon again.
+            Draw a new report even where one was given; it costs epsilon again, and is the one repeated from then on.
+
+        Returns
+        -------
+        float, int or ndarray
+            As the mechanism's `sample` gives it for one value.
 
         Raises
         ------
         BudgetError
             A new report would exceed the user's budget; nothing is drawn.
+        TableError
+            A mechanism that is not exact, or not proved to be private.
         InputError
-            A value outside the domain, a simulated sampler, or a file that is not a ledger of this key.
+            A value or name that is not usable (the message does not show it), a simulated sampler, a file that was
+            altered or replaced by an older one, or that cannot be written.
         """
-        if sampler.simulated:
-            raise InputError("a ledger is for real reports, got a simulated sampler: make one without an rng")
-        table = sampler.mechanism
-        low, high = table.domain
-        if not (isinstance(value, int | float) and low <= value <= high):
-            raise InputError(f"the value must be a number in [{low:g}, {high:g}], got another: clip it")  # not shown
-        name = self._digest("user", user.encode())
-        given = self._digest("value", f"{name} {checksum(table_to_document(table))} ".encode() + _bytes(float(value)))
-        entries = self._read()
-        entry = entries.setdefault(name, {"spent": "0", "reports": {}})
-        if given in entry["reports"] and not fresh:
-            return entry["reports"][given]
-        spent = Fraction(entry["spent"]) + Fraction(table.epsilon)
-        if spent > Fraction(self.budget):
-            raise BudgetError(
-                f"a user's epsilons must sum to at most {self.budget:g}, got {float(spent):g} with this report: "
-                "repeat the report already given, or stop"
-            )
-        report = float(sampler.sample([value])[0])
-        entry["spent"], entry["reports"][given] = str(spent), report
-        self._write(entries)  # before anyone sees the report
-        return report
+        source, name = booked(mechanism), user_name(user)
+        content = source.content(value)
+        with self._transaction(writes=True) as book:
+            person = book.seals.digest("user", name)
+            given = book.seals.digest("value", person, source.checksum, content)
+            mine = book.records(person)
+            known = [record.report for record in mine if record.given == given]
+            if fresh or not known:
+                _require_budget(book.head.budget, [*mine], source.epsilon)
+                known = [source.draw(content)]
+                book.append(person, given, source.epsilon, known[0])
+        return source.read(known[-1])  # on disk by now
 
-    def _digest(self, purpose: str, content: bytes) -> str:
-        return hmac.new(self.key, f"{FORMAT} {purpose} ".encode() + content, hashlib.sha256).hexdigest()
+    def mark(self) -> str:
+        """Return a short text that tells this ledger, as it is now, from all older copies and other histories of it.
 
-    def _read(self) -> dict[str, Any]:
-        path = Path(self.path)
-        try:
-            document = json.loads(path.read_bytes()) if path.exists() else None
-        except (OSError, ValueError, RecursionError):
-            raise InputError(f"the ledger must be a whole JSON file, got {str(path)!r}: restore it") from None
-        if document is None:
-            return {}
-        if not (isinstance(document, dict) and document.get("format") == FORMAT and _whole(document.get("users"))):
-            raise InputError(f"the ledger must be of format {FORMAT}, got another file {str(path)!r}")
-        if not hmac.compare_digest(str(document.get("key")), self._digest("key", b"")):
-            raise InputError(f"the ledger {str(path)!r} must be opened with the key that it was made with")
-        return document["users"]
+        Kept where whoever could restore an old copy cannot write, it shows that one was restored: see `Ledger`.
+        """
+        with self._transaction(writes=False) as book:
+            return book.mark()
 
-    def _write(self, entries: dict[str, Any]) -> None:
-        with replacing(self.path) as temporary:
-            temporary.touch(OWNER_ONLY)
-            document = {"format": FORMAT, "key": self._digest("key", b""), "users": entries}
-            temporary.write_text(json.dumps(document, allow_nan=False))
+    def check(self) -> int:
+        """Check every record and that none is missing, and return how many reports were booked; linear in them.
 
+        Raises InputError for the first thing that was altered.
+        """
+        with self._transaction(writes=False) as book:
+            book.check()
+            return book.head.reports
 
-def _bytes(number: float) -> bytes:
-    return struct.pack("<d", number + 0.0)  # -0 is 0
+    @contextmanager
+    def _transaction(self, *, writes: bool) -> Iterator[LedgerBook]:
+        """A transaction on a file that is this ledger's, and no older than what this object has seen of it."""
+        with ledger_transaction(self._path, self._key, writes=writes) as book:
+            if book.head.budget != self._budget:
+                raise InputError(
+                    f"the ledger {str(self._path)!r} must be opened with the budget that it was made with, "
+                    f"{book.head.budget:g}, got {self._budget:g}"
+                )
+            if self._seen is not None:
+                book.require_mark(self._seen)
+            yield book
+            mark = book.mark()
+        self._seen = mark  # not before the commit
 
 
-def _whole(users: object) -> bool:
-    """Whether the users' entries have the form that `Ledger` writes."""
-    try:
-        return isinstance(users, dict) and all(
-            Fraction(entry["spent"]) >= 0 and all(isinstance(r, float) for r in entry["reports"].values())
-            for entry in users.values()
+def _total(records: Iterable[Record]) -> Fraction:
+    return sum((Fraction(record.epsilon) for record in records), Fraction(0))
+
+
+def _require_budget(budget: float, records: list[Record], epsilon: float) -> None:
+    """Raise BudgetError if one more report would cost more than there is left."""
+    spent = _total(records) + Fraction(epsilon)
+    if spent > Fraction(budget):
+        raise BudgetError(
+            f"a user's epsilons must sum to at most {budget!r}, got {_at_least(spent)!r} with this report: "
+            "repeat the report already given, or stop"
         )
-    except (AttributeError, LookupError, TypeError, ValueError, ZeroDivisionError):
-        return False
+
+
+def _at_least(exact: Fraction) -> float:
+    """The smallest double that is not below."""
+    nearest = float(exact)
+    return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
+
+
+def _checked_budget(budget: object) -> float:
+    if isinstance(budget, int | float) and not isinstance(budget, bool):
+        try:
+            number = float(budget)
+        except OverflowError:
+            number = math.inf
+        if 0 < number < math.inf and number == budget:
+            return number
+    raise InputError(f"the budget must be positive and finite, and a double, got {budget!r:.60}")
+
+
+def _absolute(path: str | os.PathLike[str]) -> Path:
+    try:
+        return Path(os.path.abspath(os.fspath(path)))
+    except (TypeError, ValueError):
+        raise InputError("the ledger's path must be that of a file, got something else") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from threading import Lock
 from typing import NoReturn
@@ -17,7 +18,7 @@ class BudgetToken:
 
     A report must be paid for with `spend`, which works once: a second call raises, whatever it is for. Two
     threads cannot spend the same token, and a token cannot be copied or pickled, since a copy would be a second
-    budget.
+    budget. For that reason too it is of no use in a process that was forked after it was made.
 
     Parameters
     ----------
@@ -40,12 +41,13 @@ class BudgetToken:
     True
     """
 
-    __slots__ = ("_epsilon", "_lock", "_owner")
+    __slots__ = ("_epsilon", "_lock", "_owner", "_process")
 
     def __init__(self, epsilon: float, *, owner: str = "this client") -> None:
         self._epsilon = check_epsilon(epsilon)
         self._owner = owner
         self._lock = Lock()
+        self._process = os.getpid()
 
     @property
     def epsilon(self) -> float:
@@ -85,6 +87,11 @@ class BudgetToken:
         return tuple(BudgetToken(self._epsilon, owner=self._owner) for _ in range(heirs))
 
     def _take(self) -> None:
+        if os.getpid() != self._process:
+            raise InputError(
+                f"the budget of {self._owner}, epsilon {self._epsilon:g}, must be spent in the process that made it, "
+                "got a forked one: a fork is a copy, so report before it, or make each process its own clients"
+            )
         if not self._lock.acquire(blocking=False):
             raise InputError(
                 f"the budget of {self._owner}, epsilon {self._epsilon:g}, must be spent once only, "

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from .booked_mechanism import booked
-from .categorical_mechanism import CategoricalMechanism
+from .booked_kinds import Bookable, booked
 from .errors import BudgetError, InputError
 from .ledger_book import LedgerBook
 from .ledger_file import create_ledger_file, ledger_transaction
 from .ledger_record import Record
 from .ledger_seals import checked_key
 from .sampler import Sampler
-from .table import TabulatedMechanism
 from .user_name import user_name
 
 
@@ -63,12 +61,13 @@ class Ledger:
     Example
     -------
     >>> import tempfile
-    >>> from .categorical_table import categorical_grr
-    >>> colour = categorical_grr(["red", "green"], 1.0)
+    >>> from .grr import grr
+    >>> from .make_exact import make_exact
+    >>> table = make_exact(grr([0, 1], 1.0)).mechanism
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ledger = Ledger.create(Path(folder, "people.ledger"), bytes(range(32)), 1.5)
-    ...     first = ledger.report(colour, "ann", "red")
-    ...     ledger.report(colour, "ann", "red") == first, ledger.spent("ann")
+    ...     first = ledger.report(table, "ann", 1.0)
+    ...     ledger.report(table, "ann", 1.0) == first, ledger.spent("ann")
     (True, 1.0)
     """
 
@@ -122,9 +121,9 @@ class Ledger:
 
     def report(
         self,
-        mechanism: Sampler | TabulatedMechanism | CategoricalMechanism,
+        mechanism: Sampler | Bookable,
         user: str,
-        value: float | str,
+        value: float | str | Mapping[str, float],
         *,
         fresh: bool = False,
     ) -> Any:
@@ -132,20 +131,21 @@ class Ledger:
 
         Parameters
         ----------
-        mechanism : Sampler, TabulatedMechanism or CategoricalMechanism
+        mechanism : Sampler, TabulatedMechanism, CategoricalMechanism, KeyValueMechanism or AttributeSampling
             Exact and private, which is proved here; not a simulation.
         user : str
             Any name; only its keyed digest is stored. Names are compared in Unicode's form NFC, in which an accented
             letter is the same however it was typed; case, spaces and invisible characters tell names apart.
-        value : float or str
-            In the table's domain, or a category; only its keyed digest, together with user and mechanism, is stored.
+        value : float, str or mapping
+            In the table's domain, or a category; for pairs a number for each key that the user holds, for attributes
+            one for each. Only its keyed digest, together with user and mechanism, is stored.
         fresh : bool
             Draw a new report even where one was given; it costs epsilon again, and is the one repeated from then on.
 
         Returns
         -------
-        float, int or ndarray
-            As the mechanism's `sample` gives it for one value.
+        float, int, ndarray or mapping
+            As the mechanism's `sample` gives it for one user; of attributes a number each, NaN where none was drawn.
 
         Raises
         ------

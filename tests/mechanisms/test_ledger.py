@@ -13,12 +13,15 @@ from optldp.mechanisms import (
     BudgetError,
     InputError,
     Ledger,
+    PersonalisedMechanism,
     Sampler,
     TableError,
     TabulatedMechanism,
     basic_rappor,
     categorical_grr,
     duchi,
+    key_value_response,
+    key_value_unary,
     local_hashing,
     make_exact,
     new_ledger_key,
@@ -99,6 +102,46 @@ def test_categories_are_booked_as_numbers_are(ledger, make):
     ledger.report(mechanism, "ann", "red")
     with pytest.raises(BudgetError):
         ledger.report(mechanism, "ann", "blue")
+
+
+@pytest.mark.parametrize("make", [key_value_unary, key_value_response])
+def test_sets_of_pairs_are_booked_in_whatever_order_they_are_listed(ledger, make):
+    mechanism = make(["film", "book"], TABLE, 0.5, padding=2)
+    first = ledger.report(mechanism, "ann", {"film": 10.0, "book": 90})
+    assert np.array_equal(first, ledger.report(mechanism, "ann", {"book": 90.0, "film": 10}))
+    assert np.shape(first) == mechanism.sample(["film"], [10.0]).shape[1:]
+    assert ledger.spent("ann") == 0.5
+    ledger.report(mechanism, "ann", {})
+    assert ledger.spent("ann") == 1.0
+    for wrong in (
+        {"opera": 10.0},
+        {"film": 777.5},
+        {"film": float("nan")},
+        {"film": None},
+        [("film", 1.0)],
+        777.5,
+        {None: 1.0},
+    ):
+        with pytest.raises(InputError, match=r"must map known keys to numbers in \[0, 100\], got another") as caught:
+            ledger.report(mechanism, "ann", wrong)
+        assert not any("777" in told or "opera" in told for told in everything_said(caught.value))
+    with pytest.raises(InputError, match="must be one pair"):
+        ledger.report(make(["film", "book"], TABLE, 0.5, padding=0), "ann", {"film": 1.0, "book": 2.0})
+
+
+def test_attributes_are_booked_all_together(ledger):
+    mechanism = AttributeSampling(["age", "share"], [TABLE, TENTH], 1, 0.5)
+    first = ledger.report(mechanism, "ann", {"age": 42.0, "share": 1})
+    assert ledger.report(mechanism, "ann", {"share": 1.0, "age": 42}) == pytest.approx(first, abs=0, nan_ok=True)
+    assert [np.isnan(report) for report in first.values()].count(True) == 1
+    assert list(first) == ["age", "share"]
+    assert ledger.spent("ann") == 0.5
+    for wrong in ({"age": 42.0}, {"age": 777.5, "share": 1}, {"age": 42.0, "share": 1, "x": 1}, 42.0):
+        with pytest.raises(InputError, match="must map each of 2 attributes to a number in its domain") as caught:
+            ledger.report(mechanism, "ann", wrong)
+        assert not any("777" in told or "42" in told for told in everything_said(caught.value))
+    with pytest.raises(TableError, match="must be exact"):
+        ledger.report(AttributeSampling(["x"], [duchi([0.0, 1.0], 0.5)], 1, 0.5), "ann", {"x": 1.0})
 
 
 def test_a_category_and_the_number_that_prints_so_are_one_value(ledger):
@@ -223,15 +266,17 @@ def test_only_what_is_proved_private_is_booked(ledger):
     matrix = [[0.75, 0.25], [0.25, 0.75]]
     broken = TabulatedMechanism([0.0, 1.0], [0.0, 1.0], [0.0, 1.0], matrix, 1.0, exact=True)
     inexact = duchi([0.0, 1.0], 0.5)
-    attributes = AttributeSampling(["x"], [TENTH], 1, 0.1)
+    levels = PersonalisedMechanism([categorical_grr(["a", "b"], epsilon) for epsilon in (0.1, 0.2)])
     with pytest.raises(TableError, match="log-ratio must be at most 1"):
         ledger.report(broken, "ann", 1.0)
     with pytest.raises(TableError, match="needs an exact table"):
         ledger.report(inexact, "ann", 1.0)
     with pytest.raises(InputError, match="got a simulated sampler"):
         ledger.report(Sampler(TABLE, np.random.default_rng(1)), "ann", 1.0)
-    for other in (attributes, None, "table"):
-        with pytest.raises(InputError, match="a ledger books tables and mechanisms for categories, got"):
+    for other in (levels, None, "table"):
+        with pytest.raises(
+            InputError, match="a ledger books tables and mechanisms for categories, pairs and attributes, got"
+        ):
             ledger.report(other, "ann", 1.0)
     assert ledger.check() == 0
 

@@ -14,6 +14,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .booked_kinds import Bookable, booked
 from .errors import BudgetError, InputError
 from .ledger_book import LedgerBook
@@ -123,7 +125,7 @@ class Ledger:
         self,
         mechanism: Sampler | Bookable,
         user: str,
-        value: float | str | Mapping[str, float],
+        value: float | np.number | str | Mapping[str, float],
         *,
         fresh: bool = False,
     ) -> Any:

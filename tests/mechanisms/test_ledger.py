@@ -263,8 +263,8 @@ def test_an_unknown_category_is_refused_unseen(ledger, value):
 
 def test_only_what_is_proved_private_is_booked(ledger):
     """No doubles, no simulation, no claim that is not kept, no kind that takes more than one value."""
-    matrix = [[0.75, 0.25], [0.25, 0.75]]
-    broken = TabulatedMechanism([0.0, 1.0], [0.0, 1.0], [0.0, 1.0], matrix, 1.0, exact=True)
+    ends, matrix = np.array([0.0, 1.0]), np.array([[0.75, 0.25], [0.25, 0.75]])
+    broken = TabulatedMechanism(ends, ends, ends, matrix, 1.0, exact=True)
     inexact = duchi([0.0, 1.0], 0.5)
     levels = PersonalisedMechanism([categorical_grr(["a", "b"], epsilon) for epsilon in (0.1, 0.2)])
     with pytest.raises(TableError, match="log-ratio must be at most 1"):

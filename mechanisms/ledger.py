@@ -238,6 +238,9 @@ def _checked_budget(budget: object) -> float:
 
 def _absolute(path: str | os.PathLike[str]) -> Path:
     try:
-        return Path(os.path.abspath(os.fspath(path)))
-    except (TypeError, ValueError):
-        raise InputError("the ledger's path must be that of a file, got something else") from None
+        text = os.path.abspath(os.fspath(path))
+    except TypeError:
+        text = "\0"
+    if not isinstance(text, str) or "\0" in text:
+        raise InputError("the ledger's path must be text without NUL, got something else")
+    return Path(text)

@@ -31,6 +31,12 @@ PAGE_BYTES = 4096
 LEAF_PAGE = 13
 """SQLite's number for a page of a table without pages below."""
 
+JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+"""How a journal begins and, where it names another file, ends."""
+
+SECTOR_BYTES = 512
+"""The least that a journal's header takes."""
+
 SETTINGS = {
     "trusted_schema": "OFF",  # nothing in a file's schema may call functions
     "cell_size_check": "ON",  # a damaged page is refused, not read across its end
@@ -95,8 +101,6 @@ def create_ledger_file(path: Path, key: bytes, budget: float) -> None:
             raise InputError(
                 f"a new ledger must not replace a file, got {str(path)!r}: open it with Ledger, or name another"
             ) from None
-        except (OSError, ValueError) as error:
-            raise InputError(f"the ledger must be writable, got {str(path)!r}: {_reason(error)}") from None
         try:
             with closing(_connect(path)) as connection:
                 connection.execute("BEGIN EXCLUSIVE")
@@ -134,17 +138,30 @@ def _require_ledger_file(path: Path) -> None:
         raise InputError(
             f"there must be a ledger at {name!r}, got no file: put the latest copy back, or make one with Ledger.create"
         ) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"the ledger must be readable, got {name!r}: {_reason(error)}") from None
     if not stat.S_ISREG(state.st_mode):
         raise InputError(f"the ledger must be a file itself, got a link or something else at {name!r}: name the file")
     if state.st_nlink > 1:
         raise InputError(f"the ledger must have one name, got a hard link {name!r}: remove the others")
     _require_no_journal(path, "-wal", "-shm")
-    with suppress(FileNotFoundError):  # another process's, gone meanwhile
-        if not stat.S_ISREG(os.lstat(f"{name}-journal").st_mode):
-            raise InputError(f"the ledger's journal must be a file, got something else: remove {name + '-journal'!r}")
+    _require_harmless_journal(f"{name}-journal")
     _require_header(path)
+
+
+def _require_harmless_journal(name: str) -> None:
+    """Raise InputError for a journal that would have SQLite write or delete files elsewhere.
+
+    It is written through a link, and one that ends in a name has the file of that name deleted; a ledger's never does.
+    """
+    with suppress(FileNotFoundError):  # another process's, gone meanwhile
+        if stat.S_ISREG(os.lstat(name).st_mode):
+            with open(name, "rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(size - len(JOURNAL_MAGIC), 0))
+                if size <= SECTOR_BYTES or file.read() != JOURNAL_MAGIC:
+                    return
+        raise InputError(
+            f"a ledger's journal must be its own, got a link or one that names other files: remove {name!r}"
+        )
 
 
 def _require_no_journal(path: Path, *suffixes: str) -> None:
@@ -155,11 +172,8 @@ def _require_no_journal(path: Path, *suffixes: str) -> None:
 
 def _require_header(path: Path) -> None:
     """Raise InputError unless the first page says that the schema is in it and nowhere else: SQLite reads it all."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(PAGE_BYTES)
-    except OSError as error:
-        raise InputError(f"the ledger must be readable, got {str(path)!r}: {_reason(error)}") from None
+    with path.open("rb") as file:
+        start = file.read(PAGE_BYTES)
     if start.lstrip().startswith(b"{"):
         raise InputError(
             f"the ledger must be of format {FORMAT}, got JSON, perhaps of version 0.1, in {str(path)!r}: "
@@ -175,14 +189,17 @@ def _require_header(path: Path) -> None:
 
 @contextmanager
 def _one_line(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into an InputError; their texts may hold what a file says of itself, so they stay here."""
-    error: sqlite3.Error | None = None
+    """Turn errors of SQLite and the system into an InputError; SQLite's texts may quote the file, so they stay here."""
+    error: sqlite3.Error | OSError | None = None
     try:
         yield
-    except sqlite3.Error as caught:
+    except (sqlite3.Error, OSError) as caught:
         error = caught
     if error is None:
         return
+    if isinstance(error, OSError):
+        what = error.strerror or "an error of the system"
+        raise InputError(f"the ledger {str(path)!r} must be readable and writable, with its folder, got {what!r}")
     code, what = getattr(error, "sqlite_errorcode", 0) & 0xFF, getattr(error, "sqlite_errorname", "an error")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         raise InputError(f"the ledger {str(path)!r} must be free, got others at it for {WAIT_SECONDS} s: try again")
@@ -194,7 +211,3 @@ def _one_line(path: Path) -> Iterator[None]:
         f"the ledger {str(path)!r} must be as it was left, got {what} from its database: "
         "put the latest copy back, and take what was reported since as spent"
     )
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or "not a usable path"

@@ -3,10 +3,12 @@
 import os
 import shutil
 import sqlite3
+import struct
 from contextlib import closing
 
+import numpy as np
 import pytest
-from optldp.mechanisms import InputError, Ledger, make_exact, piecewise
+from optldp.mechanisms import InputError, Ledger, TabulatedMechanism, make_exact, piecewise
 from optldp.mechanisms.ledger_file import SETTINGS
 
 KEY = bytes(range(32))
@@ -195,18 +197,20 @@ def test_an_old_copy_of_the_whole_file_is_seen_by_who_has_seen_more(ledger, tmp_
     assert Ledger(ledger.path, KEY, 1.5, mark=old).spent("ann") == 1.0
 
 
-def test_another_history_of_the_same_length_is_seen(ledger, tmp_path):
-    """An old copy put back and used since, even for the very same reports."""
+def test_another_history_of_the_same_length_is_seen(ledger, tmp_path, monkeypatch):
+    """An old copy put back and used since, though its last record says the same: eve's report is lost."""
+    monkeypatch.setattr(TabulatedMechanism, "sample", lambda *_: np.zeros(1))
     shutil.copy(ledger.path, tmp_path / "copy")
-    ledger.report(TABLE, "eve", 0.0)
+    for user in ("eve", "bob"):
+        ledger.report(TABLE, user, 0.0)
     mark = ledger.mark()
     shutil.copy(tmp_path / "copy", ledger.path)
     again = Ledger(ledger.path, KEY, 1.5)
-    for value in (0.0, 1.0):
-        again.report(TABLE, "eve", value)
+    for user in ("kim", "bob", "kim"):
+        again.report(TABLE, user, 0.0, fresh=True)
     refusal(lambda: Ledger(ledger.path, KEY, 1.5, mark=mark))
     refusal(lambda: ledger.spent("eve"))
-    assert Ledger(ledger.path, KEY, 1.5, mark=again.mark()).spent("eve") == 1.0
+    assert Ledger(ledger.path, KEY, 1.5, mark=again.mark()).spent("kim") == 1.0
 
 
 def test_a_mark_of_an_empty_ledger_tells_it_from_another_empty_one(tmp_path):
@@ -294,8 +298,42 @@ def test_a_journal_that_leads_elsewhere_is_not_written_through(ledger, tmp_path)
     other.write_text("dear diary")
     journal = tmp_path / "people.ledger-journal"
     journal.symlink_to(other)
-    assert "journal must be a file" in refusal(lambda: ledger.report(TABLE, "eve", 0.0))
+    assert "journal must be its own" in refusal(lambda: ledger.report(TABLE, "eve", 0.0))
     journal.unlink()
     (tmp_path / "people.ledger-wal").write_bytes(b"x")
     assert "move that file away" in refusal(lambda: ledger.report(TABLE, "eve", 0.0))
     assert other.read_text() == "dear diary"
+
+
+def rollback_journal(old, *, names=None):
+    """What a crash leaves: all pages as they were before; and the name of a file that SQLite then deletes."""
+    pages = [old[start : start + 4096] for start in range(0, len(old), 4096)]
+    sums = [7 + sum(page[place] for place in range(4096 - 200, 0, -200)) for page in pages]
+    records = [struct.pack(">I", i + 1) + page + struct.pack(">I", sums[i]) for i, page in enumerate(pages)]
+    header = MAGIC + struct.pack(">IIIII", len(pages), 7, len(pages), 512, 4096)
+    end = struct.pack(">I", 2**30 // 4096 + 1) + names + struct.pack(">II", len(names), sum(names)) if names else b""
+    return header.ljust(512, b"\0") + b"".join(records) + end + (MAGIC if names else b"")
+
+
+MAGIC = bytes.fromhex("d9d505f920a163d7")
+
+
+def test_a_journal_that_would_delete_a_file_is_not_played_back(ledger, tmp_path):
+    diary, journal = tmp_path / "diary", tmp_path / "people.ledger-journal"
+    diary.write_text("dear diary")
+    journal.write_bytes(rollback_journal(ledger.path.read_bytes(), names=str(diary).encode()))
+    assert "one that names other files" in refusal(lambda: ledger.spent("ann"))
+    assert diary.read_text() == "dear diary"
+
+
+def test_an_old_state_put_back_by_a_journal_is_seen_as_a_copy_is(ledger, tmp_path):
+    """A good journal is played back, as it must be after a crash; what comes of it is judged like any file."""
+    journal = tmp_path / "people.ledger-journal"
+    journal.write_bytes(rollback_journal(ledger.path.read_bytes()))
+    assert ledger.spent("ann") == 1.0
+    assert not journal.exists()
+    old = ledger.path.read_bytes()
+    ledger.report(TABLE, "ann", 0.0, fresh=True)
+    journal.write_bytes(rollback_journal(old))
+    assert "got an older or another ledger" in refusal(lambda: ledger.spent("ann"))
+    assert not journal.exists()

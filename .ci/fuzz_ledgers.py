@@ -19,15 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fuzz_tables import mutate_bytes, some
+from fuzz_tables import MEMORY, mutate_bytes, some
 from optldp.mechanisms import BudgetError, InputError, Ledger, categorical_grr, duchi, make_exact
 from optldp.mechanisms.ledger_file import SETTINGS
 
 IN_MEMORY = Path("/dev/shm")
 """Where there is such a folder, files need not wait for a disk."""
-
-MEMORY = 2**30
-"""Address space allowed; a ledger of some kilobytes that needs more has exhausted memory."""
 
 PAGE = 4096
 

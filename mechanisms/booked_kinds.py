@@ -161,7 +161,7 @@ def _proved(mechanism: Bookable) -> BookedMechanism:
     if isinstance(mechanism, TabulatedMechanism):
         failures, document = prove(mechanism).failures, table_to_document(mechanism)
     else:
-        failures, document = mechanism.inexact() or mechanism.failures(), bundle_to_document(mechanism)
+        failures, document = mechanism.failures(), bundle_to_document(mechanism)
     if failures:
         raise TableError(failures[0])
     form = next(form for kind, form in _KINDS if isinstance(mechanism, kind))

@@ -88,8 +88,8 @@ def estimate_combined_mean(
     Raises
     ------
     InputError
-        Fewer than two users, a service without reports, reports that a table cannot make, tables that allow no
-        unbiased mean, tables whose knots disagree (where no grid is given), or options that are not usable.
+        Fewer than two users, a service without reports, tables that allow no unbiased mean, tables whose knots
+        disagree (where no grid is given), or options that are not usable.
 
     Source: Du, Ye, Fu and Hu (2025), "Privacy for Free", equation (2) for UA (over users of different numbers of
     services we average the users' averages) and algorithm 2 for UWA; Chernozhukov et al. (2018) for cross-fitting.
@@ -130,13 +130,6 @@ def _require_usable(counts: ReportCounts) -> None:
     if counts.n_users < 2:
         raise InputError(f"users must be at least 2 for a standard error, got {counts.n_users}")
     counts.require_reports()
-    for j, service in enumerate(counts.services):
-        never = ~(service.mechanism.probabilities > 0).any(axis=0)
-        if impossible := int(counts.reports_of(j)[never].sum()):
-            raise InputError(
-                f"service {service.name!r} must have reports that its table can make, got {impossible} with an "
-                f"output of probability zero, the first output {np.flatnonzero(never)[0]}: use the table that made them"
-            )
 
 
 def _uniform(grid: InputGrid) -> np.ndarray:

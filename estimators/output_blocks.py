@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..mechanisms.errors import InputError
-from ..mechanisms.outputs import locate_outputs
 from .data_file import missing_message
 from .report_group import NOT_REPORTED
 from .report_source import ReportSource
@@ -42,7 +41,7 @@ def output_blocks(source: ReportSource, blocks: Iterator[np.ndarray], *, drop_mi
     missing, foreign = _Faults(), _Faults()
     n_rows = 0
     for block in blocks:
-        outputs = locate_outputs(mechanism.low, mechanism.high, mechanism.within, block)
+        outputs = mechanism.locate(block)
         absent = np.isnan(block)
         missing.note(absent, block, n_rows)
         foreign.note((outputs == NOT_REPORTED) & ~absent, block, n_rows)

@@ -13,8 +13,8 @@ from ..mechanisms.categorical_table import CategoricalTable
 from ..mechanisms.checksum import checksum
 from ..mechanisms.domain import numbers
 from ..mechanisms.errors import InputError
-from ..mechanisms.outputs import locate_outputs
 from ..mechanisms.personalised import PersonalisedMechanism, PersonalisedReports
+from ..mechanisms.report_text import report_numbers
 from ..mechanisms.table import TabulatedMechanism
 from ..solvers.bit_likelihood import bit_sums
 from .report_counts import count_rows
@@ -63,8 +63,7 @@ class PersonalisedCounts:
         reports = _checked_reports(mechanism, sent.reports)
         if len(levels) != len(reports):
             raise InputError(f"levels and reports must be as many, got {len(levels)} and {len(reports)}")
-        if mechanism.level_epsilon is None and mechanism.tables:
-            _require_own(levels, reports)
+        _require_of_some_level(mechanism, levels, reports)
         return cls(mechanism, *_counted(mechanism, levels, reports, np.ones(len(levels), dtype=np.int64)))
 
     @property
@@ -141,17 +140,28 @@ def _support_law(level: CategoricalMechanism | TabulatedMechanism) -> tuple[floa
 
 
 def _checked_reports(mechanism: PersonalisedMechanism, reports: np.ndarray) -> np.ndarray:
-    if mechanism.categorical:
-        return mechanism.categorical[0].checked_reports(reports)
-    given = numbers("reports", reports)
-    outputs = np.stack([locate_outputs(t.low, t.high, t.within, given) for t in mechanism.tables], axis=1)
-    _require_possible(outputs.max(axis=1) >= 0, "an output of some level's table")
-    return outputs
+    if mechanism.tables:
+        given = numbers("reports", reports)
+        return np.stack([table.locate(given) for table in mechanism.tables], axis=1)
+    first = mechanism.categorical[0]
+    if isinstance(first, CategoricalTable):  # what it never makes, another level's table may
+        return report_numbers(reports, first.numerators.shape[1])
+    return first.checked_reports(reports)
 
 
-def _require_own(levels: np.ndarray, outputs: np.ndarray) -> None:
-    """Where levels are in the clear, reports must be outputs of their own level's table."""
-    _require_possible(outputs[np.arange(len(levels)), levels] >= 0, "an output of its level's table")
+def _require_of_some_level(mechanism: PersonalisedMechanism, levels: np.ndarray, reports: np.ndarray) -> None:
+    """Raise InputError for a report that no level gives, or not its own where levels are reported in the clear."""
+    if mechanism.tables:
+        made = reports >= 0
+    elif isinstance(mechanism.categorical[0], CategoricalTable):
+        tables = [level for level in mechanism.categorical if isinstance(level, CategoricalTable)]
+        made = np.stack([(table.numerators > 0).any(axis=0)[reports] for table in tables], axis=1)
+    else:  # pure protocols of all levels make the same reports
+        return
+    if mechanism.level_epsilon is None:
+        _require_possible(made[np.arange(len(levels)), levels], "an output of its level's table")
+    else:
+        _require_possible(made.any(axis=1), "an output of some level's table")
 
 
 def _require_possible(possible: np.ndarray, what: str) -> None:

@@ -48,7 +48,7 @@ class ReportCounts:
     ------
     InputError
         No services, two of the same name, tables of different domains or units, or groups of services or outputs
-        that there are not.
+        that there are not, or that no input gives.
 
     Example
     -------
@@ -181,6 +181,14 @@ def _require_outputs_of(services: Sequence[Service], group: ReportGroup) -> None
         size = services[j].mechanism.low.size
         if largest >= size:
             raise InputError(f"outputs of service {services[j].name!r} must lie in 0..{size - 1}, got {largest}")
+    for j, outputs in zip(group.services, group.outputs.T, strict=True):
+        never = ~services[j].mechanism.possible[outputs]
+        if never.any():
+            raise InputError(
+                f"service {services[j].name!r} must have reports that its table can make, got "
+                f"{group.counts[never].sum()} with an output of probability zero, the first output "
+                f"{outputs[np.argmax(never)]}: use the table that made them"
+            )
 
 
 def _require_same(first: Service, other: Service, what: str, left: object, right: object) -> None:

@@ -20,7 +20,7 @@ from .exact_sampling import draw53
 from .integer_rounding import round_rows
 from .numerators import DENOMINATOR, check_numerators, tightest_output
 from .provenance import Provenance
-from .report_text import integers_of_text, report_numbers
+from .report_text import integers_of_text, report_numbers, require_possible
 from .sampling import invert_rows
 
 MAX_SUM_ERROR = 1e-12
@@ -108,14 +108,16 @@ class CategoricalTable(CategoricalMechanism):
         return invert_rows(np.cumsum(self.numerators, axis=1), codes, draw53(words, codes.size))
 
     def checked_reports(self, reports: ArrayLike) -> np.ndarray:
-        """Return the outputs (N,) as int64, numbers from 0 to m - 1; InputError for others."""
-        return report_numbers(reports, self.numerators.shape[1])
+        """Return the outputs (N,) as int64, numbers from 0 to m - 1; InputError for others and impossible ones."""
+        checked = report_numbers(reports, self.numerators.shape[1])
+        require_possible((self.numerators > 0).any(axis=0)[checked], checked)
+        return checked
 
     def pmf(self, reports: ArrayLike) -> np.ndarray:
-        return self.probabilities.T[self.checked_reports(reports)]
+        return self.probabilities.T[report_numbers(reports, self.numerators.shape[1])]
 
     def all_reports(self) -> np.ndarray:
-        return np.arange(self.numerators.shape[1])
+        return np.flatnonzero((self.numerators > 0).any(axis=0))
 
     def to_text(self, reports: np.ndarray) -> list[str]:
         return list(map(str, reports.tolist()))

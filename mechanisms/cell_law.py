@@ -62,8 +62,17 @@ class WithinCell(ABC):
         """
 
     def contains(self, low: np.ndarray, high: np.ndarray, columns: np.ndarray, reports: np.ndarray) -> np.ndarray:
-        """Say which reports, known to lie between the ends of their outputs, the law can really produce."""
-        return np.ones(reports.shape, dtype=bool)
+        """Say which reports, known to lie between the ends of their outputs, the law can really produce.
+
+        In a finite cell that is every double: clients and simulations place reports on different grids, and one that is
+        on neither moves no estimate farther than its neighbours do. Tails are as long as the law draws them.
+        """
+        nearest, farthest = self.farthest(low, high)
+        return (nearest[columns] <= reports) & (reports <= farthest[columns])
+
+    def farthest(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the least and the largest report (m,) of each output; finite where the output itself is not."""
+        return low, high
 
     @abstractmethod
     def take(self, columns: np.ndarray) -> Self:

@@ -30,6 +30,10 @@ SERIES_LIMIT = 1.0
 SERIES_TERMS = 9
 """Of sinh(h) / h - 1 = h^2 / 3! + h^4 / 5! + ...: the next is below 1e-17 of the first for h below SERIES_LIMIT."""
 
+LONGEST_TAIL = 64.0
+"""Mean lengths that a report lies beyond a tail's end at most. Farther ones have probability e^-64, below 2^-92, in
+every row alike, and no generator of doubles makes them (numpy's ends at 45): a report from there is an intruder's."""
+
 SLOWEST, STEEPEST = 1e-110, 1e110
 """Bounds of a rate, so that neither its inverse nor its square overflows; domains span 1e-100 to 1e100."""
 
@@ -108,8 +112,13 @@ class ExponentialDensity(WithinCell):
         if far.size:
             rate, column = self.rate[rows[far], columns[far]], columns[far]
             end = np.where(np.isneginf(low), high, low)[column]
-            report[far] = end - rng.standard_exponential(far.size) / rate
+            report[far] = end - np.minimum(rng.standard_exponential(far.size), LONGEST_TAIL) / rate
         return report
+
+    def farthest(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        tail, _ = _tails_and_widths(low, high)
+        reach = LONGEST_TAIL / np.where(tail, np.abs(self.rate).min(axis=0), 1.0)
+        return np.where(np.isneginf(low), high - reach, low), np.where(np.isposinf(high), low + reach, high)
 
     def take(self, columns: np.ndarray) -> Self:
         return type(self)(self.rate[:, columns])

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -13,6 +14,12 @@ from .numerators import DENOMINATOR
 
 LARGEST_STEP = 1e120
 """A larger one may overflow the variance."""
+
+UNSURE_STEPS = 2.0**48
+"""From here on a report less its end, over the step, may round to a neighbour of the number of steps that made it."""
+
+STEPS_BESIDE = 8
+"""Neighbours, in units of the last place, that are tried then: five roundings err by less than six of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +101,7 @@ class GeometricTails(RowFreeLaw):
         side, end = _sides_and_ends(low, high)
         report = end[columns]
         far = np.flatnonzero(side[columns])
-        lattice = rng.geometric(1 - self.ratio, far.size) - 1.0
+        lattice = np.minimum(rng.geometric(1 - self.ratio, far.size) - 1.0, self.most_steps)
         report[far] += side[columns[far]] * (lattice * self.step)
         return report
 
@@ -115,10 +122,37 @@ class GeometricTails(RowFreeLaw):
         return report
 
     def contains(self, low: np.ndarray, high: np.ndarray, columns: np.ndarray, reports: np.ndarray) -> np.ndarray:
+        """Say which reports are the very doubles that `draw_exact` makes: end + k step, k at most `most_steps`."""
         side, end = _sides_and_ends(low, high)
         side, end = side[columns], end[columns]
-        lattice = np.round(np.abs(reports - end) / self.step)
-        return reports == np.where(side == 0, end, end + side * (lattice * self.step))
+        nearest, farthest = self.farthest(low, high)
+        inside = (nearest[columns] <= reports) & (reports <= farthest[columns])
+        count = np.round(np.abs(np.where(inside, reports - end, 0.0)) / self.step)
+        made = reports == end + side * (count * self.step)
+        unsure = np.flatnonzero(inside & ~made & (count >= UNSURE_STEPS))
+        for offset in range(-STEPS_BESIDE, STEPS_BESIDE + 1):
+            steps = np.clip(count[unsure] + offset * np.maximum(np.spacing(count[unsure]), 1.0), 0, self.most_steps)
+            made[unsure] |= reports[unsure] == end[unsure] + side[unsure] * (steps * self.step)
+        return inside & made
+
+    def farthest(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        side, end = _sides_and_ends(low, high)
+        last = end + side * (self.most_steps * self.step)
+        return np.minimum(end, last), np.maximum(end, last)
+
+    @cached_property
+    def most_steps(self) -> float:
+        """The most steps that a report can lie from its tail's end: all digits of a geometric number are ones.
+
+        2^L - 1 for L digits; further ones, of probability below 2^-54 each, are never drawn. Sums of powers of two
+        round like whole numbers, so all doubles without a fraction up to it can come out.
+
+        Example
+        -------
+        >>> GeometricTails(1.0, 0.5).most_steps
+        63.0
+        """
+        return float(2 ** len(digit_odds(self.ratio)) - 1)
 
     def take(self, columns: np.ndarray) -> Self:
         return self

@@ -159,6 +159,11 @@ class KeyValueMechanism(ExactMechanism):
         """(m,) probability of each output at other places that are shown."""
         return self.fake / DENOMINATOR
 
+    @cached_property
+    def possible(self) -> np.ndarray:
+        """(m,) whether an output can be shown at a key at all, true or fake."""
+        return self.value.possible | (self.fake > 0)
+
     @property
     def share_scale(self) -> int:
         """How many times more users hold a key than sample it, provided that none holds more pairs: max(padding, 1)."""

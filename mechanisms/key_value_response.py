@@ -19,7 +19,7 @@ from .key_value_fakes import checked_mechanism, exact_table, fake_numerators, la
 from .key_value_text import shown_of_text, text_of_shown
 from .numerators import DENOMINATOR
 from .provenance import Provenance
-from .report_text import report_numbers
+from .report_text import report_numbers, require_possible
 from .table import TabulatedMechanism
 
 
@@ -79,8 +79,12 @@ class KeyValueResponse(KeyValueMechanism):
         return (places + step) % self.n_places * self.value.low.size + outputs
 
     def checked_reports(self, reports: ArrayLike) -> np.ndarray:
-        """Return the reports (N,) as int64, numbers from 0 to (K + l) m - 1; InputError for others."""
-        return report_numbers(reports, self.n_places * self.value.low.size)
+        """Return the reports (N,) as int64, numbers below (K + l) m; InputError for others and impossible ones."""
+        size = self.value.low.size
+        checked = report_numbers(reports, self.n_places * size)
+        place, output = np.divmod(checked, size)
+        require_possible(np.where(place < len(self.keys), self.possible[output], self.fake[output] > 0), checked)
+        return checked
 
     def shown(self, reports: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         place, output = np.divmod(reports, self.value.low.size)

@@ -90,7 +90,15 @@ class KeyValueUnary(KeyValueMechanism):
         bad = ((given < 0) | (given > most)).any(axis=1)
         if bad.any():
             raise InputError(f"reports must hold numbers in 0..{most}, got others in row {int(np.argmax(bad)) + 1}")
-        return given.astype(np.int16)
+        checked = given.astype(np.int16)
+        never = ~np.r_[True, self.possible][checked]
+        if never.any():
+            row, place = np.argwhere(never)[0]
+            raise InputError(
+                f"reports must show outputs of positive probability, got {checked[row, place] - 1} in row {row + 1}, "
+                "which no input gives: another mechanism made it"
+            )
+        return checked
 
     def shown(self, reports: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         report, place = np.nonzero(reports)

@@ -8,11 +8,13 @@ from .cell_law import WithinCell
 from .errors import InputError
 
 
-def find_outputs(low: np.ndarray, high: np.ndarray, within: WithinCell, reports: np.ndarray) -> np.ndarray:
+def find_outputs(
+    low: np.ndarray, high: np.ndarray, within: WithinCell, reports: np.ndarray, possible: np.ndarray | None = None
+) -> np.ndarray:
     """Return the output of each report, or raise InputError for reports that no output can be.
 
     A report equal to a point is that point, even inside a cell; a report on the edge of two cells belongs to
-    the upper one.
+    the upper one. Outputs that are not `possible` (m,), because no knot gives them any probability, are none.
 
     Example
     -------
@@ -21,18 +23,20 @@ def find_outputs(low: np.ndarray, high: np.ndarray, within: WithinCell, reports:
     >>> find_outputs(low, high, Uniform(), np.array([0.2, 1.0, 1.5, 2.0])).tolist()
     [0, 1, 2, 1]
     """
-    index = locate_outputs(low, high, within, reports)
+    index = locate_outputs(low, high, within, reports, possible)
     foreign = np.flatnonzero(index < 0)
     if foreign.size:
         row = foreign[0]
         raise InputError(
             f"reports must be outputs of this table, got {foreign.size} of {reports.size} that cannot be, "
-            f"the first {reports[row]} at row {row}: they come from another table or lost digits"
+            f"the first {reports[row]} in row {row + 1}: they come from another table or lost digits"
         )
     return index
 
 
-def locate_outputs(low: np.ndarray, high: np.ndarray, within: WithinCell, reports: np.ndarray) -> np.ndarray:
+def locate_outputs(
+    low: np.ndarray, high: np.ndarray, within: WithinCell, reports: np.ndarray, possible: np.ndarray | None = None
+) -> np.ndarray:
     """Return the output of each report as `find_outputs` does, and -1 for reports that no output can be.
 
     Example
@@ -42,7 +46,8 @@ def locate_outputs(low: np.ndarray, high: np.ndarray, within: WithinCell, report
     [0, -1]
     """
     index = np.full(reports.size, -1, dtype=np.intp)
-    cells, points = np.flatnonzero(low < high), np.flatnonzero(low == high)
+    kept = np.ones(low.size, dtype=bool) if possible is None else possible
+    cells, points = np.flatnonzero((low < high) & kept), np.flatnonzero((low == high) & kept)
     if cells.size:
         position = np.searchsorted(low[cells], reports, side="right") - 1
         candidate = cells[np.maximum(position, 0)]

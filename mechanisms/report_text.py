@@ -28,6 +28,21 @@ def report_numbers(reports: ArrayLike, many: int) -> np.ndarray:
     return given.astype(np.int64)
 
 
+def require_possible(possible: np.ndarray, reports: np.ndarray) -> None:
+    """Raise InputError unless every report (N,), of those that are `possible`, has a probability above 0.
+
+    Example
+    -------
+    >>> require_possible(np.array([True, True]), np.array([0, 2]))
+    """
+    if not possible.all():
+        row = int(np.argmin(possible))
+        raise InputError(
+            f"reports must have a positive probability, got {int(reports[row])} in row {row + 1}, which no input "
+            "gives: another mechanism made it"
+        )
+
+
 def integers_of_text(texts: Sequence[str]) -> np.ndarray:
     """Return the whole numbers (N,) that are written as these texts, or raise InputError at the first that is none.
 

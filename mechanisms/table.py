@@ -14,7 +14,7 @@ from .knot_prior import KnotPrior
 from .knots import check_knots
 from .moments import largest_variance, mixed_variance, prior_variance, require_prior
 from .numerators import to_numerators
-from .outputs import find_outputs, relabel_outputs
+from .outputs import find_outputs, locate_outputs, relabel_outputs
 from .provenance import Provenance
 from .sampling import draw_outputs, in_blocks, rising_distribution, round_to_knots
 from .table_checks import check_exact, checked_fields, read_only
@@ -255,7 +255,16 @@ class TabulatedMechanism:
 
     def output_index(self, reports: ArrayLike) -> np.ndarray:
         """Return which output (N,) each report is; InputError for reports that this table cannot produce."""
-        return find_outputs(self.low, self.high, self.within, numbers("reports", reports))
+        return find_outputs(self.low, self.high, self.within, numbers("reports", reports), self.possible)
+
+    def locate(self, reports: np.ndarray) -> np.ndarray:
+        """Return which output (N,) each of these doubles is, as `output_index` does, and -1 for what is none."""
+        return locate_outputs(self.low, self.high, self.within, reports, self.possible)
+
+    @cached_property
+    def possible(self) -> np.ndarray:
+        """(m,) whether some knot gives the output a positive probability; no report is any of the others."""
+        return (self.probabilities > 0).any(axis=0)
 
     def affine(self, scale: float, shift: float) -> Self:
         """Return the mechanism that reports scale y + shift wherever this one reports y.

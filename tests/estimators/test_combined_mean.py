@@ -18,7 +18,6 @@ from optldp.estimators.report_counts import ReportCounts, Service
 from optldp.estimators.service_weights import rough_prior
 from optldp.mechanisms import duchi, grr, laplace, piecewise, square_wave
 from optldp.mechanisms.errors import InputError
-from optldp.mechanisms.table import TabulatedMechanism
 from scipy import stats
 
 from .test_decoding import deficient
@@ -244,13 +243,6 @@ class TestEveryMethod:
     def test_a_service_without_reports_is_refused(self, method):
         with pytest.raises(InputError, match="none for 'laplace'"):
             estimate_combined_mean(ReportCounts.from_outputs(SERVICES, [[0, -1, 1], [1, -1, 1]]), method=method)
-
-    def test_reports_of_probability_zero_are_refused(self, method):
-        rows = np.insert(duchi([-1.0, 1.0], 1.0).probabilities, 1, 0.0, axis=1)
-        table = TabulatedMechanism.from_points([-1, 1], [-2, 0, 2], rows, 1.0)
-        counts = ReportCounts.from_outputs([Service("odd", table)], [[0], [1], [1]])
-        with pytest.raises(InputError, match=r"'odd' must have .* got 2 with an output of probability zero.* output 1"):
-            estimate_combined_mean(counts, method=method)
 
 
 def test_the_bernstein_interval_knows_the_range_of_the_users_numbers():

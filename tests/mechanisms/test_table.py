@@ -150,13 +150,13 @@ def test_reports_find_their_outputs():
     """Points by equality, edges upwards, the last edge downwards, tails to infinity."""
     assert some_table().output_index([-2.0, 0.99, 1.0, 2.0, 5.0]).tolist() == [0, 0, 1, 2, 2]
     assert piecewise([0, 1], np.log(4)).output_index([-1e-9, 0.5, 1.4]).tolist() == [0, 1, 2]
-    assert laplace([0, 1], 1.0).output_index([-1e300, 0.0, 0.5, 1.0, 7.0]).tolist() == [0, 1, 1, 2, 2]
+    assert laplace([0, 1], 1.0).output_index([-64.0, 0.0, 0.5, 1.0, 7.0]).tolist() == [0, 1, 1, 2, 2]
 
 
 @pytest.mark.parametrize("report", [-2.1, 1.5, 5.1, np.inf, -np.inf])
 def test_reports_that_cannot_be_are_refused_by_row(report):
     """They come from another table."""
-    with pytest.raises(InputError, match=r"1 of 3 that cannot be.* at row 1"):
+    with pytest.raises(InputError, match=r"1 of 3 that cannot be.* in row 2"):
         some_table().output_index([0.0, report, 1.0])
 
 

@@ -155,13 +155,13 @@ def _require_of_some_level(mechanism: PersonalisedMechanism, levels: np.ndarray,
         made = reports >= 0
     elif isinstance(mechanism.categorical[0], CategoricalTable):
         tables = [level for level in mechanism.categorical if isinstance(level, CategoricalTable)]
-        made = np.stack([(table.numerators > 0).any(axis=0)[reports] for table in tables], axis=1)
+        made = np.stack([table.numerators.max(axis=0)[reports] > 0 for table in tables], axis=1)
     else:  # pure protocols of all levels make the same reports
         return
     if mechanism.level_epsilon is None:
         _require_possible(made[np.arange(len(levels)), levels], "an output of its level's table")
     else:
-        _require_possible(made.any(axis=1), "an output of some level's table")
+        _require_possible(made.max(axis=1), "an output of some level's table")
 
 
 def _require_possible(possible: np.ndarray, what: str) -> None:

@@ -110,14 +110,14 @@ class CategoricalTable(CategoricalMechanism):
     def checked_reports(self, reports: ArrayLike) -> np.ndarray:
         """Return the outputs (N,) as int64, numbers from 0 to m - 1; InputError for others and impossible ones."""
         checked = report_numbers(reports, self.numerators.shape[1])
-        require_possible((self.numerators > 0).any(axis=0)[checked], checked)
+        require_possible((self.numerators.max(axis=0) > 0)[checked], checked)
         return checked
 
     def pmf(self, reports: ArrayLike) -> np.ndarray:
         return self.probabilities.T[report_numbers(reports, self.numerators.shape[1])]
 
     def all_reports(self) -> np.ndarray:
-        return np.flatnonzero((self.numerators > 0).any(axis=0))
+        return np.flatnonzero(self.numerators.max(axis=0) > 0)
 
     def to_text(self, reports: np.ndarray) -> list[str]:
         return list(map(str, reports.tolist()))

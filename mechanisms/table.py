@@ -264,7 +264,7 @@ class TabulatedMechanism:
     @cached_property
     def possible(self) -> np.ndarray:
         """(m,) whether some knot gives the output a positive probability; no report is any of the others."""
-        return (self.probabilities > 0).any(axis=0)
+        return self.probabilities.max(axis=0) > 0
 
     def affine(self, scale: float, shift: float) -> Self:
         """Return the mechanism that reports scale y + shift wherever this one reports y.

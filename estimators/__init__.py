@@ -56,6 +56,7 @@ from .smoothed_em import LOGLIK_CHANGE, ems
 from .smoothness import PenalisedMixture, penalised_likelihood
 from .support_counts import SupportCounts
 from .unbiasing import affine_unbiasing, optimal_decoder
+from .winsorised import Winsorised, winsorised
 
 __all__ = [
     "LOGLIK_CHANGE",
@@ -79,6 +80,7 @@ __all__ = [
     "ReportGroup",
     "Service",
     "SupportCounts",
+    "Winsorised",
     "affine_unbiasing",
     "apldp_levels",
     "auem",
@@ -117,4 +119,5 @@ __all__ = [
     "relaxation_bound",
     "save_counts",
     "split_levels",
+    "winsorised",
 ]

@@ -83,7 +83,8 @@ def estimate_combined_mean(
     -------
     estimate : MeanEstimate
         Its standard error is the sample standard deviation of the users' numbers over sqrt(n), taken within halves
-        where there are two; n is the number of users.
+        where there are two; n is the number of users. `one_report` is for all reports of one user, with the weights
+        that the other half has fixed: what the user adds to those weights costs variance and moves nothing on average.
 
     Raises
     ------
@@ -123,7 +124,8 @@ def estimate_combined_mean(
             parts = _parts(counts, grid, known, estimate_prior, rng)
             samples = [combine(part, grid, weights) for part, weights in parts]
     mean, std_error, reach = pooled(samples, level, interval)
-    return MeanEstimate(mean, std_error, mean - reach, mean + reach, level, counts.n_users, method)
+    one_report = max(sample.width for sample in samples) / counts.n_users
+    return MeanEstimate(mean, std_error, mean - reach, mean + reach, level, counts.n_users, method, one_report)
 
 
 def _require_usable(counts: ReportCounts) -> None:

@@ -10,8 +10,9 @@ from scipy.special import ndtri
 from ..mechanisms.domain import numbers
 from ..mechanisms.errors import InputError
 from ..mechanisms.table import TabulatedMechanism
+from .mean_decoder import mean_decoder
 from .mean_interval import check_level
-from .unbiasing import affine_unbiasing, optimal_decoder
+from .winsorised import winsorised
 
 MeanMethod = Literal["average", "affine", "decoder", "ua", "uwa", "population", "em", "ems", "mr", "penalised"]
 """Every way of having a mean: of unbiased or nearly unbiased numbers, or of an estimated distribution."""
@@ -38,6 +39,12 @@ class MeanEstimate:
         How reports were decoded: taken as they are, by one scale and shift, or by one value per output; how the
         reports of one user were combined, see `estimate_combined_mean`; or how the distribution that this is the mean
         of was estimated, see `estimate_distribution`.
+    one_report : float, optional
+        The most that `mean` moves when one user's report is replaced by any that the mechanism admits (all of that
+        user's reports, where there are several); see `influence`. None for the mean of an estimated distribution,
+        which `fitted_influence` has it for.
+    bias_low, bias_high : float
+        Least and largest bias of winsorising, whatever the inputs are; within the interval. 0 without it.
     """
 
     mean: float
@@ -47,6 +54,9 @@ class MeanEstimate:
     level: float
     n: int
     method: MeanMethod
+    one_report: float | None = None
+    bias_low: float = 0.0
+    bias_high: float = 0.0
 
 
 def estimate_mean(
@@ -55,6 +65,7 @@ def estimate_mean(
     *,
     level: float = 0.95,
     weights: ArrayLike | None = None,
+    winsorise: float | None = None,
 ) -> MeanEstimate:
     """Estimate the mean of the inputs from reports of one table.
 
@@ -74,6 +85,10 @@ def estimate_mean(
     weights : (k,) array_like of float, optional
         Weights of the table's k knots that the decoder minimises its variance under; only used where a
         decoder is needed. Default: the table's prior, or equal weights.
+    winsorise : float, optional
+        Move decoded reports to limits that at most this share of honest reports lies beyond, on each side and at any
+        input; see `winsorised`. One report then moves the mean less, and the mean is biased by at most `bias_low` to
+        `bias_high`, which the interval is widened by: [mean - z s - bias_high, mean + z s - bias_low].
 
     Returns
     -------
@@ -82,8 +97,8 @@ def estimate_mean(
     Raises
     ------
     InputError
-        Fewer than two reports, a report that the table cannot make, a level outside (0, 1), or a table from
-        which no unbiased mean can be had.
+        Fewer than two reports, a report that the table cannot make, a level outside (0, 1), a share to winsorise
+        outside (0, 1/2), or a table from which no unbiased mean can be had.
 
     Example
     -------
@@ -99,16 +114,16 @@ def estimate_mean(
     observed = numbers("reports", reports)
     if observed.size < 2:
         raise InputError(f"reports must be at least 2 for a standard error, got {observed.size}")
-    outputs = mechanism.output_index(observed)  # refuses reports that the table cannot make
-    affine = affine_unbiasing(mechanism)
-    method: MeanMethod
-    if affine is None:
-        method, decoded = "decoder", optimal_decoder(mechanism, weights)[outputs]
-    elif affine == (1.0, 0.0):
-        method, decoded = "average", observed
-    else:
-        method, decoded = "affine", (observed - affine[1]) / affine[0]
-    mean = float(decoded.mean())
-    std_error = float(decoded.std(ddof=1)) / math.sqrt(decoded.size)
+    decoder = mean_decoder(mechanism, weights)
+    decoded = decoder.decode(observed)
+    limits = None if winsorise is None else winsorised(mechanism, winsorise, weights)
+    least, most = (extreme.value for extreme in decoder.extremes)
+    bias_low = bias_high = 0.0
+    if limits is not None:
+        decoded, bias_low, bias_high = limits.clip(decoded), limits.bias_low, limits.bias_high
+        least, most = max(least, limits.low), min(most, limits.high)
+    n, mean = decoded.size, float(decoded.mean())
+    std_error = float(decoded.std(ddof=1)) / math.sqrt(n)
     reach = float(ndtri((1.0 + level) / 2.0)) * std_error
-    return MeanEstimate(mean, std_error, mean - reach, mean + reach, level, decoded.size, method)
+    ends = mean - reach - bias_high, mean + reach - bias_low
+    return MeanEstimate(mean, std_error, *ends, level, n, decoder.method, (most - least) / n, bias_low, bias_high)

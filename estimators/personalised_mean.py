@@ -27,7 +27,7 @@ def personalised_mean(counts: PersonalisedCounts, *, level: float = 0.95) -> Mea
     Parameters
     ----------
     counts : PersonalisedCounts
-        Of numbers.
+        Of numbers.  `one_report` of the estimate allows a user to claim any level that somebody reported.
     level : float
         Coverage of the interval, in (0, 1).
 
@@ -53,7 +53,7 @@ def personalised_mean(counts: PersonalisedCounts, *, level: float = 0.95) -> Mea
         return personalised_distribution(counts, level=level).distribution.mean()
     if not counts.mechanism.tables:
         raise InputError("values must be numbers, got categories: use personalised_mle")
-    samples, rates = [], []
+    samples, rates, ends = [], [], []
     for i, table in enumerate(counts.mechanism.tables):
         mine = counts.levels == i
         n = int(counts.counts[mine].sum())
@@ -63,8 +63,23 @@ def personalised_mean(counts: PersonalisedCounts, *, level: float = 0.95) -> Mea
             values = plain_decoder(table)
             samples.append(Sample.of(values[counts.reports[mine, i]], counts.counts[mine], float(np.ptp(values))))
             rates.append(n / decoded_variances(table, values, InputGrid.knots(table.knots)).mean())
+            ends.append((rates[-1] / n, float(values[table.possible].min()), float(values[table.possible].max())))
     weights = np.array(rates) / sum(rates)
     mean = float(weights @ [sample.mean for sample in samples])
     std_error = math.sqrt(float(weights**2 @ [sample.variance / sample.n for sample in samples]))
     reach = float(ndtri((1.0 + level) / 2.0)) * std_error
-    return MeanEstimate(mean, std_error, mean - reach, mean + reach, level, counts.n_users, "population")
+    one_report = _one_report(mean, sum(rates), ends)
+    return MeanEstimate(mean, std_error, mean - reach, mean + reach, level, counts.n_users, "population", one_report)
+
+
+def _one_report(mean: float, total: float, ends: list[tuple[float, float, float]]) -> float:
+    """The most that replacing one user's level and report moves sum a d / sum a, a being 1 / v of the user's level.
+
+    Taking out (a, d) and putting in (b, e) moves it by (b (e - mean) - a (d - mean)) / (total + b - a).
+    """
+    moves = [0.0]
+    for a, *taken in ends:
+        for b, *put in ends:
+            if total + b - a > 0:
+                moves += [abs(b * (e - mean) - a * (d - mean)) / (total + b - a) for d in taken for e in put]
+    return max(moves)

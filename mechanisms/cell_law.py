@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -15,6 +15,28 @@ Words = Callable[[int], np.ndarray]
 
 PLACES = 2.0**-53
 """A report in a cell lies at an odd multiple of this share of the cell's width: 2^52 places, their mean the middle."""
+
+
+class Tails(NamedTuple):
+    """The memoryless law of a report's distance from the finite end of its output, where the other end is infinite.
+
+    Attributes
+    ----------
+    mean, second : ndarray
+        Mean and mean square of the distance; like `rate` one number for each row and output, or for all alike.
+    rate : ndarray
+        The distance is c or more with probability exp(-rate c), c being a multiple of `step` where there is one.
+    step : float
+        Distance of a lattice's points; 0 for a density.
+    farthest_chance : float
+        Probability of the farthest distance, or of more, that reports are drawn at.
+    """
+
+    mean: np.ndarray
+    second: np.ndarray
+    rate: np.ndarray
+    step: float
+    farthest_chance: float
 
 
 class WithinCell(ABC):
@@ -73,6 +95,10 @@ class WithinCell(ABC):
     def farthest(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the least and the largest report (m,) of each output; finite where the output itself is not."""
         return low, high
+
+    def tails(self, low: np.ndarray, high: np.ndarray) -> "Tails":
+        """Return how reports lie beyond the finite ends of infinite outputs; TableError for laws that have none."""
+        raise TableError(f"a {self.kind} law has no tails")
 
     @abstractmethod
     def take(self, columns: np.ndarray) -> Self:

@@ -1,12 +1,13 @@
 """A density that is an exponential inside each cell, tails included: the law of the Laplace mechanism."""
 
+import math
 from dataclasses import dataclass
 from math import factorial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .cell_law import WithinCell, place, read_only_matrix, require_finite, require_shape
+from .cell_law import Tails, WithinCell, place, read_only_matrix, require_finite, require_shape
 from .errors import TableError
 from .sampling import fine_uniform
 
@@ -119,6 +120,11 @@ class ExponentialDensity(WithinCell):
         tail, _ = _tails_and_widths(low, high)
         reach = LONGEST_TAIL / np.where(tail, np.abs(self.rate).min(axis=0), 1.0)
         return np.where(np.isneginf(low), high - reach, low), np.where(np.isposinf(high), low + reach, high)
+
+    def tails(self, low: np.ndarray, high: np.ndarray) -> Tails:
+        rate = np.abs(self.rate)
+        mean = np.divide(1.0, rate, out=np.zeros_like(rate), where=~(np.isfinite(low) & np.isfinite(high)))
+        return Tails(mean, 2 * mean**2, rate, 0.0, math.exp(-LONGEST_TAIL))
 
     def take(self, columns: np.ndarray) -> Self:
         return type(self)(self.rate[:, columns])

@@ -1,5 +1,6 @@
 """Points with two lattice tails of geometric probability: the law of AAA's lattice mechanism."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -8,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .cell_law import RowFreeLaw, Words
+from .cell_law import RowFreeLaw, Tails, Words
 from .errors import TableError
 from .numerators import DENOMINATOR
 
@@ -139,6 +140,12 @@ class GeometricTails(RowFreeLaw):
         side, end = _sides_and_ends(low, high)
         last = end + side * (self.most_steps * self.step)
         return np.minimum(end, last), np.maximum(end, last)
+
+    def tails(self, low: np.ndarray, high: np.ndarray) -> Tails:
+        r, step = self.ratio, self.step
+        mean, second = step * r / (1 - r), step**2 * r * (1 + r) / (1 - r) ** 2
+        farthest = math.prod(odds / DENOMINATOR for odds in digit_odds(r))
+        return Tails(np.array(mean), np.array(second), np.array(-math.log(r) / step), step, farthest)
 
     @cached_property
     def most_steps(self) -> float:

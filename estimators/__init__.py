@@ -34,6 +34,7 @@ from .estimate_distribution import estimate_distribution
 from .estimate_frequencies import estimate_frequencies
 from .frequency_decoder import frequency_decoder
 from .frequency_estimate import FrequencyEstimate
+from .influence import Influence, influence
 from .input_grid import InputGrid
 from .joint_decoder import joint_decoder
 from .key_value_counts import KeyValueCounts
@@ -64,6 +65,7 @@ __all__ = [
     "DistributionEstimate",
     "Estimated",
     "FrequencyEstimate",
+    "Influence",
     "InputGrid",
     "KeyValueCounts",
     "KeyValueEstimate",
@@ -100,6 +102,7 @@ __all__ = [
     "fit_key_values",
     "frequency_decoder",
     "iiw",
+    "influence",
     "invert_supports",
     "joint_decoder",
     "joint_likelihood",

@@ -16,6 +16,7 @@ from scipy.linalg import solve_triangular
 from ..mechanisms.categorical_mechanism import CategoricalMechanism, PureProtocol
 from ..mechanisms.categorical_table import CategoricalTable
 from ..mechanisms.errors import InputError
+from ..mechanisms.local_hashing import LocalHashing
 from ..mechanisms.unary_encoding import UnaryEncoding
 from ..solvers.bit_likelihood import BitLikelihood
 from .category_counts import CategoryCounts
@@ -44,6 +45,14 @@ class FrequencyDecoder(ABC):
     @abstractmethod
     def noise(self) -> np.ndarray:
         """Return the variance (K,) for each category if no user has it, and all others alike."""
+
+    @abstractmethod
+    def extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the least and the largest number (K,) that any report is given for each category."""
+
+    @abstractmethod
+    def largest_total(self) -> float:
+        """Return a bound on how far the numbers of two reports lie apart, summed over categories."""
 
 
 class SupportDecoder(FrequencyDecoder):
@@ -81,6 +90,17 @@ class SupportDecoder(FrequencyDecoder):
 
     def noise(self) -> np.ndarray:
         return self.variances(np.zeros(self._size))
+
+    def extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        p, q = self._mechanism.own_support, self._mechanism.other_support
+        return np.full(self._size, -q / (p - q)), np.full(self._size, (1 - q) / (p - q))
+
+    def largest_total(self) -> float:
+        """All bits of an encoding may differ; two reports of a hash support at most as many as have two hash values."""
+        made, apart = self._mechanism, self._size
+        if isinstance(made, LocalHashing):
+            apart = min(apart, 2 * made.n_values ** (made.n_digits - 1))
+        return apart / (made.own_support - made.other_support)
 
 
 class TableDecoder(FrequencyDecoder):
@@ -121,6 +141,15 @@ class TableDecoder(FrequencyDecoder):
     def noise(self) -> np.ndarray:
         others = (self._table.sum(axis=0) - self._table) / (len(self._table) - 1)
         return np.einsum("km,km->k", self._values**2, others)
+
+    def extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        made = self._values[:, self._table.max(axis=0) > 0]
+        return made.min(axis=1), made.max(axis=1)
+
+    def largest_total(self) -> float:
+        """Twice the farthest from the medians, by the triangle inequality; attained by randomised response."""
+        made = self._values[:, self._table.max(axis=0) > 0]
+        return 2.0 * float(np.abs(made - np.median(made, axis=1)[:, None]).sum(axis=0).max())
 
 
 def frequency_decoder(mechanism: CategoricalMechanism, prior: ArrayLike | None = None) -> FrequencyDecoder:

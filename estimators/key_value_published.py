@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..mechanisms.errors import InputError
+from ..mechanisms.key_value import KeyValueMechanism
 from .decoding import plain_decoder
 from .key_value_counts import KeyValueCounts
 from .mean_interval import check_level
@@ -121,13 +122,48 @@ def estimate_key_means(counts: KeyValueCounts, *, level: float = 0.95) -> KeyVal
     )
 
 
-def _totals(counts: KeyValueCounts, decoded: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return N, S and their variances and covariance (3, K): of N, of both, of S."""
-    mechanism, n = counts.mechanism, counts.n_users
+def frequency_contributions(mechanism: KeyValueMechanism) -> tuple[float, float]:
+    """Return what a report adds to the frequency of a key that it does not show, and of one that it shows, times n.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.duchi import duchi
+    >>> from optldp.mechanisms.key_value_unary import key_value_unary
+    >>> hidden, shown = frequency_contributions(key_value_unary(["a", "b"], duchi([0.0, 10.0], 2.0), 2.0))
+    >>> round(hidden, 3), round(shown, 3)
+    (-0.626, 2.626)
+    """
+    own, other, scale = mechanism.own_shown, mechanism.other_shown, mechanism.share_scale
+    return -scale * other / (own - other), scale * (1 - other) / (own - other)
+
+
+def mean_contributions(mechanism: KeyValueMechanism, estimate: KeyValueEstimate) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest that a report adds to the mean (K,) of each key's values, times n.
+
+    To first order, and before the clipping: a mean S / N moves by (s - m h) / N for a report that adds s and h.
+    """
+    low, high = mechanism.value.domain
+    centre, half = (low + high) / 2, (high - low) / 2
+    shown, hidden, holds = _contributions(mechanism, (plain_decoder(mechanism.value) - centre) / half)
+    users = np.maximum(estimate.frequencies * estimate.n / mechanism.share_scale, 1.0)
+    sums = np.append(shown[mechanism.possible], hidden)
+    numbers = np.append(np.full(sums.size - 1, holds[0]), holds[1])
+    moves = (sums - (estimate.means[:, None] - centre) / half * numbers) * half * estimate.n / users[:, None]
+    return moves.min(axis=1), moves.max(axis=1)
+
+
+def _contributions(mechanism: KeyValueMechanism, decoded: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
+    """What a report that shows each output (m,), or none, adds to S, and what the two (2,) add to N."""
     own, other = mechanism.own_shown, mechanism.other_shown
     offset = other * float(mechanism.fake_law @ decoded)
-    holds = np.array([1 - other, -other]) / (own - other)  # what a report adds to N if it shows the key, or does not
-    shown, hidden = (decoded - (1 - holds[0]) * offset) / own, -(1 - holds[1]) * offset / own  # and to S
+    holds = np.array([1 - other, -other]) / (own - other)
+    return (decoded - (1 - holds[0]) * offset) / own, float(-(1 - holds[1]) * offset / own), holds
+
+
+def _totals(counts: KeyValueCounts, decoded: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return N, S and their variances and covariance (3, K): of N, of both, of S."""
+    n = counts.n_users
+    shown, hidden, holds = _contributions(counts.mechanism, decoded)
     times, seen = counts.hidden, counts.shown.sum(axis=1)
     users, sums = seen * holds[0] + times * holds[1], counts.shown @ shown + times * hidden
     squares = np.stack(

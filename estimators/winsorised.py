@@ -1,4 +1,4 @@
-"""Winsorising: far reports are moved to limits that the table alone fixes, and what that costs is read off the table."""
+"""Winsorising: far reports are moved to limits that the table alone fixes; what that costs is read off the table."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Winsorised:
 
 
 def winsorised(mechanism: TabulatedMechanism, share: float, weights: ArrayLike | None = None) -> Winsorised:
-    r"""Return the tightest limits that at most a share q of honest reports lies above, and as many below, at every input.
+    r"""Return the tightest limits that at most a share q of honest reports lies above, and as many below, at any input.
 
     Limits are ends of outputs or lie inside a tail, so that no cell is cut.  With d(Y) the decoded report,
 

@@ -117,7 +117,7 @@ class CategoricalTable(CategoricalMechanism):
         return self.probabilities.T[report_numbers(reports, self.numerators.shape[1])]
 
     def all_reports(self) -> np.ndarray:
-        return np.flatnonzero(self.numerators.max(axis=0) > 0)
+        return np.arange(self.numerators.shape[1])
 
     def to_text(self, reports: np.ndarray) -> list[str]:
         return list(map(str, reports.tolist()))

@@ -1,6 +1,7 @@
 """Winsorising: limits from the table alone, its bias, variance and intervals as enumerated."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -112,8 +113,8 @@ def test_limits_are_exceeded_as_rarely_as_they_promise_and_are_tight(name, share
 def test_smaller_shares_are_wider_and_less_biased():
     table = TABLES["lattice"]
     found = [winsorised(table, share) for share in (0.2, 0.05, 0.01, 1e-4, 1e-8)]
-    assert all(a.high <= b.high and a.low >= b.low for a, b in zip(found, found[1:], strict=False))
-    assert all(a.largest_bias >= b.largest_bias for a, b in zip(found, found[1:], strict=False))
+    assert all(a.high <= b.high and a.low >= b.low for a, b in pairwise(found))
+    assert all(a.largest_bias >= b.largest_bias for a, b in pairwise(found))
     plain = table.worst_case_variance()[0] / mean_decoder(table).scale ** 2
     assert found[0].worst_case_variance < found[-1].worst_case_variance == pytest.approx(plain, rel=1e-4)
 
@@ -158,7 +159,7 @@ def test_one_report_moves_the_winsorised_mean_by_no_more_than_it_says():
 
 
 def test_the_interval_holds_the_mean_at_inputs_that_the_bias_is_worst_at():
-    """2,000 samples at the knot of the largest bias; the interval without the bias covers too rarely, with it enough."""
+    """400 samples at the knot of the largest bias: the interval without the bias covers too rarely, with it enough."""
     table, n, samples = lattice(), 4000, 400
     found = winsorised(table, 0.2)
     worst = 1.0 if -found.bias_low > found.bias_high else -1.0

@@ -15,6 +15,9 @@ as it is, with smoothing (EMS), with mixture reduction, or with a penalty chosen
 `DistributionEstimate` that has bands, a mean, quantiles and range probabilities, and says how converged it is.
 `metrics` compares distributions.
 
+*Poisoning.*  `influence` is the most that one report can move an estimate, `fitted_influence` that of a fit, to first
+order; `winsorised` trades it for a bias that is stated.
+
 *Categories.*  `CategoryCounts` and `estimate_frequencies`: unbiased, made consistent (`consistency`), by maximum
 likelihood or by mixture reduction.  With budgets that users chose themselves: `PersonalisedCounts`, `auem` and
 `personalised_mle`.  Pairs of a key and a value: `estimate_key_means` and `fit_key_values`.  Several numeric attributes:
@@ -32,6 +35,7 @@ from .decoding import plain_decoder
 from .distribution import DistributionEstimate, Estimated
 from .estimate_distribution import estimate_distribution
 from .estimate_frequencies import estimate_frequencies
+from .fitted_influence import fitted_influence
 from .frequency_decoder import frequency_decoder
 from .frequency_estimate import FrequencyEstimate
 from .influence import Influence, influence
@@ -100,6 +104,7 @@ __all__ = [
     "estimate_key_means",
     "estimate_mean",
     "fit_key_values",
+    "fitted_influence",
     "frequency_decoder",
     "iiw",
     "influence",

@@ -52,6 +52,29 @@ def maximum_covariance(
     >>> round(float(maximum_covariance(coin, np.array([0.3, 0.7]))[0, 0]) * 100 / (0.3 * 0.7), 12)
     1.0
     """
+    response = maximum_response(likelihood, weights, penalty, em_steps=em_steps)
+    return response @ _score_covariance(likelihood, weights) @ response.T / likelihood.total
+
+
+def maximum_response(
+    likelihood: MixtureLikelihood,
+    weights: np.ndarray,
+    penalty: np.ndarray | None = None,
+    *,
+    em_steps: int | None = None,
+) -> np.ndarray:
+    r"""Return the (K, K) matrix R with dw = R ds: how weights at a maximum answer to a change of the mean score.
+
+    A user of outcome o has the score s_o = (L[o, k] / (L w)_o)_k, and s is the mean over users; parameters, and what
+    stopped EM does, as in `maximum_covariance`.
+
+    Example
+    -------
+    >>> from optldp.solvers.dense_likelihood import DenseLikelihood
+    >>> coin = DenseLikelihood([np.eye(2)], [30, 70])
+    >>> maximum_response(coin, np.array([0.3, 0.7])) @ [1 / 0.3, 0.0]
+    array([ 0.7, -0.7])
+    """
     mixed = likelihood.mix(weights)
     pull = likelihood.gradient(mixed)
     information = likelihood.information(mixed) / likelihood.total
@@ -66,8 +89,15 @@ def maximum_covariance(
     values = np.maximum(values, LEAST_INFORMATION * values[-1])
     follows = 1.0 if em_steps is None else 1.0 - (1.0 - np.minimum(values, 1.0)) ** em_steps
     inverse = (vectors * (follows / values)) @ vectors.T
-    scores = _across(both * (information - np.outer(pull, pull)), root)
-    return root[:, None] * (inverse @ scores @ inverse) * root / likelihood.total
+    inverse -= np.outer(inverse @ root, root)
+    return root[:, None] * inverse * root
+
+
+def _score_covariance(likelihood: MixtureLikelihood, weights: np.ndarray) -> np.ndarray:
+    """(K, K) covariance of one user's score."""
+    mixed = likelihood.mix(weights)
+    pull = likelihood.gradient(mixed)
+    return likelihood.information(mixed) / likelihood.total - np.outer(pull, pull)
 
 
 def _across(matrix: np.ndarray, unit: np.ndarray) -> np.ndarray:
@@ -79,10 +109,16 @@ def _across(matrix: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
 def ems_covariance(likelihood: MixtureLikelihood, weights: np.ndarray) -> np.ndarray:
-    r"""Return the (K, K) asymptotic covariance of a fixed point of EMS.
+    """Return the (K, K) asymptotic covariance of a fixed point of EMS; see `ems_response`."""
+    response = ems_response(likelihood, weights)
+    return response @ _score_covariance(likelihood, weights) @ response.T / likelihood.total
+
+
+def ems_response(likelihood: MixtureLikelihood, weights: np.ndarray) -> np.ndarray:
+    r"""Return the (K, K) matrix R with dw = R ds for a fixed point of EMS, s being the mean score.
 
     w = S(w g(w)) with S the smoothing and g the gradient of the log-likelihood per user.  Differentiating in the
-    counts, dw = S(diag(g) - W H) dw + S W ds, with the scores' covariance (H - g g^T) / n.
+    counts, dw = S(diag(g) - W H) dw + S W ds.
     """
     mixed = likelihood.mix(weights)
     pull = likelihood.gradient(mixed)
@@ -92,8 +128,7 @@ def ems_covariance(likelihood: MixtureLikelihood, weights: np.ndarray) -> np.nda
     scale = (smooth @ (weights * pull)).sum()  # smoothing at the ends does not keep the sum; weights are scaled back
     onto = (np.eye(size) - np.outer(weights, np.ones(size))) @ smooth / scale
     system = np.eye(size) - onto @ (np.diag(pull) - weights[:, None] * information)
-    response = np.linalg.lstsq(system, onto * weights, rcond=LEAST_INFORMATION)[0]
-    return response @ (information - np.outer(pull, pull)) @ response.T / likelihood.total
+    return np.linalg.lstsq(system, onto * weights, rcond=LEAST_INFORMATION)[0]
 
 
 def _smoothing_matrix(size: int) -> np.ndarray:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..estimators import frequency_decoder
 from ..mechanisms.budget import check_epsilon
 from ..mechanisms.oracle_choice import total_error
 from ..solvers.frequency_program import Array, FrequencyProgram, all_marks
@@ -32,12 +33,15 @@ class OracleError:
         The same with the best linear unbiased estimator at the prior; None where there are too many reports.
     ratio_to_optimal : float
         `error` over that of the designed table.
+    one_report_times_n : float
+        The most that one report of n moves a frequency, times n, with that estimator; see `influence`.
     """
 
     method: str
     error: float
     linear_error: float | None
     ratio_to_optimal: float
+    one_report_times_n: float
 
 
 def compare_categorical(
@@ -73,12 +77,13 @@ def compare_categorical(
     weights = category_weights(prior, np.size(prior))
     size, sampling = weights.size, 1 - float(weights @ weights)
     names = [str(number) for number in range(size)]
-    designed = design_categorical(names, weights, budget, tolerance=tolerance, max_columns=max_columns).error
-    rows = [OracleError("optimal", designed, designed, 1.0)]
+    best = design_categorical(names, weights, budget, tolerance=tolerance, max_columns=max_columns)
+    designed, ends = best.error, frequency_decoder(best.mechanism, weights).extremes()
+    rows = [OracleError("optimal", designed, designed, 1.0, float((ends[1] - ends[0]).max()))]
     for method, (own, other) in _supports(size, math.exp(budget)).items():
         error = total_error(size, own, other) + sampling
         linear = error if method == "grr" else _linear_error(weights, budget, method)
-        rows.append(OracleError(method, error, linear, error / designed))
+        rows.append(OracleError(method, error, linear, error / designed, 1 / (own - other)))
     return rows
 
 

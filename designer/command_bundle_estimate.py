@@ -47,6 +47,7 @@ class Found:
     facts: dict[str, Any]
     columns: dict[str, list[Any]]
     figure: Callable[[], Figure] | None = None
+    moved: str = "a frequency"  # what one report moves
 
 
 def estimate_bundle(
@@ -85,7 +86,7 @@ def estimate_bundle(
         print_json(found.facts | found.columns)
         return
     if not found.columns:
-        print_facts(found.title, [(name, readable(value)) for name, value in found.facts.items()])
+        print_facts(found.title, _rows(found))
         return
     header, rows = list(found.columns), list(zip(*found.columns.values(), strict=True))
     if len(rows) > MOST_ROWS:  # the second column is what a person would rank by
@@ -93,7 +94,19 @@ def estimate_bundle(
     print_rows(found.title, header, [[readable(value) for value in row] for row in rows[:MOST_ROWS]])
     if len(rows) > MOST_ROWS:
         typer.echo(f"the {MOST_ROWS} largest of {len(rows)}; all of them: --out FILE or --json")
-    print_facts("estimate", [(name, readable(value)) for name, value in found.facts.items() if value is not None])
+    print_facts("estimate", _rows(found))
+
+
+def _rows(found: Found) -> list[tuple[str, str]]:
+    """The facts for people to read."""
+    from .influence_facts import moves_by
+
+    rows = []
+    for name, value in found.facts.items():
+        if value is not None:
+            text = moves_by(value, found.facts["n"], found.moved) if name == "one_report" else readable(value)
+            rows.append((name, text))
+    return rows
 
 
 def _found(mechanism: Bundle, reports: Path, options: BundleOptions) -> Found:
@@ -117,7 +130,7 @@ def _found(mechanism: Bundle, reports: Path, options: BundleOptions) -> Found:
 
 
 def _frequencies(mechanism: CategoricalMechanism, reports: Path, options: BundleOptions) -> Found:
-    from ..estimators import CategoryCounts, estimate_frequencies
+    from ..estimators import CategoryCounts, estimate_frequencies, influence
     from .report_columns import read_categories
 
     _only(options)
@@ -131,7 +144,8 @@ def _frequencies(mechanism: CategoricalMechanism, reports: Path, options: Bundle
             level=options.level,
             progress=lambda now: update(f"{method}: {now.steps} steps", 0.0),
         )
-    return _frequency_table(found, {})
+    one_report = float(influence(mechanism, found).one_report.max()) if method == "unbiased" else None
+    return _frequency_table(found, {"one_report": one_report})
 
 
 def _personalised(mechanism: PersonalisedMechanism, reports: Path, options: BundleOptions) -> Found:
@@ -143,15 +157,15 @@ def _personalised(mechanism: PersonalisedMechanism, reports: Path, options: Bund
     counts = PersonalisedCounts.from_reports(mechanism, sent)
     if mechanism.tables:
         found = personalised_mean(counts, level=options.level)
-        names = ("method", "n", "mean", "std_error", "ci_low", "ci_high", "level")
-        return Found("mean of the values", {name: getattr(found, name) for name in names}, {})
+        names = ("method", "n", "mean", "std_error", "one_report", "ci_low", "ci_high", "level")
+        return Found("mean of the values", {name: getattr(found, name) for name in names}, {}, moved="the mean")
     estimate = (personalised_mle if method == "mle" else auem)(counts, level=options.level)
     shares = {"levels": list(mechanism.epsilons), "level_shares": estimate.shares.shares.tolist()}
     return _frequency_table(estimate.frequency, shares)
 
 
 def _pairs(mechanism: KeyValueMechanism, reports: Path, options: BundleOptions) -> Found:
-    from ..estimators import KeyValueCounts, estimate_key_means, fit_key_values
+    from ..estimators import KeyValueCounts, estimate_key_means, fit_key_values, influence
     from .report_columns import read_pairs_reports
 
     method = _chosen(options.method, ("unbiased", "em", "mr", "mle"))
@@ -159,10 +173,12 @@ def _pairs(mechanism: KeyValueMechanism, reports: Path, options: BundleOptions) 
     given = read_pairs_reports(mechanism, reports, options.column, drop_missing=options.drop_missing)
     if method == "unbiased":
         found = estimate_key_means(KeyValueCounts.from_reports(mechanism, given), level=options.level)
-        facts = {"method": method, "n": found.n, "level": found.level}
+        shares = influence(mechanism, "frequencies").times_n / found.n
+        facts = {"method": method, "n": found.n, "level": found.level, "one_report": float(shares.max())}
         names = ("frequencies", "frequency_errors", "frequency_low", "frequency_high",
                  "means", "mean_errors", "mean_low", "mean_high")  # fmt: skip
         columns = {name: getattr(found, name).tolist() for name in names}
+        columns["mean_one_report"] = influence(mechanism, found).one_report.tolist()
         return Found("keys and the means of their values", facts, {"key": list(found.keys), **columns})
     fit = fit_key_values(mechanism, given, method="joint" if method == "mle" else method)
     facts = {"method": method, "n": fit.n, "certificate": max(part.certificate for part in fit.fits)}
@@ -178,7 +194,7 @@ def _attributes(mechanism: AttributeSampling, reports: Path, options: BundleOpti
     _only(options)
     found = estimate_attribute_means(mechanism, read_attributes(mechanism, reports), level=options.level)
     columns: dict[str, list[Any]] = {"attribute": list(found)}
-    for name in ("n", "mean", "std_error", "ci_low", "ci_high"):
+    for name in ("n", "mean", "std_error", "ci_low", "ci_high", "one_report"):
         columns[name] = [getattr(mean, name) for mean in found.values()]
     return Found("means of the attributes", {"method": method, "level": options.level}, columns)
 

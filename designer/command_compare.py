@@ -78,13 +78,17 @@ def compare_command(
     if as_json:
         print_json({"rows": [vars(row) for row in rows]})
         return
-    header = ["method", "epsilon", "expected", "worst case", "ratio"]
+    header = ["method", "epsilon", "expected", "worst case", "ratio", "one_report"]
     cells = [
         [row.method, f"{row.epsilon:g}", number(row.expected_variance), number(row.worst_case_variance),
-         f"{row.ratio_to_optimal:.4f}"]
+         f"{row.ratio_to_optimal:.4f}", number(row.one_report_times_n)]
         for row in rows
     ]  # fmt: skip
-    print_rows("Variance of one report (squared units of the data), and its ratio to the optimum", header, cells)
+    title = (
+        "Variance of one report (squared units of the data), its ratio to the optimum, and the most that one report "
+        "of n moves the mean, times n"
+    )
+    print_rows(title, header, cells)
 
 
 def _compare_categories(prior: CategoricalPrior, epsilons: list[float], notes: list[str], as_json: bool) -> None:
@@ -101,6 +105,12 @@ def _compare_categories(prior: CategoricalPrior, epsilons: list[float], notes: l
     if as_json:
         print_json({"rows": [{"epsilon": epsilon, **vars(row)} for epsilon, row in found]})
         return
-    cells = [[row.method, f"{epsilon:g}", number(row.error), f"{row.ratio_to_optimal:.4f}"] for epsilon, row in found]
-    title = "Expected squared error of all frequencies, times the number of reports, and its ratio to the optimum"
-    print_rows(title, ["method", "epsilon", "error", "ratio"], cells)
+    cells = [
+        [row.method, f"{epsilon:g}", number(row.error), f"{row.ratio_to_optimal:.4f}", number(row.one_report_times_n)]
+        for epsilon, row in found
+    ]
+    title = (
+        "Expected squared error of all frequencies, times n reports, its ratio to the optimum, and the most that one "
+        "report moves a frequency, times n"
+    )
+    print_rows(title, ["method", "epsilon", "error", "ratio", "one_report"], cells)

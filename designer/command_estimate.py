@@ -83,6 +83,14 @@ def estimate_command(
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Write the distribution, .csv or .parquet.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the distribution, .png, .svg or .pdf.")] = None,
+    winsorise: Annotated[
+        float | None,
+        typer.Option(
+            "--winsorise",
+            help="Mean of one table: move reports beyond limits that at most this share of honest ones exceeds; "
+            "the bias is stated and in the interval.",
+        ),
+    ] = None,
     keep_first: Annotated[bool, typer.Option("--keep-first", help="Keep a user's first report to a service.")] = False,
     allow_disjoint: Annotated[
         bool, typer.Option("--allow-disjoint", help="Accept services without common users.")
@@ -112,7 +120,7 @@ def estimate_command(
     mechanisms = [load_mechanism(path, allow_unproved=allow_unproved) for path in files[::2]]
     if any(isinstance(mechanism, Bundle) for mechanism in mechanisms):
         numeric = {"--of": of, "--key": key, "--cells": cells, "--quantile": quantile or None, "--between": between,
-                   "--stop": stop, "--keep-first": keep_first or None,
+                   "--stop": stop, "--winsorise": winsorise, "--keep-first": keep_first or None,
                    "--allow-disjoint": allow_disjoint or None}  # fmt: skip
         refuse_given("for tables of numbers", numeric)
         options = BundleOptions(method, level, column, level_column, drop_missing)
@@ -130,8 +138,9 @@ def estimate_command(
     _require_method(method, of, stop, quantile, [name for name, value in needs if value is not None])
     _require_range(between)
     if alone:
-        _print_mean(_single_mean(tables[0], files[1], column, level, drop_missing), {}, as_json)
+        _print_mean(_single_mean(tables[0], files[1], column, level, drop_missing, winsorise), {}, as_json)
         return
+    refuse_given("for the plain mean of one table", {"--winsorise": winsorise})
     names = _service_names(files[::2])
     with share_progress("counting reports") as update:
         counts = collect(
@@ -153,6 +162,10 @@ def estimate_command(
     estimate = _distribution(counts, method or "penalised", grid, level, stop)
     _write(estimate, tables[0].units, out, plot)
     facts = _evidence(estimate) | {"seconds": time.perf_counter() - started}
+    if of != "quantiles":
+        from .influence_facts import fitted_one_report
+
+        facts["one_report"] = fitted_one_report(counts, estimate)
     if between is not None:
         facts["between"] = {"low_end": between[0], "high_end": between[1], **asdict(estimate.probability(*between))}
     if of == "mean":
@@ -215,11 +228,13 @@ def _service_names(tables: list[Path]) -> list[str]:
     return [f"{name}#{i + 1}" if names.count(name) > 1 else name for i, name in enumerate(names)]
 
 
-def _single_mean(table, reports: Path, column: str, level: float, drop_missing: bool):
+def _single_mean(table, reports: Path, column: str, level: float, drop_missing: bool, winsorise: float | None):
     from ..estimators import estimate_mean
     from .columns import read_column
 
-    return estimate_mean(table, read_column(reports, column, drop_missing=drop_missing), level=level)
+    return estimate_mean(
+        table, read_column(reports, column, drop_missing=drop_missing), level=level, winsorise=winsorise
+    )
 
 
 def _distribution(
@@ -254,7 +269,7 @@ def _evidence(estimate: DistributionEstimate) -> dict[str, Any]:
 
 
 def _print_mean(found: Any, evidence: dict[str, Any], as_json: bool) -> None:
-    keys = ("method", "n", "mean", "std_error", "ci_low", "ci_high", "level")
+    keys = ("method", "n", "mean", "std_error", "one_report", "ci_low", "ci_high", "level", "bias_low", "bias_high")
     facts = {key: asdict(found)[key] for key in keys} | evidence
     if as_json:
         print_json(facts)
@@ -263,7 +278,8 @@ def _print_mean(found: Any, evidence: dict[str, Any], as_json: bool) -> None:
 
 
 def _print_distribution(estimate: DistributionEstimate, evidence: dict[str, Any], as_json: bool) -> None:
-    facts = {"method": estimate.method, "n": estimate.n, "level": estimate.level} | _means(estimate) | evidence
+    mean = _means(estimate, evidence.pop("one_report", None))
+    facts = {"method": estimate.method, "n": estimate.n, "level": estimate.level} | mean | evidence
     if as_json:
         arrays = {
             "knots": estimate.grid.points.tolist(),
@@ -291,19 +307,25 @@ def _print_quantiles(
     print_facts("fit", _readable(facts))
 
 
-def _means(estimate: DistributionEstimate) -> dict[str, Any]:
-    mean = estimate.mean()
-    return {"mean": mean.mean, "std_error": mean.std_error, "ci_low": mean.ci_low, "ci_high": mean.ci_high}
+def _means(estimate: DistributionEstimate, one_report: float | None) -> dict[str, Any]:
+    found = asdict(estimate.mean()) | {"one_report": one_report}
+    return {key: found[key] for key in ("mean", "std_error", "one_report", "ci_low", "ci_high")}
 
 
 def _readable(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    from .influence_facts import moves_by
+
     rows = []
     for name, value in facts.items():
-        if name == "between":
+        if value is None or (name in ("bias_low", "bias_high") and value == 0.0):  # unknown, or nothing winsorised
+            continue
+        if name == "one_report":
+            rows.append((name, moves_by(value, facts["n"])))
+        elif name == "between":
             ends = f"between {number(value['low_end'])} and {number(value['high_end'])}"
             found = f"{number(value['value'])}, from {number(value['low'])} to {number(value['high'])}"
             rows.append((ends, found))
-        elif value is not None:
+        else:
             rows.append((name, number(value) if isinstance(value, float) else str(value)))
     return rows
 

@@ -37,6 +37,7 @@ def show_command(
     Example: optldp show mech.json --plot heatmap.png
     """
     from ..mechanisms import Bundle, load_mechanism, verify
+    from .influence_facts import of_n_reports, one_report_times_n
 
     require_place(plot)
     mechanism = load_mechanism(table, allow_unproved=allow_unproved)
@@ -57,6 +58,7 @@ def show_command(
         "prior": None if mechanism.prior is None else mechanism.prior.source,
         "expected_variance": checked.expected_variance,
         "worst_case_variance": checked.worst_case_variance,
+        "one_report_times_n": one_report_times_n(mechanism),
         "max_log_ratio": checked.max_log_ratio,
         "max_abs_bias": checked.max_abs_bias,
         "parameters": dict(provenance.parameters),
@@ -81,6 +83,8 @@ def show_command(
     for name, value in facts.items():
         if isinstance(value, dict):
             rows += [(f"{name}: {key}", readable(item)) for key, item in value.items()]
+        elif name == "one_report_times_n" and isinstance(value, float):
+            rows.append(("one_report", of_n_reports(mechanism, value)))
         elif value not in (None, ""):
             rows.append((name, readable(value)))
     print_facts(str(table), rows)
@@ -119,12 +123,14 @@ def verify_command(
 
 def _show_bundle(name: str, bundle: Bundle, as_json: bool) -> None:
     from .bundle_facts import bundle_facts
+    from .influence_facts import of_n_reports, one_report_times_n
 
-    facts = bundle_facts(bundle)
+    facts, influence = bundle_facts(bundle), one_report_times_n(bundle)
     if as_json:
-        print_json(facts)
-    else:
-        print_facts(name, [(key, readable(value)) for key, value in facts.items() if value is not None])
+        print_json({**facts, "one_report_times_n": influence})
+        return
+    rows = [(key, readable(value)) for key, value in facts.items() if value is not None]
+    print_facts(name, rows if influence is None else [*rows, ("one_report", of_n_reports(bundle, influence))])
 
 
 def _verify_bundle(name: str, bundle: Bundle, as_json: bool) -> None:

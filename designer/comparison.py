@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from ..estimators import influence
 from ..mechanisms.budget import check_epsilon
 from ..mechanisms.errors import InputError
+from ..mechanisms.table import TabulatedMechanism
 from ..solvers import Progress
 from .mechanism_design import DEFAULT_TOLERANCE, METHODS, against_optimum
 from .prior import DEFAULT_FLOOR, Prior
@@ -19,6 +21,9 @@ class ComparisonRow:
     `ratio_to_optimal` is the expected variance over that of the "optimal" design, both under the prior as given. That
     design is optimal for the floored prior, so without a floor of 0 a ratio can fall below one: by about the floor
     times the ratio of its variance under a uniform prior to that under this one, which large budgets make large.
+
+    `one_report_times_n` is the most that one report of n moves the mean, times n, see `influence`; None for a table
+    from which no unbiased mean can be had.
     """
 
     method: str
@@ -26,6 +31,7 @@ class ComparisonRow:
     expected_variance: float
     worst_case_variance: float
     ratio_to_optimal: float
+    one_report_times_n: float | None = None
 
 
 def compare(
@@ -86,5 +92,13 @@ def compare(
                     prior, epsilon, method=method, floor=floor, tolerance=tolerance, optimum=optimum
                 )
             ratio = row.expected_variance / best.expected_variance
-            rows.append(ComparisonRow(method, epsilon, row.expected_variance, row.worst_case_variance, ratio))
+            reach = _one_report_times_n(row.mechanism)
+            rows.append(ComparisonRow(method, epsilon, row.expected_variance, row.worst_case_variance, ratio, reach))
     return rows
+
+
+def _one_report_times_n(mechanism: TabulatedMechanism) -> float | None:
+    try:
+        return float(influence(mechanism).times_n[0])
+    except InputError:
+        return None

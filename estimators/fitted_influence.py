@@ -21,7 +21,7 @@ from .weight_covariance import ems_response, maximum_response
 def fitted_influence(
     counts: ReportCounts, estimate: DistributionEstimate, coefficients: ArrayLike | None = None
 ) -> Influence:
-    r"""Return the first-order influence of one report on the mean of a fitted distribution, or on any linear functional.
+    r"""Return the first-order influence of one report on the mean of a fitted distribution, or any linear functional.
 
     With weights w that maximise the (penalised) log-likelihood, s_o the score of a report in output o, (L[o, k] /
     (L w)_o)_k, and R the derivative of w in the mean score (implicit function theorem, `maximum_response`), replacing a
@@ -29,9 +29,9 @@ def fitted_influence(
 
         a . R (s_q - s_o) / n    +    terms in 1 / n^2,
 
-    whose largest value over all outputs that the table makes is what is returned, before division by n.  It is about few
-    reports, **at this fit**: it says nothing of how far many move it, but that they never move it beyond the domain.
-    The smoothness and the pilot of "penalised", and the number of steps of stopped EM, are held as they are.
+    whose largest value over all outputs that the table makes is what is returned, before division by n.  It is about
+    few reports, **at this fit**: of how far many move it, it says only that they never move it beyond the domain. The
+    smoothness and the pilot of "penalised", and the number of steps of stopped EM, are held as they are.
 
     Parameters
     ----------

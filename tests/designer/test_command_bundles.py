@@ -124,7 +124,10 @@ class TestCategories:
         """Facts for people and programs; a proof by whole numbers where it is asked for."""
         facts = design(*CATEGORICAL, "--method", "oue")
         shown = found(optldp, "show", "made.json")
+        moved = shown.pop("one_report_times_n")
         assert {**shown, "file": "made.json"} == facts
+        assert moved == pytest.approx(1 / (shown["own_support"] - shown["other_support"]))
+        assert f"one_report     of n moves a frequency by at most {moved:.7g}/n" in optldp("show", "made.json").stdout
         checked = found(optldp, "verify", "made.json", "--exact")
         assert (checked["ok"], checked["failures"]) == (True, [])
         assert "keeps its promise" in optldp("verify", "made.json").stdout

@@ -190,7 +190,7 @@ class TestText:
         assert shown[-1] == "the weights themselves: --out FILE, --plot FILE or --json"
         names = " ".join(line.split()[0] for line in shown[1:-1])
         fit = "iterations certificate loglik stop components seconds"
-        assert names == f"method n level mean std_error ci_low ci_high {fit}"
+        assert names == f"method n level mean std_error one_report ci_low ci_high {fit}"
 
     def test_quantiles_are_a_table(self, optldp):
         """Levels down, value and interval across."""

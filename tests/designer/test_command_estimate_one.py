@@ -27,7 +27,7 @@ class TestEstimate:
 
     def test_the_level_is_95_percent_and_text_shows_all(self, optldp):
         shown = optldp("estimate", "mech.json", "reports.csv").stdout
-        assert dict(line.split() for line in shown.splitlines()[1:])["level"] == "0.95"
+        assert dict(line.split(maxsplit=1) for line in shown.splitlines()[1:])["level"] == "0.95"
         for name in ("method", "n", "mean", "std_error", "ci_low", "ci_high"):
             assert f"  {name} " in shown
 
@@ -46,7 +46,7 @@ class TestEstimate:
         text[3], text[8] = "0.125", "17"
         Path("foreign.csv").write_text("\n".join(text) + "\n")
         message = refusal("estimate", "mech.json", "foreign.csv")
-        assert "reports must be outputs of this table, got 2 of 300 that cannot be, the first 0.125 at row 2" in message
+        assert "reports must be outputs of this table, got 2 of 300 that cannot be, the first 0.125 in row 3" in message
 
     @pytest.mark.parametrize(
         ("text", "says"),

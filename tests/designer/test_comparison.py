@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from optldp.designer import METHODS, ComparisonRow, Prior, compare, comparison, design
 from optldp.designer.mechanism_design import against_optimum
+from optldp.estimators import influence
 from optldp.mechanisms import InputError
 
 PRIOR = Prior.on_knots(np.linspace(0, 50, 7), [1, 4, 9, 4, 1, 0, 0], source="public")
@@ -23,6 +24,7 @@ def test_a_row_is_what_design_finds(floor):
     for row in rows:
         made = design(PRIOR, 1.0, method=row.method, floor=floor, exact=False)
         expected = made.expected_variance, made.worst_case_variance, made.expected_variance / best
+        expected += (float(influence(made.mechanism).times_n[0]),)
         assert row == ComparisonRow(row.method, 1.0, *expected)
 
 
@@ -41,6 +43,8 @@ def test_closed_forms_have_their_known_variances():
     assert rows["duchi"].expected_variance == pytest.approx(reach**2 - 1, rel=1e-9)
     assert rows["duchi"].worst_case_variance == pytest.approx(reach**2, rel=1e-9)  # between the two knots
     assert rows["piecewise"].expected_variance == pytest.approx(5.2236, abs=5e-5)
+    assert rows["duchi"].one_report_times_n == pytest.approx(2 * reach, rel=1e-9)
+    assert rows["laplace"].one_report_times_n == pytest.approx(2 * (1 + 64 * 2), rel=1e-9)  # 64 mean lengths of 2
 
 
 def test_the_optimum_is_solved_once_per_budget(monkeypatch):

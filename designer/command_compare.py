@@ -85,8 +85,7 @@ def compare_command(
         for row in rows
     ]  # fmt: skip
     title = (
-        "Variance of one report (squared units of the data), its ratio to the optimum, and the most that one report "
-        "of n moves the mean, times n"
+        "Variance of one report (squared units of the data), its ratio to the optimum, n times its influence on a mean"
     )
     print_rows(title, header, cells)
 
@@ -110,7 +109,6 @@ def _compare_categories(prior: CategoricalPrior, epsilons: list[float], notes: l
         for epsilon, row in found
     ]
     title = (
-        "Expected squared error of all frequencies, times n reports, its ratio to the optimum, and the most that one "
-        "report moves a frequency, times n"
+        "n times the expected squared error of all frequencies, its ratio to the optimum, n times a report's influence"
     )
     print_rows(title, ["method", "epsilon", "error", "ratio", "one_report"], cells)

@@ -176,7 +176,7 @@ class TestCompare:
         shown = optldp("compare", "--prior", "prior.csv", "--epsilon", 1, *chosen).stdout
         title, header, *rows = shown.splitlines()
         assert "squared units" in title
-        assert header.split() == ["method", "epsilon", "expected", "worst", "case", "ratio"]
+        assert header.split() == ["method", "epsilon", "expected", "worst", "case", "ratio", "one_report"]
         assert [row.split()[0] for row in rows] == ["three-outputs", "optimal"]
         assert rows[1].split()[-1] == "1.0000"
         assert len({len(line) for line in (header, *rows)}) == 1

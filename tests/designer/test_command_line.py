@@ -94,7 +94,7 @@ ARGUMENTS = {
 KEYS = {
     "design": "method epsilon knots outputs expected_variance program_variance lower_bound relative_gap "
     "worst_case_variance max_log_ratio max_abs_bias status seconds table",
-    "verify": "ok epsilon max_log_ratio max_abs_bias max_row_sum_error expected_variance failures",
+    "verify": "ok verdict epsilon max_log_ratio max_abs_bias max_row_sum_error expected_variance failures",
     "audit": "ok epsilon lower_bound confidence inputs outputs counts trials foreign simulated",
     "perturb": "n clipped out simulated",
     "estimate": "method n mean std_error one_report ci_low ci_high level bias_low bias_high",

@@ -159,7 +159,8 @@ def test_a_cell_of_probability_zero_leaves_its_edge_to_the_cell_below():
 
 def test_cells_admit_every_double_between_their_ends():
     """Clients and simulations place reports on different grids; none moves an estimate beyond the cell's ends."""
-    table = TabulatedMechanism.from_edges([0.0, 1.0], [-1.0, 0.5, 2.0], [[0.5, 0.5]] * 2, 1.0)
+    knots, low, high = (np.array(ends) for ends in ([0.0, 1.0], [-1.0, 0.5], [0.5, 2.0]))
+    table = TabulatedMechanism(knots, low, high, np.full((2, 2), 0.5), 1.0, exact=True)
     drawn = np.concatenate([table.sample(np.zeros(50)), table.sample(np.zeros(50), np.random.default_rng(1))])
     assert (table.output_index(np.append(drawn, 0.1)) >= 0).all()
 

@@ -1,9 +1,10 @@
 """Bundles on disk (optldp-bundle/1): JSON with one checksum over all members; docs/bundle-format.md."""
 
+import io
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from .atomic_write import replacing
 from .attribute_sampling import AttributeSampling
@@ -11,14 +12,16 @@ from .bundle import Bundle
 from .categorical_table import CategoricalTable
 from .checksum import checksum
 from .errors import InputError, TableError
+from .json_text import from_json, to_json
 from .key_value_response import KeyValueResponse
 from .key_value_unary import KeyValueUnary
 from .local_hashing import LocalHashing
 from .personalised import PersonalisedMechanism
 from .table import TabulatedMechanism
 from .table_document import EXACT_FORMAT, FORMAT, document_to_table, table_to_document
-from .table_file import ZIP_START, checked_table, file_content, from_json, parse_table, to_json
+from .table_file import checked_table, stream_table
 from .unary_encoding import UnaryEncoding
+from .untrusted_file import json_content, one_line, opened, starts_zip
 from .verification import require_usable
 
 BUNDLE_FORMAT = "optldp-bundle/1"
@@ -104,25 +107,30 @@ def read_unverified_mechanism(path: str | os.PathLike[str]) -> TabulatedMechanis
     InputError
         A file that cannot be read.
     """
-    content = file_content(path, "mechanism")
-    try:
-        return parse_mechanism(content)
-    except TableError as error:
-        raise TableError(f"mechanism {str(path)!r} refused: {error}") from None
+    with opened(path, "mechanism") as stream:
+        try:
+            return stream_mechanism(stream)
+        except TableError as error:
+            raise TableError(f"mechanism {str(path)!r} refused: {error}") from None
 
 
 def parse_mechanism(content: bytes) -> TabulatedMechanism | Bundle:
     """Return the table or bundle in a file's bytes, not verified; TableError for anything else."""
-    if content.startswith(ZIP_START):
-        return parse_table(content)
-    document = from_json(content)
+    return stream_mechanism(io.BytesIO(content))
+
+
+def stream_mechanism(stream: BinaryIO) -> TabulatedMechanism | Bundle:
+    """Return the table or bundle in an open file as `parse_mechanism` does."""
+    if starts_zip(stream):
+        return stream_table(stream)
     try:
+        document = from_json(json_content(stream))
         if not isinstance(document, dict) or document.get("format") != BUNDLE_FORMAT:
             return checked_table(document)
         bundle = document_to_mechanism({k: v for k, v in document.items() if k != "checksum"})
         found = checksum(document)
-    except InputError as error:
-        raise TableError(str(error)) from None
+    except (InputError, TableError) as error:
+        raise TableError(one_line(error)) from None
     except RecursionError:
         raise TableError("the document must not be nested deeper than a bundle is") from None
     if document.get("checksum") != found:

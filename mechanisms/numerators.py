@@ -13,6 +13,9 @@ DENOMINATOR = 2**53
 """Numerators, running sums of a row and 53 random bits are then exact doubles, in JavaScript too, and 64-bit integers
 leave room for the sum of a thousand; one unit is 1.1e-16, the precision that tables are designed in anyway."""
 
+BLOCK_ENTRIES = 2**17
+"""Entries looked at at a time: what is made of them on the way stays in the cache and takes no memory to speak of."""
+
 
 def to_numerators(probabilities: np.ndarray) -> np.ndarray:
     """Return the probabilities times 2^53 as whole numbers, or raise TableError where they are none.
@@ -36,19 +39,25 @@ def to_numerators(probabilities: np.ndarray) -> np.ndarray:
     >>> to_numerators(np.array([[0.75, 0.25]])).tolist()
     [[6755399441055744, 2251799813685248]]
     """
-    scaled = probabilities * float(DENOMINATOR)
-    whole = np.rint(scaled)
-    wrong = np.argwhere((whole != scaled) | (whole < 0) | (whole > DENOMINATOR))
-    if wrong.size:
-        i, j = wrong[0]
-        raise TableError(
-            f"exact probabilities must be multiples of 2^-53, got {float(probabilities[i, j])!r} at row {i}, output {j}"
-        )
-    return check_numerators(whole.astype(np.int64))
+    numerators = np.empty(probabilities.shape, dtype=np.int64)
+    rows = max(1, BLOCK_ENTRIES // max(probabilities.shape[1], 1))
+    for first in range(0, len(probabilities), rows):
+        block = probabilities[first : first + rows]
+        scaled = block * float(DENOMINATOR)
+        wrong = np.argwhere((np.rint(scaled) != scaled) | (scaled < 0) | (scaled > DENOMINATOR))
+        if wrong.size:
+            i, j = wrong[0]
+            found = f"{float(block[i, j])!r} at row {first + i}, output {j}"
+            raise TableError(f"exact probabilities must be multiples of 2^-53, got {found}")
+        numerators[first : first + rows] = scaled
+        check_numerators(numerators[first : first + rows], first)
+    return numerators
 
 
-def check_numerators(numerators: np.ndarray) -> np.ndarray:
+def check_numerators(numerators: np.ndarray, first: int = 0) -> np.ndarray:
     """Return the (n, m) int64 matrix if it is one of probabilities over 2^53, or raise TableError.
+
+    It may be part of a larger one, of which its first row has this number.
 
     Example
     -------
@@ -60,10 +69,10 @@ def check_numerators(numerators: np.ndarray) -> np.ndarray:
     wrong = np.argwhere((numerators < 0) | (numerators > DENOMINATOR))
     if wrong.size:
         i, j = wrong[0]
-        raise TableError(f"numerators must lie in 0..2^53, got {numerators[i, j]} at row {i}, output {j}")
+        raise TableError(f"numerators must lie in 0..2^53, got {numerators[i, j]} at row {first + i}, output {j}")
     upper, lower = (numerators >> 26).sum(axis=1), (numerators & (2**26 - 1)).sum(axis=1)  # neither can overflow
     excess = [(a << 26) + b - DENOMINATOR for a, b in zip(upper.tolist(), lower.tolist(), strict=True)]
-    for i, units in enumerate(excess):
+    for i, units in enumerate(excess, start=first):
         if units:
             raise TableError(f"row {i} must sum to 2^53 exactly, got {abs(units)} {'more' if units > 0 else 'less'}")
     return numerators

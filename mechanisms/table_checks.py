@@ -87,15 +87,27 @@ def check_probabilities(values: object, shape: tuple[int, int]) -> np.ndarray:
     matrix = read_only("probabilities", values, 2)
     if matrix.shape != shape:
         raise TableError(f"probabilities must have shape {shape} (knots, outputs), got {matrix.shape}")
+    check_rows(matrix)
+    return matrix
+
+
+def check_rows(matrix: np.ndarray, first: int = 0) -> None:
+    """Raise TableError unless rows, of which the first has this number in its table, are probability laws.
+
+    Example
+    -------
+    >>> check_rows(np.array([[0.25, 0.75]]))
+    """
     wrong = np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))
     if wrong.size:
         i, j = wrong[0]
-        raise TableError(f"probabilities must be finite and non-negative, got {matrix[i, j]} at row {i}, output {j}")
-    sums = matrix.sum(axis=1)
+        found = f"{matrix[i, j]} at row {first + i}, output {j}"
+        raise TableError(f"probabilities must be finite and non-negative, got {found}")
+    with np.errstate(over="ignore"):  # an infinite sum is refused
+        sums = matrix.sum(axis=1)
     wrong = np.flatnonzero(~(np.abs(sums - 1) <= ROW_SUM_TOLERANCE))
     if wrong.size:
-        raise TableError(f"every row must sum to 1, got {sums[wrong[0]]} in row {wrong[0]}")
-    return matrix
+        raise TableError(f"every row must sum to 1, got {sums[wrong[0]]} in row {first + wrong[0]}")
 
 
 def check_exact(exact: object, probabilities: np.ndarray, within: WithinCell) -> None:

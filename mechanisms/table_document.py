@@ -20,6 +20,9 @@ KEYS = (*_AROUND[0], "probabilities", *_AROUND[1])
 EXACT_KEYS = (*_AROUND[0], "denominator", "numerators", *_AROUND[1])
 INFINITE = {"-inf": -np.inf, "inf": np.inf}
 
+MAX_SIDE = 2**17
+"""Knots and outputs that a file may have: designs have thousands, and a proof holds some numbers of each in memory."""
+
 
 def table_to_document(table: TabulatedMechanism) -> dict[str, Any]:
     """Return the document of a table; matrices and vectors stay numpy arrays.
@@ -30,7 +33,10 @@ def table_to_document(table: TabulatedMechanism) -> dict[str, Any]:
     >>> document = table_to_document(table)
     >>> document["format"], document["within"], document["prior"]
     ('optldp-table/1', {'kind': 'uniform'}, None)
+
+    Raises TableError for more knots or outputs than a file may have.
     """
+    require_sides(table.knots, table.low)
     prior = table.prior
     exact = {"denominator": DENOMINATOR, "numerators": table.numerators} if table.exact else {}
     return {
@@ -67,6 +73,7 @@ def document_to_table(document: Mapping[str, Any]) -> TabulatedMechanism:
     """
     exact = document.get("format") == EXACT_FORMAT
     require_keys("the table", document, EXACT_KEYS if exact else KEYS, optional=("checksum",))
+    require_sides(document["knots"], document["low"])
     if exact:
         require_denominator(document["denominator"])
         probabilities = numerators_from_document(document["numerators"]) / DENOMINATOR
@@ -88,6 +95,13 @@ def document_to_table(document: Mapping[str, Any]) -> TabulatedMechanism:
     )
 
 
+def require_sides(*sides: object) -> None:
+    """Raise TableError for lists of knots or outputs that are longer than a file may have."""
+    for side in sides:
+        if isinstance(side, list | np.ndarray) and len(side) > MAX_SIDE:
+            raise TableError(f"a table file must have at most {MAX_SIDE} knots and outputs, got {len(side)}: use fewer")
+
+
 def require_keys(
     where: str, value: Mapping[str, Any], required: tuple[str, ...], optional: tuple[str, ...] = ()
 ) -> None:
@@ -97,12 +111,17 @@ def require_keys(
             raise TableError(f"{where} must have the key {key!r}, which is missing")
     for key in value:
         if key not in required and key not in optional:
-            raise TableError(f"{where} must have the keys {', '.join(required)} only, got {key!r}")
+            raise TableError(f"{where} must have the keys {', '.join(required)} only, got {key!r:.60}")
 
 
 def ends_to_document(ends: np.ndarray) -> np.ndarray | list[float | str]:
-    """Return the ends of outputs, infinite ones as the text "-inf" or "inf": JSON has no number for them."""
-    if np.isfinite(ends).all() or ends.ndim != 1:
+    """Return the ends of outputs, infinite ones as the text "-inf" or "inf": JSON has no number for them.
+
+    Raises TableError for ends that are no numbers, which would be taken for infinite.
+    """
+    if np.isnan(ends).any():
+        raise TableError(f"ends of outputs must be numbers, got nan at output {int(np.argmax(np.isnan(ends)))}")
+    if np.isfinite(ends).all():
         return ends
     return [float(v) if np.isfinite(v) else "inf" if v > 0 else "-inf" for v in ends]
 
@@ -112,7 +131,7 @@ def ends_from_document(name: str, value: object) -> np.ndarray:
     if isinstance(value, list):
         wrong = [v for v in value if isinstance(v, str) and v not in INFINITE]
         if wrong:
-            raise TableError(f'{name} must hold numbers, "-inf" or "inf", got {wrong[0]!r}')
+            raise TableError(f'{name} must hold numbers, "-inf" or "inf", got {wrong[0]!r:.60}')
         return _numbers(name, [INFINITE[v] if isinstance(v, str) else v for v in value])
     return _numbers(name, value)
 
@@ -149,14 +168,14 @@ def as_object(name: str, value: object) -> Mapping[str, Any]:
 def as_text(name: str, value: object) -> str:
     """Return the value if it is text, or raise TableError."""
     if not isinstance(value, str):
-        raise TableError(f"{name} must be text, got {value!r}")
+        raise TableError(f"{name} must be text, got {value!r:.60}")
     return value
 
 
 def as_number(name: str, value: object) -> float:
     """Return the value as a double if it is a number, or raise TableError."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TableError(f"{name} must be a number, got {value!r}")
+        raise TableError(f"{name} must be a number, got {value!r:.60}")
     return float(_to_doubles(name, [value])[0])
 
 

@@ -4,35 +4,22 @@ Both forms hold the same document with the same checksum. A table of 401 knots a
 but at most 2.6 MB of npz (a zip of binary arrays, without pickle), and loads about ten times faster.
 """
 
-import json
+import io
 import os
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, BinaryIO
 
 from .atomic_write import replacing
 from .checksum import checksum
 from .errors import InputError, TableError
-from .npz_archive import UNREADABLE_ARCHIVE as UNREADABLE_ARCHIVE  # other archives are read with it too
-from .npz_archive import pack_arrays, unpack_arrays
+from .json_text import from_json, to_json
+from .npz_table import from_npz, to_npz
 from .table import TabulatedMechanism
-from .table_document import (
-    EXACT_FORMAT,
-    FORMAT,
-    document_to_table,
-    ends_from_document,
-    ends_to_document,
-    require_keys,
-    table_to_document,
-)
+from .table_document import EXACT_FORMAT, FORMAT, document_to_table, require_keys, table_to_document
+from .untrusted_file import json_content, one_line, opened, starts_zip
 from .verification import require_usable
 
-MAX_BYTES = 2**29
-"""Larger files are refused unread: 512 MiB holds 2,500 knots and 10,000 outputs as JSON."""
-
 SUFFIXES = (".json", ".npz")
-ZIP_START = b"PK"
 
 
 def save_table(table: TabulatedMechanism, path: str | os.PathLike[str], *, allow_unproved: bool = False) -> None:
@@ -110,22 +97,11 @@ def read_unverified_table(path: str | os.PathLike[str]) -> TabulatedMechanism:
     InputError
         A file that cannot be read.
     """
-    content = file_content(path, "table")
-    try:
-        return parse_table(content)
-    except TableError as error:
-        raise TableError(f"table {str(path)!r} refused: {error}") from None
-
-
-def file_content(path: str | os.PathLike[str], what: str) -> bytes:
-    """Return the bytes of a file, or raise TableError for one that is too large, InputError for an unreadable one."""
-    name = repr(str(path))
-    try:
-        if Path(path).stat().st_size > MAX_BYTES:
-            raise TableError(f"a {what} file must be at most {MAX_BYTES} bytes, got more in {name}")
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"the {what} must be a readable file, got {name}: {error.strerror or error}") from None
+    with opened(path, "table") as stream:
+        try:
+            return stream_table(stream)
+        except TableError as error:
+            raise TableError(f"table {str(path)!r} refused: {error}") from None
 
 
 def parse_table(content: bytes) -> TabulatedMechanism:
@@ -136,10 +112,15 @@ def parse_table(content: bytes) -> TabulatedMechanism:
     TableError
         Not a table, truncated, of another version, or altered.
     """
+    return stream_table(io.BytesIO(content))
+
+
+def stream_table(stream: BinaryIO) -> TabulatedMechanism:
+    """Return the table in an open file as `parse_table` does."""
     try:
-        return checked_table(from_npz(content) if content.startswith(ZIP_START) else from_json(content))
-    except InputError as error:
-        raise TableError(str(error)) from None
+        return checked_table(from_npz(stream) if starts_zip(stream) else from_json(json_content(stream)))
+    except (InputError, TableError) as error:
+        raise TableError(one_line(error)) from None
 
 
 def checked_table(document: Any) -> TabulatedMechanism:
@@ -158,84 +139,3 @@ def checked_table(document: Any) -> TabulatedMechanism:
     if document["checksum"] != found:
         raise TableError(f"checksum must be {found}, got {document['checksum']!r}: the file was altered")
     return table
-
-
-def to_json(document: dict[str, Any]) -> str:
-    """Return JSON text with a line for each member and matrix row, to be read and compared by eye."""
-    return _json_lines(document, "") + "\n"
-
-
-def _json_lines(value: Any, indent: str) -> str:
-    deeper = indent + " "
-    if isinstance(value, dict) and value:
-        inner = (f"{deeper}{json.dumps(k)}: {_json_lines(v, deeper)}" for k, v in value.items())
-        return "{\n" + ",\n".join(inner) + "\n" + indent + "}"
-    if isinstance(value, np.ndarray) and value.ndim == 2:
-        inner = (deeper + json.dumps(row.tolist(), allow_nan=False) for row in value)
-        return "[\n" + ",\n".join(inner) + "\n" + indent + "]"
-    if isinstance(value, list) and any(isinstance(element, dict) for element in value):
-        return "[\n" + ",\n".join(deeper + _json_lines(element, deeper) for element in value) + "\n" + indent + "]"
-    plain = value.tolist() if isinstance(value, np.ndarray) else value
-    return json.dumps(plain, allow_nan=False)
-
-
-def from_json(content: bytes) -> Any:
-    """Return the JSON value of a file, or raise TableError; a key that comes twice is refused."""
-    try:
-        return json.loads(content, object_pairs_hook=_without_repeats)
-    except TableError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise TableError(f"the file must be whole JSON text: {error}") from None
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        keys = [key for key, _ in pairs]
-        repeated = next(key for key in keys if keys.count(key) > 1)
-        raise TableError(f"keys must not repeat, got {repeated!r} twice")
-    return members
-
-
-def to_npz(document: dict[str, Any]) -> bytes:
-    """Return a zip of the document's arrays, each named by its path, and of the rest as JSON text."""
-    arrays: dict[str, np.ndarray] = {}
-    rest: dict[str, Any] = {}
-    for key, value in document.items():
-        if key in ("low", "high"):
-            arrays[key] = ends_from_document(key, value)
-        elif isinstance(value, np.ndarray):
-            arrays[key] = value
-        elif isinstance(value, dict):
-            arrays |= {f"{key}.{k}": v for k, v in value.items() if isinstance(v, np.ndarray)}
-            rest[key] = {k: v for k, v in value.items() if not isinstance(v, np.ndarray)}
-        else:
-            rest[key] = value
-    text = np.frombuffer(json.dumps(rest, allow_nan=False).encode(), dtype=np.uint8)
-    return pack_arrays({"document": text, **arrays})
-
-
-def from_npz(content: bytes) -> Any:
-    """Return the document of an npz file with its arrays in place, or raise TableError."""
-    arrays = unpack_arrays(content, MAX_BYTES)
-    text = arrays.pop("document", None)
-    if text is None:
-        raise TableError("an npz table must have the array 'document', which is missing")
-    document = from_json(text.tobytes())
-    for name, array in arrays.items():
-        _put(document, name, array)
-    return document
-
-
-def _put(document: Any, name: str, array: np.ndarray) -> None:
-    *parents, key = name.split(".")
-    place = document
-    for parent in parents:
-        place = place.get(parent) if isinstance(place, dict) else None
-    if not isinstance(place, dict) or key in place:
-        raise TableError(f"the array {name!r} has no place in the document")
-    kind = np.dtype(np.int64 if name == "numerators" else np.float64)
-    if array.dtype != kind or array.ndim not in (1, 2):
-        raise TableError(f"the array {name!r} must hold {kind.name}, in a list or a matrix")
-    place[key] = ends_to_document(array) if name in ("low", "high") else array

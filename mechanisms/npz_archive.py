@@ -111,7 +111,9 @@ class NpzArchive:
             return _array(self._members[name], np.dtype(kind), shape, check, most)
         except TableError:
             raise
-        except (OSError, ValueError, zlib.error) as error:
+        except ValueError as error:
+            raise TableError(f"the array {name!r:.60} {error}") from None
+        except (OSError, zlib.error) as error:
             raise TableError(f"the array {name!r:.60} must be whole: {error}") from None
 
 
@@ -132,22 +134,22 @@ def _shape(member: Member, kind: np.dtype, wanted: tuple[int | None, ...], most:
     """The shape in a member's header, which must be of that type, fit what is wanted and fill the member."""
     magic = bytes(member.read(8))
     if magic != b"\x93NUMPY\x01\x00":
-        raise ValueError("it must be of npy version 1.0")
+        raise ValueError(f"must be of npy version 1.0, got {magic!r}")
     length = int.from_bytes(member.read(2), "little")
     header = HEADER.fullmatch(bytes(member.read(length)))
     if header is None:
-        raise ValueError("its header must give a type of plain numbers and a shape")
+        raise ValueError("must have a header of a type of plain numbers and a shape")
     described, by_columns, sizes = (part.decode() for part in header.groups())
     shape = tuple(int(size) for size in sizes.split(",") if size.strip())
     if described != kind.str or by_columns == "True":
         order = "by columns" if by_columns == "True" else "by rows"
-        raise ValueError(f"it must hold {kind.name} ({kind.str}) by rows, got {described} {order}")
+        raise ValueError(f"must hold {kind.name} ({kind.str}) by rows, got {described} {order}")
     fits = len(shape) == len(wanted) and all(w in (None, s) and s <= most for s, w in zip(shape, wanted, strict=True))
     if not fits:
         sides = ", ".join(f"up to {most}" if size is None else str(size) for size in wanted)
-        raise ValueError(f"its shape must be ({sides}), got {shape}")
+        raise ValueError(f"must have the shape ({sides}), got {shape}")
     if (taken := math.prod(shape) * kind.itemsize) != member.size - 10 - length:
-        raise ValueError(f"an array of shape {shape} must take {taken} bytes, got another size")
+        raise ValueError(f"must take {taken} bytes for its shape {shape}, got another size")
     return shape
 
 
@@ -170,9 +172,7 @@ def pack_arrays(arrays: dict[str, np.ndarray]) -> bytes:
     members = [(name + SUFFIX, _npy(array)) for name, array in arrays.items()]
     total = sum(len(content) for _, content in members)
     if total > MAX_UNPACKED:
-        raise InputError(
-            f"a file's arrays must take at most {MAX_UNPACKED} bytes, got {total}: use fewer outputs"
-        )
+        raise InputError(f"a file's arrays must take at most {MAX_UNPACKED} bytes, got {total}: use fewer outputs")
     content = pack_members(members, deflate=True)
     return content if total <= largest_unpacked(len(content)) else pack_members(members, deflate=False)
 

@@ -50,9 +50,7 @@ def text_array(document: dict[str, Any]) -> np.ndarray:
     """Return the bytes of a document's JSON text; InputError for more than are read again."""
     text = json.dumps(document, allow_nan=False).encode()
     if len(text) > MOST_TEXT:
-        raise InputError(
-            f"all but the arrays must take at most {MOST_TEXT} bytes, got {len(text)}: shorten it"
-        )
+        raise InputError(f"all but the arrays must take at most {MOST_TEXT} bytes, got {len(text)}: shorten it")
     return np.frombuffer(text, dtype=np.uint8)
 
 

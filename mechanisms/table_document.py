@@ -20,7 +20,7 @@ KEYS = (*_AROUND[0], "probabilities", *_AROUND[1])
 EXACT_KEYS = (*_AROUND[0], "denominator", "numerators", *_AROUND[1])
 INFINITE = {"-inf": -np.inf, "inf": np.inf}
 
-MAX_SIDE = 2**17
+MAX_SIDE = 2**15
 """Knots and outputs that a file may have: designs have thousands, and a proof holds some numbers of each in memory."""
 
 

@@ -15,7 +15,7 @@ from .errors import InputError, TableError
 from .json_text import from_json, to_json
 from .npz_table import from_npz, to_npz
 from .table import TabulatedMechanism
-from .table_document import EXACT_FORMAT, FORMAT, document_to_table, require_keys, table_to_document
+from .table_document import EXACT_FORMAT, FORMAT, document_to_table, table_to_document
 from .untrusted_file import json_content, one_line, opened, starts_zip
 from .verification import require_usable
 
@@ -127,7 +127,9 @@ def checked_table(document: Any) -> TabulatedMechanism:
     """Return the table of a whole document whose format and checksum are right; TableError or InputError else."""
     if not isinstance(document, dict):
         raise TableError(f"the file must hold one JSON object, got {type(document).__name__}")
-    require_keys("the table", document, ("format", "checksum"), optional=tuple(document))
+    for key in ("format", "checksum"):
+        if key not in document:
+            raise TableError(f"the table must have the key {key!r}, which is missing")
     if document["format"] not in (FORMAT, EXACT_FORMAT):
         known = f"{FORMAT!r} or {EXACT_FORMAT!r}"
         raise TableError(f"format must be {known}, got {document['format']!r:.60}: another optldp wrote it")

@@ -43,12 +43,12 @@ class Member:
     def read(self, size: int) -> bytearray:
         """Return the next `size` bytes, which must be there."""
         if size > self._left:
-            raise ValueError(f"it ends {size - self._left} bytes early")
+            raise ValueError(f"must be whole, got {size - self._left} bytes too few")
         found = bytearray()
         while len(found) < size:
             piece = self._piece(size - len(found))
             if not piece:
-                raise ValueError("it unpacks to less than its size")
+                raise ValueError("must unpack to the size that is declared, got less")
             found += piece
         self._left -= size
         self._checked = zlib.crc32(found, self._checked)
@@ -57,9 +57,9 @@ class Member:
     def finish(self) -> None:
         """Refuse a member of which something is left, or that is not what was packed."""
         if self._left or self._piece(1) or self._packed or (self._inflater and not self._whole(self._inflater)):
-            raise ValueError("it unpacks to more than its size")
+            raise ValueError("must unpack to the size that is declared, got more")
         if self._checked != self._expected:
-            raise ValueError("it was damaged")
+            raise ValueError("must be whole, got bytes of another CRC: it was damaged")
 
     @staticmethod
     def _whole(inflater: "zlib._Decompress") -> bool:

@@ -103,5 +103,5 @@ def test_an_archive_with_numerators_of_another_type_is_refused(tmp_path):
         arrays = dict(archive)
     for wrong in (arrays["numerators"].astype(float), arrays["numerators"].astype(np.int32), arrays["numerators"][0]):
         np.savez(tmp_path / "bad.npz", **{**arrays, "numerators": wrong})
-        with pytest.raises(TableError, match=r"'numerators' must hold int64|must be a matrix of int64"):
+        with pytest.raises(TableError, match=r"'numerators' must (hold int64|have the shape \(2, 2\))"):
             load_table(tmp_path / "bad.npz")

@@ -17,7 +17,6 @@ from optldp.mechanisms import (
     piecewise,
     save_table,
 )
-from optldp.mechanisms import table_file as module
 from optldp.mechanisms.checksum import checksum
 from optldp.mechanisms.table_document import KEYS
 
@@ -184,9 +183,9 @@ def test_a_tampered_document_is_refused_even_with_a_fresh_checksum(saved, change
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (set_cell(0, 1, float("nan")), "finite and non-negative, got nan at row 0, output 1"),
-        (inside("provenance", "parameters", {"a": float("inf")}), "must be finite, got inf"),
-        (set_(epsilon=float("nan")), "epsilon must be positive and finite, got nan"),
+        (set_cell(0, 1, float("nan")), "numbers must be finite, got NaN"),
+        (inside("provenance", "parameters", {"a": float("inf")}), "numbers must be finite, got Infinity"),
+        (set_(epsilon=-float("inf")), "numbers must be finite, got -Infinity"),
         (set_(epsilon=10**400), "epsilon must hold numbers that fit in a double"),
         (set_(knots=[0, 10**400, 3]), "knots must hold numbers that fit in a double"),
         (set_(epsilon=1.5), "checksum must be sha256:"),
@@ -203,16 +202,18 @@ def test_a_document_that_was_only_edited_is_refused(saved, change, message):
         load_table(saved, allow_unproved=True)
 
 
-def test_files_larger_than_the_cap_are_refused(tmp_path, monkeypatch):
-    """By their size on disk, and by the size that an archive would unpack to."""
-    for name in ("t.json", "t.npz"):
-        save_table(laplace(np.arange(300.0), 1.0), tmp_path / name, allow_unproved=True)
-    monkeypatch.setattr(module, "MAX_BYTES", 300_000)
-    with pytest.raises(TableError, match="at most 300000 bytes"):
+def test_text_larger_than_the_cap_is_neither_written_nor_read(tmp_path, monkeypatch):
+    """The other form has room for it."""
+    table = laplace(np.arange(300.0), 1.0)
+    save_table(table, tmp_path / "t.json", allow_unproved=True)
+    monkeypatch.setattr("optldp.mechanisms.json_text.MAX_JSON_BYTES", 300_000)
+    with pytest.raises(TableError, match="at most 300000 bytes long, got .*: use a table's .npz form"):
         load_table(tmp_path / "t.json", allow_unproved=True)
-    assert (tmp_path / "t.npz").stat().st_size < 300_000
-    with pytest.raises(TableError, match="arrays must take at most"):
-        load_table(tmp_path / "t.npz", allow_unproved=True)
+    with pytest.raises(InputError, match="at most 300000 bytes long, got more: use a table's .npz form"):
+        save_table(table, tmp_path / "new.json", allow_unproved=True)
+    save_table(table, tmp_path / "t.npz", allow_unproved=True)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["t.json", "t.npz"]
+    same(table, load_table(tmp_path / "t.npz", allow_unproved=True))
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ..estimators.data_file import FilePath
 from ..mechanisms.atomic_write import replacing
-from ..mechanisms.errors import InputError
+from ..mechanisms.errors import InputError, TableError
+from ..mechanisms.json_text import from_json
 
 Item = TypeVar("Item")
+
+LONGEST_LINE = 2**20
+"""Bytes of a line: a row has some hundred, a budget of bounds with all its criteria some ten thousand."""
 
 
 @dataclass(frozen=True)
@@ -82,21 +86,25 @@ class ResultsFile(Generic[Item]):
     ) -> None:
         self.path, self.wording = Path(path), wording
         self.items: list[Item] = []
-        content = self._content()
-        if not content:
+        number = whole = 0
+        for number, line in enumerate(self._lines(), start=1):
+            if number == 1:
+                self._check_header(line, header)
+            if not line.endswith(b"\n"):  # what an interruption left of a line
+                self._change(lambda size=whole: os.truncate(self.path, size))
+                return
+            whole += len(line)
+            if number > 1:
+                self._take_up(number, item(_parsed(line)))
+        if not number:
             with replacing(self.path) as part:
                 part.write_bytes(_line(header))
-            return
-        lines = content.split(b"\n")
-        torn = lines.pop()  # empty, or what an interruption left of a line
-        self._check_header(lines[0] if lines else torn, header)
-        for number, line in enumerate(lines[1:], start=2):
-            found = item(_parsed(line))
-            if found is None:
-                raise InputError(f"line {number} of results {str(self.path)!r} must be {wording.line}: delete it")
-            self.items.append(found)
-        if torn:
-            self._change(lambda: os.truncate(self.path, len(content) - len(torn)))
+
+    def _take_up(self, number: int, found: Item | None) -> None:
+        if found is None:
+            where = f"line {number} of results {str(self.path)!r}"
+            raise InputError(f"{where} must be {self.wording.line}: delete it")
+        self.items.append(found)
 
     def append(self, documents: Iterable[Any]) -> None:
         """Add lines and flush them to the disk; InputError where that cannot be done."""
@@ -108,11 +116,21 @@ class ResultsFile(Generic[Item]):
 
         self._change(add)
 
-    def _content(self) -> bytes:
+    def _lines(self) -> Iterator[bytes]:
+        """The lines, each with its end; none of a file that is missing."""
         if self.path.exists() and not self.path.is_file():
             raise InputError(f"results must be a readable file, got {str(self.path)!r}, which is none: name another")
         try:
-            return self.path.read_bytes() if self.path.exists() else b""
+            with self.path.open("rb") as stream:
+                while line := stream.readline(LONGEST_LINE + 1):
+                    if len(line) > LONGEST_LINE:
+                        raise InputError(
+                            f"results must have lines of at most {LONGEST_LINE} bytes, got a longer one in "
+                            f"{str(self.path)!r}: name another"
+                        )
+                    yield line
+        except FileNotFoundError:
+            return
         except OSError as error:
             raise InputError(f"results must be a readable file, got {str(self.path)!r}: {error.strerror}") from None
 
@@ -142,6 +160,6 @@ def _line(document: Any) -> bytes:
 
 def _parsed(line: bytes) -> Any:
     try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
+        return from_json(line)
+    except TableError:
         return None

@@ -12,6 +12,7 @@ from ..mechanisms.categorical_mechanism import CategoricalMechanism, PureProtoco
 from ..mechanisms.errors import InputError
 from ..solvers.bit_likelihood import count_bit_rows
 from .support_counts import support_counts
+from .user_numbers import counts_of_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,11 @@ class CategoryCounts:
     counts : (R,) ndarray of int
         Positive.
 
+    Raises
+    ------
+    InputError
+        Reports that the mechanism cannot make, other counts than theirs, or too many users.
+
     Example
     -------
     >>> from optldp.mechanisms.categorical_table import categorical_grr
@@ -42,6 +48,11 @@ class CategoryCounts:
     mechanism: CategoricalMechanism
     reports: np.ndarray
     counts: np.ndarray
+
+    def __post_init__(self) -> None:
+        reports = self.mechanism.checked_reports(self.reports)
+        object.__setattr__(self, "reports", reports)
+        object.__setattr__(self, "counts", counts_of_rows(self.counts, len(reports)))
 
     @classmethod
     def from_reports(cls, mechanism: CategoricalMechanism, reports: ArrayLike) -> Self:

@@ -5,10 +5,9 @@ An npz archive (a zip of binary arrays, without pickle): the text ``document``, 
 and so on. No keys, no rows, no tables: the tables are wanted again when the counts are read.
 """
 
-import io
-import json
+import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,19 @@ import numpy as np
 from ..mechanisms.atomic_write import replacing
 from ..mechanisms.checksum import checksum
 from ..mechanisms.errors import InputError, TableError
+from ..mechanisms.npz_archive import NpzArchive, pack_arrays
+from ..mechanisms.npz_table import text_array, text_document
 from ..mechanisms.table import TabulatedMechanism
-from ..mechanisms.table_document import table_to_document
-from ..mechanisms.table_file import UNREADABLE_ARCHIVE, from_json
-from .report_counts import ReportCounts, Service
-from .report_group import ReportGroup
+from ..mechanisms.table_document import require_keys, table_to_document
+from ..mechanisms.untrusted_file import one_line, opened
+from .report_counts import ReportCounts, Service, require_outputs, require_sets
+from .report_group import ReportGroup, increasing_rows
+from .user_numbers import whole_counts
 
 FORMAT = "optldp-counts/1"
+
+MOST_GROUPS = 2**12
+"""Sets of services that a file may have: all those of twelve services."""
 
 FINGERPRINT = ("units", "knots", "low", "high", "probabilities", "within")
 """What makes a table the same table: all that reports depend on; not its prior, claims or history."""
@@ -41,7 +46,8 @@ def save_counts(counts: ReportCounts, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     InputError
-        Another suffix, or a place that cannot be written; nothing is left behind.
+        Another suffix, more sets of services than a file may have, or a place that cannot be written; nothing is
+        left behind.
 
     Example
     -------
@@ -63,11 +69,13 @@ def save_counts(counts: ReportCounts, path: str | os.PathLike[str]) -> None:
         "services": [{"name": s.name, "table": table_fingerprint(s.mechanism)} for s in counts.services],
         "groups": [list(group.services) for group in counts.groups],
     }
-    arrays = {"document": np.frombuffer(json.dumps(document).encode(), dtype=np.uint8)}
+    _require_few(len(counts.groups))
+    arrays = {"document": text_array(document)}
     for number, group in enumerate(counts.groups):
         arrays |= {f"outputs.{number}": group.outputs, f"counts.{number}": group.counts}
+    content = pack_arrays(arrays)
     with replacing(target) as temporary:
-        np.savez_compressed(temporary, **arrays)  # pyright: ignore[reportArgumentType] -- no array is allow_pickle
+        temporary.write_bytes(content)
 
 
 def load_counts(path: str | os.PathLike[str], mechanisms: Sequence[TabulatedMechanism]) -> ReportCounts:
@@ -84,23 +92,17 @@ def load_counts(path: str | os.PathLike[str], mechanisms: Sequence[TabulatedMech
     InputError
         A file that cannot be read or holds no counts, counts of other services, or of other tables than these.
     """
-    name = repr(str(path))
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"counts must be in a readable file, got {name}: {error.strerror or error}") from None
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {member: archive[member] for member in archive.files}
-    except UNREADABLE_ARCHIVE as error:
-        raise InputError(f"{name} must be a whole npz archive of counts: {' '.join(str(error).split())}") from None
-    try:
-        document = _document(arrays)
-        services = _services(document["services"], mechanisms)
-        groups = tuple(_group(arrays, number, of) for number, of in enumerate(document["groups"]))
-        return ReportCounts(services, groups)
-    except (InputError, TableError) as error:
-        raise InputError(f"counts {name} refused: {error}") from None
+    with opened(path, "file of counts") as stream:
+        try:
+            archive = NpzArchive(stream, 1 + 2 * MOST_GROUPS)
+            document = _document(archive)
+            services = _services(document["services"], mechanisms)
+            sets = [tuple(group) for group in document["groups"]]
+            require_sets(sets, len(services))
+            groups = tuple(_group(archive, number, of, services) for number, of in enumerate(sets))
+            return ReportCounts(services, groups)
+        except (InputError, TableError) as error:
+            raise InputError(f"counts {str(path)!r} refused: {one_line(error)}") from None
 
 
 def table_fingerprint(mechanism: TabulatedMechanism) -> str:
@@ -116,28 +118,35 @@ def table_fingerprint(mechanism: TabulatedMechanism) -> str:
     return checksum({name: document[name] for name in FINGERPRINT})
 
 
-def _document(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    text = arrays.get("document")
-    if not isinstance(text, np.ndarray) or text.dtype != np.uint8:
-        raise InputError("it must have the text 'document', which is missing")
-    document = from_json(text.tobytes())
+def _document(archive: NpzArchive) -> dict[str, Any]:
+    document = text_document(archive)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         found = document.get("format") if isinstance(document, dict) else None
-        raise InputError(f"format must be {FORMAT!r}, got {found!r}")
-    services, groups = document.get("services"), document.get("groups")
+        raise InputError(f"format must be {FORMAT!r}, got {found!r:.60}")
+    require_keys("the counts", document, ("format", "services", "groups"))
+    services, groups = document["services"], document["groups"]
     if not isinstance(services, list) or not all(
-        isinstance(s, dict) and isinstance(s.get("name"), str) and isinstance(s.get("table"), str) for s in services
+        isinstance(s, dict) and set(s) == {"name", "table"} and all(isinstance(v, str) for v in s.values())
+        for s in services
     ):
         raise InputError("services must be a list of names and table fingerprints")
     if not isinstance(groups, list) or not all(
         isinstance(group, list) and all(type(j) is int for j in group) for group in groups
     ):
         raise InputError("groups must be lists of positions of services")
-    if len(arrays) != 1 + 2 * len(groups):
-        raise InputError(
-            f"it must have outputs and counts for each of its {len(groups)} groups, got {len(arrays) - 1} arrays"
-        )
+    _require_few(len(groups))
+    if len(archive.names) != 1 + 2 * len(groups):
+        found = f"{len(archive.names) - 1} arrays"
+        raise InputError(f"it must have outputs and counts for each of its {len(groups)} groups, got {found}")
     return document
+
+
+def _require_few(n_groups: int) -> None:
+    if n_groups > MOST_GROUPS:
+        raise InputError(
+            f"a file of counts must have at most {MOST_GROUPS} sets of services, got {n_groups}: "
+            "count fewer services together"
+        )
 
 
 def _services(recorded: list[dict[str, str]], mechanisms: Sequence[TabulatedMechanism]) -> tuple[Service, ...]:
@@ -152,9 +161,20 @@ def _services(recorded: list[dict[str, str]], mechanisms: Sequence[TabulatedMech
     return tuple(Service(entry["name"], mechanism) for entry, mechanism in zip(recorded, mechanisms, strict=True))
 
 
-def _group(arrays: Mapping[str, Any], number: int, services: list[int]) -> ReportGroup:
-    outputs, counts = arrays.get(f"outputs.{number}"), arrays.get(f"counts.{number}")
-    for array, kind in ((outputs, np.int32), (counts, np.int64)):
-        if not isinstance(array, np.ndarray) or array.dtype != kind:
-            raise InputError(f"group {number} must have outputs and counts, arrays of int32 and int64")
-    return ReportGroup(tuple(services), np.asarray(outputs), np.asarray(counts))
+def _group(archive: NpzArchive, number: int, positions: tuple[int, ...], services: Sequence[Service]) -> ReportGroup:
+    """The counts first, which can be no more than there are outputs together; then as many rows of outputs."""
+    mine = [services[j] for j in positions]
+
+    def check_counts(block: np.ndarray, first: int) -> None:
+        whole_counts("counts", block, least=1)
+
+    def check_outputs(block: np.ndarray, first: int) -> None:
+        if block.min() < 0 or not increasing_rows(block):
+            raise InputError("a group's outputs must be different rows from 0 on, in lexicographic order: count_rows")
+        for service, column in zip(mine, block.T, strict=True):
+            require_outputs(service, int(column.max()))
+
+    most = math.prod(service.mechanism.low.size for service in mine)
+    counts = archive.array(f"counts.{number}", np.int64, (None,), check_counts, most=most)
+    outputs = archive.array(f"outputs.{number}", np.int32, (counts.size, len(mine)), check_outputs)
+    return ReportGroup(positions, outputs, counts)

@@ -11,6 +11,7 @@ from ..mechanisms.bundle_file import bundle_to_document
 from ..mechanisms.checksum import checksum
 from ..mechanisms.errors import InputError
 from ..mechanisms.key_value import KeyValueMechanism
+from .user_numbers import total_users, whole_counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +24,11 @@ class KeyValueCounts:
         K keys, m outputs.
     n_users : int
     shown : (K, m) ndarray of int
+
+    Raises
+    ------
+    InputError
+        More shown at a key than there are users, or too many users.
 
     Example
     -------
@@ -37,6 +43,20 @@ class KeyValueCounts:
     mechanism: KeyValueMechanism
     n_users: int
     shown: np.ndarray
+
+    def __post_init__(self) -> None:
+        users, shown = total_users([self.n_users]), whole_counts("shown", self.shown, least=0, together=False)
+        shape = len(self.mechanism.keys), self.mechanism.value.low.size
+        if shown.shape != shape:
+            raise InputError(f"shown must be counts of shape {shape} (keys, outputs), got {shown.shape}")
+        hidden = np.full(shape[0], users)
+        for column in shown.T:
+            if (column > hidden).any():
+                key = self.mechanism.keys.labels[int(np.argmax(column > hidden))]
+                raise InputError(f"a key must be shown to at most all of {users} users, got more for {key!r:.60}")
+            hidden -= column
+        object.__setattr__(self, "n_users", users)
+        object.__setattr__(self, "shown", shown)
 
     @classmethod
     def from_reports(cls, mechanism: KeyValueMechanism, reports: ArrayLike) -> KeyValueCounts:

@@ -18,6 +18,7 @@ from ..mechanisms.report_text import report_numbers
 from ..mechanisms.table import TabulatedMechanism
 from ..solvers.bit_likelihood import bit_sums
 from .report_counts import count_rows
+from .user_numbers import counts_of_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,11 @@ class PersonalisedCounts:
     counts : (R,) ndarray of int
         Positive; the pairs are all different.
 
+    Raises
+    ------
+    InputError
+        Levels that there are not, levels, reports and counts of different numbers, or too many users.
+
     Example
     -------
     >>> from optldp.mechanisms.categorical_table import categorical_grr
@@ -52,6 +58,13 @@ class PersonalisedCounts:
     levels: np.ndarray
     reports: np.ndarray
     counts: np.ndarray
+
+    def __post_init__(self) -> None:
+        levels = self.mechanism.checked_levels(self.levels)
+        if len(levels) != len(self.reports):
+            raise InputError(f"levels and reports must be as many, got {len(levels)} and {len(self.reports)}")
+        object.__setattr__(self, "levels", levels)
+        object.__setattr__(self, "counts", counts_of_rows(self.counts, len(levels)))
 
     @classmethod
     def from_reports(cls, mechanism: PersonalisedMechanism, sent: PersonalisedReports) -> Self:

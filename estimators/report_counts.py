@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 
 from ..mechanisms.errors import InputError
 from ..mechanisms.table import TabulatedMechanism
-from .report_group import NOT_REPORTED, ReportGroup, groups_of
+from .report_group import NOT_REPORTED, ReportGroup, groups_of, require_positions
+from .user_numbers import total_users
 
 LARGEST_CODE = 2**62
 """Combinations of outputs are numbered by one 64-bit integer as long as there are at most so many."""
@@ -47,8 +48,8 @@ class ReportCounts:
     Raises
     ------
     InputError
-        No services, two of the same name, tables of different domains or units, or groups of services or outputs
-        that there are not, or that no input gives.
+        No services, two of the same name, tables of different domains or units, groups of services or outputs
+        that there are not, or that no input gives, or too many users.
 
     Example
     -------
@@ -72,11 +73,12 @@ class ReportCounts:
         for other in self.services[1:]:
             _require_same(first, other, "domain", first.mechanism.domain, other.mechanism.domain)
             _require_same(first, other, "units", first.mechanism.units, other.mechanism.units)
+        require_sets([group.services for group in self.groups], len(self.services))
         for group in self.groups:
-            _require_outputs_of(self.services, group)
-        sets = [group.services for group in self.groups]
-        if any(a >= b for a, b in pairwise(sets)):
-            raise InputError(f"groups must be of different sets of services, in increasing order, got {sets}")
+            for j, largest in zip(group.services, group.outputs.max(axis=0).tolist(), strict=True):
+                require_outputs(self.services[j], largest)
+            _require_possible(self.services, group)
+        total_users(group.n_users for group in self.groups)
 
     @classmethod
     def from_outputs(cls, services: Sequence[Service], outputs: ArrayLike) -> Self:
@@ -174,13 +176,30 @@ class ReportCounts:
         return ReportCounts(self.services, _regrouped(self.services, [self, other], [same, same]))
 
 
-def _require_outputs_of(services: Sequence[Service], group: ReportGroup) -> None:
-    if group.services[-1] >= len(services):
-        raise InputError(f"a group's services must be among {len(services)}, got {group.services}")
-    for j, largest in zip(group.services, group.outputs.max(axis=0), strict=True):
-        size = services[j].mechanism.low.size
-        if largest >= size:
-            raise InputError(f"outputs of service {services[j].name!r} must lie in 0..{size - 1}, got {largest}")
+def require_sets(sets: Sequence[tuple[int, ...]], n_services: int) -> None:
+    """Raise InputError unless sets of services are different, in increasing order, and of services that there are.
+
+    Example
+    -------
+    >>> require_sets([(0,), (0, 1)], 2)
+    """
+    for services in sets:
+        require_positions(services)
+        if services[-1] >= n_services:
+            raise InputError(f"a group's services must be among {n_services}, got {services}")
+    if any(a >= b for a, b in pairwise(sets)):
+        raise InputError(f"groups must be of different sets of services, in increasing order, got {sets}")
+
+
+def require_outputs(service: Service, largest: int) -> None:
+    """Raise InputError if a service's table has no output of that number."""
+    size = service.mechanism.low.size
+    if largest >= size:
+        raise InputError(f"outputs of service {service.name!r} must lie in 0..{size - 1}, got {largest}")
+
+
+def _require_possible(services: Sequence[Service], group: ReportGroup) -> None:
+    """Raise InputError for reports with an output that has probability zero under every input."""
     for j, outputs in zip(group.services, group.outputs.T, strict=True):
         never = ~services[j].mechanism.possible[outputs]
         if never.any():

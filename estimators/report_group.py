@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..mechanisms.errors import InputError
+from .user_numbers import whole_counts, whole_numbers
 
 NOT_REPORTED = -1
 """In place of an output: this user sent no report to this service."""
@@ -29,7 +30,7 @@ class ReportGroup:
     Raises
     ------
     InputError
-        Counts or outputs that are no integers, other shapes, another order, outputs seen by nobody.
+        Counts or outputs that are no integers, other shapes, another order, outputs seen by nobody, too many users.
 
     Example
     -------
@@ -42,18 +43,15 @@ class ReportGroup:
     counts: np.ndarray
 
     def __post_init__(self) -> None:
-        if not self.services or min(self.services) < 0 or any(a >= b for a, b in pairwise(self.services)):
-            raise InputError(f"a group's services must be increasing positions from 0 on, got {self.services}")
-        outputs = _integers("outputs", self.outputs, np.int32)
-        counts = _integers("counts", self.counts, np.int64)
+        require_positions(self.services)
+        outputs = whole_numbers("outputs", self.outputs, np.int32)
+        counts = whole_counts("counts", self.counts, least=1)
         if outputs.shape != (counts.size, len(self.services)) or counts.ndim != 1 or not counts.size:
             raise InputError(
                 f"a group must have a row of outputs to {len(self.services)} services for each of its counts, "
                 f"got shapes {outputs.shape} and {counts.shape}"
             )
-        if counts.min() < 1:
-            raise InputError(f"counts must be at least 1, got {counts.min()}: leave out what nobody reported")
-        if outputs.min() < 0 or not _increasing_rows(outputs):
+        if outputs.min() < 0 or not increasing_rows(outputs):
             raise InputError("a group's outputs must be different rows from 0 on, in lexicographic order: count_rows")
         object.__setattr__(self, "outputs", outputs)
         object.__setattr__(self, "counts", counts)
@@ -98,18 +96,25 @@ def groups_of(outputs: np.ndarray, counts: np.ndarray) -> tuple[ReportGroup, ...
     return tuple(sorted(groups, key=lambda group: group.services))
 
 
-def _integers(name: str, values: np.ndarray, kind: type[np.signedinteger]) -> np.ndarray:
-    """A read-only view of an array of integers."""
-    given = np.asarray(values)
-    if not np.issubdtype(given.dtype, np.integer):
-        raise InputError(f"{name} must be integers, got {given.dtype}: count users, without weights or shares")
-    array = given.astype(kind, copy=False).view()
-    array.setflags(write=False)
-    return array
+def require_positions(services: tuple[int, ...]) -> None:
+    """Raise InputError unless services are at least one position, increasing.
+
+    Example
+    -------
+    >>> require_positions((0, 2))
+    """
+    if not services or min(services) < 0 or any(a >= b for a, b in pairwise(services)):
+        raise InputError(f"a group's services must be increasing positions from 0 on, got {services}")
 
 
-def _increasing_rows(rows: np.ndarray) -> bool:
-    """Whether each row comes after the one before it in lexicographic order."""
+def increasing_rows(rows: np.ndarray) -> bool:
+    """Return whether each row comes after the one before it in lexicographic order.
+
+    Example
+    -------
+    >>> increasing_rows(np.array([[0, 2], [1, 0]]))
+    True
+    """
     same = np.ones(len(rows) - 1, dtype=bool)
     later = np.zeros(len(rows) - 1, dtype=bool)
     for column in rows.T:

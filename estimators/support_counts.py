@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from ..mechanisms.categorical_mechanism import PureProtocol
 from ..mechanisms.errors import InputError
 from ..solvers.bit_likelihood import bit_sums
+from .user_numbers import total_users, whole_counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,13 @@ class SupportCounts:
         That made the reports.
     supports : (K,) ndarray of int
         Reports that support each category.
+        From 0 to n_users.
     n_users : int
+
+    Raises
+    ------
+    InputError
+        Supports that are none of so many users, or too many users.
 
     Example
     -------
@@ -42,6 +49,17 @@ class SupportCounts:
     mechanism: PureProtocol
     supports: np.ndarray
     n_users: int
+
+    def __post_init__(self) -> None:
+        supports = whole_counts("supports", self.supports, least=0, together=False)
+        users, size = total_users([self.n_users]), len(self.mechanism.categories)
+        if supports.shape != (size,) or supports.max() > users:
+            raise InputError(
+                f"supports must be {size} numbers from 0 to {users}, one for each category, "
+                f"got shape {supports.shape} and at most {supports.max(initial=0)}"
+            )
+        object.__setattr__(self, "supports", supports)
+        object.__setattr__(self, "n_users", users)
 
     @classmethod
     def from_reports(cls, mechanism: PureProtocol, reports: ArrayLike) -> Self:

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from .errors import InputError, TableError
+from .errors import InputError, OptldpError, TableError
 from .zip_members import Member, archive_members, pack_members
 
 SUFFIX = ".npy"
@@ -109,7 +109,7 @@ class NpzArchive:
             raise TableError(f"the archive must have the array {name!r:.60}, which is missing")
         try:
             return _array(self._members[name], np.dtype(kind), shape, check, most)
-        except TableError:
+        except OptldpError:
             raise
         except ValueError as error:
             raise TableError(f"the array {name!r:.60} {error}") from None

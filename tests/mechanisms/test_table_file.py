@@ -207,9 +207,9 @@ def test_text_larger_than_the_cap_is_neither_written_nor_read(tmp_path, monkeypa
     table = laplace(np.arange(300.0), 1.0)
     save_table(table, tmp_path / "t.json", allow_unproved=True)
     monkeypatch.setattr("optldp.mechanisms.json_text.MAX_JSON_BYTES", 300_000)
-    with pytest.raises(TableError, match="at most 300000 bytes long, got .*: use a table's .npz form"):
+    with pytest.raises(TableError, match=r"at most 300000 bytes long, got .*: use a table's \.npz form"):
         load_table(tmp_path / "t.json", allow_unproved=True)
-    with pytest.raises(InputError, match="at most 300000 bytes long, got more: use a table's .npz form"):
+    with pytest.raises(InputError, match=r"at most 300000 bytes long, got more: use a table's \.npz form"):
         save_table(table, tmp_path / "new.json", allow_unproved=True)
     save_table(table, tmp_path / "t.npz", allow_unproved=True)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["t.json", "t.npz"]

@@ -86,16 +86,17 @@ class ResultsFile(Generic[Item]):
     ) -> None:
         self.path, self.wording = Path(path), wording
         self.items: list[Item] = []
-        number = whole = 0
+        number, whole, torn = 0, 0, False
         for number, line in enumerate(self._lines(), start=1):
             if number == 1:
                 self._check_header(line, header)
-            if not line.endswith(b"\n"):  # what an interruption left of a line
-                self._change(lambda size=whole: os.truncate(self.path, size))
-                return
-            whole += len(line)
-            if number > 1:
-                self._take_up(number, item(_parsed(line)))
+            torn = not line.endswith(b"\n")  # what an interruption left of the last line
+            if not torn:
+                whole += len(line)
+                if number > 1:
+                    self._take_up(number, item(_parsed(line)))
+        if torn:
+            self._change(lambda: os.truncate(self.path, whole))
         if not number:
             with replacing(self.path) as part:
                 part.write_bytes(_line(header))

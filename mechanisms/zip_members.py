@@ -48,7 +48,7 @@ class Member:
         while len(found) < size:
             piece = self._piece(size - len(found))
             if not piece:
-                raise ValueError("must unpack to the size that is declared, got less")
+                raise ValueError("must unpack to just the size that is declared, got less")
             found += piece
         self._left -= size
         self._checked = zlib.crc32(found, self._checked)
@@ -57,7 +57,7 @@ class Member:
     def finish(self) -> None:
         """Refuse a member of which something is left, or that is not what was packed."""
         if self._left or self._piece(1) or self._packed or (self._inflater and not self._whole(self._inflater)):
-            raise ValueError("must unpack to the size that is declared, got more")
+            raise ValueError("must unpack to just the size that is declared, got another end")
         if self._checked != self._expected:
             raise ValueError("must be whole, got bytes of another CRC: it was damaged")
 
@@ -104,7 +104,7 @@ def archive_members(stream: BinaryIO, most: int) -> dict[str, Member]:
     >>> bytes(members["a"].read(4))
     b'text'
     """
-    directory = _directory_start(stream, most)
+    directory, count = _directory(stream, most)
     try:
         with zipfile.ZipFile(stream) as archive:
             entries = sorted(archive.infolist(), key=lambda entry: entry.header_offset)
@@ -119,13 +119,13 @@ def archive_members(stream: BinaryIO, most: int) -> dict[str, Member]:
         start = _require_local(name, stream, place, entry)
         members[entry.filename] = Member(stream, start, entry)
         place = start + entry.compress_size
-    if place != directory:
+    if place != directory or len(entries) != count:
         raise TableError("the file must be a whole npz archive: its members must fill it, side by side")
     return members
 
 
-def _directory_start(stream: BinaryIO, most: int) -> int:
-    """Where the directory starts, which must end the file and hold no more than that many members."""
+def _directory(stream: BinaryIO, most: int) -> tuple[int, int]:
+    """Where the directory starts, which must end the file, and how many members it has, no more than that many."""
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(0, size - END.size - LOCATOR_SIZE))
     tail = stream.read()
@@ -139,7 +139,7 @@ def _directory_start(stream: BinaryIO, most: int) -> int:
         raise TableError(f"an archive must have at most {most} members of short names, got {count}")
     if start + length != size - END.size:
         raise wrong
-    return start
+    return start, count
 
 
 def _require_plain(name: str, entry: zipfile.ZipInfo) -> None:

@@ -45,9 +45,13 @@ from optldp.mechanisms import (
 )
 from optldp.mechanisms.bundle_file import parse_mechanism
 from optldp.mechanisms.checksum import checksum
+from optldp.mechanisms.table_document import ends_to_document
 
-MEMORY = 3 * 2**30
-"""Address space allowed: a file of a few kilobytes that needs more has exhausted memory."""
+MEMORY = 2**29
+"""Address space allowed beyond what the libraries take: a file of a few kilobytes that needs more has exhausted it."""
+
+Mutate = Callable[[list[bytes], np.random.Generator], bytes]
+"""Makes a file of good ones."""
 
 ENUMERATED = 10
 """Categories whose reports are all looked at."""
@@ -137,7 +141,7 @@ def mutate_bytes(content: bytes, rng: np.random.Generator) -> bytes:
     return bytes(data)
 
 
-def mutate_document(document: Any, rng: np.random.Generator) -> Any:
+def mutate_document(document: Any, rng: np.random.Generator, *, signed: bool = True) -> Any:
     """Change something anywhere inside, up to three times; sign the result anew, mostly, if it can be signed."""
     changed = copy.deepcopy(document)
     for _ in range(int(rng.integers(1, 4))):
@@ -162,7 +166,7 @@ def mutate_document(document: Any, rng: np.random.Generator) -> Any:
             parent.insert(key, copy.deepcopy(some(rng, [place, *NASTY])))
         else:
             parent[some(rng, ["extra", "kind", "tilt", "rate", "unbiased"])] = place
-    if isinstance(changed, dict) and rng.random() < 0.9:
+    if signed and isinstance(changed, dict) and rng.random() < 0.9:
         with contextlib.suppress(TableError, RecursionError):
             changed["checksum"] = checksum(changed)
     return changed
@@ -174,7 +178,7 @@ def mutate_archive(content: bytes, rng: np.random.Generator) -> bytes:
         arrays = dict(archive)
     name = some(rng, list(arrays))
     array = arrays[name]
-    action = int(rng.integers(0, 6))
+    action = int(rng.integers(0, 7))
     if action == 0 and array.size:
         array = array.copy()
         array.flat[int(rng.integers(array.size))] = some(rng, [0, 1, 2, 255])
@@ -187,6 +191,8 @@ def mutate_archive(content: bytes, rng: np.random.Generator) -> bytes:
         array = array.reshape(-1)[:, None] if rng.random() < 0.5 else array.reshape(-1)
     elif action == 4:
         arrays[some(rng, ["extra", "prior.weights", "within.tilt", "knots", "a.b.c", ""])] = array
+    elif action == 6:
+        name, array = "document", mutate_text(arrays, rng)
     buffer = io.BytesIO()
     np.savez(buffer, **{**arrays, name: array})
     if action == 5:
@@ -196,6 +202,24 @@ def mutate_archive(content: bytes, rng: np.random.Generator) -> bytes:
             warnings.simplefilter("ignore")  # a repeated name is what is wanted
             archive.writestr(f"{name}.npy", lie)
     return buffer.getvalue()
+
+
+def mutate_text(arrays: dict[str, np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    """Change the document beside the arrays; what is signed is signed anew, with the arrays in their places."""
+    document = mutate_document(json.loads(arrays["document"].tobytes()), rng, signed=False)
+    if isinstance(document, dict) and "checksum" in document and rng.random() < 0.9:
+        whole = document | {name: array for name, array in arrays.items() if name not in ("document", "low", "high")}
+        for name in ("low", "high"):
+            whole[name] = ends_to_document(arrays[name])
+        for name in [name for name in arrays if "." in name]:
+            parent, key = name.split(".")
+            whole[parent] = {
+                **(document[parent] if isinstance(document.get(parent), dict) else {}),
+                key: whole.pop(name),
+            }
+        with contextlib.suppress(TableError, RecursionError):
+            document["checksum"] = checksum(whole)
+    return np.frombuffer(json.dumps(document).encode(), dtype=np.uint8)
 
 
 def mutant(files: list[bytes], rng: np.random.Generator) -> bytes:
@@ -243,8 +267,9 @@ def judge(content: bytes, prove: Callable[[Any], object]) -> bool:
     return True
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description="Fuzz the reader of tables and bundles.")
+def fuzz(what: str, corpus: Callable[[Path], list[bytes]], mutate: Mutate, judge: Callable[[bytes], bool]) -> int:
+    """Judge mutants of good files until the time is over or the first that does what must not happen, and print it."""
+    parser = argparse.ArgumentParser(description=f"Fuzz the reader of {what}.")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--files", type=int, default=10**9)
     parser.add_argument("--seed", type=int, default=None, help="default: a new one, printed")
@@ -252,23 +277,28 @@ def main() -> int:
     seed = options.seed if options.seed is not None else int(np.random.SeedSequence().generate_state(1)[0])
     rng, started = np.random.default_rng(seed), time.monotonic()
     warnings.simplefilter("error")
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    limit = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     loaded = tried = 0
-    prove = auditor()
     with tempfile.TemporaryDirectory() as folder:
         files = corpus(Path(folder))
     while tried < options.files and time.monotonic() - started < options.seconds:
-        content = mutant(files, rng)
+        content = mutate(files, rng)
         tried += 1
         try:
-            loaded += judge(content, prove)
+            loaded += judge(content)
         except BaseException as error:
             kept = Path("fuzz-failure.bin")
             kept.write_bytes(content)
             print(f"fuzz: seed {seed}, file {tried}: {type(error).__name__}: {error}; kept as {kept}")
             raise
-    print(f"fuzz: {tried} files, {loaded} loaded, {tried - loaded} refused, 0 failed; seed {seed}")
+    print(f"fuzz: {tried} files of {what}, {loaded} loaded, {tried - loaded} refused, 0 failed; seed {seed}")
     return 0
+
+
+def main() -> int:
+    prove = auditor()
+    return fuzz("tables and bundles", corpus, mutant, lambda content: judge(content, prove))
 
 
 if __name__ == "__main__":

@@ -30,8 +30,8 @@ FORMAT = "optldp-counts/1"
 MOST_GROUPS = 2**12
 """Sets of services that a file may have: all those of twelve services."""
 
-FINGERPRINT = ("units", "knots", "low", "high", "probabilities", "within")
-"""What makes a table the same table: all that reports depend on; not its prior, claims or history."""
+FINGERPRINT = ("units", "knots", "low", "high", "probabilities", "numerators", "within")
+"""What makes a table the same table: all that reports depend on, of what it has; not its prior, claims or history."""
 
 
 def save_counts(counts: ReportCounts, path: str | os.PathLike[str]) -> None:
@@ -115,7 +115,7 @@ def table_fingerprint(mechanism: TabulatedMechanism) -> str:
     False
     """
     document = table_to_document(mechanism)
-    return checksum({name: document[name] for name in FINGERPRINT})
+    return checksum({name: document[name] for name in FINGERPRINT if name in document})
 
 
 def _document(archive: NpzArchive) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def _services(recorded: list[dict[str, str]], mechanisms: Sequence[TabulatedMech
     for entry, mechanism in zip(recorded, mechanisms, strict=True):
         if entry["table"] != table_fingerprint(mechanism):
             raise InputError(
-                f"its reports to service {entry['name']!r} must have been counted with the table given, "
+                f"its reports to service {entry['name']!r:.60} must have been counted with the table given, "
                 "but they were with another: give that one"
             )
     return tuple(Service(entry["name"], mechanism) for entry, mechanism in zip(recorded, mechanisms, strict=True))

@@ -5,6 +5,7 @@
 
 import json
 import tempfile
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -152,3 +153,17 @@ def test_a_file_that_is_lost_meanwhile_is_one_line(file, tmp_path):
     tmp_path.rename(tmp_path.with_name("moved"))
     with pytest.raises(InputError, match="results must be writable"):
         results.append([])
+
+
+def test_a_line_without_end_is_refused_unread(tmp_path):
+    """No row is a megabyte long; the rest of the file is not looked at."""
+    path = tmp_path / "sweep.jsonl"
+    path.write_bytes(b"[" * 40_000_000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="must have lines of at most 1048576 bytes, got a longer one"):
+            opened(path)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+    assert path.stat().st_size == 40_000_000

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.estimators.counts_file import load_counts, save_counts, table_fingerprint
 from optldp.estimators.report_counts import ReportCounts, Service
-from optldp.mechanisms import InputError, KnotPrior, Provenance, grr, laplace, load_table, ptt2, save_table
+from optldp.mechanisms import InputError, KnotPrior, Provenance, grr, laplace, load_table, make_exact, ptt2, save_table
 
 TABLES = (grr([0, 1, 2], 1.0), laplace([0, 1, 2], 1.0), ptt2([0, 1, 2], 1.0))
 SIZES = [table.low.size for table in TABLES]
@@ -190,3 +190,11 @@ class TestDamage:
     def test_altered_members_are_refused(self, saved, changes, says):
         """Whatever estimators rely on is checked."""
         assert says in rewritten(saved, **changes)
+
+
+def test_counts_of_exact_tables_come_back_for_that_table_alone(tmp_path):
+    """Their fingerprint is that of the numerators."""
+    table, other = (make_exact(grr([0, 1, 2], epsilon)).mechanism for epsilon in (1.0, 1.1))
+    save_counts(ReportCounts.from_outputs([Service("a", table)], [[0], [2], [2]]), tmp_path / "c.npz")
+    assert described(load_counts(tmp_path / "c.npz", [table])) == [((0,), [[0], [2]], [1, 2])]
+    assert "must have been counted with the table given" in refusal(tmp_path / "c.npz", [other])

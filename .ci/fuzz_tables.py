@@ -1,6 +1,6 @@
 """Feed the reader mutated tables and bundles: it may refuse them in one line, or load what is private; nothing else.
 
-python .ci/fuzz_tables.py --seconds 60                       in every run
+python .ci/fuzz_tables.py --seconds 30                       in every run
 python .ci/fuzz_tables.py --seconds 600 --files 1000000      at night: whichever comes first
 """
 

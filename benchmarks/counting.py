@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from markdown_table import table
 from optldp.estimators.data_file import connected
-from optldp.mechanisms import TabulatedMechanism, duchi, piecewise, save_table, square_wave
+from optldp.mechanisms import TabulatedMechanism, duchi, make_exact, piecewise, save_table, square_wave
 from optldp.mechanisms.output_cells import with_output_cells
 
 TITLE = "Counting"
@@ -52,7 +52,7 @@ def _write_services(folder: Path, users: int) -> None:
     rng = np.random.default_rng(1)
     values = rng.beta(2, 5, users)
     for name, mechanism in zip(SERVICES, _mechanisms(), strict=True):
-        save_table(_grouped(mechanism), folder / f"{name}.npz")
+        save_table(make_exact(_grouped(mechanism)).mechanism, folder / f"{name}.npz")
         reports, order = mechanism.sample(values, rng), rng.permutation(users)
         with connected() as connection:
             connection.register("reports", {"user": order, "report": reports[order]})

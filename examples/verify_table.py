@@ -1,4 +1,7 @@
-"""For auditors: `python verify_table.py mech.json` proves an optldp-table/2 file eps-LDP; exit code 1: it is not so."""
+"""For auditors: `python verify_table.py mech.json` proves an optldp-table/2 file eps-LDP (docs/table-format.md).
+
+Exit code 0: proved; 1: not so, for the reason that one line gives; 2: no file to look at.
+"""
 
 import hashlib
 import json
@@ -6,9 +9,11 @@ import struct
 import sys
 from fractions import Fraction
 from itertools import pairwise
+from math import fsum, inf, isfinite, nextafter
 
-D, INFINITY = 2**53, float("inf")
+D, MOST_BYTES = 2**53, 2**27
 MEMBERS = "checksum denominator epsilon format high knots low numerators prior provenance units within"
+LAWS = {"uniform": "kind", "geometric-tails": "kind ratio step"}
 
 
 def need(condition, what):
@@ -16,54 +21,121 @@ def need(condition, what):
         raise ValueError(what)
 
 
+def members(value, names, where):
+    fits = type(value) is dict and sorted(value) == sorted(names.split())
+    need(fits, f"{where} must be an object with the members {names}")
+    return value
+
+
+def without_repeats(pairs):
+    need(len(dict(pairs)) == len(pairs), "keys must not repeat")
+    return dict(pairs)
+
+
+def number(value, what):
+    need(type(value) in (int, float) and isfinite(value), f"{what} must be a number")
+    return float(value) + 0.0  # -0 is 0
+
+
+def numbers(value, what):
+    need(type(value) is list, f"{what} must be a list")
+    return [number(entry, f"every entry of {what}") for entry in value]
+
+
+def ends(value, what):
+    need(type(value) is list, f"{what} must be a list")
+    infinite = {"-inf": -inf, "inf": inf}
+    return [infinite[end] if end in ("-inf", "inf") else number(end, f"every entry of {what}") for end in value]
+
+
 def encode(value):
-    if isinstance(value, dict):
-        members = sorted(value.items(), key=lambda member: member[0].encode())
-        return b"o" + struct.pack("<Q", len(members)) + b"".join(encode(k) + encode(v) for k, v in members)
-    if isinstance(value, list):
+    if type(value) is dict:
+        sorted_members = sorted(value.items(), key=lambda member: member[0].encode())
+        return b"o" + struct.pack("<Q", len(value)) + b"".join(encode(k) + encode(v) for k, v in sorted_members)
+    if type(value) is list:
         return b"a" + struct.pack("<Q", len(value)) + b"".join(map(encode, value))
-    if isinstance(value, str):
+    if type(value) is str:
         return b"s" + struct.pack("<Q", len(value.encode())) + value.encode()
-    if value is None or isinstance(value, bool):
+    if value is None or type(value) is bool:
         return {None: b"z", True: b"t", False: b"f"}[value]
-    return b"n" + struct.pack("<d", value + 0.0)
+    return b"n" + struct.pack("<d", number(value, "whatever is no text"))
+
+
+def check_outputs(outputs, tailed):
+    """Outputs are sorted and every one has reports that are found in it and in no other."""
+    points, cells = {low for low, high in outputs if low == high}, [end for end in outputs if end[0] < end[1]]
+    need(not any(1e120 < abs(x) < inf for end in outputs for x in end), "finite ends must be within 1e120")
+    need(points.isdisjoint((-inf, inf)) and all(a <= b for a, b in outputs), "outputs must have low <= high")
+    need(outputs and all(a < b for a, b in pairwise(outputs)), "outputs must be sorted and different, at least one")
+    need(all(a[1] <= b[0] for a, b in pairwise(cells)), "cells must not overlap")
+    for low, high in cells:
+        need(tailed == (high - low == inf) and (low, high) != (-inf, inf), f"no law knows a cell {low} to {high}")
+        while low in points and low < high:
+            low = nextafter(low, inf)
+        need(low < high, f"a cell must hold a double that is no point, got none below {high}")
+    left, right = (outputs[0][1] if outputs[0][0] == -inf else -inf), (outputs[-1][0] if outputs[-1][1] == inf else inf)
+    beside = all(left < point < right for point in points) and left < right
+    need(not tailed or beside, "points must lie between the tails, whose ends must differ")
+
+
+def check_words(units, provenance, prior, n):
+    """What concerns no one's privacy must be of the right form all the same."""
+    members(provenance, "method parameters version certificate", "provenance")
+    need({type(text) for text in (units, provenance["method"], provenance["version"])} == {str}, "names must be texts")
+    for record in (provenance["parameters"], {} if provenance["certificate"] is None else provenance["certificate"]):
+        need(type(record) is dict, "parameters and certificate must be objects")
+        entries = [entry for value in record.values() for entry in (value if type(value) is list else [value])]
+        need(not {type(entry) for entry in entries} & {list, dict}, "they must hold plain values or lists of them")
+    if prior is not None:
+        members(prior, "weights rounding source", "prior")
+        weights, rounding = numbers(prior["weights"], "weights"), numbers(prior["rounding"], "rounding")
+        need((len(weights), len(rounding)) == (n, n - 1) and min(weights + rounding) >= 0, "a prior must fit the knots")
+        need(abs(fsum(weights) - 1) <= 1e-9, "the weights of a prior must sum to 1")
+        need(prior["source"] in ("public", "private-report", "sensitive"), "a prior must name its source")
 
 
 def mean_report(low, high, within):
     """The exact mean of an output: a point, the middle of a cell, or a geometric tail by its binary digits."""
-    if low > -INFINITY and high < INFINITY:
+    if isfinite(low) and isfinite(high):
         return (Fraction(low) + Fraction(high)) / 2
-    need(within["kind"] == "geometric-tails", "an infinite output needs geometric tails")
     q, steps, i = float(within["ratio"]), 0, 0
-    while (odds := round(q / (1 + q) * D)) > 0:
+    while (odds := round(q / (1 + q) * D)) > 0:  # ends: q < 1, and is squared
         steps, q, i = steps + (odds << i), q * q, i + 1
-    beyond = Fraction(steps, D) * Fraction(within["step"])
-    return Fraction(low) + beyond if high == INFINITY else Fraction(high) - beyond
+    beyond = Fraction(steps, D) * Fraction(float(within["step"]))
+    return Fraction(low) + beyond if high == inf else Fraction(high) - beyond
 
 
 def prove(table):
-    need(" ".join(sorted(table)) == MEMBERS, f"the members must be {MEMBERS}")
+    """Return the largest ratio and the bias, or raise what is wrong; every number is exact."""
+    members(table, MEMBERS, "a table")
     need((table["format"], repr(table["denominator"])) == ("optldp-table/2", str(D)), "the format must be /2 over 2^53")
     digest = hashlib.sha256(encode({k: v for k, v in table.items() if k != "checksum"}))
     need(table["checksum"] == "sha256:" + digest.hexdigest(), "the checksum must fit")
-    need(1e-6 <= table["epsilon"] <= 16, "epsilon must be in [1e-6, 16]")
-    rows, within, knots = table["numerators"], table["within"], [Fraction(x) for x in table["knots"]]
-    need(within["kind"] in ("uniform", "geometric-tails"), "the law within outputs must be the same for all rows")
-    ends = list(zip(map(float, table["low"]), map(float, table["high"]), strict=True))
-    need(not any(1e120 < abs(x) < INFINITY for end in ends for x in end), "ends must be within 1e120")
-    need(all(a <= b for a, b in ends) and all(a < b for a, b in pairwise(ends)), "outputs must be sorted and different")
-    need(all(a[1] <= b[0] for a, b in pairwise(end for end in ends if end[0] < end[1])), "cells must not overlap")
-    need(len(knots) == len(rows) > 1 and all(a < b for a, b in pairwise(knots)), "knots must increase, one for a row")
+    epsilon, floats = number(table["epsilon"], "epsilon"), numbers(table["knots"], "knots")
+    need(1e-6 <= epsilon <= 16, "epsilon must be in [1e-6, 16]")
+    need(len(floats) > 1 and all(a < b for a, b in pairwise(floats)), "knots must increase, two at least")
+    need(1e-100 < floats[-1] - floats[0] < 1e100, "knots must span 1e-100 to 1e100")
+    within, kind = table["within"], str(table["within"]["kind"])
+    need(kind in LAWS, "the law within outputs must be the same for all rows")
+    if members(within, LAWS[kind], "within") and kind == "geometric-tails":
+        need(0 < number(within["step"], "step") <= 1e120, "step must be positive and at most 1e120")
+        need(0 < number(within["ratio"], "ratio") < 1, "ratio must lie strictly between 0 and 1")
+    outputs = list(zip(ends(table["low"], "low"), ends(table["high"], "high"), strict=True))
+    check_outputs(outputs, kind == "geometric-tails")
+    check_words(table["units"], table["provenance"], table["prior"], len(floats))
+    rows = table["numerators"]
+    need(type(rows) is list and len(rows) == len(floats), "there must be a row for each knot")
     for i, row in enumerate(rows):
-        whole = all(type(entry) is int and 0 <= entry <= D for entry in row)
-        need(whole and len(row) == len(ends) and sum(row) == D, f"row {i} must be {len(ends)} numbers that sum to 2^53")
-    (a, b), limit, term, k = float(table["epsilon"]).as_integer_ratio(), 0, 2**128, 0
+        whole = type(row) is list and all(type(entry) is int and 0 <= entry <= D for entry in row)
+        need(whole and len(row) == len(outputs), f"row {i} must be {len(outputs)} whole numbers from 0 to 2^53")
+        need(sum(row) == D, f"row {i} must sum to 2^53")
+    (a, b), limit, term, k = epsilon.as_integer_ratio(), 0, 2**128, 0
     while term > 0:  # limit / 2^128 <= e^epsilon: Taylor's series, every term rounded down
         limit, k = limit + term, k + 1
         term = term * a // (b * k)
     bounds = [(max(column), min(column)) for column in zip(*rows, strict=True)]
     need(all(most * 2**128 <= limit * least for most, least in bounds), "every ratio must be within e^epsilon")
-    means = [mean_report(*end, within) for end in ends]
+    means, knots = [mean_report(*end, within) for end in outputs], [Fraction(knot) for knot in floats]
     errors = (abs(sum(map(Fraction.__mul__, means, row)) / D - x) for row, x in zip(rows, knots, strict=True))
     bias = max(errors) / (knots[-1] - knots[0])
     if table["provenance"]["parameters"].get("unbiased") is True:
@@ -71,9 +143,22 @@ def prove(table):
     return max(Fraction(most, least) for most, least in bounds if most), bias
 
 
+def read(content):
+    """The JSON value of a file's bytes, strictly: UTF-8, no key twice, no NaN."""
+    need(len(content) <= MOST_BYTES, f"a table must be at most {MOST_BYTES} bytes")
+    text = content.decode(errors="replace")
+    need(text.encode() == content, "a table must be text in UTF-8")
+    return json.loads(text, object_pairs_hook=without_repeats)  # NaN and infinities are read, and refused by `number`
+
+
 if __name__ == "__main__":
     try:
-        with open(sys.argv[1], encoding="utf-8") as file:
-            print("proved: largest ratio {}, bias {} of the domain".format(*prove(json.load(file))))
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as fault:
-        sys.exit(f"NOT PROVED: {fault!r}")
+        with open(sys.argv[1], "rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except (IndexError, OSError) as missing:
+        print(f"UNREADABLE: {missing!r}: give the path of a table"[:300], file=sys.stderr)
+        sys.exit(2)
+    try:
+        print("proved: largest ratio {}, bias {} of the domain".format(*prove(read(content))))
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as fault:
+        sys.exit(f"NOT PROVED: {fault!r}"[:300])

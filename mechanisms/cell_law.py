@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from .errors import TableError
+from .own_reports import kept_inside
 
 Words = Callable[[int], np.ndarray]
 """A source of randomness: asked for N, it returns (N,) independent uint64 words of 64 random bits."""
@@ -187,11 +188,11 @@ class Uniform(RowFreeLaw):
 
 
 def place(low: np.ndarray, high: np.ndarray, columns: np.ndarray, position: np.ndarray) -> np.ndarray:
-    """Turn relative positions in [0, 1] inside finite outputs into reports that never pass the upper end."""
+    """Turn relative positions in [0, 1] inside finite outputs into reports that are found in those outputs."""
     report = (high - low)[columns]
     report *= position
     report += low[columns]
-    return np.minimum(report, high[columns], out=report)
+    return kept_inside(low, high, columns, report)
 
 
 def require_finite(low: np.ndarray, high: np.ndarray, law: str) -> None:

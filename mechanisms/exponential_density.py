@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .cell_law import Tails, WithinCell, place, read_only_matrix, require_finite, require_shape
+from .cell_law import Tails, WithinCell, read_only_matrix, require_finite, require_shape
 from .errors import TableError
+from .own_reports import kept_inside
 from .sampling import fine_uniform
 
 BERNOULLI = (
@@ -108,13 +109,13 @@ class ExponentialDensity(WithinCell):
         slope = self.rate[rows, columns] * width[columns]
         part = _draw_part(slope, parts, rng)
         position = (part + _draw_gentle(slope / parts, rng)) / parts
-        report = place(np.where(tail, 0.0, low), np.where(tail, 0.0, high), columns, position)
+        report = np.where(tail, 0.0, low)[columns] + width[columns] * position
         far = np.flatnonzero(tail[columns])
         if far.size:
             rate, column = self.rate[rows[far], columns[far]], columns[far]
             end = np.where(np.isneginf(low), high, low)[column]
             report[far] = end - np.minimum(rng.standard_exponential(far.size), LONGEST_TAIL) / rate
-        return report
+        return kept_inside(low, high, columns, report)
 
     def farthest(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         tail, _ = _tails_and_widths(low, high)

@@ -83,6 +83,8 @@ class GeometricTails(RowFreeLaw):
         if inside.any():
             j = np.flatnonzero(inside)[0]
             raise TableError(f"points must lie between the geometric tails, got {low[j]} at output {j}")
+        if np.isneginf(low[0]) and np.isposinf(high[-1]) and high[0] == low[-1]:
+            raise TableError(f"two geometric tails must have ends of their own, got both at {high[0]}")
 
     def moments(self, low: np.ndarray, high: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         side, end = _sides_and_ends(low, high)

@@ -7,6 +7,7 @@ from .cell_law import RowFreeLaw, WithinCell
 from .errors import InputError, TableError
 from .knots import check_knots
 from .numerators import to_numerators
+from .own_reports import require_own_reports
 
 ROW_SUM_TOLERANCE = 1e-9
 """Slack of a table being built; `verify` asks for 1e-12, and a probability law that far off is a mistake."""
@@ -60,7 +61,7 @@ def read_only(name: str, values: object, dimensions: int) -> np.ndarray:
 
 
 def check_outputs(low: np.ndarray, high: np.ndarray) -> None:
-    """Raise TableError unless outputs are ordered, cells do not overlap and points do not repeat."""
+    """Raise TableError unless outputs are ordered, and each has reports that are found in it and in no other."""
     if low.size == 0 or low.size != high.size:
         raise TableError(f"outputs need as many low as high ends, at least 1, got {low.size} and {high.size}")
     point = low == high
@@ -80,6 +81,7 @@ def check_outputs(low: np.ndarray, high: np.ndarray) -> None:
     overlap = np.zeros(low.size, dtype=bool)
     overlap[cells[1:]] = low[cells[1:]] < high[cells[:-1]]
     _refuse("cells must not overlap the cell before them", overlap, low, high)
+    require_own_reports(low, high)
 
 
 def check_probabilities(values: object, shape: tuple[int, int]) -> np.ndarray:

@@ -12,6 +12,8 @@
 /** @typedef {null | boolean | string | number | bigint | JsonList | JsonObject} Json */
 /** @typedef {{ [key: string]: Json }} JsonObject */
 /** @typedef {Json[]} JsonList */
+/** @typedef {Float64Array | Float32Array | Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array
+ *   | Int32Array | Uint32Array} NumberArray */
 /** @typedef {{ step: number, odds: number[] }} Tails Lattice step; how often, in 2^53, each binary digit is one. */
 
 /**
@@ -39,6 +41,8 @@
  * @property {Float64Array[]} starts For each row and output, the sum of the numerators before it.
  * @property {Float64Array} low
  * @property {Float64Array} high
+ * @property {Float64Array} top The largest report of every output: of a cell, the double below its upper end.
+ * @property {Map<number, number>} refuges Where a report goes that a cell would make equal to a point inside it.
  * @property {boolean} hasCells
  * @property {Tails | null} tails
  */
@@ -53,6 +57,8 @@ const LARGEST_REPORT = 1e120;
 const LARGEST_TEXT = 2 ** 27; // characters: 1001 knots with 4000 outputs need 76 million
 const DEEPEST = 8; // a table nests four deep
 const LONGEST_POOL = 8192; // 64-bit words: WebCrypto gives 64 KiB at a time
+const PRIOR_SOURCES = ["public", "private-report", "sensitive"];
+const WEIGHT_SUM_TOLERANCE = 1e-9;
 const MOST_ESCAPES = 9999; // in one text: with many more, matching it overflows the stack
 const TOKEN = new RegExp(
   String.raw`[ \t\n\r]*([{}\[\],:]|"[^"\\\u0000-\u001f]*(?:\\.[^"\\\u0000-\u001f]*){0,${MOST_ESCAPES}}"` +
@@ -268,6 +274,38 @@ function checkOutputs(low, high) {
   });
 }
 
+/** The next double above x, or below it if `direction` is -1. @type {(x: number, direction?: 1 | -1) => number} */
+function nextDouble(x, direction = 1) {
+  const bits = orderedBits(x) + (x === 0 && direction < 0 ? -2n : BigInt(direction)); // below 0 comes -0, the same
+  scratchBits[0] = bits < 0n ? bits ^ 0x7fffffffffffffffn : bits;
+  return scratch[0] + 0;
+}
+
+/**
+ * Where a report goes that a cell would make equal to a point inside it: to the next larger double of the cell that is
+ * no point, else to the next smaller one. A report is then always found in the output that it was drawn from.
+ * @type {(low: readonly number[], high: readonly number[]) => Map<number, number>}
+ */
+function refugesOf(low, high) {
+  const points = low.filter((start, j) => start === high[j]).map((point) => point + 0);
+  const cells = [...low.keys()].filter((j) => low[j] < high[j]);
+  const [above, below, refuges] = [new Map(), new Map(), new Map()]; // for each point the nearest doubles that are none
+  /** @type {(free: Map<number, number>, next: number) => number} */
+  const past = (free, next) => free.get(next) ?? next;
+  for (const point of points) below.set(point, past(below, nextDouble(point, -1)));
+  for (const point of [...points].reverse()) above.set(point, past(above, nextDouble(point)));
+  let place = -1; // the last cell that starts at or below the point; points come in rising order
+  for (const point of points) {
+    while (place + 1 < cells.length && low[cells[place + 1]] <= point) place++;
+    const [start, end] = [low[cells[place]], high[cells[place]]]; // undefined before the first cell
+    if (!(start <= point && point < end)) continue;
+    const [up, down] = [above.get(point), below.get(point)];
+    if (up >= end && down < start) refuse(`a cell must hold a double that is no point, got none from ${start} to ${end}`);
+    refuges.set(point, up < end ? up : down);
+  }
+  return refuges;
+}
+
 /** @type {(value: Json, low: number[], high: number[]) => Tails | null} */
 function checkedLaw(value, low, high) {
   const { kind, step: s, ratio: r } = asObject("within", value);
@@ -286,6 +324,7 @@ function checkedLaw(value, low, high) {
     if (point && (end <= left || start >= right)) refuse(`points must lie between the geometric tails, ${here}`);
   });
   if (!tailed) return null;
+  if (low[0] === -Infinity && right === left) refuse(`two geometric tails must have ends of their own, got ${left} twice`);
   const [step, ratio] = [asNumber("within.step", s), asNumber("within.ratio", r)];
   if (!(step > 0 && step <= LARGEST_REPORT)) refuse(`within.step must be in (0, ${LARGEST_REPORT}], got ${step}`);
   if (!(ratio > 0 && ratio < 1)) refuse(`within.ratio must be between 0 and 1, got ${ratio}`);
@@ -318,13 +357,25 @@ function checkedPrior(value, n) {
   const { weights: w, rounding: r, source } = asObject("prior", value, ["weights", "rounding", "source"]);
   const [weights, rounding] = [asNumbers("prior.weights", w), asNumbers("prior.rounding", r)];
   const fits = weights.length === n && rounding.length === n - 1 && [...weights, ...rounding].every((x) => x >= 0);
-  return fits ? asText("prior.source", source) : refuse(`a prior must have ${n} weights and ${n - 1} rounding terms`);
+  if (!fits) refuse(`a prior must have ${n} weights and ${n - 1} rounding terms`);
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  if (!(Math.abs(sum - 1) <= WEIGHT_SUM_TOLERANCE)) refuse(`prior weights must sum to 1, got ${sum}`);
+  const known = PRIOR_SOURCES.find((name) => name === source);
+  return known ?? refuse(`prior.source must be one of ${PRIOR_SOURCES}, got ${shown(source)}`);
+}
+
+/** An object of numbers, texts, booleans, nulls or lists of them. @type {(name: string, value: Json) => JsonObject} */
+function asRecord(name, value) {
+  const record = asObject(name, value);
+  const deep = Object.values(record).flat().find((entry) => typeof entry === "object" && entry !== null);
+  return deep === undefined ? record : refuse(`${name} must hold plain values or lists of them, got ${shown(deep)}`);
 }
 
 /** @type {(value: Json) => { method: string, version: string, unbiased: boolean }} */
 function checkedProvenance(value) {
   const origin = asObject("provenance", value, ["method", "parameters", "version", "certificate"]);
-  const unbiased = asObject("provenance.parameters", origin.parameters).unbiased === true;
+  const unbiased = asRecord("provenance.parameters", origin.parameters).unbiased === true;
+  if (origin.certificate !== null) asRecord("provenance.certificate", origin.certificate);
   const [method, version] = [origin.method, origin.version].map((entry) => asText("every name in provenance", entry));
   return { method, version, unbiased };
 }
@@ -435,6 +486,7 @@ export async function parseTable(text) {
   const knots = checkedKnots(file.knots);
   const [low, high] = [asEnds("low", file.low), asEnds("high", file.high)];
   checkOutputs(low, high);
+  const refuges = refugesOf(low, high);
   const tails = checkedLaw(file.within, low, high);
   const numerators = checkedNumerators(file.numerators, knots.length, low.length);
   const origin = checkedProvenance(file.provenance);
@@ -456,6 +508,8 @@ export async function parseTable(text) {
     }),
     low: Float64Array.from(low),
     high: Float64Array.from(high),
+    top: Float64Array.from(high, (end, j) => (low[j] < end ? nextDouble(end, -1) : end)),
+    refuges,
     hasCells: tails === null && low.some((start, j) => start < high[j]),
     tails,
   });
@@ -473,7 +527,7 @@ function lawOf(table) {
 class RandomWords {
   /** @param {number} expected How many words will be needed, or fewer. */
   constructor(expected) {
-    this.pool = new Uint32Array(2 * Math.max(1, Math.min(expected, LONGEST_POOL)));
+    this.pool = new Uint32Array(2 * Math.min(Math.max(1, expected), LONGEST_POOL));
     this.used = this.pool.length;
   }
 
@@ -524,7 +578,10 @@ function draw(law, value, words) {
   const row = k + Number(words.take(53) < weight);
   const j = lastAtMost(law.starts[row], words.take(53));
   const [low, high] = [law.low[j], law.high[j]];
-  if (law.hasCells) return Math.min(low + (high - low) * ((2 * words.take(52) + 1) / DENOMINATOR), high);
+  if (law.hasCells) {
+    const report = Math.min(low + (high - low) * ((2 * words.take(52) + 1) / DENOMINATOR), law.top[j]);
+    return low < high ? law.refuges.get(report) ?? report : report;
+  }
   if (law.tails === null || low === high) return low;
   const steps = law.tails.odds.reduce((sum, odds, i) => sum + 2 ** i * Number(words.take(53) < odds), 0);
   return low === -Infinity ? high - steps * law.tails.step : low + steps * law.tails.step;
@@ -539,14 +596,21 @@ export function perturb(table, value) {
 }
 
 /**
- * Draws one private report for each value in the domain.
- * @type {(table: ExactTable, values: ArrayLike<number>) => Float64Array}
+ * Draws one private report for each value in the domain, which must come in an array or a typed array. Its length and
+ * every element are read once; anything that is no number of the domain is refused.
+ * @type {(table: ExactTable, values: readonly number[] | NumberArray) => Float64Array}
  */
 export function perturbMany(table, values) {
   const law = lawOf(table);
-  const words = new RandomWords((law.hasCells ? 3 : 2) * values.length);
+  const listed = Array.isArray(values) || (ArrayBuffer.isView(values) && !(values instanceof DataView));
+  if (!listed) throw new TypeError("the values must be an array or a typed array of numbers, got something else");
+  const size = values.length;
+  if (!Number.isSafeInteger(size)) throw new TypeError("the values must have a whole number as length, got another");
+  const reports = new Float64Array(size);
+  const words = new RandomWords((law.hasCells ? 3 : 2) * reports.length);
   try {
-    return Float64Array.from(values, (value) => draw(law, value, words));
+    for (let i = 0; i < reports.length; i++) reports[i] = draw(law, values[i], words);
+    return reports;
   } finally {
     words.erase();
   }

@@ -69,6 +69,23 @@ def of_table(table: TabulatedMechanism) -> dict[str, Any]:
     return {**made, "checksum": checksum(made)}
 
 
+def few_ulps(start: float, ends: list[int], **changes: object) -> dict[str, Any]:
+    """Two knots three ulps apart from a start on, with outputs whose ends are so many ulps above it."""
+    ulp = float(np.spacing(abs(start)))
+    places = [start + end * ulp for end in ends]
+    low, high = places[0::2], places[1::2]
+    row = [D // len(low)] * len(low)
+    row[0] += D - sum(row)
+    rows = [row, row[::-1]]
+    return document(**{"knots": [start, start + 3 * ulp], "low": low, "high": high, "numerators": rows} | changes)
+
+
+def tails(left: float, right: float, step: float, ratio: float) -> dict[str, Any]:
+    """Two geometric tails and nothing between."""
+    within = {"kind": "geometric-tails", "step": step, "ratio": ratio}
+    return document(low=["-inf", right], high=[left, "inf"], within=within)
+
+
 PRIOR = KnotPrior(np.array([0.25, 0.5, 0.25]), np.array([0.01, 0.02]), "public")
 
 GOOD: dict[str, dict[str, Any]] = {
@@ -83,6 +100,14 @@ GOOD: dict[str, dict[str, Any]] = {
     ),
     "with prior": of_table(FAMILIES["piecewise"]([0.0, 1.0, 3.0], 1.0).with_prior(PRIOR)),
     **{name: of_table(family([-1.0, 0.3, 1.0], 1.3)) for name, family in FAMILIES.items()},
+    "cells of a few doubles": few_ulps(1e16, [0, 1, 1, 3, 3, 4, 6, 11]),
+    "cells of a few doubles on the negative side": few_ulps(-1e16, [0, 1, 1, 3, 3, 4, 6, 11]),
+    "denormal cells": few_ulps(0.0, [-4, -1, -1, 0, 0, 1, 1, 3], knots=[0.0, 1.0]),
+    "points among the few doubles of cells": few_ulps(7.0, [0, 0, 0, 3, 2, 2, 3, 5, 4, 4]),
+    "a run of points in a cell": few_ulps(-0.7, [0, 4, 1, 1, 2, 2, 3, 3, 4, 9]),
+    "a point at zero in a cell": document(low=[-5.0, 0.0], high=[5.0, 0.0]),
+    "tails of steps far below an ulp": tails(-1e10, 1e10, 1e-30, 0.5),
+    "tails of very many steps": tails(0.1, 0.3, 0.7, 1 - 2.0**-53),
     "small budget": of_table(FAMILIES["duchi"]([0.0, 1.0], 0.001)),
     "large budget": of_table(FAMILIES["hybrid"]([0.0, 0.5, 1.0], 16.0)),
 }
@@ -123,6 +148,9 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "duplicate outputs": (document(low=[5.0, 5.0], high=[5.0, 5.0]), "without repeats, got .* at output 1"),
     "unsorted outputs": (document(low=[15.0, -5.0], high=[15.0, -5.0]), "sorted by low end"),
     "overlapping cells": (document(low=[0.0, 1.0], high=[2.0, 3.0]), "cells must not overlap"),
+    "a cell of points only": (few_ulps(1.0, [0, 0, 0, 1]), "must hold a double that is no point"),
+    "two points that fill a cell": (few_ulps(1.0, [0, 0, 0, 2, 1, 1]), "must hold a double that is no point"),
+    "two tails with one end": (tails(1.0, 1.0, 1.0, 0.5), "must have ends of their own"),
     "an end too far": (document(low=[-5.0, 1e130], high=[-5.0, 1e130]), "must be within 1e"),
     "knots that fall": (document(knots=[10.0, 0.0]), "strictly increasing"),
     "a law that differs between rows": (

@@ -9,6 +9,7 @@ import { webcrypto } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { runInNewContext } from "node:vm";
 import { exponentialBelow, parseTable, perturb, perturbMany, rowAt, TableError } from "../optldp-client.js";
 import { outputIndex } from "../output-index.js";
 
@@ -45,6 +46,9 @@ const NAMED = {
   "duplicate outputs": /without repeats, got 5 to 5 at output 1$/,
   "unsorted outputs": /sorted by low end, then by high end/,
   "overlapping cells": /cells must not overlap .* at output 1$/,
+  "a cell of points only": /must hold a double that is no point, got none from 1 to 1\.0000000000000002$/,
+  "two points that fill a cell": /must hold a double that is no point/,
+  "two tails with one end": /must have ends of their own, got 1 twice$/,
   "an end too far": /within 1e\+120, got 1e\+130/,
   "knots that fall": /strictly increasing, got 10 then 0 at position 1$/,
   "a law that differs between rows": /same for all rows, got "linear"$/,
@@ -126,6 +130,25 @@ for (const [name, fixture] of bad) {
   });
 }
 
+test("the client accepts and refuses the very documents that the library does", async () => {
+  const mutants = JSON.parse(readFileSync(join(folder, "mutants.json"), "utf8"));
+  const accepted = async (text) => {
+    try {
+      await parseTable(text);
+      return true;
+    } catch (error) {
+      assert.ok(error instanceof TableError, String(error));
+      assert.ok(!error.message.includes("\n") && error.message.length < 400, error.message);
+      return false;
+    }
+  };
+  const wrong = [];
+  for (const [name, text, fits] of mutants) if ((await accepted(text)) !== fits) wrong.push([name, fits]);
+  assert.deepEqual(wrong, []);
+  const taken = mutants.filter(([, , fits]) => fits).length;
+  assert.ok(mutants.length > 3000 && taken > 200 && taken < mutants.length - 200, `${taken} of ${mutants.length}`);
+});
+
 const [, plain] = good.find(([name]) => name === "two points");
 const [, cells] = good.find(([name]) => name === "piecewise");
 const [, lattice] = good.find(([name]) => name === "lattice");
@@ -158,6 +181,125 @@ test("a value that is no number of the domain is refused, and no message repeats
     });
   }
   assert.throws(() => perturbMany(table, [1, 11]), RangeError);
+});
+
+/** What is no list of numbers, each holding the values 5 and 6 somewhere. */
+const NO_LISTS = {
+  "a set": () => new Set([5, 6]),
+  "a map": () => new Map([[5, 6]]),
+  "an iterator": () => [5, 6][Symbol.iterator](),
+  "a generator": () => (function* () { yield 5; yield 6; })(),
+  "an object like an array": () => ({ 0: 5, 1: 6, length: 2 }),
+  "an object that lies about its length": () => ({ 0: 5, 1: 6, length: 0, [Symbol.iterator]: () => [5, 6].values() }),
+  "an object with an iterator": () => ({ *[Symbol.iterator]() { yield 5; yield 6; } }),
+  "a buffer": () => new Float64Array([5, 6]).buffer,
+  "a view of bytes": () => new DataView(new Float64Array([5, 6]).buffer),
+  "text": () => "56",
+  "text as an object": () => new String("56"),
+  "a number": () => 5,
+  "a function": () => (a, b) => a + b,
+  "nothing": () => null,
+  "undefined": () => undefined,
+};
+
+/** Lists with something in them that is no number of the domain. */
+const BAD_LISTS = {
+  "a list of lists": () => [[5], [6]],
+  "a list of texts": () => ["5", "6"],
+  "a list with a hole": () => [5, , 6], // eslint-disable-line no-sparse-arrays -- that is its fault
+  "a list of number objects": () => [new Number(5), { valueOf: () => 6 }],
+  "big whole numbers": () => [5n, 6n],
+  "a typed list of big whole numbers": () => new BigInt64Array([5n, 6n]),
+  "true": () => [true, 6],
+  "a date": () => [new Date(5)],
+  "NaN behind a number": () => new Float64Array([5, NaN]),
+  "infinity": () => new Float32Array([5, Infinity]),
+  "longer than it is": () => new Proxy([5, 6], { get: (list, key) => (key === "length" ? 3 : list[key]) }),
+};
+
+for (const [name, make] of Object.entries({ ...NO_LISTS, ...BAD_LISTS })) {
+  test(`no report is made of ${name}, and the error names no value`, async () => {
+    for (const fixture of [plain, cells, lattice]) {
+      const table = await tableOf(fixture);
+      assert.throws(() => perturbMany(table, make()), (error) => {
+        assert.ok(error instanceof (name in NO_LISTS ? TypeError : RangeError), String(error));
+        assert.ok(!error.message.includes("\n") && !/\b[56]\b/.test(error.message.replace(/from .* to .*,/, "")));
+        return true;
+      });
+    }
+  });
+}
+
+/** Lists of numbers of all kinds, with 9,000 values each: more words than one pool holds. */
+const LISTS = {
+  "a list": (values) => Array.from(values),
+  "a frozen list": (values) => Object.freeze(Array.from(values)),
+  "a list of another realm": (values) => runInNewContext("Array.from(values)", { values }),
+  "doubles": (values) => values,
+  "doubles of another realm": (values) => runInNewContext("Float64Array.from(values)", { values }),
+  "floats": (values) => Float32Array.from(values),
+  "bytes": (values) => Uint8Array.from(values),
+  "shared memory": (values) => {
+    const shared = new Float64Array(new SharedArrayBuffer(8 * values.length));
+    shared.set(values);
+    return shared;
+  },
+  "a list that claims another iterator": (values) =>
+    Object.assign(Array.from(values), { [Symbol.iterator]: () => [].values() }),
+};
+
+for (const [name, make] of Object.entries(LISTS)) {
+  test(`every value of ${name} gets random words of its own, in pools that WebCrypto can fill`, async () => {
+    for (const [fixture, each] of [[plain, 2], [cells, 3]]) {
+      const table = await tableOf(fixture);
+      const value = Math.round(table.knots[0]);
+      let asked = 0;
+      const count = (pool) => {
+        assert.ok(pool.byteLength <= 65536);
+        asked += pool.length / 2;
+        return webcrypto.getRandomValues(pool);
+      };
+      const values = new Float64Array(9000).fill(fixture === cells ? 1 : value);
+      const reports = withRandom(count, () => perturbMany(table, make(values)));
+      assert.equal(reports.length, 9000);
+      assert.ok(asked >= 9000 * each, `${asked} words`);
+      assert.ok(new Set(reports).size > 1);
+    }
+  });
+}
+
+test("a list that changes between two readings is read once", async () => {
+  const table = await tableOf(plain);
+  const read = { length: 0, 0: 0, 1: 0 };
+  const list = new Proxy([5, 6], { get: (target, key) => (read[key]++, read[key] > 1 ? "again" : target[key]) });
+  assert.equal(perturbMany(table, list).length, 2);
+  assert.deepEqual(read, { length: 1, 0: 1, 1: 1 });
+});
+
+test("a length that is no whole number is refused", async () => {
+  const table = await tableOf(plain);
+  for (const length of [[5, 6], "2", NaN, Infinity, -1.5, { valueOf: () => 2 }, null]) {
+    const list = new Proxy([5, 6], { get: (target, key) => (key === "length" ? length : target[key]) });
+    assert.throws(() => perturbMany(table, list), /^TypeError: the values must have a whole number as length/);
+  }
+});
+
+test("a report is found in the output that it was drawn from, whatever the place in it", async () => {
+  for (const [name, fixture] of good) {
+    const table = await tableOf(fixture);
+    const sums = table.low.map(() => 0);
+    for (const { value, words } of fixture.draws.slice(0, 3)) {
+      for (const place of ["0", "fff", "7ffffffffffff000", "8000000000000000", "fffffffffffff7ff", "ffffffffffffffff"]) {
+        const report = withRandom(scripted([...words.slice(0, 2), ...words.slice(2).map(() => place)]), () =>
+          perturb(table, value));
+        const other = withRandom(scripted([...words.slice(0, 2), ...words.slice(2).map(() => "5555555555555000")]), () =>
+          perturb(table, value));
+        assert.equal(outputIndex(table, report), outputIndex(table, other), `${name} at ${value}: ${report}`);
+        sums[outputIndex(table, report)]++;
+      }
+    }
+    assert.ok(sums.some((count) => count > 0));
+  }
 });
 
 test("minus zero is zero and the ends of the domain belong to it", async () => {

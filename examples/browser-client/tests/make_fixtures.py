@@ -4,7 +4,7 @@ FOLDER gets one file for each good, bad and damaged table, and `fixtures.json`, 
 good ones and which reports it draws from given random words.
 """
 
-import importlib.util
+import importlib
 import json
 import sys
 from collections.abc import Iterator
@@ -14,19 +14,33 @@ from typing import Any
 import numpy as np
 from faults import FAULTS, STRANGE, STRICTER, TEXTS
 from optldp.designer import Prior, design
-from optldp.mechanisms import GeometricTails, TableError, TabulatedMechanism, exponential_below, load_table, prove
+from optldp.mechanisms import (
+    GeometricTails,
+    TableError,
+    TabulatedMechanism,
+    exponential_below,
+    load_table,
+    prove,
+    require_private,
+)
 from optldp.mechanisms.cell_law import Words
 from optldp.mechanisms.exact_sampling import ExactLaw
 from optldp.mechanisms.geometric_tails import digit_odds
+from optldp.mechanisms.table_file import parse_table
 from scipy import stats
 
-DOCUMENTS = Path(__file__).parents[3] / "tests" / "mechanisms" / "exact_documents.py"
+ROOT = Path(__file__).parents[3]
 
 FALSE_ALARM = 1e-6
 """Chance that a run in which all is well fails one of its chi-square tests."""
 
 POOLED_BELOW = 25
 """Outputs expected less often are counted together, so that the chi-square law holds in its far tail."""
+
+MUTANT_STRIDE = 3
+"""Every third of the library's changed documents is enough here, and takes two seconds."""
+
+BYTE_ORDER_MARK = "\ufeff"
 
 REPORTS = 100_000
 WORDS = 80
@@ -36,14 +50,33 @@ EDGE = np.array([0, 2**11 - 1, 2**11, 2**53, 2**63, 2**64 - 2**11, 2**64 - 1], d
 """Words in which a wrong shift or a wrong comparison shows."""
 
 
-def load_documents() -> Any:
-    """The documents that all readers are tested with, from the library's own tests."""
-    spec = importlib.util.spec_from_file_location("exact_documents", DOCUMENTS)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def load_documents(name: str) -> Any:
+    """A module of documents that all readers are tested with, from the library's own tests."""
+    sys.path.insert(0, str(ROOT))
+    try:
+        return importlib.import_module(f"tests.mechanisms.{name}")
+    finally:
+        sys.path.remove(str(ROOT))
+
+
+def judged_mutants() -> list[tuple[str, str, bool]]:
+    """Changed documents by name, each with the library's verdict: whether it is an exact table and private."""
+    judged = []
+    for name, content in load_documents("document_mutants").mutants(MUTANT_STRIDE):
+        text = content.decode(errors="replace")
+        if text.encode() == content and not text.startswith(BYTE_ORDER_MARK):  # what a browser hands over as text
+            judged.append((name, text, is_private(content)))
+    return judged
+
+
+def is_private(content: bytes) -> bool:
+    """Whether the library takes the bytes of a file as an exact table."""
+    try:
+        table = parse_table(content)
+        require_private(table)
+    except TableError:
+        return False
+    return table.exact
 
 
 def designed_document(of_table: Any) -> dict[str, Any]:
@@ -154,7 +187,7 @@ def require_refusal(name: str, path: Path) -> None:
 
 def main(folder: Path) -> None:
     """Write all files."""
-    documents = load_documents()
+    documents = load_documents("exact_documents")
     strange = documents.document(units="\u20ac \U0001f600", provenance=STRANGE, knots=[-0.0, 10])
     good = {**documents.GOOD, "strange names": strange, "optimal": designed_document(documents.of_table)}
     good["tails, 0.7e-12 of bias"] = tails_with_bias(documents, 2e-12)
@@ -179,6 +212,7 @@ def main(folder: Path) -> None:
     budgets = [1e-6, 0.1, 1, 1.1, 2.5, 16]
     said["exponentials"] = [[budget, str(exponential_below(budget) * 2**128)] for budget in budgets]
     (folder / "fixtures.json").write_text(json.dumps(said))
+    (folder / "mutants.json").write_text(json.dumps(judged_mutants()))
 
 
 if __name__ == "__main__":

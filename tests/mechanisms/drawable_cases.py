@@ -1,0 +1,308 @@
+"""Drawable things beside tables, each with the law that is proved of it: categories, pairs, bundles, functions."""
+
+# Cases know which kind of mechanism they made; the types say only that it may be one of several.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false
+
+from collections.abc import Hashable
+from fractions import Fraction
+from itertools import combinations, product
+from math import prod
+from typing import Any
+
+import numpy as np
+from optldp.mechanisms import (
+    FAMILIES,
+    AttributeSampling,
+    PersonalisedMechanism,
+    TabulatedMechanism,
+    categorical_grr,
+    local_hashing,
+    make_exact,
+    optimised_unary,
+)
+from optldp.mechanisms.attribute_sampling import random_subsets, uniform_below
+from optldp.mechanisms.exact_sampling import draw53, random_words
+from optldp.mechanisms.key_value_pairs import sampled_pairs
+from optldp.mechanisms.key_value_response import key_value_response
+from optldp.mechanisms.key_value_unary import key_value_unary
+from optldp.mechanisms.unary_encoding import bernoulli
+
+from .drawable_tables import Case, mixed, row_law, running, table_calls, table_cases, table_law, weight_between_knots
+from .key_value_laws import all_reports, pair_law, set_law, three_outputs
+from .law_enumeration import Call, D, Idle, Law, Residues, Turns, always
+
+
+def categorical_cases() -> list[Case]:
+    """Every mechanism for categories, by labels, by codes, and by its own draw."""
+    names = ["a", "b", "c"]
+    table, unary, hashing = categorical_grr(names, 1.0), optimised_unary(names, 1.0), local_hashing("abcde", 1.0)
+
+    def unary_law(code: int) -> Law:
+        p, q = Fraction(unary.own_one, D), Fraction(unary.other_one, D)
+        law: Law = {}
+        for bits in product((0, 1), repeat=3):
+            chances = [p if k == code else q for k in range(3)]
+            shares = [chance if bit else 1 - chance for chance, bit in zip(chances, bits, strict=True)]
+            law[(int("".join(map(str, bits)), 2) << 5,)] = shares[0] * shares[1] * shares[2]
+        return law
+
+    def hashing_law(code: int) -> Law:
+        g, seeds = hashing.n_values, hashing.n_hashes
+        law: Law = {}
+        for seed in range(seeds):
+            chance = Fraction((2**64 - seed + seeds - 1) // seeds, 2**64)
+            mine = int(hashing.hashes(np.array([code]), np.array([seed]))[0])
+            for value in range(g):
+                share = hashing.own_value if value == mine else (D - hashing.own_value) // (g - 1)
+                law[(seed * g + value,)] = chance * Fraction(share, D)
+        return law
+
+    steps = [hashing.own_value + k * hashing._other_value for k in range(hashing.n_values)]
+    kinds = [
+        (table, [always(running(table.numerators.tolist()))], lambda code: {
+            (j,): share for j, share in row_law(table.numerators[code].tolist()).items()
+        }),
+        (unary, [*bernoulli_calls(unary.other_one, 3), *bernoulli_calls(unary.own_one, 1)], unary_law),
+        (hashing, [always(Residues(hashing.n_hashes)), always(Turns.at53(steps))], hashing_law),
+    ]  # fmt: skip
+    cases = []
+    for made, calls, law in kinds:
+        labels = made.categories.labels
+        ways = {
+            "sample": lambda code, m=made, t=labels: m.sample([t[code]]),
+            "sample_codes": lambda code, m=made: m.sample_codes([code]),
+            "draw": lambda code, m=made: m.draw(np.array([code]), random_words(None)),
+        }
+        for way, drawn in ways.items():
+            name = f"{type(made).__name__}.{way}"
+            codes, ratio = range(len(labels)), made.largest_ratio
+            draw = lambda code, d=drawn: tuple(np.ravel(d(code)).tolist())  # noqa: E731
+            cases.append(Case(name, (name,), codes, draw, lambda code, c=calls: c, law, made.epsilon, ratio))
+    return cases
+
+
+def bernoulli_calls(numerator: int, size: int) -> list[Call]:
+    """Sixteen bits for each of `size` ones or zeros, four to a word, and 48 more where they tie."""
+    leading, following = divmod(numerator << 11, 2**48)
+    first = Call(lambda coin: Turns((leading, leading + 1)) if coin < size else Idle(), quarters=True)
+    return [first, always(Turns((following << 16,)))]
+
+
+def key_value_cases() -> list[Case]:
+    """Both forms, users of no pair, of one and of two, and one between two knots."""
+    value = three_outputs(0.9)
+    point = make_exact(FAMILIES["duchi"]([0.0, 1.0], 0.9)).mechanism
+    response = key_value_response(["a", "b"], value, 1.0, padding=2)
+    unary = key_value_unary(["a", "b"], point, 1.0, padding=1)
+    cases = []
+    for made in (response, unary):
+        table, pairs = made.value, {}
+        form, is_unary = type(made).__name__, made is unary
+        true, fake = made.value.numerators.tolist(), [made.fake.tolist()]
+        if is_unary:
+            shown = [*bernoulli_calls(made.other, 2), always(running(fake)), *bernoulli_calls(made.own, 1)]
+            last = [*shown, always(running(true))]
+        else:
+            places = Turns.at53(made.own + k * made.other for k in range(made.n_places))
+            last = [always(places), always(running([*true, *fake]))]
+
+        def law(held: tuple[tuple[int, float], ...], m=made, u=is_unary, p=pairs) -> Law:
+            rounded = [_roundings(m.value, x) for _, x in held]
+            parts = []
+            for chosen in product(*rounded):
+                share = prod((weight for weight, _ in chosen), start=Fraction(1))
+                rows = [(key, row) for (key, _), (_, row) in zip(held, chosen, strict=True)]
+                parts.append((share, dict(zip(_outcomes(m, u), set_law(m, u, rows, p), strict=True))))
+            return mixed(parts)
+
+        def calls(held: tuple[tuple[int, float], ...], m=made, rest=last) -> list[Call]:
+            size = max(len(held), m.padding, 1)
+            turns = [weight_between_knots(m.value, x)[1] for _, x in held]
+            return [always(Residues(size, dropped=11)), always(Turns.at53(turns)), *rest]
+
+        def sample(held: tuple[tuple[int, float], ...], m=made) -> Hashable:
+            key, x = held[0] if held else ("", float("nan"))
+            return _told(m.sample([m.keys.labels[key] if held else ""], [x]))
+
+        def sample_sets(held: tuple[tuple[int, float], ...], m=made) -> Hashable:
+            keys, values = [m.keys.labels[key] for key, _ in held], [x for _, x in held]
+            return _told(m.sample_sets(np.zeros(len(held), dtype=int), np.array(keys, dtype=str), values, 1))
+
+        def draw(place_and_row: tuple[int, int], m=made) -> Hashable:
+            places, rows = np.array([place_and_row[0]]), np.array([place_and_row[1]])
+            return _told(m.draw(places, rows, random_words(None)))
+
+        knots, middle = table.knots.tolist(), float(table.knots[0] + 0.3 * (table.knots[1] - table.knots[0]))
+        singles = [((0, knots[0]),), ((1, middle),), ((0, knots[-1]),)]
+        both = [((0, knots[0]), (1, knots[-1])), ((0, knots[-1]), (1, knots[0]))]
+        shared = calls, law, made.epsilon, made.largest_ratio
+        cases += [
+            Case(f"{form}.sample", (f"{form}.sample",), [(), *singles], sample, *shared),
+            Case(f"{form}.sample_sets", (f"{form}.sample_sets",), [(), *both], sample_sets, *shared),
+            Case(
+                f"{form}.draw",
+                (f"{form}.draw",),
+                [(0, 0), (1, len(knots) - 1)],
+                draw,
+                lambda _, c=last: c,
+                lambda pair, m=made, u=is_unary: dict(zip(_outcomes(m, u), pair_law(m, u, *pair), strict=True)),
+            ),
+        ]
+    return cases
+
+
+def _roundings(table: TabulatedMechanism, x: float) -> list[tuple[Fraction, int]]:
+    k, weight = weight_between_knots(table, x)
+    return [(share, row) for share, row in ((Fraction(D - weight, D), k), (Fraction(weight, D), k + 1)) if share]
+
+
+def _outcomes(made: Any, unary: bool) -> list[tuple[int, ...]]:
+    reports = all_reports(made, unary)
+    return reports if unary else [(number,) for number in range(len(reports))]
+
+
+def _told(reports: np.ndarray) -> Hashable:
+    return tuple(np.ravel(reports).tolist())
+
+
+def bundle_cases() -> list[Case]:
+    """Personalised budgets, of categories and of numbers, and several attributes."""
+    grrs = PersonalisedMechanism([categorical_grr("abc", epsilon) for epsilon in (0.5, 1.0)], 0.3)
+    levels = [make_exact(FAMILIES["duchi"]([0.0, 1.0], epsilon)).mechanism for epsilon in (0.5, 1.0)]
+    duchis = PersonalisedMechanism(levels)
+    response = grrs._response
+    assert response is not None
+
+    def of_categories(given: tuple[int, int]) -> Law:
+        code, level = given
+        own = row_law(grrs.levels[level].numerators[code].tolist())
+        told = row_law(response.numerators[level].tolist())
+        return {(i, report): told[i] * own[report] for i, report in product(told, own)}
+
+    def of_numbers(given: tuple[float, int]) -> Law:
+        x, level = given
+        law = table_law(levels[level], x)
+        return {(level, float(levels[level].low[j])): probability for j, probability in law.items()}
+
+    def sent(made: PersonalisedMechanism, value: Any, level: int) -> Hashable:
+        reports = made.sample([value], [level])
+        return int(reports.levels[0]), reports.reports[0].item()
+
+    grr_calls = [always(running(level.numerators.tolist())) for level in (*grrs.levels, response)]
+    three = AttributeSampling.of(dict.fromkeys("xyz", levels[0]), 2, 1.0)
+
+    def of_attributes(values: tuple[float, ...]) -> Law:
+        laws = [{float(levels[0].low[j]): p for j, p in table_law(levels[0], x).items()} for x in values]
+        parts: list[tuple[Fraction, Law]] = []
+        for chosen in combinations(range(3), 2):
+            choices = [list(laws[k].items()) if k in chosen else [(None, Fraction(1))] for k in range(3)]
+            law = {
+                tuple(report for report, _ in drawn): drawn[0][1] * drawn[1][1] * drawn[2][1]
+                for drawn in product(*choices)
+            }
+            parts.append((Fraction(1, 3), law))
+        return mixed(parts)
+
+    def attributes_sent(values: tuple[float, ...]) -> Hashable:
+        reports = three.sample({name: [x] for name, x in zip("xyz", values, strict=True)})
+        return tuple(None if np.isnan(reports[name][0]) else float(reports[name][0]) for name in "xyz")
+
+    return [
+        Case(
+            "PersonalisedMechanism.sample, categories",
+            ("PersonalisedMechanism.sample",),
+            list(product(range(3), range(2))),
+            lambda given: sent(grrs, "abc"[given[0]], given[1]),
+            lambda given: grr_calls,
+            of_categories,
+            1.0,
+            alike=lambda given: given[1],
+        ),
+        Case(
+            "PersonalisedMechanism.sample, numbers",
+            ("PersonalisedMechanism.sample",),
+            [(x, level) for level in range(2) for x in (0.0, 0.3, 1.0)],
+            lambda given: sent(duchis, *given),
+            lambda given: [call for level in levels for call in table_calls(level, given[0])[:2]],
+            of_numbers,
+            1.0,
+            alike=lambda given: given[1],
+        ),
+        Case(
+            "AttributeSampling.sample",
+            ("AttributeSampling.sample",),
+            [(0.0, 0.3, 1.0), (1.0, 0.3, 0.0), (1.0, 1.0, 1.0)],
+            attributes_sent,
+            lambda values: [
+                *(always(Residues(size, redrawn=True)) for size in (3, 2)),
+                *(call for x in values for call in table_calls(levels[0], x)[:2]),
+            ],
+            of_attributes,
+            1.0,
+        ),
+    ]
+
+
+def function_cases() -> list[Case]:
+    """Functions that are handed a source of words."""
+    thresholds = [1, 2**37, 2**37 + 1, 2**52 - 1, D - 1]
+
+    def whether(chance: Fraction) -> Law:
+        return mixed([(chance, {1: Fraction(1)}), (1 - chance, {0: Fraction(1)})])
+
+    return [
+        Case(
+            "draw53",
+            ("draw53",),
+            thresholds,
+            lambda t: int(draw53(random_words(None), 1)[0] < t),
+            lambda t: [always(Turns())],  # bisection must find the threshold by itself
+            lambda t: whether(Fraction(t, D)),
+        ),
+        Case(
+            "bernoulli",
+            ("bernoulli",),
+            thresholds,
+            lambda t: int(bernoulli(t, 1, random_words(None))[0]),
+            lambda t: bernoulli_calls(t, 1),
+            lambda t: whether(Fraction(t, D)),
+        ),
+        Case(
+            "uniform_below",
+            ("uniform_below",),
+            [1, 2, 3, 5, 6, 64],
+            lambda n: int(uniform_below(n, 1, random_words(None))[0]),
+            lambda n: [always(Residues(n, redrawn=True))],
+            lambda n: {k: Fraction(1, n) for k in range(n)},
+        ),
+        Case(
+            "random_subsets",
+            ("random_subsets",),
+            [(1, 1), (4, 2), (5, 3), (4, 4)],
+            lambda given: tuple(np.flatnonzero(random_subsets(1, *given, random_words(None))[0]).tolist()),
+            lambda given: [always(Residues(given[0] - place, redrawn=True)) for place in range(given[1])],
+            lambda given: {
+                chosen: Fraction(1, len(list(combinations(range(given[0]), given[1]))))
+                for chosen in combinations(range(given[0]), given[1])
+            },
+        ),
+        Case(
+            "sampled_pairs",
+            ("sampled_pairs",),
+            [(1, 0), (3, 1), (2, 4), (0, 3)],
+            lambda given: tuple(
+                int(part[0]) for part in sampled_pairs(np.zeros(given[0], dtype=int), 1, given[1], random_words(None))
+            ),
+            lambda given: [always(Residues(max(*given, 1), dropped=11))],
+            lambda given: {
+                (number if number < given[0] else -1, number): Fraction((D - number + s - 1) // s, D)
+                for s in [max(*given, 1)]
+                for number in range(s)
+            },
+        ),
+    ]
+
+
+def all_cases() -> list[Case]:
+    """Every case."""
+    return [*table_cases(), *categorical_cases(), *key_value_cases(), *bundle_cases(), *function_cases()]

@@ -63,7 +63,7 @@ def test_rounding_always_to_the_left_knot_fails(suite, monkeypatch):
         return np.minimum(np.searchsorted(law.knots, values, side="right") - 1, law.knots.size - 2)
 
     monkeypatch.setattr(exact_sampling.ExactLaw, "rows", left)
-    assert len(failed(verdicts(suite))) >= 3
+    assert failed(verdicts(suite))
 
 
 def test_a_traceback_is_a_failure_and_shows_where(suite, monkeypatch):

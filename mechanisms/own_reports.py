@@ -55,12 +55,24 @@ def refuges(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return points, np.where(inside, place, points)
 
 
+def cells_of_points(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return which outputs (m,) are cells all of whose doubles are points, so that no report is theirs alone.
+
+    Example
+    -------
+    >>> cells_of_points(np.array([1.0, 1.0, 3.0]), np.array([1.0, np.nextafter(1.0, 2.0), 4.0]))
+    array([False,  True, False])
+    """
+    points, places = refuges(low, high)
+    inside = points[np.isnan(places)]
+    return np.searchsorted(inside, low) < np.searchsorted(inside, high)
+
+
 def require_own_reports(low: np.ndarray, high: np.ndarray) -> None:
     """Raise TableError for a cell all of whose doubles are points: no report of it could be told from theirs."""
-    points, places = refuges(low, high)
-    full = np.flatnonzero(np.isnan(places))
+    full = np.flatnonzero(cells_of_points(low, high))
     if full.size:
-        j = np.flatnonzero((low < high) & (low <= points[full[0]]) & (points[full[0]] < high))[0]
+        j = full[0]
         raise TableError(
             f"a cell must hold a double that is no point, got points only in [{low[j]}, {high[j]}] at output {j}: "
             "leave the cell out, or use larger units"

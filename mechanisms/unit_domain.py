@@ -12,6 +12,7 @@ from .budget import check_epsilon, inner_epsilon
 from .cell_law import Uniform, WithinCell
 from .errors import InputError
 from .knots import check_knots
+from .own_reports import cells_of_points
 from .provenance import Provenance
 from .table import TabulatedMechanism
 
@@ -85,19 +86,30 @@ class UnitDomain:
     ) -> TabulatedMechanism:
         """Return the table whose outputs have these ends in the scaled domain, sorted.
 
-        A cell too thin for the doubles of the user's units becomes a point, and equal points become one with
-        their summed probability: both only forget, so privacy and row sums stay exact.
+        A cell too thin for the doubles of the user's units becomes a point, as does one whose doubles all are points
+        already, and equal points become one with their summed probability: all that only forgets, so privacy and row
+        sums stay exact.
         """
         low, high = self.in_units(low), self.in_units(high)
-        order = np.lexsort((high, low))
-        low, high = low[order], high[order]
-        starts = np.flatnonzero(np.r_[True, (np.diff(low) > 0) | (np.diff(high) > 0)])
+        columns, low, high, probabilities = _merged(low, high, probabilities)
+        collapsed = np.where(cells_of_points(low, high), low, high)
+        again, low, high, probabilities = _merged(low, collapsed, probabilities)
         return TabulatedMechanism(
             knots=self.knots,
-            low=low[starts],
-            high=high[starts],
-            probabilities=np.add.reduceat(probabilities[:, order], starts, axis=1),
+            low=low,
+            high=high,
+            probabilities=probabilities,
             epsilon=self.epsilon,
-            within=(within or Uniform()).take(order[starts]),
+            within=(within or Uniform()).take(columns[again]),
             provenance=Provenance(method, parameters),
         )
+
+
+def _merged(
+    low: np.ndarray, high: np.ndarray, probabilities: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Sort outputs and make equal ones into one: the old column of each that is left, its ends and probabilities."""
+    order = np.lexsort((high, low))
+    low, high = low[order], high[order]
+    starts = np.flatnonzero(np.r_[True, (np.diff(low) > 0) | (np.diff(high) > 0)])
+    return order[starts], low[starts], high[starts], np.add.reduceat(probabilities[:, order], starts, axis=1)

@@ -121,8 +121,8 @@ def key_value_cases() -> list[Case]:
             return [always(Residues(size, dropped=11)), always(Turns.at53(turns)), *rest]
 
         def sample(held: tuple[tuple[int, float], ...], m=made) -> Hashable:
-            key, x = held[0] if held else ("", float("nan"))
-            return _told(m.sample([m.keys.labels[key] if held else ""], [x]))
+            keys, values = [m.keys.labels[key] for key, _ in held], [x for _, x in held]
+            return _told(m.sample(keys or [""], values or [float("nan")]))
 
         def sample_sets(held: tuple[tuple[int, float], ...], m=made) -> Hashable:
             keys, values = [m.keys.labels[key] for key, _ in held], [x for _, x in held]
@@ -279,7 +279,7 @@ def function_cases() -> list[Case]:
             "random_subsets",
             ("random_subsets",),
             [(1, 1), (4, 2), (5, 3), (4, 4)],
-            lambda given: tuple(np.flatnonzero(random_subsets(1, *given, random_words(None))[0]).tolist()),
+            lambda given: tuple(np.flatnonzero(random_subsets(1, given[0], given[1], random_words(None))[0]).tolist()),
             lambda given: [always(Residues(given[0] - place, redrawn=True)) for place in range(given[1])],
             lambda given: {
                 chosen: Fraction(1, len(list(combinations(range(given[0]), given[1]))))

@@ -93,7 +93,7 @@ def test_two_tails_with_one_end_are_refused():
     """A report at the end could be of either."""
     ends = np.array([-np.inf, 1.0]), np.array([1.0, np.inf])
     with pytest.raises(TableError, match="two geometric tails must have ends of their own, got both at 1"):
-        TabulatedMechanism([0, 1], *ends, [[0.5, 0.5]] * 2, 1.0, GeometricTails(1.0, 0.5))
+        TabulatedMechanism(np.arange(2.0), *ends, np.full((2, 2), 0.5), 1.0, GeometricTails(1.0, 0.5))
 
 
 def test_a_report_goes_to_the_nearest_larger_double_that_is_no_point_else_to_the_nearest_smaller():

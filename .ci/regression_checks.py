@@ -78,11 +78,11 @@ def of_table(table: TabulatedMechanism, x: float, rng: np.random.Generator) -> I
         return  # no unbiased estimate exists, which it says
     if affine is not None:  # the mean of reports decides, as above
         expected = (float(reports.mean()) - affine[1]) / affine[0]
-        slack = 1e-9 * abs(expected) + 4 * ulp / affine[0]
+        slack = 1e-9 * abs(expected) + 4 * ulp / abs(affine[0])
         yield f"the {estimate.method} estimate at {x!r}", float(abs(estimate.mean - expected) <= slack)
     if decoder is not None:
         second, farthest = float(law @ (decoder - x) ** 2), float(np.abs(decoder - x).max())
-        slack = 1e-7 * farthest
+        slack = ulp + 1e-7 * farthest
         yield from average(f"the decoder's estimate at {x!r}", decoder[found] - x, second, farthest, slack)
 
 

@@ -420,7 +420,7 @@ function provePrivate(rows, epsilon) {
 }
 
 /**
- * Proves by whole numbers that reports average to the knots, within 1e-12 of the domain.
+ * Proves by whole numbers that reports average to the knots, within 1e-12 of the domain or 2^-50 of the largest report.
  * @type {(numerators: Float64Array[], knots: number[], low: number[], high: number[], tails: Tails | null) => void}
  */
 function proveUnbiased(numerators, knots, low, high, tails) {
@@ -432,10 +432,12 @@ function proveUnbiased(numerators, knots, low, high, tails) {
     return high[j] === Infinity ? (inUnits(start) << 54n) + beyond : (inUnits(start) + inUnits(high[j])) << 53n;
   });
   const wanted = knots.map((knot) => inUnits(knot) << 107n); // times the denominator
-  const allowed = wanted[wanted.length - 1] - wanted[0];
+  const width = wanted[wanted.length - 1] - wanted[0];
+  const largest = means.reduce((most, mean) => (mean > most ? mean : -mean > most ? -mean : most), 0n);
   numerators.forEach((row, i) => {
     const bias = means.reduce((sum, mean, j) => sum + mean * BigInt(row[j]), -wanted[i]);
-    const fits = (bias < 0n ? -bias : bias) * 10n ** 12n <= allowed;
+    const size = bias < 0n ? -bias : bias;
+    const fits = size * 10n ** 12n <= width || size <= largest << 3n; // 2^53 / 2^50
     if (!fits) refuse(`a table that claims to be unbiased must be so to 1e-12 of its domain, got more at knot ${i}`);
   });
 }

@@ -27,7 +27,17 @@ from optldp.mechanisms.key_value_response import key_value_response
 from optldp.mechanisms.key_value_unary import key_value_unary
 from optldp.mechanisms.unary_encoding import bernoulli
 
-from .drawable_tables import Case, mixed, row_law, running, table_calls, table_cases, table_law, weight_between_knots
+from .drawable_tables import (
+    Case,
+    booked_report,
+    mixed,
+    row_law,
+    running,
+    table_calls,
+    table_cases,
+    table_law,
+    weight_between_knots,
+)
 from .key_value_laws import all_reports, pair_law, set_law, three_outputs
 from .law_enumeration import Call, D, Idle, Law, Residues, Turns, always
 
@@ -72,12 +82,14 @@ def categorical_cases() -> list[Case]:
             "sample": lambda code, m=made, t=labels: m.sample([t[code]]),
             "sample_codes": lambda code, m=made: m.sample_codes([code]),
             "draw": lambda code, m=made: m.draw(np.array([code]), random_words(None)),
+            "_Labels.draw": lambda code, m=made, t=labels: booked_report(m, t[code]),
         }
         for way, drawn in ways.items():
-            name = f"{type(made).__name__}.{way}"
+            name = way if "." in way else f"{type(made).__name__}.{way}"
             codes, ratio = range(len(labels)), made.largest_ratio
             draw = lambda code, d=drawn: tuple(np.ravel(d(code)).tolist())  # noqa: E731
-            cases.append(Case(name, (name,), codes, draw, lambda code, c=calls: c, law, made.epsilon, ratio))
+            title = f"{name} of {type(made).__name__}"
+            cases.append(Case(title, (name,), codes, draw, lambda code, c=calls: c, law, made.epsilon, ratio))
     return cases
 
 
@@ -128,6 +140,9 @@ def key_value_cases() -> list[Case]:
             keys, values = [m.keys.labels[key] for key, _ in held], [x for _, x in held]
             return _told(m.sample_sets(np.zeros(len(held), dtype=int), np.array(keys, dtype=str), values, 1))
 
+        def book(held: tuple[tuple[int, float], ...], m=made) -> Hashable:
+            return _told(np.array(booked_report(m, {m.keys.labels[key]: x for key, x in held})))
+
         def draw(place_and_row: tuple[int, int], m=made) -> Hashable:
             places, rows = np.array([place_and_row[0]]), np.array([place_and_row[1]])
             return _told(m.draw(places, rows, random_words(None)))
@@ -139,6 +154,7 @@ def key_value_cases() -> list[Case]:
         cases += [
             Case(f"{form}.sample", (f"{form}.sample",), [(), *singles], sample, *shared),
             Case(f"{form}.sample_sets", (f"{form}.sample_sets",), [(), *both], sample_sets, *shared),
+            Case(f"_Pairs.draw of {form}", ("_Pairs.draw",), [(), *both], book, *shared),
             Case(
                 f"{form}.draw",
                 (f"{form}.draw",),
@@ -207,6 +223,10 @@ def bundle_cases() -> list[Case]:
         reports = three.sample({name: [x] for name, x in zip("xyz", values, strict=True)})
         return tuple(None if np.isnan(reports[name][0]) else float(reports[name][0]) for name in "xyz")
 
+    def attributes_booked(values: tuple[float, ...]) -> Hashable:
+        reports = booked_report(three, dict(zip("xyz", values, strict=True)))
+        return tuple(None if np.isnan(reports[name]) else reports[name] for name in "xyz")
+
     return [
         Case(
             "PersonalisedMechanism.sample, categories",
@@ -228,17 +248,23 @@ def bundle_cases() -> list[Case]:
             1.0,
             alike=lambda given: given[1],
         ),
-        Case(
-            "AttributeSampling.sample",
-            ("AttributeSampling.sample",),
-            [(0.0, 0.3, 1.0), (1.0, 0.3, 0.0), (1.0, 1.0, 1.0)],
-            attributes_sent,
-            lambda values: [
-                *(always(Residues(size, redrawn=True)) for size in (3, 2)),
-                *(call for x in values for call in table_calls(levels[0], x)[:2]),
-            ],
-            of_attributes,
-            1.0,
+        *(
+            Case(
+                name,
+                (name,),
+                [(0.0, 0.3, 1.0), (1.0, 0.3, 0.0), (1.0, 1.0, 1.0)],
+                drawn,
+                lambda values: [
+                    *(always(Residues(size, redrawn=True)) for size in (3, 2)),
+                    *(call for x in values for call in table_calls(levels[0], x)[:2]),
+                ],
+                of_attributes,
+                1.0,
+            )
+            for name, drawn in (
+                ("AttributeSampling.sample", attributes_sent),
+                ("_Attributes.draw", attributes_booked),
+            )
         ),
     ]
 

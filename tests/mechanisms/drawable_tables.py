@@ -23,6 +23,7 @@ from optldp.mechanisms import (
     make_exact,
     new_ledger_key,
 )
+from optldp.mechanisms.booked_kinds import Bookable, booked
 from optldp.mechanisms.exact_sampling import ExactLaw, random_words
 from optldp.mechanisms.table_document import document_to_table
 
@@ -147,6 +148,7 @@ def table_cases() -> list[Case]:
         "Sampler.sample": lambda x: sampler.sample([x]),
         "ExactLaw.draw": lambda x: law.draw(np.array([x]), random_words(None)),
         "Ledger.report": lambda x: _from_new_ledger(sampler, x),
+        "_Numbers.draw": lambda x: booked_report(table, x),
     }
     inputs = [-1.0, 0.1, 1.0]
     return [*made, *(table_case(name, table, name, way, inputs) for name, way in ways.items()), rows_case(table, law)]
@@ -154,7 +156,13 @@ def table_cases() -> list[Case]:
 
 def _from_new_ledger(sampler: Sampler, x: float) -> list[float]:
     with tempfile.TemporaryDirectory() as folder:
-        return [Ledger(Path(folder, "ledger"), KEY, 2.0).report(sampler, "ann", x)]
+        return [Ledger.create(Path(folder, "ledger"), KEY, 2.0).report(sampler, "ann", x)]
+
+
+def booked_report(mechanism: Bookable, value: Any) -> Any:
+    """A report by the form in which a ledger books its mechanism."""
+    form = booked(mechanism)
+    return form.read(form.draw(form.content(value)))
 
 
 KEY = new_ledger_key()

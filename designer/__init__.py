@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from .categorical_comparison import OracleError, compare_categorical
     from .categorical_design import CategoricalDesign, design_categorical
     from .categorical_prior import CategoricalPrior
-    from .cohort import ClientCohort, Cohort, OneReportClient, ValueCohort
+    from .client_failures import ClientFailures
+    from .cohort import ClientCohort, Cohort, ValueCohort
     from .columns import read_column, read_pairs, write_column
     from .comparison import ComparisonRow, compare
     from .conditional_variance_plot import conditional_variance_figure
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from .mechanism_design import DEFAULT_TOLERANCE, METHODS, Design, design
     from .minimax import MinimaxDesign, design_minimax, minimax_knots
     from .minimax_trade_off import design_trade_off, trade_off_curve
+    from .one_report_client import OneReportClient, SimulatedClient
     from .optimum import CertifiedOptimum, certified_optimum
     from .parallel_sweep import sweep
     from .prior import DEFAULT_FLOOR, DEFAULT_KNOTS, Prior
@@ -86,7 +88,8 @@ _HOMES = {
     "categorical_comparison": ("OracleError", "compare_categorical"),
     "categorical_design": ("CategoricalDesign", "design_categorical"),
     "categorical_prior": ("CategoricalPrior",),
-    "cohort": ("ClientCohort", "Cohort", "OneReportClient", "ValueCohort"),
+    "client_failures": ("ClientFailures",),
+    "cohort": ("ClientCohort", "Cohort", "ValueCohort"),
     "columns": ("read_column", "read_pairs", "write_column"),
     "comparison": ("ComparisonRow", "compare"),
     "conditional_variance_plot": ("conditional_variance_figure",),
@@ -103,6 +106,7 @@ _HOMES = {
     "mechanism_design": ("DEFAULT_TOLERANCE", "METHODS", "Design", "design"),
     "minimax": ("MinimaxDesign", "design_minimax", "minimax_knots"),
     "minimax_trade_off": ("design_trade_off", "trade_off_curve"),
+    "one_report_client": ("OneReportClient", "SimulatedClient"),
     "optimum": ("CertifiedOptimum", "certified_optimum"),
     "parallel_sweep": ("sweep",),
     "prior": ("DEFAULT_FLOOR", "DEFAULT_KNOTS", "Prior"),
@@ -140,6 +144,7 @@ __all__ = [
     "CategoricalPrior",
     "CertifiedOptimum",
     "ClientCohort",
+    "ClientFailures",
     "Cohort",
     "ComparisonRow",
     "ContinuumCertificate",
@@ -161,6 +166,7 @@ __all__ = [
     "ShapeRow",
     "ShapedDesign",
     "Simulated",
+    "SimulatedClient",
     "SweepRow",
     "SweepTable",
     "TotalVariationAmbiguity",

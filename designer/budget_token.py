@@ -18,7 +18,8 @@ class BudgetToken:
 
     A report must be paid for with `spend`, which works once: a second call raises, whatever it is for. Two
     threads cannot spend the same token, and a token cannot be copied or pickled, since a copy would be a second
-    budget. For that reason too it is of no use in a process that was forked after it was made.
+    budget. A forked process has copies of everything: there a token refuses, spent or not, and the process that
+    made it keeps it.
 
     Parameters
     ----------
@@ -41,13 +42,13 @@ class BudgetToken:
     True
     """
 
-    __slots__ = ("_epsilon", "_lock", "_owner", "_process")
+    __slots__ = ("_epsilon", "_home", "_lock", "_owner")
 
     def __init__(self, epsilon: float, *, owner: str = "this client") -> None:
         self._epsilon = check_epsilon(epsilon)
         self._owner = owner
         self._lock = Lock()
-        self._process = os.getpid()
+        self._home = _this_process()
 
     @property
     def epsilon(self) -> float:
@@ -70,7 +71,8 @@ class BudgetToken:
         Raises
         ------
         InputError
-            The table is not proved to keep within the budget (nothing is spent), or the budget was spent before.
+            The table is not proved to keep within the budget (nothing is spent), the budget was spent before, or the
+            process is a fork of the one that holds it.
         """
         if fault := _unproved(mechanism, self._epsilon):
             raise InputError(
@@ -87,10 +89,10 @@ class BudgetToken:
         return tuple(BudgetToken(self._epsilon, owner=self._owner) for _ in range(heirs))
 
     def _take(self) -> None:
-        if os.getpid() != self._process:
+        if self._home != _this_process():
             raise InputError(
-                f"the budget of {self._owner}, epsilon {self._epsilon:g}, must be spent in the process that made it, "
-                "got a forked one: a fork is a copy, so report before it, or make each process its own clients"
+                f"the budget of {self._owner}, epsilon {self._epsilon:g}, must be spent in the process that holds it, "
+                "got a use in a forked one, whose copy would be a second budget: report before forking, or not there"
             )
         if not self._lock.acquire(blocking=False):
             raise InputError(
@@ -100,6 +102,23 @@ class BudgetToken:
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise InputError("a budget token must not be copied or pickled, as a copy would be a second budget")
+
+
+_forks = 0
+"""How many forks lie between this process and the first one: unlike a process number, it is never used again."""
+
+
+def _this_process() -> tuple[int, int]:
+    return os.getpid(), _forks
+
+
+def _note_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 @lru_cache(maxsize=TABLES_REMEMBERED)

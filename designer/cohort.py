@@ -2,7 +2,8 @@
 
 Two kinds look alike from outside.  A `ValueCohort` holds an array of values, to simulate with, and perturbs all of
 them at once.  A `ClientCohort` holds real clients, each a function that takes a table and returns its report, and
-asks them one by one.  Neither gives its values away; both report once.
+asks them one by one.  Neither gives its values away; both report once.  What a client does by itself, on a person's own
+device, is in `one_report_client`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike
 from ..mechanisms import InputError, TabulatedMechanism
 from ..mechanisms.domain import values_inside
 from .budget_token import BudgetToken
+from .client_failures import ClientFailures, report_of
 from .prior_input import as_numbers
 
 Client: TypeAlias = Callable[[TabulatedMechanism], float]
@@ -52,6 +54,11 @@ class Cohort(ABC):
         """Whether the budget is gone: reported with, or handed on by `deal`."""
         return self._token.is_spent
 
+    @property
+    def failures(self) -> ClientFailures:
+        """The clients who were asked and gave no report."""
+        return ClientFailures()
+
     def report(self, mechanism: TabulatedMechanism, rng: np.random.Generator) -> np.ndarray:
         """Spend the budget on one report from each client.
 
@@ -63,13 +70,15 @@ class Cohort(ABC):
 
         Returns
         -------
-        reports : (N,) ndarray of float
+        reports : (n,) ndarray of float
+            n of the N clients: `failures` counts those who gave none.
 
         Raises
         ------
         InputError
-            A second report; a table that needs more than the budget; values outside its domain, which spend the
-            budget all the same, since a refusal says something about a value too.
+            A second report; a table that needs more than the budget, which is known without looking at a value and
+            spends nothing; values outside its domain, which spend the budget all the same, since such a refusal says
+            something about a value; no report from anyone.
         """
         self._token.spend(mechanism)
         return self._reports(mechanism, rng)
@@ -141,10 +150,14 @@ class ValueCohort(Cohort):
 class ClientCohort(Cohort):
     """Real clients, asked one after the other.
 
+    A client that raises, or returns what its table cannot report, loses its own report and nobody else's: it is
+    counted in `failures`, and its budget is spent.  Clients who fail because of their values are no random part of
+    all, and no estimate makes up for them.
+
     Parameters
     ----------
     clients : sequence of callable
-        Each takes a table and returns one report.
+        Each takes a table and returns one report, such as `OneReportClient`.
     epsilon : float
         Budget that each of them agreed to.
 
@@ -155,54 +168,47 @@ class ClientCohort(Cohort):
 
     Example
     -------
-    >>> from optldp.mechanisms import duchi
-    >>> clients = [lambda table: table.high[0], lambda table: table.high[1]]
-    >>> ClientCohort(clients, epsilon=1.0).report(duchi([0, 1], 1.0), np.random.default_rng(1)).round(3)
+    >>> from optldp.mechanisms import duchi, make_exact
+    >>> clients = [lambda table: table.high[0], lambda table: table.high[1], lambda table: None]
+    >>> cohort = ClientCohort(clients, epsilon=1.0)
+    >>> cohort.report(make_exact(duchi([0, 1], 1.0)).mechanism, np.random.default_rng(1)).round(3)
     array([-0.582,  1.582])
+    >>> print(cohort.failures)
+    1 of 3 clients gave no report: client 3: NoneType is no number
     """
 
     def __init__(self, clients: Iterable[Client], epsilon: float) -> None:
         held = tuple(clients)
         if not held or not all(map(callable, held)):
             raise InputError(f"clients must be functions of a table, at least one, got {len(held)} objects")
-        super().__init__(len(held), BudgetToken(epsilon, owner="these clients"))
-        self.__clients = held
+        self._hold(held, np.arange(1, len(held) + 1), BudgetToken(epsilon, owner="these clients"))
+
+    def _hold(self, clients: tuple[Client, ...], places: np.ndarray, token: BudgetToken) -> None:
+        super().__init__(len(clients), token)
+        self.__clients, self.__places, self.__failures = clients, places, ClientFailures()
+
+    @property
+    def failures(self) -> ClientFailures:
+        """The clients who were asked and gave no report, by their places among all, from 1."""
+        return self.__failures
 
     def _reports(self, mechanism: TabulatedMechanism, rng: np.random.Generator) -> np.ndarray:
-        return np.array([float(client(mechanism)) for client in self.__clients])
+        reports, failed = [], ClientFailures()
+        for place, client in zip(self.__places.tolist(), self.__clients, strict=True):
+            found = report_of(client, mechanism)
+            if isinstance(found, str):
+                failed = failed.with_one(place, found)
+            else:
+                reports.append(found)
+        self.__failures = failed.asked_of(len(self.__clients))
+        if not reports:
+            raise InputError(f"at least one client must report, got none: {self.__failures}")
+        return np.array(reports)
 
     def _part(self, members: np.ndarray, token: BudgetToken) -> ClientCohort:
         part = ClientCohort.__new__(ClientCohort)
-        Cohort.__init__(part, members.size, token)
-        part.__clients = tuple(self.__clients[i] for i in members)
+        part._hold(tuple(self.__clients[i] for i in members), self.__places[members], token)
         return part
-
-
-class OneReportClient:
-    """One real client: a value, a budget and a generator that never leave it; it answers the first table only.
-
-    The place for the promise is the client itself: a server, or two servers, can ask as often as they like.
-
-    Parameters
-    ----------
-    value : float
-    epsilon : float
-    rng : numpy.random.Generator
-
-    Example
-    -------
-    >>> from optldp.mechanisms import duchi
-    >>> client = OneReportClient(0.25, 1.0, np.random.default_rng(5))
-    >>> client(duchi([0, 1], 1.0)) in duchi([0, 1], 1.0).high
-    True
-    """
-
-    def __init__(self, value: float, epsilon: float, rng: np.random.Generator) -> None:
-        self.__cohort = ValueCohort([value], epsilon)
-        self.__rng = rng
-
-    def __call__(self, mechanism: TabulatedMechanism) -> float:
-        return float(self.__cohort.report(mechanism, self.__rng)[0])
 
 
 def cohort_of(

@@ -30,6 +30,7 @@ from ..mechanisms import (
     require_proved,
 )
 from ..solvers import Progress
+from .client_failures import ClientFailures
 from .mechanism_design import DEFAULT_TOLERANCE, METHODS, Design, design
 from .prior import DEFAULT_FLOOR, DEFAULT_KNOTS, Prior
 from .prior_input import as_knots
@@ -253,6 +254,8 @@ class TwoPhaseResult:
     design : Design or RobustDesign
         Mechanism of the second phase, with its certificate; its variances are under the learnt prior. A robust one
         says what it guarantees at the plan's confidence, and `is_minimax` if the first reports ruled out no prior.
+    failures : ClientFailures
+        Clients of either phase who were asked by `two_phase` and gave no report: they are not among the n.
     """
 
     mean: float
@@ -266,6 +269,7 @@ class TwoPhaseResult:
     second_mean: MeanEstimate
     first: TabulatedMechanism
     design: Design | RobustDesign
+    failures: ClientFailures = field(default_factory=ClientFailures)
 
     @property
     def prior(self) -> Prior:

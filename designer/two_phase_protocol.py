@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,14 +44,16 @@ def two_phase(
     """Learn the distribution from a share of the clients, design for it, and ask the others through the design.
 
     Every client reports once, and its `BudgetToken` sees to it that no table needs more than epsilon. Clients are
-    dealt to the phases at random. The mean uses the reports of both: see `TwoPhasePlan.finish` for why that is
-    unbiased. Work grows with the number of clients only by drawing and counting their reports.
+    dealt to the phases at random; real ones who give no report are left out and counted in the result's `failures`,
+    which leaves a random part of all as long as it is not their values that make them fail. The mean uses the reports
+    of both: see `TwoPhasePlan.finish` for why that is unbiased. Work grows with the number of clients only by drawing
+    and counting their reports.
 
     Parameters
     ----------
     clients : (N,) array_like of float, or sequence of callable, or Cohort
         Values, to simulate with; or real clients, functions that take a table and return one report (and are
-        asked one by one); or either as a cohort.
+        asked one by one), such as `OneReportClient`; or either as a cohort.
     epsilon : float
         Budget of each client.
     domain : (float, float)
@@ -72,7 +75,7 @@ def two_phase(
     ------
     InputError
         A share outside (0, 1), fewer than 30 clients in a phase, values outside the domain, or an option that is
-        not usable; before anyone has reported. A report that its table cannot make.
+        not usable; before anyone has reported. Fewer than 30 reports in a phase, because clients failed.
 
     Source: Wei et al. (2024), sections 3.4 and 4.1.
 
@@ -100,14 +103,21 @@ def two_phase(
             progress(stage, step)
 
     early, later = cohort.deal(n_first, rng)
-    first_reports = early.report(plan.first, rng)
+    first_reports = _enough("first phase", early, early.report(plan.first, rng))
     tell("first phase")
     second = plan.second(first_reports, progress=lambda step: tell("design", step))
     tell("design")
-    second_reports = later.report(second.mechanism, rng)
-    result = plan.finish(first_reports, second, second_reports)
+    second_reports = _enough("second phase", later, later.report(second.mechanism, rng))
+    result = replace(plan.finish(first_reports, second, second_reports), failures=early.failures + later.failures)
     tell("second phase")
     return result
+
+
+def _enough(phase: str, cohort: Cohort, reports: np.ndarray) -> np.ndarray:
+    """The reports, or InputError where so many clients failed that too few are left."""
+    if reports.size < LEAST_CLIENTS:
+        raise InputError(f"the {phase} needs at least {LEAST_CLIENTS} reports, got {reports.size}: {cohort.failures}")
+    return reports
 
 
 def _first_size(n: int, share: float) -> int:

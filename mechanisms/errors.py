@@ -1,8 +1,13 @@
 """The few exceptions that optldp raises on purpose; each message says what, where and the cure."""
 
+from .printable import printable
+
 
 class OptldpError(Exception):
-    """Root of every error that optldp raises on purpose."""
+    """Root of every error that optldp raises on purpose; its message is one line that is safe to show."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(printable(str(message)))
 
 
 class InputError(OptldpError, ValueError):

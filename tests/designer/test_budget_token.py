@@ -1,11 +1,13 @@
 """A token: spent once, on a table within its budget, by one thread, and never copied."""
 
 import copy
+import multiprocessing
 import os
 import pickle
 import subprocess
 import sys
 import threading
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -127,3 +129,69 @@ def test_of_many_threads_one_spends():
 def test_a_budget_must_be_usable(epsilon):
     with pytest.raises(InputError, match="epsilon must be"):
         BudgetToken(epsilon)
+
+
+def _spent_in_a_child(fork) -> bool:
+    """Whether a forked child could spend a token of its parent."""
+    token, table = BudgetToken(1.0), exact(duchi([0, 1], 1.0))
+    told = fork(token, table)
+    assert not token.is_spent
+    token.spend(table)  # the parent keeps its own
+    return told
+
+
+def _by_os(token: BudgetToken, table: TabulatedMechanism) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads, which other tests may leave
+        child = os.fork()
+    if child == 0:
+        os._exit(_answer(token, table))
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == SPENT
+
+
+def _by_grandchild(token: BudgetToken, table: TabulatedMechanism) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+        if child == 0:
+            os._exit(SPENT if _by_os(token, table) else REFUSED)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == SPENT
+
+
+def _by_multiprocessing(token: BudgetToken, table: TabulatedMechanism) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = multiprocessing.get_context("fork").Process(target=lambda: os._exit(_answer(token, table)))
+        child.start()
+    child.join()
+    return child.exitcode == SPENT
+
+
+REFUSED, SPENT = 3, 4
+
+
+def _answer(token: BudgetToken, table: TabulatedMechanism) -> int:
+    for use in (lambda: token.spend(table), lambda: token.pass_on(2)):
+        try:
+            use()
+        except InputError as error:
+            if "in a forked one" not in str(error):
+                return SPENT
+        else:
+            return SPENT
+    return REFUSED
+
+
+@pytest.mark.parametrize("fork", [_by_os, _by_grandchild, _by_multiprocessing])
+def test_a_forked_child_has_no_second_budget(fork):
+    """Whichever way it was forked, whatever it is asked, and though its process number may be used again."""
+    assert not _spent_in_a_child(fork)
+
+
+def test_a_used_process_number_makes_no_token_usable_again(monkeypatch):
+    """A descendant may have the number of the process that made the token, once that one is gone."""
+    token, home = BudgetToken(1.0), os.getpid()
+    monkeypatch.setattr("optldp.designer.budget_token._forks", 2)
+    assert os.getpid() == home
+    with pytest.raises(InputError, match="in a forked one"):
+        token.spend(exact(duchi([0, 1], 1.0)))

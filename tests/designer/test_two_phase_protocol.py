@@ -8,11 +8,18 @@ import pytest
 from optldp.designer import OneReportClient, TwoPhasePlan, TwoPhaseResult, ValueCohort, two_phase
 from optldp.designer.two_phase_protocol import STAGES
 from optldp.estimators import estimate_mean
-from optldp.mechanisms import InputError, piecewise, verify
+from optldp.mechanisms import InputError, grr, make_exact, piecewise, square_wave, verify
 from optldp.mechanisms import exact_if_possible as exact
 
 DOMAIN = (-1.0, 1.0)
 VALUES = (np.random.default_rng(5).exponential(1 / 6, 4000) - 1).clip(*DOMAIN)
+
+
+KNOTS = np.linspace(*DOMAIN, 9)
+FIRST = {make.__name__: make_exact(make(KNOTS, 0.8)).mechanism for make in (square_wave, grr)} | {
+    "designed": "designed"
+}
+"""First tables that clients in earnest answer: exact ones."""
 
 
 def run(values: Any = VALUES, epsilon: float = 1.0, seed: int = 1, **options: Any) -> TwoPhaseResult:
@@ -23,10 +30,9 @@ def run(values: Any = VALUES, epsilon: float = 1.0, seed: int = 1, **options: An
 class Recorder:
     """Client functions that note which client was asked, and through which table."""
 
-    def __init__(self, n, epsilon, seed=1):
+    def __init__(self, n, epsilon):
         self.asked = []
-        rng = np.random.default_rng(seed)
-        self.clients = [self._client(i, OneReportClient(VALUES[i], epsilon, rng)) for i in range(n)]
+        self.clients = [self._client(i, OneReportClient(VALUES[i], epsilon, domain=DOMAIN)) for i in range(n)]
 
     def _client(self, number, client):
         def report(mechanism):
@@ -36,10 +42,10 @@ class Recorder:
         return report
 
 
-@pytest.mark.parametrize("phase_one", ["square-wave", "grr", "designed"])
+@pytest.mark.parametrize("phase_one", list(FIRST))
 def test_every_client_reports_once_to_a_table_within_the_budget(phase_one):
     recorder = Recorder(200, 0.8)
-    result = run(recorder.clients, 0.8, share=0.25, phase_one=phase_one)
+    result = run(recorder.clients, 0.8, share=0.25, phase_one=FIRST[phase_one])
     assert sorted(number for number, _ in recorder.asked) == list(range(200))
     tables = [table for _, table in recorder.asked]
     assert tables == [result.first] * 50 + [result.design.mechanism] * 150
@@ -52,10 +58,35 @@ def test_the_first_clients_are_a_random_part():
     firsts = []
     for seed in (1, 2):
         recorder = Recorder(200, 0.8)
-        run(recorder.clients, 0.8, share=0.25, seed=seed)
+        run(recorder.clients, 0.8, share=0.25, seed=seed, phase_one=FIRST["grr"])
         firsts.append({number for number, _ in recorder.asked[:50]})
     assert firsts[0] != firsts[1]
     assert all(first & set(range(100)) and first & set(range(100, 200)) for first in firsts)
+
+
+def failing(_):
+    raise ConnectionError("timed out")
+
+
+def test_clients_who_fail_are_left_out_and_counted():
+    """The reports of the others are all there, in both phases."""
+    recorder = Recorder(200, 0.8)
+    clients = recorder.clients[:180] + [failing] * 15 + [lambda _: math.nan] * 5
+    result = run(clients, 0.8, share=0.25, phase_one=FIRST["square_wave"])
+    assert result.n == 180
+    assert (result.failures.asked, result.failures.count) == (200, 20)
+    assert all(text.startswith("client 1") for text in result.failures.first)
+    assert run(VALUES, seed=2).failures.count == 0
+
+
+@pytest.mark.parametrize(
+    ("working", "says"), [(0, "must report, got none: 50 of 50"), (60, "needs at least 30 reports")]
+)
+def test_too_few_reports_in_a_phase_are_one_line_with_their_cause(working, says):
+    clients = [*Recorder(working, 0.8).clients, *[failing] * (200 - working)]
+    with pytest.raises(InputError, match=says) as refusal:
+        run(clients, 0.8, share=0.25, phase_one=FIRST["grr"])
+    assert "ConnectionError: timed out" in str(refusal.value)
 
 
 def test_a_cohort_that_took_part_has_nothing_left():

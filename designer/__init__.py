@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from .optimum import CertifiedOptimum, certified_optimum
     from .parallel_sweep import sweep
     from .prior import DEFAULT_FLOOR, DEFAULT_KNOTS, Prior
+    from .report_reading import ReadReports, read_reports
     from .robust import RobustDesign, design_robust
     from .robust_region import ReportAmbiguity, confidence_region
     from .shaped_comparison import ShapeRow, shape_comparison
@@ -110,6 +111,7 @@ _HOMES = {
     "optimum": ("CertifiedOptimum", "certified_optimum"),
     "parallel_sweep": ("sweep",),
     "prior": ("DEFAULT_FLOOR", "DEFAULT_KNOTS", "Prior"),
+    "report_reading": ("ReadReports", "read_reports"),
     "robust": ("RobustDesign", "design_robust"),
     "robust_region": ("ReportAmbiguity", "confidence_region"),
     "shaped_comparison": ("ShapeRow", "shape_comparison"),
@@ -159,6 +161,7 @@ __all__ = [
     "OneReportClient",
     "OracleError",
     "Prior",
+    "ReadReports",
     "RelativeAmbiguity",
     "ReportAmbiguity",
     "RobustDesign",
@@ -206,6 +209,7 @@ __all__ = [
     "plan_error",
     "read_column",
     "read_pairs",
+    "read_reports",
     "shape_comparison",
     "sweep",
     "table_information",

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..estimators.data_file import FilePath, missing_message
+from ..estimators.cells import missing_message
+from ..estimators.data_file import FilePath
 from ..mechanisms.categories import Categories
 from ..mechanisms.errors import InputError
 from .text_columns import missing_texts, read_labels, read_texts

@@ -7,6 +7,7 @@ import duckdb
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..estimators.cells import is_text, number, numeric_cell, quoted, refuse_bad_cells
 from ..estimators.data_file import (
     UNREADABLE_FILE,
     FilePath,
@@ -14,10 +15,7 @@ from ..estimators.data_file import (
     connected,
     extension_of,
     listed,
-    numeric_cell,
     open_file,
-    quoted,
-    refuse_bad_cells,
     short_message,
     unreadable,
 )
@@ -227,8 +225,11 @@ def _finite_column(
         raise InputError(f"{where} must hold at least one value, but it is empty")
     if not (finite := np.isfinite(values)).all():
         first = int(np.argmin(finite))
-        row = "" if drop_missing else f", the first ({values[first]}) in row {first + 1}"
-        raise InputError(f"{where} must hold finite values, got {np.sum(~finite)} NaN or infinite{row}: replace them")
+        row = int(np.flatnonzero(~np.ma.getmaskarray(fetched))[first]) + 1
+        raise InputError(
+            f"{where} must hold finite values, got {np.sum(~finite)} NaN or infinite, the first ({values[first]}) in "
+            f"row {row}: replace them"
+        )
     return values
 
 
@@ -236,10 +237,12 @@ def _doubles(
     relation: duckdb.DuckDBPyRelation, names: list[str], column: str, where: str, *, drop_missing: bool
 ) -> np.ndarray:
     """The named column as doubles, masked where missing values may be dropped; text is refused."""
-    cell = numeric_cell(relation, column_position(names, column, where), where)
+    position = column_position(names, column, where)
+    cell = numeric_cell(relation, position, where)
     # Asking for the text's nullness too keeps the cast out of duckdb 2.0's CSV scanner, where a TRY_CAST
     # fails instead of giving null: https://github.com/duckdb/duckdb/issues/23818
-    query = relation.project(f"TRY_CAST({cell} AS DOUBLE) AS v, {cell} IS NULL AS missing")
+    value = number(cell, text=is_text(relation, position))
+    query = relation.project(f"{value} AS v, {cell} IS NULL AS missing")
     fetched = query.fetchnumpy()["v"]
     if np.ma.is_masked(fetched):
         refuse_bad_cells(relation.project(f"CAST({cell} AS VARCHAR) AS t"), where, drop_missing)

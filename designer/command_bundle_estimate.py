@@ -9,9 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .command_output import print_facts, print_json, print_rows, readable, refuse_given, share_progress
+from .command_output import (
+    facts_shown,
+    print_facts,
+    print_json,
+    print_rows,
+    readable,
+    refuse_given,
+    say,
+    say_of_reports,
+    share_progress,
+    told_of_reports,
+)
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.figure import Figure
 
     from ..estimators.frequency_estimate import FrequencyEstimate
@@ -21,6 +33,7 @@ if TYPE_CHECKING:
         CategoricalMechanism,
         KeyValueMechanism,
         PersonalisedMechanism,
+        PersonalisedReports,
         TabulatedMechanism,
     )
 
@@ -37,6 +50,7 @@ class BundleOptions:
     column: str
     level_column: str | None
     drop_missing: bool
+    skip_invalid: bool
 
 
 @dataclass(frozen=True)
@@ -61,32 +75,43 @@ def estimate_bundle(
 ) -> None:
     """Estimate from one file of reports, write what was asked for, and print."""
     from ..mechanisms import Bundle, InputError
+    from .report_columns import LEVEL_COLUMN
+    from .report_reading import read_reports
 
     mechanism = mechanisms[0]
     if len(mechanisms) > 1 or not isinstance(mechanism, Bundle):
         raise InputError("several services must be tables of numbers, got another kind: estimate from it by itself")
-    found = _found(mechanism, reports, options)
+    read = read_reports(
+        mechanism,
+        reports,
+        column=options.column,
+        level_column=options.level_column or LEVEL_COLUMN,
+        drop_missing=options.drop_missing,
+        skip_invalid=options.skip_invalid,
+    )
+    found = _found(mechanism, read.reports, options)
+    facts = found.facts | told_of_reports(read.simulated, read.skipped)
     figure = None
     if plot is not None:
         if found.figure is None:
             raise InputError(f"--plot is for frequencies, got reports of {mechanism.kind}: leave it out")
         figure = found.figure()
     if out is not None:
-        from .columns import write_columns
-
         if not found.columns:
             raise InputError("--out is for results of several rows, got a mean: leave it out")
 
-        write_columns(out, found.columns)
+        _write(out, found.columns)
     if plot is not None and figure is not None:
         from .heatmap import save_figure
 
         save_figure(figure, plot)
+    say_of_reports(facts)
     if as_json:
-        print_json(found.facts | found.columns)
+        print_json(facts | found.columns)
         return
+    shown = _rows(found, facts)
     if not found.columns:
-        print_facts(found.title, _rows(found))
+        print_facts(found.title, shown)
         return
     header, rows = list(found.columns), list(zip(*found.columns.values(), strict=True))
     if len(rows) > MOST_ROWS:  # the second column is what a person would rank by
@@ -94,22 +119,20 @@ def estimate_bundle(
     print_rows(found.title, header, [[readable(value) for value in row] for row in rows[:MOST_ROWS]])
     if len(rows) > MOST_ROWS:
         typer.echo(f"the {MOST_ROWS} largest of {len(rows)}; all of them: --out FILE or --json")
-    print_facts("estimate", _rows(found))
+    print_facts("estimate", shown)
 
 
-def _rows(found: Found) -> list[tuple[str, str]]:
+def _rows(found: Found, facts: dict[str, Any]) -> list[tuple[str, str]]:
     """The facts for people to read."""
     from .influence_facts import moves_by
 
-    rows = []
-    for name, value in found.facts.items():
-        if value is not None:
-            text = moves_by(value, found.facts["n"], found.moved) if name == "one_report" else readable(value)
-            rows.append((name, text))
-    return rows
+    rows = dict(facts_shown(facts))
+    if "one_report" in rows:
+        rows["one_report"] = moves_by(facts["one_report"], facts["n"], found.moved)
+    return list(rows.items())
 
 
-def _found(mechanism: Bundle, reports: Path, options: BundleOptions) -> Found:
+def _found(mechanism: Bundle, reports: Any, options: BundleOptions) -> Found:
     from ..mechanisms import (
         AttributeSampling,
         CategoricalMechanism,
@@ -129,14 +152,12 @@ def _found(mechanism: Bundle, reports: Path, options: BundleOptions) -> Found:
     raise InputError(f"reports of {mechanism.kind} cannot be estimated from on the command line: use Python")
 
 
-def _frequencies(mechanism: CategoricalMechanism, reports: Path, options: BundleOptions) -> Found:
+def _frequencies(mechanism: CategoricalMechanism, reports: np.ndarray, options: BundleOptions) -> Found:
     from ..estimators import CategoryCounts, estimate_frequencies, influence
-    from .report_columns import read_categories
 
     _only(options)
     method = _chosen(options.method, ("unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr"))
-    given = read_categories(mechanism, reports, options.column, drop_missing=options.drop_missing)
-    counts = CategoryCounts.from_reports(mechanism, given)
+    counts = CategoryCounts.from_reports(mechanism, reports)
     with share_progress(f"estimating by {method}") as update:
         found = estimate_frequencies(
             counts,
@@ -148,12 +169,10 @@ def _frequencies(mechanism: CategoricalMechanism, reports: Path, options: Bundle
     return _frequency_table(found, {"one_report": one_report})
 
 
-def _personalised(mechanism: PersonalisedMechanism, reports: Path, options: BundleOptions) -> Found:
+def _personalised(mechanism: PersonalisedMechanism, sent: PersonalisedReports, options: BundleOptions) -> Found:
     from ..estimators import PersonalisedCounts, auem, personalised_mean, personalised_mle
-    from .report_columns import LEVEL_COLUMN, read_levels
 
     method = _chosen(options.method, ("mean",) if mechanism.tables else ("mle", "unbiased"))
-    sent = read_levels(mechanism, reports, options.column, options.level_column or LEVEL_COLUMN)
     counts = PersonalisedCounts.from_reports(mechanism, sent)
     if mechanism.tables:
         found = personalised_mean(counts, level=options.level)
@@ -164,15 +183,13 @@ def _personalised(mechanism: PersonalisedMechanism, reports: Path, options: Bund
     return _frequency_table(estimate.frequency, shares)
 
 
-def _pairs(mechanism: KeyValueMechanism, reports: Path, options: BundleOptions) -> Found:
+def _pairs(mechanism: KeyValueMechanism, reports: np.ndarray, options: BundleOptions) -> Found:
     from ..estimators import KeyValueCounts, estimate_key_means, fit_key_values, influence
-    from .report_columns import read_pairs_reports
 
     method = _chosen(options.method, ("unbiased", "em", "mr", "mle"))
     _only(options)
-    given = read_pairs_reports(mechanism, reports, options.column, drop_missing=options.drop_missing)
     if method == "unbiased":
-        found = estimate_key_means(KeyValueCounts.from_reports(mechanism, given), level=options.level)
+        found = estimate_key_means(KeyValueCounts.from_reports(mechanism, reports), level=options.level)
         shares = influence(mechanism, "frequencies").times_n / found.n
         facts = {"method": method, "n": found.n, "level": found.level, "one_report": float(shares.max())}
         names = ("frequencies", "frequency_errors", "frequency_low", "frequency_high",
@@ -180,23 +197,39 @@ def _pairs(mechanism: KeyValueMechanism, reports: Path, options: BundleOptions) 
         columns = {name: getattr(found, name).tolist() for name in names}
         columns["mean_one_report"] = influence(mechanism, found).one_report.tolist()
         return Found("keys and the means of their values", facts, {"key": list(found.keys), **columns})
-    fit = fit_key_values(mechanism, given, method="joint" if method == "mle" else method)
+    fit = fit_key_values(mechanism, reports, method="joint" if method == "mle" else method)
     facts = {"method": method, "n": fit.n, "certificate": max(part.certificate for part in fit.fits)}
     columns = {"key": list(fit.keys), "frequencies": fit.frequencies.tolist(), "means": fit.means.tolist()}
     return Found("keys and the means of their values", facts, columns)
 
 
-def _attributes(mechanism: AttributeSampling, reports: Path, options: BundleOptions) -> Found:
+def _attributes(mechanism: AttributeSampling, reports: dict[str, np.ndarray], options: BundleOptions) -> Found:
     from ..estimators import estimate_attribute_means
-    from .report_columns import read_attributes
 
     method = _chosen(options.method, ("unbiased",))
     _only(options)
-    found = estimate_attribute_means(mechanism, read_attributes(mechanism, reports), level=options.level)
+    found = estimate_attribute_means(mechanism, reports, level=options.level)
     columns: dict[str, list[Any]] = {"attribute": list(found)}
     for name in ("n", "mean", "std_error", "ci_low", "ci_high", "one_report"):
         columns[name] = [getattr(mean, name) for mean in found.values()]
     return Found("means of the attributes", {"method": method, "level": options.level}, columns)
+
+
+def _write(out: Path, columns: dict[str, list[Any]]) -> None:
+    """Write a result; in a CSV, which people open in spreadsheets, no text is a formula."""
+    from .columns import write_columns
+    from .spreadsheet_text import spreadsheet_columns
+
+    if out.suffix.lower() != ".csv":
+        write_columns(out, columns)
+        return
+    safe, changed = spreadsheet_columns(columns)
+    write_columns(out, safe)
+    if changed:
+        say(
+            f"note: {changed} cells of {str(out)!r} that a spreadsheet would run have an apostrophe before them: "
+            "a .parquet file or --json has them as they are"
+        )
 
 
 def _only(options: BundleOptions) -> None:

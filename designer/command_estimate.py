@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from .command_bundle_estimate import BundleOptions, estimate_bundle
-from .command_options import AllowUnproved, DropMissing, Json
+from .command_options import AllowUnproved, DropMissing, Json, SkipInvalid
 from .command_output import (
+    facts_shown,
     number,
     one_line_errors,
     print_facts,
@@ -19,7 +20,9 @@ from .command_output import (
     print_rows,
     refuse_given,
     require_place,
+    say_of_reports,
     share_progress,
+    told_of_reports,
 )
 from .command_perturb import REPORT_COLUMN
 
@@ -96,6 +99,7 @@ def estimate_command(
         bool, typer.Option("--allow-disjoint", help="Accept services without common users.")
     ] = False,
     drop_missing: DropMissing = False,
+    skip_invalid: SkipInvalid = False,
     allow_unproved: AllowUnproved = False,
     as_json: Json = False,
 ) -> None:
@@ -108,8 +112,9 @@ def estimate_command(
     Example: optldp estimate a.json a.csv b.json b.parquet --key user
     Example: optldp estimate jobs.json reports.csv --method mr --out frequencies.csv --plot jobs.png
     """
-    from ..estimators import InputGrid, collect
+    from ..estimators import InputGrid, SkippedRows, collect, estimate_mean
     from ..mechanisms import Bundle, InputError, TabulatedMechanism, load_mechanism
+    from .report_reading import holds_simulated, read_reports
 
     started = time.perf_counter()
     if len(files) % 2:
@@ -123,7 +128,7 @@ def estimate_command(
                    "--stop": stop, "--winsorise": winsorise, "--keep-first": keep_first or None,
                    "--allow-disjoint": allow_disjoint or None}  # fmt: skip
         refuse_given("for tables of numbers", numeric)
-        options = BundleOptions(method, level, column, level_column, drop_missing)
+        options = BundleOptions(method, level, column, level_column, drop_missing, skip_invalid)
         estimate_bundle(mechanisms, files[1], options, out=out, plot=plot, as_json=as_json)
         return
     refuse_given("for levels of budgets", {"--level-column": level_column})
@@ -138,10 +143,12 @@ def estimate_command(
     _require_method(method, of, stop, quantile, [name for name, value in needs if value is not None])
     _require_range(between)
     if alone:
-        _print_mean(_single_mean(tables[0], files[1], column, level, drop_missing, winsorise), {}, as_json)
+        read = read_reports(tables[0], files[1], column=column, drop_missing=drop_missing, skip_invalid=skip_invalid)
+        told = told_of_reports(read.simulated, read.skipped)
+        _print_mean(estimate_mean(tables[0], read.reports, level=level, winsorise=winsorise), told, as_json)
         return
     refuse_given("for the plain mean of one table", {"--winsorise": winsorise})
-    names = _service_names(files[::2])
+    names, skipped = _service_names(files[::2]), SkippedRows()
     with share_progress("counting reports") as update:
         counts = collect(
             list(zip(names, tables, files[1::2], strict=True)),
@@ -150,18 +157,20 @@ def estimate_command(
             keep_first=keep_first,
             allow_disjoint=allow_disjoint,
             drop_missing=drop_missing,
+            skip_invalid=skipped if skip_invalid else False,
             progress=update,
         )
+    told = told_of_reports(any(holds_simulated(path, column) for path in files[1::2]), skipped)
     grid = None if cells is None else InputGrid.equal_cells(*tables[0].domain, cells)
     if of == "mean" and method not in DISTRIBUTION_METHODS:
         from ..estimators import estimate_combined_mean
 
         found = estimate_combined_mean(counts, method=method or "population", grid=grid, level=level)
-        _print_mean(found, {"seconds": time.perf_counter() - started}, as_json)
+        _print_mean(found, {"seconds": time.perf_counter() - started} | told, as_json)
         return
     estimate = _distribution(counts, method or "penalised", grid, level, stop)
     _write(estimate, tables[0].units, out, plot)
-    facts = _evidence(estimate) | {"seconds": time.perf_counter() - started}
+    facts = _evidence(estimate) | {"seconds": time.perf_counter() - started} | told
     if of != "quantiles":
         from .influence_facts import fitted_one_report
 
@@ -228,15 +237,6 @@ def _service_names(tables: list[Path]) -> list[str]:
     return [f"{name}#{i + 1}" if names.count(name) > 1 else name for i, name in enumerate(names)]
 
 
-def _single_mean(table, reports: Path, column: str, level: float, drop_missing: bool, winsorise: float | None):
-    from ..estimators import estimate_mean
-    from .columns import read_column
-
-    return estimate_mean(
-        table, read_column(reports, column, drop_missing=drop_missing), level=level, winsorise=winsorise
-    )
-
-
 def _distribution(
     counts: ReportCounts, method: Any, grid: InputGrid | None, level: float, stop: StopRule | None
 ) -> DistributionEstimate:
@@ -271,6 +271,7 @@ def _evidence(estimate: DistributionEstimate) -> dict[str, Any]:
 def _print_mean(found: Any, evidence: dict[str, Any], as_json: bool) -> None:
     keys = ("method", "n", "mean", "std_error", "one_report", "ci_low", "ci_high", "level", "bias_low", "bias_high")
     facts = {key: asdict(found)[key] for key in keys} | evidence
+    say_of_reports(facts)
     if as_json:
         print_json(facts)
     else:
@@ -280,6 +281,7 @@ def _print_mean(found: Any, evidence: dict[str, Any], as_json: bool) -> None:
 def _print_distribution(estimate: DistributionEstimate, evidence: dict[str, Any], as_json: bool) -> None:
     mean = _means(estimate, evidence.pop("one_report", None))
     facts = {"method": estimate.method, "n": estimate.n, "level": estimate.level} | mean | evidence
+    say_of_reports(facts)
     if as_json:
         arrays = {
             "knots": estimate.grid.points.tolist(),
@@ -299,6 +301,7 @@ def _print_quantiles(
 ) -> None:
     found = [(level, estimate.quantile(level)) for level in levels]
     facts = {"method": estimate.method, "n": estimate.n, "level": estimate.level} | evidence
+    say_of_reports(facts)
     if as_json:
         print_json(facts | {"quantiles": [{"quantile": level, **asdict(value)} for level, value in found]})
         return
@@ -326,7 +329,7 @@ def _readable(facts: dict[str, Any]) -> list[tuple[str, str]]:
             found = f"{number(value['value'])}, from {number(value['low'])} to {number(value['high'])}"
             rows.append((ends, found))
         else:
-            rows.append((name, number(value) if isinstance(value, float) else str(value)))
+            rows += facts_shown({name: value})
     return rows
 
 

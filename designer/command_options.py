@@ -21,6 +21,11 @@ AllowUnproved = Annotated[
 ]
 DropMissing = Annotated[bool, typer.Option("--drop-missing", help="Leave out rows with no value.")]
 
+SkipInvalid = Annotated[
+    bool,
+    typer.Option("--skip-invalid", help="Leave out, and count, rows that hold no report that the mechanism can make."),
+]
+
 Data = Annotated[Path | None, typer.Argument(metavar="DATA", help="CSV or Parquet file with the values.")]
 Column = Annotated[str | None, typer.Option("--column", help="Numeric column of DATA.")]
 Domain = Annotated[

@@ -15,6 +15,7 @@ import typer
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ..estimators import SkippedRows
     from ..solvers import Progress
 
 P = ParamSpec("P")
@@ -85,13 +86,34 @@ def refuse_given(why: str, options: Mapping[str, object]) -> None:
 
 
 def say(message: str) -> None:
-    """Print one line to stderr."""
-    typer.echo(f"optldp: {message}", err=True)
+    """Print one line to stderr, whatever a file's text in it holds."""
+    typer.echo(f"optldp: {_printable(message)}", err=True)
+
+
+def _printable(text: str) -> str:
+    """What a file or a name holds is shown, and never obeyed by the terminal."""
+    from ..mechanisms.printable import printable
+
+    return printable(text)
 
 
 def print_json(result: dict[str, Any]) -> None:
     """Print exactly one JSON object; numbers that JSON has no word for become null."""
     typer.echo(json.dumps(_plain(result), indent=2, allow_nan=False))
+
+
+def told_of_reports(simulated: bool, skipped: SkippedRows) -> dict[str, Any]:
+    """Return what a file told of its reports, as facts; `say_of_reports` says it where it is not as usual."""
+    return {"simulated": simulated, "skipped": skipped.count, "skipped_first": list(skipped.first)}
+
+
+def say_of_reports(facts: Mapping[str, Any]) -> None:
+    """Say on stderr that reports were simulated, or that rows were left out."""
+    if facts["simulated"]:
+        say("note: these reports are simulated: whoever knows the seed can undo their noise, so they protect nobody")
+    if facts["skipped"]:
+        first = "; ".join(facts["skipped_first"])
+        say(f"note: {facts['skipped']} rows hold no report and were left out, the first of them {first}")
 
 
 def _plain(value: Any) -> Any:
@@ -118,16 +140,25 @@ def readable(value: object) -> str:
     return str(value)
 
 
+def facts_shown(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the facts that a person is shown: those that are known, and of the file only what is not as usual."""
+    hidden = [name for name in ("simulated", "skipped") if not facts.get(name)]
+    hidden += ["skipped_first"]  # a note has said it
+    return [(name, readable(value)) for name, value in facts.items() if value is not None and name not in hidden]
+
+
 def print_facts(title: str, facts: list[tuple[str, str]]) -> None:
     """Print names and values to stdout, aligned."""
+    title, facts = _printable(title), [(_printable(name), _printable(value)) for name, value in facts]
     width = max((len(name) for name, _ in facts), default=0)
     typer.echo("\n".join([title, *(f"  {name:<{width}}  {value}" for name, value in facts)]))
 
 
 def print_rows(title: str, header: list[str], rows: list[list[str]]) -> None:
     """Print a table with a header to stdout; all columns but the first are right-aligned."""
+    header, *rows = [[_printable(cell) for cell in row] for row in (header, *rows)]
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    typer.echo(title)
+    typer.echo(_printable(title))
     for first, *others in [header, *rows]:
         cells = [f"{cell:>{width}}" for cell, width in zip(others, widths[1:], strict=True)]
         typer.echo("  " + "  ".join([f"{first:<{widths[0]}}", *cells]))
@@ -141,7 +172,7 @@ def solver_progress(what: str) -> Iterator[Callable[[Progress], None]]:
     from rich.progress import Progress as Bar
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("gap {task.fields[gap]:.1e}"),
         TimeElapsedColumn(),
@@ -163,12 +194,12 @@ def task_progress(what: str, total: int) -> Iterator[Callable[[str, bool], None]
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(what, total=total)
 
         def update(description: str, done: bool) -> None:
-            bar.update(task, description=description, advance=1 if done else 0)
+            bar.update(task, description=_printable(description), advance=1 if done else 0)
 
         yield update
 
@@ -180,12 +211,12 @@ def share_progress(what: str) -> Iterator[Callable[[str, float], None]]:
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(what, total=1.0)
 
         def update(description: str, share: float) -> None:
-            bar.update(task, description=description, completed=share)
+            bar.update(task, description=_printable(description), completed=share)
 
         yield update
 
@@ -197,11 +228,11 @@ def spinner(what: str) -> Iterator[Callable[[str], None]]:
     from rich.progress import Progress as Bar
     from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(what, total=None)
 
         def update(done: str) -> None:
-            bar.update(task, description=f"{what}: {done}")
+            bar.update(task, description=_printable(f"{what}: {done}"))
 
         yield update

@@ -77,7 +77,12 @@ def perturb_command(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", min=0, help="Simulate with numpy: whoever knows the seed can undo the noise."),
+        typer.Option(
+            "--seed",
+            min=0,
+            help="Simulate with numpy: whoever knows the seed can undo the noise. Columns of reports are marked by "
+            "simulated_ before their names.",
+        ),
     ] = None,
     clip: Annotated[bool, typer.Option("--clip", help="Move values into the domain, counted.")] = False,
     drop_missing: DropMissing = False,
@@ -158,10 +163,10 @@ def _perturbed_numbers(
 ) -> WrittenReports:
     from ..mechanisms import Sampler
     from .columns import read_column
-    from .report_columns import WrittenReports
+    from .report_columns import REPORT_COLUMN, WrittenReports, marked
 
     values = read_column(source.data, source.needed("--column"), drop_missing=source.drop_missing)
     clipped = 0
     if source.clip:
         values, clipped = mechanism.clip_to_domain(values)
-    return WrittenReports({REPORT_COLUMN: Sampler(mechanism, rng).sample(values)}, len(values), clipped)
+    return WrittenReports(marked({REPORT_COLUMN: Sampler(mechanism, rng).sample(values)}, rng), len(values), clipped)

@@ -7,15 +7,14 @@ from collections.abc import Mapping
 import duckdb
 from numpy.typing import ArrayLike
 
+from ..estimators.cells import MISSING_MARKS, quoted
 from ..estimators.data_file import (
-    MISSING_MARKS,
     UNREADABLE_FILE,
     FilePath,
     column_position,
     connected,
     extension_of,
     open_file,
-    quoted,
     short_message,
     unreadable,
 )

@@ -1,4 +1,4 @@
-"""Reports of every kind of mechanism as columns of a file: what a client writes, and what an estimator reads.
+"""Reports of every kind of mechanism as columns of a file: what `perturb` writes, and `report_reading` reads.
 
 | mechanism | columns of values | columns of reports |
 |---|---|---|
@@ -7,6 +7,8 @@
 | levels | one of either, one of budgets | `report` as above, `level`: the reported budget |
 | key-value | one of keys, one of numbers | `report`: what is shown, as place:output |
 | attributes | one of numbers for each, by its name | the same, empty where the attribute was not drawn |
+
+Reports of a simulation have "simulated_" before the name of each of their columns.
 """
 
 from __future__ import annotations
@@ -16,13 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..estimators.data_file import FilePath
+from ..estimators.simulated_columns import SIMULATED
 from ..mechanisms.attribute_sampling import AttributeSampling
 from ..mechanisms.categorical_mechanism import CategoricalMechanism
 from ..mechanisms.key_value import KeyValueMechanism
-from ..mechanisms.personalised import PersonalisedMechanism, PersonalisedReports
+from ..mechanisms.personalised import PersonalisedMechanism
 from ..mechanisms.table import TabulatedMechanism
 from .columns import read_column, read_sparse_column
-from .text_columns import read_labels, read_texts
+from .text_columns import read_texts
 
 REPORT_COLUMN = "report"
 LEVEL_COLUMN = "level"
@@ -46,11 +49,22 @@ class WrittenReports:
     clipped: int = 0
 
 
+def marked(columns: dict[str, np.ndarray], rng: np.random.Generator | None) -> dict[str, np.ndarray]:
+    """Return columns of reports under the names that say whether a generator of a simulation drew them.
+
+    Example
+    -------
+    >>> list(marked({"report": np.zeros(1)}, np.random.default_rng(1)))
+    ['simulated_report']
+    """
+    return columns if rng is None else {SIMULATED + name: column for name, column in columns.items()}
+
+
 def perturb_categories(
     mechanism: CategoricalMechanism, labels: np.ndarray, rng: np.random.Generator | None
 ) -> WrittenReports:
     """Perturb labels; InputError for unknown ones, with their count and the first."""
-    return WrittenReports({REPORT_COLUMN: _texts(mechanism, mechanism.sample(labels, rng))}, labels.size)
+    return WrittenReports(marked({REPORT_COLUMN: _texts(mechanism, mechanism.sample(labels, rng))}, rng), labels.size)
 
 
 def perturb_levels(
@@ -61,7 +75,7 @@ def perturb_levels(
     first = mechanism.levels[0]
     reports = sent.reports if isinstance(first, TabulatedMechanism) else _texts(first, sent.reports)
     columns = {REPORT_COLUMN: reports, LEVEL_COLUMN: np.array(mechanism.epsilons)[sent.levels]}
-    return WrittenReports(columns, len(values))
+    return WrittenReports(marked(columns, rng), len(values))
 
 
 def perturb_pairs(
@@ -73,7 +87,7 @@ def perturb_pairs(
     """
     (keys,) = read_texts(data, [key_column])
     reports = mechanism.sample(keys, read_sparse_column(data, value_column), rng)
-    return WrittenReports({REPORT_COLUMN: np.array(mechanism.to_text(reports), dtype=object)}, keys.size)
+    return WrittenReports(marked({REPORT_COLUMN: np.array(mechanism.to_text(reports), dtype=object)}, rng), keys.size)
 
 
 def perturb_attributes(
@@ -86,33 +100,8 @@ def perturb_attributes(
         for name, table in zip(mechanism.attributes, mechanism.mechanisms, strict=True):
             values[name], moved = table.clip_to_domain(values[name])
             clipped += moved
-    return WrittenReports(mechanism.sample(values, rng), len(values[mechanism.attributes[0]]), clipped)
-
-
-def read_attributes(mechanism: AttributeSampling, path: FilePath) -> dict[str, np.ndarray]:
-    """Read reports as `perturb_attributes` writes them, NaN where there is none."""
-    return {name: read_sparse_column(path, name) for name in mechanism.attributes}
-
-
-def read_pairs_reports(mechanism: KeyValueMechanism, path: FilePath, column: str, *, drop_missing: bool) -> np.ndarray:
-    """Read reports as `perturb_pairs` writes them; InputError for ones that cannot occur."""
-    return mechanism.from_text(read_labels(path, column, drop_missing=drop_missing).tolist())
-
-
-def read_categories(mechanism: CategoricalMechanism, path: FilePath, column: str, *, drop_missing: bool) -> np.ndarray:
-    """Read reports as `perturb_categories` writes them; InputError for ones that cannot occur."""
-    return mechanism.from_text(read_labels(path, column, drop_missing=drop_missing).tolist())
-
-
-def read_levels(
-    mechanism: PersonalisedMechanism, path: FilePath, column: str, level_column: str
-) -> PersonalisedReports:
-    """Read reports as `perturb_levels` writes them; InputError for ones that cannot occur, or missing ones."""
-    levels = mechanism.level_numbers(read_column(path, level_column))
-    first = mechanism.levels[0]
-    if isinstance(first, TabulatedMechanism):
-        return PersonalisedReports(levels, read_column(path, column))
-    return PersonalisedReports(levels, read_categories(first, path, column, drop_missing=False))
+    reports = marked(mechanism.sample(values, rng), rng)
+    return WrittenReports(reports, len(values[mechanism.attributes[0]]), clipped)
 
 
 def _texts(mechanism: CategoricalMechanism, reports: np.ndarray) -> np.ndarray:

@@ -6,17 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..estimators.data_file import (
-    MISSING_MARKS,
-    UNREADABLE_FILE,
-    FilePath,
-    column_position,
-    connected,
-    missing_message,
-    open_file,
-    quoted,
-    unreadable,
-)
+from ..estimators.cells import MISSING_MARKS, missing_message, quoted, text_fault
+from ..estimators.data_file import UNREADABLE_FILE, FilePath, column_position, connected, open_file, unreadable
 from ..mechanisms.errors import InputError
 
 
@@ -54,10 +45,12 @@ def read_texts(path: FilePath, columns: Sequence[str]) -> list[np.ndarray]:
             for i, column in enumerate(columns):
                 where = f"column {column!r} of {str(path)!r}"
                 cell = quoted(relation.columns[column_position(names, column, where)])
-                cells.append(f"CAST({cell} AS VARCHAR) AS t{i}")
+                cells += [f"CAST({cell} AS VARCHAR) AS t{i}", f"{text_fault(f'CAST({cell} AS VARCHAR)')} AS f{i}"]
             fetched = relation.project(", ".join(cells)).fetchnumpy()
     except UNREADABLE_FILE as error:
         raise unreadable(path, error) from None
+    for i, column in enumerate(columns):
+        _require_short(fetched[f"f{i}"], f"column {column!r} of {str(path)!r}")
     texts = [_with_none(fetched[f"t{i}"]) for i in range(len(columns))]
     if not texts[0].size:
         raise InputError(f"{str(path)!r} must hold at least one row, but it is empty")
@@ -111,6 +104,12 @@ def missing_texts(texts: np.ndarray) -> np.ndarray:
     array([False,  True])
     """
     return np.asarray(texts == None)  # noqa: E711 -- elementwise
+
+
+def _require_short(faults: np.ndarray, where: str) -> None:
+    if (faulty := np.flatnonzero(~np.ma.getmaskarray(faults))).size:
+        row = int(faulty[0])
+        raise InputError(f"{where} must hold short texts, got {faults[row]} in row {row + 1}: correct it")
 
 
 def _with_none(fetched: np.ndarray) -> np.ndarray:

@@ -57,6 +57,7 @@ from .personalised_mean import personalised_mean
 from .personalised_mle import PersonalisedMaximum, personalised_mle, relaxation_bound
 from .report_counts import ReportCounts, ReportGroup, Service
 from .report_likelihood import likelihood_of
+from .skipped_rows import SkippedRows, SkippedRowsWarning
 from .smoothed_em import LOGLIK_CHANGE, ems
 from .smoothness import PenalisedMixture, penalised_likelihood
 from .support_counts import SupportCounts
@@ -85,6 +86,8 @@ __all__ = [
     "ReportCounts",
     "ReportGroup",
     "Service",
+    "SkippedRows",
+    "SkippedRowsWarning",
     "SupportCounts",
     "Winsorised",
     "affine_unbiasing",

@@ -16,6 +16,7 @@ from .output_codes import OutputCodes
 from .report_counts import ReportCounts
 from .report_group import ReportGroup
 from .report_source import ReportSource, report_sources
+from .skipped_rows import SkippedRows
 from .user_counting import Counting, Progress
 from .work_database import work_database
 
@@ -28,6 +29,7 @@ def collect(
     keep_first: bool = False,
     allow_disjoint: bool = False,
     drop_missing: bool = False,
+    skip_invalid: bool | SkippedRows = False,
     memory_limit: str | None = None,
     temp_directory: FilePath | None = None,
     progress: Progress | None = None,
@@ -44,13 +46,17 @@ def collect(
         Column that names the user, in every source: text or integers (or any other type that is the same in all).
         Keys of a CSV are integers if those of another source are, else text. Needed for several sources with columns.
     column : str
-        Column of the reports.
+        Column of the reports; where it is not there, the one of the same name with "simulated_" before it.
     keep_first : bool
         Of several reports of a user to a service, keep the first in the order of the rows instead of refusing them.
     allow_disjoint : bool
         Accept services that have no users in common.
     drop_missing : bool
         Leave out rows whose report is missing (an empty CSV cell, NA, null, NaN) instead of refusing them.
+    skip_invalid : bool or SkippedRows
+        Leave out rows that hold no report that the table can make, or no key, and rows of a CSV that are none, instead
+        of refusing them: counted in the account that is given, else in a `SkippedRowsWarning`. Rows are then not
+        missing at random if those who sent them chose what to send.
     memory_limit : str, optional
         What duckdb may keep in memory, such as "4GB"; 2GB by default.
     temp_directory : path, optional
@@ -85,9 +91,10 @@ def collect(
     empty = ReportCounts(tuple(source.service for source in chosen), ())
     if key == column:
         raise InputError(f"key and column must differ, got {key!r} for both")
+    account, skip = SkippedRows.of(skip_invalid)
     codes = OutputCodes.of([service.mechanism.low.size for service in empty.services])
     with work_database(memory_limit, temp_directory) as connection:
-        counting = Counting(connection, chosen, codes, drop_missing, progress or _silent)
+        counting = Counting(connection, chosen, codes, drop_missing, account if skip else None, progress or _silent)
         if key is not None:
             groups = counting.by_key(key, column, keep_first=keep_first)
         elif len(chosen) == 1:
@@ -96,6 +103,7 @@ def collect(
             groups = counting.aligned()
     if not allow_disjoint:
         _require_common_users(chosen, groups)
+    account.tell(skip_invalid)
     return ReportCounts(empty.services, groups)
 
 

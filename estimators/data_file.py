@@ -2,36 +2,48 @@
 
 A CSV is read as text and cast afterwards, so that the first cell that is no number can be named with its
 row. Columns are addressed by position, never by splicing a name into a query. Row numbers count data rows
-from 1; the header is no data row.
+from 1; the header is no data row.  A path means that very file: no pattern, no address, and folders named
+like report=7 say nothing of the columns.
 """
+
+from __future__ import annotations
 
 import csv
 import os
 import re
-from collections.abc import Iterator, Sequence
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
 import duckdb
 
 from ..mechanisms.errors import InputError
+from .cells import MISSING_MARKS, TEXT_SHOWN
+from .csv_rows import first_fault, is_unicode, load_rows
 
 FilePath: TypeAlias = str | os.PathLike[str]
-
-MISSING_MARKS = ("", "NA")
-"""CSV cells that mean "no value": an empty cell (spreadsheets, pandas) and NA (R)."""
 
 NAMES_SHOWN = 20
 """Column names listed in an error message: enough to see the typing mistake, still one line."""
 
-TEXT_SHOWN = 60
-"""Characters of an offending cell, or of another library's message, that an error repeats."""
+LONGEST_HEADER = 2**20
+"""Characters of the first line that are read to find the columns' names."""
 
-UNREADABLE_FILE = (OSError, UnicodeDecodeError, csv.Error, duckdb.Error)
+NO_EXTENSIONS: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+}
+"""A file is read by what is here: nothing is fetched from anywhere because of what it holds or is called."""
+
+_PLAIN_PATH = re.compile(r"[^*?\[\]{}\\\ud800-\udfff]*")
+"""Paths that mean the file and nothing else to duckdb, too."""
+
+UNREADABLE_FILE = (OSError, csv.Error, duckdb.Error)
 """What duckdb, Python and the file system raise for a file that cannot be read."""
-
-_NUMERIC = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM|FLOAT|DOUBLE|DECIMAL.*|BOOLEAN|VARCHAR)")
 
 
 @contextmanager
@@ -45,7 +57,7 @@ def connected(options: dict[str, str] | None = None) -> Iterator[duckdb.DuckDBPy
     (2,)
     """
     try:
-        with duckdb.connect(config=dict(options or {})) as connection:
+        with duckdb.connect(config=NO_EXTENSIONS | dict(options or {})) as connection:
             connection.execute("SET enable_progress_bar = false")  # it would be drawn on stdout
             yield connection
     except (RuntimeError, duckdb.InterruptException) as error:
@@ -69,7 +81,7 @@ def open_file(connection: duckdb.DuckDBPyConnection, path: FilePath) -> tuple[du
     ------
     InputError
         No such file, a folder, or an unsupported extension.
-    OSError, UnicodeDecodeError, csv.Error, duckdb.Error
+    OSError, csv.Error, duckdb.Error
         A file that cannot be read; `unreadable` says it in one line.
 
     Example
@@ -82,36 +94,87 @@ def open_file(connection: duckdb.DuckDBPyConnection, path: FilePath) -> tuple[du
     ...     names, relation.fetchall()
     (['name', 'income'], [('Ann', '1200.5')])
     """
-    extension = extension_of(path)
+    extension, file = extension_of(path), _existing(path)
+    if extension == ".parquet":
+        relation = _relation(connection, file, lambda name: connection.read_parquet(name, hive_partitioning=False))
+        return relation, list(relation.columns)
+    names = _header(file)
+    return _relation(connection, file, lambda name: _csv_relation(connection, name, len(names))), names
+
+
+def open_tolerant(connection: duckdb.DuckDBPyConnection, path: FilePath) -> tuple[duckdb.DuckDBPyRelation, list[str]]:
+    """Return a file as `open_file` does, but with a last column `fault`: what makes a row of a CSV none, else NULL.
+
+    Example
+    -------
+    >>> path = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("name,income\\nAnn,1200.5\\nBo\\n")
+    >>> with connected() as connection:
+    ...     open_tolerant(connection, path)[0].fetchall()
+    [('Ann', '1200.5', None), (None, None, 'has 1 cell and not 2')]
+    """
+    if extension_of(path) == ".parquet":
+        relation, names = open_file(connection, path)
+        return relation.project("*, CAST(NULL AS VARCHAR) AS fault"), names
+    file = _existing(path)
+    names, table = _header(file), _new_name()
+    load_rows(connection, file, len(names), table)
+    return connection.table(table), names
+
+
+def _existing(path: FilePath) -> Path:
     file = Path(path)
     if not file.exists():
         raise InputError(f"a data file must exist, got {str(path)!r}: check the path")
     if not file.is_file():
         raise InputError(f"a data file must be a file, got {str(path)!r}, which is not one")
-    # duckdb reads *, ? and [ in a path as a pattern; a bracketed character stands for itself.
-    literal = re.sub(r"([*?\[])", r"[\1]", str(file.absolute()))
-    if extension == ".parquet":
-        relation = connection.read_parquet(literal)
-        return relation, list(relation.columns)
-    names = _header(file)
-    return _csv_relation(connection, literal, len(names)), names
+    return file
 
 
-def unreadable(path: FilePath, error: Exception) -> InputError:
-    """Return what to raise instead of one of `UNREADABLE_FILE`.
+def _relation(
+    connection: duckdb.DuckDBPyConnection, file: Path, read: Callable[[str], duckdb.DuckDBPyRelation]
+) -> duckdb.DuckDBPyRelation:
+    """The rows of the very file; where its path may be a pattern to duckdb, they are read now, by another name."""
+    file = file.absolute()
+    if _PLAIN_PATH.fullmatch(file.as_posix()):
+        return read(str(file))
+    with tempfile.TemporaryDirectory(prefix="optldp-") as folder:
+        link, table = Path(folder, f"data{file.suffix.lower()}"), _new_name()
+        link.symlink_to(file)
+        read(str(link)).create(table)
+    return connection.table(table)
+
+
+def _new_name() -> str:
+    return f"rows_{uuid.uuid4().hex}"
+
+
+def unreadable(path: FilePath, error: Exception, cure: str = "") -> InputError:
+    """Return what to raise instead of one of `UNREADABLE_FILE`; a CSV's faulty row is named by its number.
 
     Example
     -------
     >>> unreadable("people.csv", OSError("disk on fire"))
     InputError("'people.csv' must be a readable .csv file: disk on fire")
     """
-    return InputError(f"{str(path)!r} must be a readable {extension_of(path)} file: {short_message(error)}")
+    return InputError(f"{str(path)!r} must be a readable {extension_of(path)} file: {_reason(path, error)}{cure}")
 
 
-def _csv_relation(connection: duckdb.DuckDBPyConnection, literal: str, n_columns: int) -> duckdb.DuckDBPyRelation:
+def _reason(path: FilePath, error: Exception) -> str:
+    if isinstance(error, duckdb.Error) and extension_of(path) == ".csv":
+        try:
+            fault = first_fault(Path(path), len(_header(Path(path))))
+        except (OSError, csv.Error, InputError):
+            fault = None
+        if fault is not None:
+            return fault
+    return short_message(error)
+
+
+def _csv_relation(connection: duckdb.DuckDBPyConnection, name: str, n_columns: int) -> duckdb.DuckDBPyRelation:
     """All columns as text under the names c0, c1, ...; nothing is left for duckdb to guess."""
     return connection.read_csv(
-        literal,
+        name,
         auto_detect=False,
         columns={f"c{i}": "VARCHAR" for i in range(n_columns)},
         header=True,
@@ -119,13 +182,20 @@ def _csv_relation(connection: duckdb.DuckDBPyConnection, literal: str, n_columns
         quotechar='"',
         escapechar='"',
         na_values=list(MISSING_MARKS),
+        hive_partitioning=False,
     )
 
 
 def _header(file: Path) -> list[str]:
     """Column names on the first line of a CSV."""
-    with file.open(encoding="utf-8-sig", newline="") as stream:
-        names = [name.strip() for name in next(csv.reader(stream), [])]
+    with file.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as stream:
+        first = stream.readline(LONGEST_HEADER)
+        if len(first) == LONGEST_HEADER:
+            raise InputError(f"the first line of {str(file)!r} must name the columns, but it does not end")
+        lines = chain([first], iter(lambda: stream.readline(LONGEST_HEADER), ""))
+        names = [name.strip() for name in next(csv.reader(lines), [])]
+    if not is_unicode("".join(names)):
+        raise InputError(f"{str(file)!r} must be a readable .csv file: its first line is not UTF-8: save it as UTF-8")
     if not any(names):
         raise InputError(f"the first line of {str(file)!r} must name the columns, but it is empty")
     return names
@@ -153,63 +223,6 @@ def column_position(names: Sequence[str], column: str, where: str) -> int:
     return list(names).index(column)
 
 
-def numeric_cell(relation: duckdb.DuckDBPyRelation, position: int, where: str) -> str:
-    """Return the quoted name of a column that holds numbers, or text that may be numbers; else raise InputError.
-
-    Example
-    -------
-    >>> with connected() as connection:
-    ...     numeric_cell(connection.sql("SELECT 1.5 AS v"), 0, "column 'v'")
-    '"v"'
-    """
-    if not _NUMERIC.fullmatch(kind := str(relation.types[position])):
-        raise InputError(f"{where} must hold numbers, got type {kind}")
-    return quoted(relation.columns[position])
-
-
-def refuse_bad_cells(texts: duckdb.DuckDBPyRelation, where: str, drop_missing: bool) -> None:
-    """Raise InputError for the first cell that is text, or for missing cells unless they may be dropped.
-
-    Parameters
-    ----------
-    texts : duckdb.DuckDBPyRelation
-        One column ``t`` of text.
-    where : str
-        The column and its file, for the message.
-
-    Example
-    -------
-    >>> with connected() as connection:
-    ...     refuse_bad_cells(connection.sql("SELECT NULL AS t"), "column 'v'", drop_missing=True)
-    """
-    blank = f"t IS NULL OR trim(t) IN {MISSING_MARKS}"
-    failed = texts.project(f"row_number() OVER () AS r, t, TRY_CAST(t AS DOUBLE) AS v, {blank} AS blank").filter(
-        "v IS NULL"
-    )
-    if bad := failed.filter("NOT blank").order("r").limit(1).fetchall():
-        row, text = bad[0][:2]
-        raise InputError(f"{where} must hold numbers, got the text {text[:TEXT_SHOWN]!r} in row {row}")
-    if drop_missing:
-        return
-    count, row = failed.aggregate("count(*), min(r)").fetchall()[0]
-    if count:
-        raise InputError(missing_message(where, count, row))
-
-
-def missing_message(where: str, count: int, row: int) -> str:
-    """Return what to say of missing values.
-
-    Example
-    -------
-    >>> missing_message("column 'v'", 2, 7).split(": ")[0]
-    "column 'v' must not miss values, got 2 missing, the first in row 7"
-    """
-    return (
-        f"{where} must not miss values, got {count} missing, the first in row {row}: "
-        "fill them in, or leave them out with drop_missing (--drop-missing)"
-    )
-
-
 def extension_of(path: FilePath) -> str:
     """Return ".csv" or ".parquet", or raise InputError.
 
@@ -234,17 +247,6 @@ def listed(names: Sequence[str]) -> str:
     """
     more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
     return ", ".join(repr(name) for name in names[:NAMES_SHOWN]) + more
-
-
-def quoted(name: str) -> str:
-    """Return a column's name as SQL takes it literally.
-
-    Example
-    -------
-    >>> print(quoted('say "when"'))
-    "say ""when"\""
-    """
-    return '"' + name.replace('"', '""') + '"'
 
 
 def short_message(error: Exception) -> str:

@@ -13,8 +13,9 @@ import numpy as np
 
 from ..mechanisms.errors import InputError
 from ..mechanisms.table import TabulatedMechanism
-from .data_file import UNREADABLE_FILE, FilePath, open_file, short_message, unreadable
+from .data_file import UNREADABLE_FILE, FilePath, open_file, open_tolerant, short_message, unreadable
 from .report_counts import Service
+from .skipped_rows import OFFER
 
 KINDS = "a CSV or Parquet path, an Arrow, pandas or polars table, numpy arrays by column, or one numpy array"
 
@@ -53,8 +54,12 @@ class ReportSource:
             raise InputError(f"reports of {self.where} must be numbers, got an array of {array.dtype}: convert it")
         return array
 
-    def open(self, connection: duckdb.DuckDBPyConnection) -> tuple[duckdb.DuckDBPyRelation, list[str]]:
+    def open(
+        self, connection: duckdb.DuckDBPyConnection, *, tolerant: bool = False
+    ) -> tuple[duckdb.DuckDBPyRelation, list[str]]:
         """Return the rows as a relation, and the names of its columns in order.
+
+        A tolerant one has another column at its end: what makes a row of a CSV none, else NULL.
 
         Raises
         ------
@@ -63,15 +68,17 @@ class ReportSource:
         """
         with self.reading():
             if self.path is not None:
-                return open_file(connection, self.path)
+                return (open_tolerant if tolerant else open_file)(connection, self.path)
             columns = _numpy_columns(self.reports)
             view = f"reports_{id(self)}"  # whatever the service is called
             if columns is None:
                 connection.register(view, self.reports)
                 relation = connection.view(view)
-                return relation, list(relation.columns)
-            connection.register(view, {f"c{i}": array for i, array in enumerate(columns.values())})
-            return connection.view(view), list(columns)
+                names = list(relation.columns)
+            else:
+                connection.register(view, {f"c{i}": array for i, array in enumerate(columns.values())})
+                relation, names = connection.view(view), list(columns)
+            return relation.project("*, CAST(NULL AS VARCHAR) AS fault") if tolerant else relation, names
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -82,7 +89,7 @@ class ReportSource:
             raise
         except (*UNREADABLE_FILE, TypeError) as error:
             if self.path is not None:
-                raise unreadable(self.path, error) from None
+                raise unreadable(self.path, error, f": correct it, {OFFER}") from None
             kind, reason = type(self.reports).__name__, short_message(error)
             raise InputError(f"reports of {self.where} must be {KINDS}, got {kind}: {reason}") from None
 

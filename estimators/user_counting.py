@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import duckdb
 import numpy as np
 
 from ..mechanisms.errors import InputError
-from .output_blocks import output_blocks
+from .output_blocks import Rows, output_blocks
 from .output_codes import OutputCodes
 from .report_group import ReportGroup, groups_of
 from .report_source import ReportSource
-from .staged_reports import BLOCK, TABLE, SourceRows, source_rows, staged_blocks
+from .skipped_rows import SkippedRows
+from .staged_reports import BLOCK, TABLE, Block, SourceRows, faulty_rows, source_rows, staged_blocks
 from .user_keys import common_key_type
 
 Progress = Callable[[str, float], object]
@@ -33,6 +35,8 @@ class Counting:
         For the outputs of the sources' tables.
     drop_missing : bool
         Whether reports may be missing.
+    skipped : SkippedRows or None
+        Where rows that hold no report are counted; without it they are refused.
     progress : callable
 
     Example
@@ -40,7 +44,7 @@ class Counting:
     >>> from optldp.estimators.report_source import report_sources
     >>> from optldp.mechanisms.grr import grr
     >>> sources = report_sources([(grr([0, 1], 1.0), np.array([1.0, 0.0, 1.0]))])
-    >>> counting = Counting(duckdb.connect(), sources, OutputCodes.of([2]), False, lambda what, share: None)
+    >>> counting = Counting(duckdb.connect(), sources, OutputCodes.of([2]), False, None, lambda what, share: None)
     >>> counting.one_service("report")[0].counts
     array([1, 2])
     """
@@ -49,13 +53,16 @@ class Counting:
     sources: Sequence[ReportSource]
     codes: OutputCodes
     drop_missing: bool
+    skipped: SkippedRows | None
     progress: Progress
 
     def one_service(self, column: str) -> tuple[ReportGroup, ...]:
         """Count the rows of the only source: each is a user."""
         vector = self.sources[0].vector
         if vector is None:
-            n_rows = source_rows(self.connection, self.sources[0], column, None).stage(self.connection, "")
+            tolerant = self.skipped is not None
+            rows = source_rows(self.connection, self.sources[0], column, None, tolerant=tolerant)
+            n_rows = self._staged(0, rows, "")
             outputs = self._outputs(0, staged_blocks(self.connection, n_rows), n_rows)
         else:
             outputs = self._outputs(0, _vector_blocks(vector), vector.size)
@@ -103,7 +110,8 @@ class Counting:
                     f"reports of {source.where} must have a column {key!r} to match users by, got one array: "
                     f"give a table, or {{{key!r}: array, {column!r}: array}}"
                 )
-        rows = [source_rows(self.connection, source, column, key) for source in self.sources]
+        tolerant = self.skipped is not None
+        rows = [source_rows(self.connection, source, column, key, tolerant=tolerant) for source in self.sources]
         key_type = common_key_type([part.key for part in rows if part.key is not None])
         for j, part in enumerate(rows):
             self._code(j, part, key_type)
@@ -127,7 +135,7 @@ class Counting:
         https://duckdb.org/docs/stable/sql/dialect/order_preservation
         """
         self.progress(f"reading {self.sources[j].where}", j / (len(self.sources) + 1))
-        n_rows = rows.stage(self.connection, key_type)
+        n_rows = self._staged(j, rows, key_type)
         self.connection.execute(f"CREATE TABLE coded_{j} (key {key_type}, code BIGINT)")
         start = 0
         for outputs in self._outputs(j, staged_blocks(self.connection, n_rows), n_rows):
@@ -139,12 +147,23 @@ class Counting:
             start += outputs.size
         self.connection.execute(f"DROP TABLE {TABLE}")
 
-    def _outputs(
-        self, j: int, blocks: Iterator[np.ndarray], n_rows: int, *, absent: bool = False
-    ) -> Iterator[np.ndarray]:
+    def _staged(self, j: int, rows: SourceRows, key_type: str) -> int:
+        """Read a source, account for its rows that are at fault, and return how many there are in all."""
+        n_rows = rows.stage(self.connection, key_type)
+        if self.skipped is not None:
+            self._skip(j, *faulty_rows(self.connection))
+        return n_rows
+
+    def _skip(self, j: int, number: int, first: Rows) -> None:
+        if self.skipped is not None:
+            where = self.sources[j].where if len(self.sources) > 1 else ""
+            self.skipped.note(number, first, source=j, where=where)
+
+    def _outputs(self, j: int, blocks: Iterator[Block], n_rows: int, *, absent: bool = False) -> Iterator[np.ndarray]:
         """Blocks of outputs of service j, telling how far that is."""
-        done = 0
-        for outputs in output_blocks(self.sources[j], blocks, drop_missing=self.drop_missing or absent):
+        done, drop = 0, self.drop_missing or absent
+        skipped = None if self.skipped is None else partial(self._skip, j)
+        for outputs in output_blocks(self.sources[j], blocks, drop_missing=drop, skipped=skipped):
             yield outputs
             done += outputs.size
             self.progress(f"reading {self.sources[j].where}", (j + done / n_rows) / (len(self.sources) + 1))
@@ -175,7 +194,8 @@ class Counting:
         return [f"word_{i}" for i in range(self.codes.n_words)]
 
 
-def _vector_blocks(vector: np.ndarray) -> Iterator[np.ndarray]:
+def _vector_blocks(vector: np.ndarray) -> Iterator[Block]:
     """The array as doubles, block by block: a memory-mapped one is never whole in memory."""
     for start in range(0, vector.size, BLOCK):
-        yield np.asarray(vector[start : start + BLOCK], dtype=np.float64)
+        block = np.asarray(vector[start : start + BLOCK], dtype=np.float64)
+        yield block, np.zeros(block.size, dtype=bool)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..mechanisms.errors import InputError
+from .cells import TEXT_SHOWN, text_fault
 
 _INTEGER = re.compile(r"U?(TINY|SMALL|BIG)?INT(EGER)?|HUGEINT")
 _WIDE = ("UBIGINT", "HUGEINT")
@@ -39,6 +40,15 @@ class KeyColumn:
             digits = f"regexp_full_match(trim({self.cell}), '[+-]?[0-9]+')"
             return f"CASE WHEN {digits} THEN TRY_CAST(trim({self.cell}) AS {target}) END"
         return f"CAST({self.cell} AS {target})"
+
+    def fault(self, key: str) -> str:
+        """Return SQL for what makes a row's key none, of the key as `expression` gives it; NULL where it is one."""
+        text = f"CAST({self.cell} AS VARCHAR)"
+        return (
+            f"CASE WHEN {self.cell} IS NULL THEN 'the key is missing' "
+            f"WHEN {text_fault(text)} IS NOT NULL THEN 'the key is ' || {text_fault(text)} "
+            f"WHEN {key} IS NULL THEN 'the key ''' || left({text}, {TEXT_SHOWN}) || ''' is no integer' END"
+        )
 
 
 def common_key_type(keys: Sequence[KeyColumn]) -> str:

@@ -40,7 +40,7 @@ class Categories:
         if not 2 <= len(names) <= MAX_CATEGORIES:
             raise InputError(f"there must be 2 to {MAX_CATEGORIES} categories, got {len(names)}")
         if "" in names:
-            raise InputError(f"categories must not be empty text, got one at position {names.index('')}: name it")
+            raise InputError(f"categories must not be empty text, got one in row {names.index('') + 1}: name it")
         if any("\0" in name for name in names):  # numpy drops it at the end of a text
             raise InputError("categories must not hold the character NUL, got one: rename it")
         if len(set(names)) < len(names):

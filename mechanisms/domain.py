@@ -18,7 +18,7 @@ def numbers(name: str, values: ArrayLike) -> np.ndarray:
     Raises
     ------
     InputError
-        Not numbers, more than one dimension, or NaN (the message says where).
+        Not numbers, more than one dimension, or NaN (the message says in which row, counted from 1).
 
     Example
     -------
@@ -34,7 +34,7 @@ def numbers(name: str, values: ArrayLike) -> np.ndarray:
     missing = np.flatnonzero(np.isnan(array))
     if missing.size:
         raise InputError(
-            f"{name} must not be missing, got {missing.size} NaN, first at position {missing[0]}: drop them"
+            f"{name} must not be missing, got {missing.size} NaN, the first in row {missing[0] + 1}: drop them"
         )
     return array
 

@@ -73,6 +73,6 @@ def _vector(name: str, values: object) -> np.ndarray:
         raise InputError(f"prior {name} must be one-dimensional, got shape {array.shape}")
     wrong = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if wrong.size:
-        raise InputError(f"prior {name} must be finite and non-negative, got {array[wrong[0]]} at position {wrong[0]}")
+        raise InputError(f"prior {name} must be finite and non-negative, got {array[wrong[0]]} in row {wrong[0] + 1}")
     array.setflags(write=False)
     return array

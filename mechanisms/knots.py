@@ -35,11 +35,11 @@ def check_knots(knots: ArrayLike) -> np.ndarray:
         raise InputError(f"knots must be a list of at least 2 values, got shape {array.shape}")
     wrong = np.flatnonzero(~np.isfinite(array))
     if wrong.size:
-        raise InputError(f"knots must be finite, got {array[wrong[0]]} at position {wrong[0]}")
+        raise InputError(f"knots must be finite, got {array[wrong[0]]} in row {wrong[0] + 1}")
     wrong = np.flatnonzero(~(array[1:] > array[:-1]))
     if wrong.size:
         k = wrong[0]
-        raise InputError(f"knots must be strictly increasing, got {array[k]} then {array[k + 1]} at position {k + 1}")
+        raise InputError(f"knots must be strictly increasing, got {array[k]} then {array[k + 1]} in row {k + 2}")
     with np.errstate(over="ignore"):
         width = array[-1] - array[0]
     if not NARROWEST_DOMAIN < width < WIDEST_DOMAIN:

@@ -7,6 +7,9 @@ from numpy.typing import ArrayLike
 
 from .errors import InputError
 
+LONGEST_INTEGER = 19
+"""Digits of a whole number that may fit 64 bits."""
+
 
 def report_numbers(reports: ArrayLike, many: int) -> np.ndarray:
     """Return reports (N,) as int64 if all are whole numbers from 0 to many - 1, else raise InputError.
@@ -46,23 +49,24 @@ def require_possible(possible: np.ndarray, reports: np.ndarray) -> None:
 def integers_of_text(texts: Sequence[str]) -> np.ndarray:
     """Return the whole numbers (N,) that are written as these texts, or raise InputError at the first that is none.
 
+    Digits alone are a number: no underscores, spaces, or digits of other scripts, which Python would take.
+
     Example
     -------
     >>> integers_of_text(["3", "10"])
     array([ 3, 10])
     """
-    try:
-        return np.array(texts, dtype=np.str_).astype(np.int64)
-    except (ValueError, OverflowError):
-        row = next(i for i, text in enumerate(texts) if not _is_integer(text))
-        raise InputError(f"reports must be whole numbers, got {texts[row]!r:.40} in row {row + 1}") from None
+    wrong = next((i for i, text in enumerate(texts) if not _is_integer(text)), None)
+    if wrong is not None:
+        raise InputError(f"reports must be whole numbers, got {texts[wrong]!r:.40} in row {wrong + 1}")
+    return np.array([int(text) for text in texts], dtype=np.int64)
 
 
 def _is_integer(text: str) -> bool:
-    try:
-        return -(2**63) <= int(text) < 2**63
-    except ValueError:
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= LONGEST_INTEGER):
         return False
+    return -(2**63) <= int(text) < 2**63
 
 
 def bits_of_text(texts: Sequence[str], n_bytes: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from optldp.designer import BudgetToken
-from optldp.mechanisms import InputError, duchi, piecewise
+from optldp.mechanisms import InputError, TabulatedMechanism, duchi, piecewise
 from optldp.mechanisms import exact_if_possible as exact
 
 

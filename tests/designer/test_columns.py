@@ -47,11 +47,52 @@ class TestRoundTrip:
         write_column(path, name, [1.0, 2.0])
         assert read_column(path, name).tolist() == [1.0, 2.0]
 
-    @pytest.mark.parametrize("name", ["a[1]*?.csv", 'it\'s "quoted".parquet'])
-    def test_a_path_is_no_pattern(self, tmp_path, name):
-        written(tmp_path, "x\n5\n", "a1zz.csv")
-        write_column(tmp_path / name, "x", [1.0])
-        assert read_column(tmp_path / name, "x").tolist() == [1.0]
+    @pytest.mark.parametrize("extension", ["csv", "parquet"])
+    @pytest.mark.parametrize(
+        "stem",
+        [
+            "a[1]*?",
+            'it\'s "quoted"',
+            "a\\b",
+            "\\[x]",
+            "{a,b}",
+            "[!a]",
+            "**",
+            "[",
+            "~",
+            "a\nb",
+            "x=1",
+            "a%2Fb",
+            "$HOME",
+            "a\udcffb",
+        ],
+    )
+    def test_a_path_is_no_pattern(self, tmp_path, stem, extension):
+        """The very file is read, whatever its name is, and whatever lies beside it."""
+        for beside in ("a1zz", "a\\[1]", "a", "b"):
+            write_column(tmp_path / f"{beside}.{extension}", "x", [5.0])
+        write_column(tmp_path / f"plain.{extension}", "x", [1.0])
+        (tmp_path / f"plain.{extension}").rename(tmp_path / f"{stem}.{extension}")
+        assert read_column(tmp_path / f"{stem}.{extension}", "x").tolist() == [1.0]
+
+    @pytest.mark.parametrize("extension", ["csv", "parquet"])
+    def test_folders_named_like_columns_say_nothing_of_them(self, tmp_path, extension):
+        """What other programs call hive partitioning."""
+        folder = tmp_path / "x=7" / "y=8"
+        folder.mkdir(parents=True)
+        write_column(folder / f"data.{extension}", "x", [1.0, 2.0])
+        assert read_column(folder / f"data.{extension}", "x").tolist() == [1.0, 2.0]
+        assert "the file has 'x'" in refusal(folder / f"data.{extension}", "y")
+
+    @pytest.mark.parametrize("path", ["https://example.com/x.csv", "s3://bucket/x.parquet", "file:///etc/x.csv"])
+    def test_an_address_is_a_file_or_nothing(self, tmp_path, monkeypatch, path):
+        """Nothing is fetched: such a name is that of a file here."""
+        monkeypatch.chdir(tmp_path)
+        assert "a data file must exist" in refusal(Path(path))
+        Path(path.lstrip("/")).parent.mkdir(parents=True, exist_ok=True)
+        write_column(tmp_path / f"data{Path(path).suffix}", "x", [3.0])
+        (tmp_path / f"data{Path(path).suffix}").rename(tmp_path / Path(path))
+        assert read_column(path, "x").tolist() == [3.0]
 
     def test_row_order_is_the_files(self, tmp_path):
         values = np.random.default_rng(2).permutation(400_000).astype(float)
@@ -147,8 +188,17 @@ class TestRefusals:
             ("\nx\n1\n", "name the columns"),
             ("x\n", "is empty"),
             ("x", "is empty"),
-            ("x,y\n1\n", "Expected Number of Columns: 2 Found: 1"),
-            ('x\n"1\n2\n', "unterminated quote"),
+            ("x,y\n1\n", "row 1 has 1 cell and not 2"),
+            ("x,y\n1,2\n1,2,3\n", "row 2 has 3 cells and not 2"),
+            ('x\n"1\n2\n', "row 1 has a quote in a wrong place or not closed"),
+            (b"x,y\n1,a\n2,\xe9\n", "row 2 is not UTF-8"),
+            ("x\n1\n".encode("utf-16"), "save it as UTF-8"),
+            ("x" * 2**21, "it does not end"),
+            ("x\n1_000\n", "'1_000' in row 1"),
+            ("x\n0x10\n", "'0x10' in row 1"),
+            ("x\n\u0663\n", "in row 1"),
+            ("x\n1\n2\0\n", "in row 2"),
+            ("x\n1\n" + "7" * 5000, "got a cell of 5000 characters, more than 4096 in row 2"),
             (b"x\n\xe9\n", "readable .csv"),
             (b"\xff\xfe\x00\n", "readable .csv"),
         ],
@@ -158,7 +208,16 @@ class TestRefusals:
             "header-only",
             "header-no-newline",
             "ragged",
+            "ragged-more",
             "quote",
+            "not-utf-8",
+            "utf-16",
+            "endless-header",
+            "underscore",
+            "hexadecimal",
+            "arabic",
+            "nul",
+            "long",
             "latin-1",
             "binary",
         ],

@@ -74,7 +74,7 @@ class TestCategories:
         mechanism = load_mechanism("made.json")
         expected = mechanism.to_text(mechanism.sample(JOBS, np.random.default_rng(5)))
         assert done["simulated"]
-        assert read_labels("r.csv", "report").tolist() == expected
+        assert read_labels("r.csv", "simulated_report").tolist() == expected
 
     @pytest.mark.parametrize("method", ["norm-sub", "base-cut", "iiw", "em", "mle", "mr"])
     def test_every_method_writes_and_draws_its_frequencies(self, optldp, design, method):
@@ -198,7 +198,7 @@ class TestLevels:
         assert facts["level_leakage"] > facts["level_epsilon"] == 1.0
         optldp("perturb", "made.json", "staff.csv", "--column", "job", "--level-column", "budget", "--key", "id",
                "--out", "r.csv", "--seed", 2)  # fmt: skip
-        key, level = read_texts("r.csv", ["id", "level"])
+        key, level = read_texts("r.csv", ["id", "simulated_level"])
         assert key[0] == "p0"
         assert set(level.astype(float)) == {0.5, 1.0, 2.0}
         result = found(optldp, "estimate", "made.json", "r.csv", "--method", method)
@@ -315,7 +315,7 @@ class TestAttributes:
         assert facts["attributes"] == ["pay", "age"]
         assert facts["sampled"] == 1
         optldp("perturb", "made.json", "staff.csv", "--out", f"r.{suffix}", "--seed", 4)
-        pay, age = read_texts(f"r.{suffix}", ["pay", "age"])
+        pay, age = read_texts(f"r.{suffix}", ["simulated_pay", "simulated_age"])
         assert (missing_texts(pay) ^ missing_texts(age)).all()
         result = found(optldp, "estimate", "made.json", f"r.{suffix}")
         assert result["attribute"] == ["pay", "age"]
@@ -378,4 +378,4 @@ def test_a_bundle_is_no_npz_and_needs_its_own_columns(refusal, optldp, design):
     assert "--method must be one of unbiased" in refusal("estimate", "made.json", "r.csv", "--method", "uwa")
     assert "--of is for tables of numbers" in refusal("estimate", "made.json", "r.csv", "--of", "mean")
     assert "by itself" in refusal("estimate", "made.json", "r.csv", "made.json", "r.csv")
-    assert "reports must lie in" in refusal("estimate", "made.json", "staff.csv", "--column", "age")
+    assert "is no report of this mechanism" in refusal("estimate", "made.json", "staff.csv", "--column", "age")

@@ -17,11 +17,13 @@ PERTURB = ("perturb", "mech.json", *INCOME)
 class TestEstimate:
     @pytest.fixture(autouse=True)
     def reports(self, table, optldp):
-        optldp(*PERTURB, "--out", "reports.csv", "--seed", 7)
+        optldp(*PERTURB, "--out", "reports.csv")
 
     def test_it_is_the_librarys_estimate(self, optldp):
         found = json.loads(optldp("estimate", "mech.json", "reports.csv", "--level", 0.8, "--json").stdout)
         reports = read_column("reports.csv", "report")
+        told = {name: found.pop(name) for name in ("simulated", "skipped", "skipped_first")}
+        assert told == {"simulated": False, "skipped": 0, "skipped_first": []}
         assert found == vars(estimate_mean(load_table("mech.json"), reports, level=0.8))
         assert found["mean"] == pytest.approx(reports.mean())
 
@@ -46,14 +48,16 @@ class TestEstimate:
         text[3], text[8] = "0.125", "17"
         Path("foreign.csv").write_text("\n".join(text) + "\n")
         message = refusal("estimate", "mech.json", "foreign.csv")
-        assert "reports must be outputs of this table, got 2 of 300 that cannot be, the first 0.125 in row 3" in message
+        assert "must hold reports of this mechanism, got 2 of 300 rows that hold none" in message
+        assert "the first in row 3: 0.125 is no output of this table: correct them, or leave such rows out" in message
+        assert "--skip-invalid" in message
 
     @pytest.mark.parametrize(
         ("text", "says"),
         [
             ("report\n", "must hold at least one value"),
             ("income\n1\n", "column 'report' of 'bad.csv' must exist: the file has 'income'"),
-            ("report\nmuch\n", "must hold numbers, got the text 'much' in row 1"),
+            ("report\nmuch\n", "got 1 of 1 rows that hold none, the first in row 1: 'much' is no number"),
         ],
         ids=["empty", "no-column", "text"],
     )

@@ -26,7 +26,7 @@ class TestPerturb:
     def test_a_seed_makes_it_the_librarys_sample(self, optldp):
         optldp(*PERTURB, "--out", "reports.csv", "--seed", 7)
         expected = load_table("mech.json").sample(PEOPLE, np.random.default_rng(7))
-        assert np.array_equal(read_column("reports.csv", "report"), expected)
+        assert np.array_equal(read_column("reports.csv", "simulated_report"), expected)
 
     def test_seeds_decide_and_no_seed_is_fresh(self, optldp):
         def reports(*options: object) -> str:
@@ -43,7 +43,7 @@ class TestPerturb:
         for name in (f"data.{source}", "people.csv"):
             column = "x" if name.startswith("data") else "income"
             optldp("perturb", "mech.json", name, "--column", column, "--out", f"{column}.{target}", "--seed", 3)
-        assert np.array_equal(read_column(f"x.{target}", "report"), read_column(f"income.{target}", "report"))
+        assert np.array_equal(*(read_column(f"{name}.{target}", "simulated_report") for name in ("x", "income")))
 
     def test_clipping_is_asked_for_and_counted(self, optldp, refusal):
         Path("wild.csv").write_text("x\n-5\n20\n101\n1e9\n100\n")
@@ -54,7 +54,7 @@ class TestPerturb:
         assert json.loads(done.stdout) == {"n": 5, "clipped": 3, "out": "reports.csv", "simulated": True}
         assert done.stderr == "optldp: note: 3 of 5 values were outside the domain and clipped\n"
         expected = load_table("mech.json").sample([0, 20, 100, 100, 100], np.random.default_rng(1))
-        assert np.array_equal(read_column("reports.csv", "report"), expected)
+        assert np.array_equal(read_column("reports.csv", "simulated_report"), expected)
 
     def test_clipping_nothing_is_not_mentioned(self, optldp):
         assert optldp(*PERTURB, "--out", "reports.csv", "--clip").stderr == ""
@@ -110,6 +110,6 @@ class TestPerturb:
         rows = Path("reports.csv").read_text().splitlines()
         expected = load_table("mech.json").sample(PEOPLE, np.random.default_rng(7))
         assert found["n"] == 300
-        assert rows[0] == "name,report"
+        assert rows[0] == "name,simulated_report"
         assert rows[1:] == [f"p{i},{float(report)!r}" for i, report in enumerate(expected)]
         assert "column 'who' of 'people.csv' must exist" in refusal(*PERTURB, "--key", "who", "--out", "more.csv")

@@ -58,7 +58,7 @@ class TestReports:
         """Also where missing reports are dropped, and in a stream that can be read only once."""
         path = tmp_path / "web.csv"
         path.write_text("user,report\n1,\n2,1 EUR\n3,two\n")
-        expected = "must be numbers, got the text '1 EUR' in row 2"
+        expected = "must be numbers, got 2 rows that hold none, the first in row 2: '1 EUR' is no number: correct them"
         assert expected in refusal([("web", TABLE, path)], drop_missing=True)
         stream = pa.table({"report": [None, "1 EUR", "two"]}).to_reader()
         assert expected in refusal([(TABLE, stream)], drop_missing=True)
@@ -236,7 +236,7 @@ class TestFilesAndWorkspace:
         assert "readable .parquet" in refusal([(TABLE, path)])
         path = tmp_path / "ragged.csv"
         path.write_text("user,report\n1,0\n2\n")
-        assert "Expected Number of Columns" in refusal([(TABLE, path)])
+        assert "must be a readable .csv file: row 2 has 1 cell and not 2" in refusal([(TABLE, path)])
 
     def test_memory_and_folder_must_be_usable(self, tmp_path):
         """An amount, enough of it, and a place to write."""

@@ -59,7 +59,7 @@ def test_objects_and_missing_values_are_no_surprise():
         (range(MAX_CATEGORIES + 1), f"categories, got {MAX_CATEGORIES + 1}"),
         (["a", "b", "a"], "must differ, got 'a' twice"),
         ([1, "1"], "must differ, got '1' twice"),
-        (["a", ""], "must not be empty text, got one at position 1"),
+        (["a", ""], "must not be empty text, got one in row 2"),
         (["a", "a\0"], "must not hold the character NUL"),
     ],
 )

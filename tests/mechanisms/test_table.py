@@ -173,7 +173,7 @@ def test_lattice_reports_must_lie_on_the_lattice():
     [
         ([0.0, 4.5, -1.0], r"values must lie in \[0, 4\], got 2 of 3 outside, from -1.0 to 4.5"),
         ([0.0, 4.5], "1 of 2 outside, from 0.0 to 4.5"),
-        ([0.0, np.nan], "1 NaN, first at position 1"),
+        ([0.0, np.nan], "1 NaN, the first in row 2"),
         ([np.inf, -np.inf], "2 of 2 outside"),
         (["low"], "values must be numbers"),
         ([[1.0]], "one-dimensional"),
@@ -245,7 +245,7 @@ def broken(i, j, value):
     ("changes", "message"),
     [
         ({"knots": [0.0]}, "knots must be a list of at least 2"),
-        ({"knots": [0.0, 4.0, 1.0]}, "knots must be strictly increasing, got 4.0 then 1.0 at position 2"),
+        ({"knots": [0.0, 4.0, 1.0]}, "knots must be strictly increasing, got 4.0 then 1.0 in row 3"),
         ({"low": [], "high": []}, "outputs need"),
         ({"low": [0.0, 1.0]}, "outputs need as many"),
         ({"low": ["a", "b", "c"]}, "low must be numbers"),

@@ -135,7 +135,7 @@ def read_reports(
     present = np.flatnonzero(kept)
     if not present.size:
         raise InputError(f"{where} must hold at least one value, but it is empty{_left_out(skipped)}")
-    wrong = failing_rows(lambda rows: kind.parse([part[present[rows]] for part in cells.columns]), present.size)
+    wrong = _failing(kind, [part[present] for part in cells.columns])
     leave_out(present[wrong], lambda row: kind.shown([part[row] for part in cells.columns]))
     if not skip_invalid:
         _require_reports(where, skipped, kept.size)
@@ -144,6 +144,20 @@ def read_reports(
         raise InputError(f"{where} must hold at least one report, got none{_left_out(skipped)}")
     reports = kind.parse([part[present] for part in cells.columns])
     return ReadReports(reports, any(map(is_marked, cells.names)), skipped)
+
+
+def _failing(kind: _Kind, columns: list[np.ndarray]) -> np.ndarray:
+    """Rows that hold no report, each different one of them looked at once."""
+    try:
+        kind.parse(columns)
+    except InputError:
+        numbers: dict[tuple, int] = {}
+        cells = zip(*(column.tolist() for column in columns), strict=True)
+        which = np.array([numbers.setdefault(row, len(numbers)) for row in cells])
+        first = np.unique(which, return_index=True)[1]
+        wrong = failing_rows(lambda rows: kind.parse([column[first[rows]] for column in columns]), first.size)
+        return np.flatnonzero(np.isin(which, wrong))
+    return np.zeros(0, dtype=np.int64)
 
 
 def holds_simulated(path: FilePath, column: str) -> bool:

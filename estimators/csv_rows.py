@@ -106,6 +106,9 @@ def _records(lines: Iterator[str]) -> Iterator[Row]:
         first = waiting.popleft() if waiting else next(lines, None)
         if first is None:
             return
+        if '"' not in first and first.isascii() and len(first) < LONGEST_RECORD:  # most lines: twice as fast
+            yield first.split(",") if first else [], None
+            continue
         taken, size = [first], len(first)
         is_open = first.count('"') % 2 == 1
         while is_open and size < LONGEST_RECORD:

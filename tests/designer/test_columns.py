@@ -191,7 +191,7 @@ class TestRefusals:
             ("x,y\n1\n", "row 1 has 1 cell and not 2"),
             ("x,y\n1,2\n1,2,3\n", "row 2 has 3 cells and not 2"),
             ('x\n"1\n2\n', "row 1 has a quote in a wrong place or not closed"),
-            (b"x,y\n1,a\n2,\xe9\n", "row 2 is not UTF-8"),
+            (b"x,y\n1,a\n\xe9,2\n", "row 2 is not UTF-8"),
             ("x\n1\n".encode("utf-16"), "save it as UTF-8"),
             ("x" * 2**21, "it does not end"),
             ("x\n1_000\n", "'1_000' in row 1"),

@@ -97,7 +97,8 @@ KEYS = {
     "verify": "ok verdict epsilon max_log_ratio max_abs_bias max_row_sum_error expected_variance failures",
     "audit": "ok epsilon lower_bound confidence inputs outputs counts trials foreign simulated",
     "perturb": "n clipped out simulated",
-    "estimate": "method n mean std_error one_report ci_low ci_high level bias_low bias_high",
+    "estimate": "method n mean std_error one_report ci_low ci_high level bias_low bias_high "
+    "simulated skipped skipped_first",
     "compare": "rows",
 }
 ROW_KEYS = "method epsilon expected_variance worst_case_variance ratio_to_optimal one_report_times_n"

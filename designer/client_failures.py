@@ -10,7 +10,6 @@ from numbers import Real
 import numpy as np
 
 from ..mechanisms import TabulatedMechanism
-from ..mechanisms.outputs import locate_outputs
 from ..mechanisms.printable import shortened
 
 FAILURES_NAMED = 5
@@ -80,7 +79,7 @@ def report_of(client: Callable[[TabulatedMechanism], object], mechanism: Tabulat
         raise
     except BaseException as error:  # whatever a client does, the others have their reports
         return _words(error)
-    if math.isnan(report) or locate_outputs(mechanism.low, mechanism.high, mechanism.within, np.array([report]))[0] < 0:
+    if math.isnan(report) or mechanism.locate(np.array([report]))[0] < 0:
         return f"{report!r} is no output of the table"
     return report
 

@@ -4,8 +4,6 @@ import copy
 import multiprocessing
 import os
 import pickle
-import subprocess
-import sys
 import threading
 import warnings
 from dataclasses import replace
@@ -71,33 +69,6 @@ def test_heirs_have_the_budget_that_the_giver_lost():
 def test_it_cannot_be_copied(copying):
     with pytest.raises(InputError, match="must not be copied or pickled"):
         copying(BudgetToken(1.0))
-
-
-@pytest.mark.parametrize("use", ["token.spend(table)", "token.pass_on(2)"])
-def test_a_forked_child_cannot_spend_it_and_the_parent_still_can(use):
-    """The child's is a copy; in a process of its own, since forks do not mix with a test runner's threads."""
-    program = f"""
-import os
-from optldp.designer import BudgetToken
-from optldp.mechanisms import InputError, duchi, make_exact
-table = make_exact(duchi([0, 1], 1.0)).mechanism
-token = BudgetToken(1.0, owner="client 7")
-pid = os.fork()
-try:
-    {use}
-    said = "spent"
-except InputError as error:
-    said = str(error)
-os.write(1, ("child: " if not pid else "parent: ").encode() + said.encode() + b"\\n")
-if not pid:
-    os._exit(0)
-os.waitpid(pid, 0)
-"""
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-    ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, env=environment)
-    lines = dict(line.split(": ", 1) for line in ran.stdout.splitlines())
-    assert lines["parent"] == "spent"
-    assert lines["child"].startswith("the budget of client 7, epsilon 1, must be spent in the process that made it")
 
 
 def test_its_budget_cannot_be_raised():

@@ -19,10 +19,11 @@ import numpy as np
 
 from ..mechanisms import Bundle, InputError, TabulatedMechanism
 from .audit_bounds import certain_bound
+from .audit_events import counts_inside
 from .audit_kinds import kind_of, sampler_of
 from .audit_learned import NOT_LEARNED, can_learn
 from .audit_search import Advance, Candidate, Hunt, drawn, hunt
-from .audit_serial import NEXT_CALL, InOrder, repeating_distance
+from .audit_serial import NEXT_CALL, Alone, InOrder, repeating_distance
 from .audit_sources import DEFAULT_TIMEOUT, FromCall, FromCommand, Sampled
 from .audit_subject import Subject
 
@@ -38,8 +39,8 @@ SEARCH = 0.42
 ORDER_SEARCH, ORDER_TEST = 0.03, 0.02
 """Shares for events of two reports in their order, for each of at most three distances."""
 
-DISTANCES = 3
-"""Distances at which order is looked at, at most."""
+SINGLE_SEARCH = 0.3
+"""Share of the calls for one report that choose the events."""
 
 ORDER_EVENTS = 2
 """Events of two reports in their order that are tested, for each distance."""
@@ -221,18 +222,23 @@ def audit(
     )
 
 
-def _in_order(subject: Subject, found: Hunt, samples: int, rng: np.random.Generator, advance: Advance) -> list[_Test]:
-    """Return the tests of two reports in their order: neighbours, two calls, and a distance at which noise repeats."""
+def _in_order(subject: Sampled, found: Hunt, samples: int, rng: np.random.Generator, advance: Advance) -> list[_Test]:
+    """Return the tests of reports in their order: neighbours, two calls, calls for one, a distance of repeating noise."""
+    search, test = int(ORDER_SEARCH * samples / 2), int(ORDER_TEST * samples / 2)
+    calls = min(subject.single_calls, test)
     distances = [1, NEXT_CALL]
     repeated = repeating_distance(found.inputs, found.columns)
-    if repeated is not None and 2 * repeated <= ORDER_TEST * samples:
+    if repeated is not None and repeated <= test:
         distances.append(repeated)
+    plans: list[tuple[Subject, int, int]] = [
+        (InOrder(subject, distance, found.columns), search, test) for distance in distances
+    ]
+    plans.append((Alone(subject), int(SINGLE_SEARCH * calls), calls - int(SINGLE_SEARCH * calls)))
     tests = []
-    for distance in distances:
-        pairs = InOrder(subject, distance, found.columns)
-        seen = hunt(pairs, int(ORDER_SEARCH * samples / 2), rng, learn=False, advance=advance)
+    for ordered, searched, tested in plans:
+        seen = hunt(ordered, searched, rng, learn=False, advance=advance)
         pair, events = seen.plans[0]
-        tests.append(_Test(pairs, pair, events[:ORDER_EVENTS], int(ORDER_TEST * samples / 2), seen.families))
+        tests.append(_Test(ordered, pair, events[:ORDER_EVENTS], tested, seen.families))
     return tests
 
 
@@ -241,8 +247,8 @@ def _results(test: _Test, risk: float, rng: np.random.Generator) -> list[_Result
     which, columns = drawn(test.subject, test.pair, test.samples, rng)
     trials = np.bincount(which, minlength=2)
     results = []
-    for candidate in test.candidates:
-        inside = np.bincount(which[candidate.event.contains(columns)], minlength=2)
+    counts = counts_inside([candidate.event for candidate in test.candidates], columns, which, 2)
+    for candidate, inside in zip(test.candidates, counts, strict=True):
         order = [0, 1] if candidate.first == test.pair[0] else [1, 0]
         one, other = (int(inside[place]) for place in order)
         results.append(

@@ -41,9 +41,7 @@ class AttributeKind(Kind):
         self.weights = np.ones(len(rows))
         self.weights[[0, -1]] = VALUES
         self.claims = np.full((len(rows),) * 2, epsilon)
-        self._laws = [
-            table.pmf(column) for table, column in zip(mechanism.mechanisms, self.rows.T, strict=True)
-        ]
+        self._laws = [table.pmf(column) for table, column in zip(mechanism.mechanisms, self.rows.T, strict=True)]
 
     def _changed(self, low: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
         rows = []
@@ -65,7 +63,11 @@ class AttributeKind(Kind):
     def _drawn(self, reports: Mapping[str, np.ndarray]) -> Columns:
         """Which attributes were drawn: as many as 62, as bits."""
         present = [~np.isnan(np.asarray(reports[name], dtype=float)) for name in self.mechanism.attributes[:62]]
-        return {"the attributes drawn": sum((one.astype(np.int64) << i for i, one in enumerate(present)), start=0 * present[0])}
+        return {
+            "the attributes drawn": sum(
+                (one.astype(np.int64) << i for i, one in enumerate(present)), start=0 * present[0]
+            )
+        }
 
     def lines(self) -> list[str]:
         return [json.dumps(row) for row in self.rows.tolist()]

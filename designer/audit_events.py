@@ -7,7 +7,7 @@ codes of one family, and a code that was not known when the family was fitted is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -88,8 +88,11 @@ class Family:
 
     def counts(self, columns: Columns, groups: np.ndarray, many: int) -> np.ndarray:
         """Return (many, size) how often each place comes in each group of reports."""
-        flat = np.bincount(groups * self.size + self.places(columns), minlength=many * self.size)
-        return flat.reshape(many, self.size)
+        return self.counts_of(groups, self.places(columns), many)
+
+    def counts_of(self, groups: np.ndarray, places: np.ndarray, many: int) -> np.ndarray:
+        """Return the same of places that are known already."""
+        return np.bincount(groups * self.size + places, minlength=many * self.size).reshape(many, self.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,16 +104,12 @@ class Event:
     >>> last_bit = Family("the last bit", lambda columns: columns["report"].view(np.int64) & 1)
     >>> seen = {"report": np.array([1.0, 2.0, np.nextafter(1, 2), np.nextafter(2, 3)])}
     >>> event = Event(last_bit.fitted(seen), np.array([False, True, False]))
-    >>> event.contains(seen).tolist(), event.words
-    ([False, False, True, True], 'the last bit: 1')
+    >>> counts_inside([event], seen, np.array([0, 0, 0, 1]), 2).tolist(), event.words
+    ([[1, 1]], 'the last bit: 1')
     """
 
     family: Family
     members: np.ndarray
-
-    def contains(self, columns: Columns) -> np.ndarray:
-        """Return (N,) whether each report is in the event."""
-        return self.members[self.family.places(columns)]
 
     @property
     def words(self) -> str:
@@ -121,6 +120,15 @@ class Event:
             named.append("any seen at most once before")
         more = f" and {inside.size - SHOWN} more" if inside.size > SHOWN else ""
         return f"{self.family.name}: {', '.join(named)}{more}"
+
+
+def counts_inside(events: Sequence[Event], columns: Columns, groups: np.ndarray, many: int) -> np.ndarray:
+    """Return (E, many) how many reports of each group are in each event; each family is looked at once."""
+    counts: dict[int, np.ndarray] = {}
+    for event in events:
+        if id(event.family) not in counts:
+            counts[id(event.family)] = event.family.counts(columns, groups, many)
+    return np.array([counts[id(event.family)][:, event.members].sum(axis=1) for event in events]).reshape(-1, many)
 
 
 def families_of(columns: Columns, tables: Mapping[str, TabulatedMechanism]) -> list[Family]:
@@ -205,7 +213,9 @@ def _of_outputs(name: str, table: TabulatedMechanism) -> list[Family]:
 
         def digit(number: int) -> Family:
             label = f"digit {number} to the base 256 of the place of {name} in its cell"
-            return Family(label, lambda columns: np.floor(place(columns) * 256.0 ** (number + 1)).astype(np.int64) & 255)
+            return Family(
+                label, lambda columns: np.floor(place(columns) * 256.0 ** (number + 1)).astype(np.int64) & 255
+            )
 
         families.append(
             Family(

@@ -11,7 +11,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..mechanisms import CategoricalMechanism, InputError, PersonalisedMechanism, PersonalisedReports, TabulatedMechanism
+from ..mechanisms import (
+    CategoricalMechanism,
+    InputError,
+    PersonalisedMechanism,
+    PersonalisedReports,
+    TabulatedMechanism,
+)
 from .audit_categories import CategoryKind
 from .audit_events import Columns, Family
 from .audit_inputs import values_to_try

@@ -76,7 +76,9 @@ def answers(words: list[str], lines: list[str], *, longest: int, timeout: float)
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         )
     except (OSError, ValueError) as error:
-        raise InputError(f"{name} must be a program that can be run: {getattr(error, 'strerror', None) or error}") from None
+        raise InputError(
+            f"{name} must be a program that can be run: {getattr(error, 'strerror', None) or error}"
+        ) from None
     reading = _Reading(process, SPARE + longest * len(lines))
     try:
         output = reading.talk("".join(line + "\n" for line in lines).encode(), timeout)

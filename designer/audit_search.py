@@ -14,22 +14,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from .audit_bounds import likely_bound
-from .audit_events import Columns, Event, Family, families_of
-from .audit_learned import learned_family
+from .audit_events import Columns, Event, Family, counts_inside, families_of
+from .audit_learned import learned_family, parity_families
 from .audit_subject import Subject
 
 CAUTIOUS, BOLD = 4.0, 1.5
 """Standard errors by which bounds are lowered in the two rankings."""
 
-LOOK, DUELS, ROUND = 0.3, 0.35, 0.35
+LOOK, DUELS, ROUND = 0.34, 0.33, 0.33
 """Shares of the search's reports that its three parts draw."""
 
-FIRST_SHARE = 0.4
-"""Share of the duels' reports that the first pair has: rare events need many, and it is the likeliest."""
+FIRST_SHARE = 0.5
+"""Share of either round's reports that the first pair has: rare events need many, and it is the likeliest."""
 
 SIDES = 4
 """Inputs that may stick out of a family, in each ranking and direction."""
@@ -51,19 +52,53 @@ Advance = Callable[[str], None]
 class Candidate:
     """An event that reports of input `first` are likelier to be in than those of input `second`.
 
-    The two numbers are its log-ratio beyond the claim, lowered cautiously and boldly.
+    Attributes
+    ----------
+    first, second : int
+    event : Event
+    claim : float
+        Of the two inputs.
+    inside : tuple of two floats
+        Reports in the event, of either input, among reports that it was not chosen by.
+    draws : tuple of two floats
+        All such reports.
     """
 
     first: int
     second: int
     event: Event
-    cautious: float = -np.inf
-    bold: float = -np.inf
+    claim: float
+    inside: tuple[float, float] = (0.0, 0.0)
+    draws: tuple[float, float] = (0.0, 0.0)
 
     @property
     def pair(self) -> tuple[int, int]:
         """The two inputs, the smaller number first."""
         return min(self.first, self.second), max(self.first, self.second)
+
+    @cached_property
+    def cautious(self) -> float:
+        """Its log-ratio beyond the claim, lowered cautiously."""
+        return self._beyond(CAUTIOUS)
+
+    @cached_property
+    def bold(self) -> float:
+        """Its log-ratio beyond the claim, lowered boldly."""
+        return self._beyond(BOLD)
+
+    def _beyond(self, z: float) -> float:
+        ratio = (self.draws[1] + 1) / (self.draws[0] + 1)
+        return float(likely_bound(*map(np.asarray, self.inside), ratio, z)) - self.claim
+
+    def seen_again(self, inside: np.ndarray, draws: np.ndarray) -> Candidate:
+        """Return the candidate with more reports, counted for the pair's smaller and larger input."""
+        order = [0, 1] if self.first < self.second else [1, 0]
+        more, many = inside[order].tolist(), draws[order].tolist()
+        return replace(
+            self,
+            inside=(self.inside[0] + more[0], self.inside[1] + more[1]),
+            draws=(self.draws[0] + many[0], self.draws[1] + many[1]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,21 +141,24 @@ def hunt(subject: Subject, samples: int, rng: np.random.Generator, *, learn: boo
     families = families_of(columns, subject.tables())
     seen = list(_sticking_out(subject, families, inputs, columns))
     pairs = _pairs_to_meet(subject, seen, samples)
-    shares = np.full(len(pairs), (1 - FIRST_SHARE) / max(len(pairs) - 1, 1))
-    shares[0] = FIRST_SHARE if len(pairs) > 1 else 1.0
     met: list[Duel] = []
-    for pair, share in zip(pairs, shares, strict=True):
+    for pair, share in zip(pairs, _shares(len(pairs)), strict=True):
         carried = [candidate for candidate in seen if candidate.pair == pair]
         met.append(_duel(subject, pair, carried, int(share * DUELS * samples), rng))
         advance("duels of inputs")
     best = _best_pairs([candidate for duel in met for candidate in duel.events], LAST_PAIRS)
-    last = [duel for duel in met if duel.pair in best or duel is met[0]]
+    last = [met[0], *(duel for duel in met[1:] if duel.pair in best)]
     results: list[Candidate] = []
-    for duel in last:
-        results += _again(subject, duel, int(ROUND * samples / len(last)), rng, learn)
+    for duel, share in zip(last, _shares(len(last)), strict=True):
+        results += _again(subject, duel, int(share * ROUND * samples), rng, learn)
         advance("the best pairs again")
     names = tuple(dict.fromkeys(family.name for family in families))
     return Hunt([_plan(pair, results) for pair in _best_pairs(results, 2)], inputs, columns, names)
+
+
+def _shares(many: int) -> np.ndarray:
+    """Return each pair's share of the reports of a round."""
+    return np.array([1.0] if many == 1 else [FIRST_SHARE] + (many - 1) * [(1 - FIRST_SHARE) / (many - 1)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,9 +180,7 @@ class Duel:
     events: list[Candidate]
 
 
-def drawn(
-    subject: Subject, pair: tuple[int, int], many: int, rng: np.random.Generator
-) -> tuple[np.ndarray, Columns]:
+def drawn(subject: Subject, pair: tuple[int, int], many: int, rng: np.random.Generator) -> tuple[np.ndarray, Columns]:
     """Return (N,) 0 or 1, which of the two inputs was drawn from, each with the same chance, and the reports."""
     which = rng.integers(0, 2, many)
     return which, subject.draw(np.array(pair)[which])
@@ -153,13 +189,22 @@ def drawn(
 def _sticking_out(
     subject: Subject, families: Sequence[Family], inputs: np.ndarray, columns: Columns
 ) -> Iterable[Candidate]:
-    """Yield the inputs that stick out in each family, each with the input that differs most from it there."""
-    draws = np.bincount(inputs, minlength=len(subject.weights)).astype(float)
+    """Yield the inputs that stick out in each family, each with the input that differs most from it there.
+
+    Events are chosen on one half of the reports, and compared on the other.
+    """
+    size, half = len(subject.weights), inputs.size // 2
+    halves = [inputs[:half], inputs[half:]]
+    draws, other_draws = (np.bincount(part, minlength=size).astype(float) for part in halves)
     comparable = (~np.isnan(subject.claims)).astype(float)
     np.fill_diagonal(comparable, 0.0)
+    pool_draws = comparable @ draws
     for family in families:
-        counts = family.counts(columns, inputs, draws.size).astype(float)
-        pool, pool_draws = comparable @ counts, comparable @ draws
+        places = np.split(family.places(columns), [half])
+        counts, other_counts = (
+            family.counts_of(part, where, size).astype(float) for part, where in zip(halves, places, strict=True)
+        )
+        pool = comparable @ counts
         rate = (counts + pool + 0.5) / (draws + pool_draws + 1)[:, None]
         ratio = (counts + rate) / rate / (draws + 1)[:, None]
         for direction in (1, -1):
@@ -170,35 +215,34 @@ def _sticking_out(
             one, other, weight = (own, rest, weight) if direction > 0 else (rest, own, 1 / weight)
             for z in (CAUTIOUS, BOLD):
                 bounds = likely_bound(one, other, weight, z)
-                size = np.argmax(bounds, axis=1)
-                best = bounds[np.arange(draws.size), size]
+                length = np.argmax(bounds, axis=1)
+                best = bounds[np.arange(size), length]
                 for a in np.argsort(-best)[:SIDES].tolist():
                     if np.isfinite(best[a]):
                         members = np.zeros(family.size, dtype=bool)
-                        members[order[a, : size[a] + 1]] = True
-                        yield from _partner(subject, a, direction, Event(family, members), counts, draws)
+                        members[order[a, : length[a] + 1]] = True
+                        event = Event(family, members)
+                        yield from _partners(subject.claims[a], a, direction, event, other_counts, other_draws)
 
 
-def _partner(
-    subject: Subject, a: int, direction: int, event: Event, counts: np.ndarray, draws: np.ndarray
+def _partners(
+    claims: np.ndarray, a: int, direction: int, event: Event, counts: np.ndarray, draws: np.ndarray
 ) -> Iterable[Candidate]:
-    """Yield the event with the two inputs that differ most in it, of which `a` is one."""
+    """Yield the event with the inputs that differ most in it from `a`, by a cautious bound and by a bold one."""
     inside = counts[:, event.members].sum(axis=1)
-    one, other = (inside[a], inside) if direction > 0 else (inside, inside[a])
-    ratio = (draws + 1) / (draws[a] + 1)
-    bounds = [
-        np.where(
-            np.isnan(subject.claims[a]) | (np.arange(draws.size) == a),
-            -np.inf,
-            likely_bound(one + np.zeros_like(inside), other + np.zeros_like(inside), ratio**direction, z)
-            - subject.claims[a],
-        )
+    here = np.full_like(inside, inside[a])
+    one, other = (here, inside) if direction > 0 else (inside, here)
+    ratio = ((draws + 1) / (draws[a] + 1)) ** direction
+    impossible = np.isnan(claims) | (np.arange(draws.size) == a)
+    partners = [
+        int(np.argmax(np.where(impossible, -np.inf, likely_bound(one, other, ratio, z) - claims)))
         for z in (CAUTIOUS, BOLD)
     ]
-    for b in {int(np.argmax(found)) for found in bounds}:
-        if np.isfinite(bounds[1][b]):
+    for b in set(partners):
+        if not impossible[b]:
             first, second = (a, b) if direction > 0 else (b, a)
-            yield Candidate(first, second, event, float(bounds[0][b]), float(bounds[1][b]))
+            counted, drawn = (inside[first], inside[second]), (draws[first], draws[second])
+            yield Candidate(first, second, event, float(claims[b]), counted, drawn)
 
 
 def _pairs_to_meet(subject: Subject, seen: Sequence[Candidate], samples: int) -> list[tuple[int, int]]:
@@ -217,21 +261,30 @@ def _pairs_to_meet(subject: Subject, seen: Sequence[Candidate], samples: int) ->
 def _duel(
     subject: Subject, pair: tuple[int, int], carried: Sequence[Candidate], many: int, rng: np.random.Generator
 ) -> Duel:
-    """Draw reports of a pair and find their best events, those that were brought along among them."""
+    """Draw reports of a pair and find their best events, those that were brought along among them.
+
+    Events are chosen on one half of the reports, and judged on the other.
+    """
     which, columns = drawn(subject, pair, many, rng)
+    first, second = ({name: values[part] for name, values in columns.items()} for part in _halves(many))
     families = families_of(columns, subject.tables())
     families += [family.fitted(columns) for family in subject.pair_families(*pair)]
+    families += [family.fitted(columns) for family in parity_families(first, which[: many // 2])]
     claim = float(subject.claims[pair])
-    found = [_judged(candidate, columns, which, pair, claim) for candidate in carried]
-    for family in families:
-        found += _best_events(family, columns, which, pair, claim)
+    found = list(_judged(carried, columns, which))
+    chosen = [event for family in families for event in _best_events(family, first, which[: many // 2], pair, claim)]
+    found += _judged(chosen, second, which[many // 2 :])
     return Duel(pair, which, columns, _best_of(found, EVENTS))
+
+
+def _halves(many: int) -> tuple[slice, slice]:
+    return slice(many // 2), slice(many // 2, None)
 
 
 def _best_events(
     family: Family, columns: Columns, which: np.ndarray, pair: tuple[int, int], claim: float
 ) -> list[Candidate]:
-    """Return the family's events of largest bound, cautious and bold, in both directions."""
+    """Return the family's events of largest bound, cautious and bold, in both directions; not judged yet."""
     counts = family.counts(columns, which, 2).astype(float)
     draws = np.bincount(which, minlength=2) + 1.0
     found = []
@@ -242,33 +295,30 @@ def _best_events(
             orders += [np.arange(family.size), np.arange(family.size)[::-1]]
         for order in orders:
             sums = np.cumsum(one[order]), np.cumsum(other[order])
-            cautious, bold = (likely_bound(*sums, draws[b] / draws[a], z) - claim for z in (CAUTIOUS, BOLD))
-            for size in {int(np.argmax(cautious)), int(np.argmax(bold))}:
+            sizes = {int(np.argmax(likely_bound(*sums, draws[b] / draws[a], z))) for z in (CAUTIOUS, BOLD)}
+            for size in sizes:
                 members = np.zeros(family.size, dtype=bool)
                 members[order[: size + 1]] = True
-                event = Event(family, members)
-                found.append(Candidate(pair[a], pair[b], event, float(cautious[size]), float(bold[size])))
+                found.append(Candidate(pair[a], pair[b], Event(family, members), claim))
     return found
 
 
-def _judged(
-    candidate: Candidate, columns: Columns, which: np.ndarray, pair: tuple[int, int], claim: float
-) -> Candidate:
-    """Return the candidate with the bounds that these reports give."""
-    inside = np.bincount(which[candidate.event.contains(columns)], minlength=2).astype(float)
-    draws = np.bincount(which, minlength=2) + 1.0
-    a, b = (0, 1) if candidate.first == pair[0] else (1, 0)
-    bounds = [float(likely_bound(inside[a], inside[b], draws[b] / draws[a], z)) - claim for z in (CAUTIOUS, BOLD)]
-    return replace(candidate, cautious=bounds[0], bold=bounds[1])
+def _judged(candidates: Sequence[Candidate], columns: Columns, which: np.ndarray) -> list[Candidate]:
+    """Return the candidates with these reports counted."""
+    draws = np.bincount(which, minlength=2)
+    counts = counts_inside([candidate.event for candidate in candidates], columns, which, 2)
+    return [candidate.seen_again(inside, draws) for candidate, inside in zip(candidates, counts, strict=True)]
 
 
 def _again(subject: Subject, duel: Duel, many: int, rng: np.random.Generator, learn: bool) -> list[Candidate]:
-    """Judge a pair's events, and those of what was learned from the duel, on fresh reports."""
+    """Judge a pair's events on fresh reports, and those of what was learned from the duel."""
     which, columns = drawn(subject, duel.pair, many, rng)
-    claim = float(subject.claims[duel.pair])
-    found = [_judged(candidate, columns, which, duel.pair, claim) for candidate in duel.events]
+    found = _judged(duel.events, columns, which)
     if learn and (family := learned_family(duel.columns, duel.which)) is not None:
-        found += _best_events(family, columns, which, duel.pair, claim)
+        first, second = ({name: values[part] for name, values in columns.items()} for part in _halves(many))
+        claim = float(subject.claims[duel.pair])
+        chosen = _best_events(family, first, which[: many // 2], duel.pair, claim)
+        found += _judged(chosen, second, which[many // 2 :])
     return found
 
 

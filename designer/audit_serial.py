@@ -22,11 +22,41 @@ ANCHORS = 3
 NEXT_CALL = 0
 """Stands for a distance of one call."""
 
+FEW = 1000
+"""Reports for which the pair that should differ most is asked for."""
+
 PARTS = 16
 """Parts of the range of each of two reports in which they are looked at together."""
 
 CLEAR = 6.5
 """Standard errors of a correlation of noise that are taken for a repetition; the largest of a million is at 5."""
+
+
+class Alone(Subject):
+    """Reports of two inputs, each drawn in a call of its own, as by clients that start anew for every report.
+
+    Parameters
+    ----------
+    subject : Subject
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self._two = np.array(subject.likely_pairs(FEW)[0])
+        self.weights, self.claims = np.ones(2), subject.claims[np.ix_(self._two, self._two)]
+
+    def draw(self, inputs: np.ndarray) -> Columns:
+        drawn = [self.subject.draw(one) for one in self._two[inputs][:, None]]
+        return {name: np.concatenate([one[name] for one in drawn]) for name in drawn[0]}
+
+    def words(self, number: int) -> object:
+        return f"{self.subject.words(int(self._two[number]))}, in a call of its own"
+
+    def likely_pairs(self, samples: int) -> list[tuple[int, int]]:
+        return [(0, 1)]
+
+    def tables(self) -> Mapping[str, TabulatedMechanism]:
+        return self.subject.tables()
 
 
 class InOrder(Subject):
@@ -44,7 +74,7 @@ class InOrder(Subject):
     def __init__(self, subject: Subject, distance: int, seen: Columns) -> None:
         self.subject, self.distance = subject, distance
         self._cuts = {name: _cuts(values) for name, values in seen.items()}
-        self._named = subject.likely_pairs(1000)[0]
+        self._named = subject.likely_pairs(FEW)[0]
         others = [a for a in (len(subject.weights) // 2, 0, 1) if a not in self._named and a < len(subject.weights)]
         self._anchors = np.array([*self._named, *others][:ANCHORS])
         size = self._anchors.size

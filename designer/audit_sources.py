@@ -20,6 +20,9 @@ DEFAULT_TIMEOUT = 600.0
 class Sampled(Subject):
     """A sampler of some kind: what the kind knows of inputs and reports, and a source of reports."""
 
+    single_calls = 1600
+    """Calls for one report each that an audit may make."""
+
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
         self.weights, self.claims = kind.weights, kind.claims
@@ -68,6 +71,8 @@ class FromCommand(Sampled):
     timeout : float
         Seconds for one run.
     """
+
+    single_calls = 120
 
     def __init__(self, kind: Kind, command: str, timeout: float = DEFAULT_TIMEOUT) -> None:
         super().__init__(kind)

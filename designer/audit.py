@@ -1,7 +1,7 @@
 """A black-box audit: what a sampler really does, against the epsilon that is claimed for it.
 
 Nothing is believed but reports. Half of them are spent on a search: over inputs, over families of events, and with a
-classifier if there is one (a search and a tester, as in DP-Auditorium). A few pairs of inputs and events come out of it.
+classifier if there is one (a search and a tester, as in DP-Auditorium). A few pairs of inputs and events come out.
 They are tested on fresh reports, each at an equal share of the risk: that is the correction for the search, since
 whatever was chosen was chosen without a look at those reports.
 
@@ -21,7 +21,7 @@ from ..mechanisms import Bundle, InputError, TabulatedMechanism
 from .audit_bounds import certain_bound
 from .audit_events import counts_inside
 from .audit_kinds import kind_of, sampler_of
-from .audit_learned import NOT_LEARNED, can_learn
+from .audit_learned import LEARNED, NOT_LEARNED, TOO_FEW, can_learn
 from .audit_search import Advance, Candidate, Hunt, drawn, hunt
 from .audit_serial import NEXT_CALL, Alone, InOrder, repeating_distance
 from .audit_sources import DEFAULT_TIMEOUT, FromCall, FromCommand, Sampled
@@ -48,7 +48,10 @@ ORDER_EVENTS = 2
 Progress = Callable[[str, float], None]
 """Called with what is being done and the share of the reports that are drawn."""
 
-NOT_TRIED = "time, memory, the number of random bits; errors in place of reports"
+ORDER = "two reports in their order"
+"""The group of all events of two reports."""
+
+OUT_OF_SIGHT = "time, memory, the number of random bits; errors in place of reports"
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class Audit:
     foreign : int
         Reports of the first look that the mechanism cannot make.
     tried, not_tried : tuple of str
-        Families of events.
+        Groups of families of events.
     """
 
     ok: bool
@@ -106,7 +109,6 @@ class _Test:
     pair: tuple[int, int]
     candidates: list[Candidate]
     samples: int
-    families: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -139,17 +141,17 @@ def audit(
 ) -> Audit:
     """Draw from a sampler at the inputs that betray most and bound its epsilon from below.
 
-    lower bound = log(s / (1 - s)), s being Clopper and Pearson's lower bound of the share that the first input has among
-    the reports in an event, when either input is drawn with the same chance; at (1 - confidence) / (events tested).
+    lower bound = log(s / (1 - s)), s being Clopper and Pearson's lower bound of the share that the first input has
+    among the reports in an event, either input drawn with the same chance; at (1 - confidence) / (events tested).
 
     Parameters
     ----------
     table : TabulatedMechanism or Bundle
         Says which inputs there are and what is claimed; nothing else is believed.
     draw : callable or str, optional
-        The sampler; the mechanism's own, with the operating system's generator, by default. A function takes and returns
-        what the mechanism's `sample` does (`sample_sets` for pairs). A text is a command that reads inputs, one a line,
-        and prints reports, one a line.
+        The sampler; the mechanism's own, with the operating system's generator, by default. A function takes and
+        returns what the mechanism's `sample` does (`sample_sets` for pairs). A text is a command that reads inputs,
+        one a line, and prints reports, one a line.
     epsilon : float, optional
         The claim; the mechanism's own by default.
     samples : int
@@ -198,7 +200,7 @@ def audit(
     found = hunt(subject, int(SEARCH * samples), rng, learn=can_learn(), advance=advance)
     tests = _in_order(subject, found, samples, rng, advance)
     left = samples - subject.draws - sum(2 * test.samples for test in tests)
-    tests += [_Test(subject, *plan, left // len(found.plans), found.families) for plan in found.plans]
+    tests += [_Test(subject, *plan, left // len(found.plans)) for plan in found.plans]
     tested = sum(len(test.candidates) for test in tests)
     results: list[_Result] = []
     for test in tests:
@@ -217,13 +219,19 @@ def audit(
         draws=subject.draws,
         tested=tested,
         foreign=kind.foreign(found.columns),
-        tried=tuple(dict.fromkeys(family for test in tests for family in test.families)),
-        not_tried=(NOT_TRIED,) if can_learn() else (NOT_LEARNED, NOT_TRIED),
+        tried=(*found.groups, ORDER),
+        not_tried=_not_tried(found),
     )
 
 
+def _not_tried(found: Hunt) -> tuple[str, ...]:
+    if LEARNED in found.groups:
+        return (OUT_OF_SIGHT,)
+    return (TOO_FEW if can_learn() else NOT_LEARNED), OUT_OF_SIGHT
+
+
 def _in_order(subject: Sampled, found: Hunt, samples: int, rng: np.random.Generator, advance: Advance) -> list[_Test]:
-    """Return the tests of reports in their order: neighbours, two calls, calls for one, a distance of repeating noise."""
+    """Return the tests of reports in their order: neighbours, two calls, calls of one, where noise repeats."""
     search, test = int(ORDER_SEARCH * samples / 2), int(ORDER_TEST * samples / 2)
     calls = min(subject.single_calls, test)
     distances = [1, NEXT_CALL]
@@ -238,7 +246,7 @@ def _in_order(subject: Sampled, found: Hunt, samples: int, rng: np.random.Genera
     for ordered, searched, tested in plans:
         seen = hunt(ordered, searched, rng, learn=False, advance=advance)
         pair, events = seen.plans[0]
-        tests.append(_Test(ordered, pair, events[:ORDER_EVENTS], tested, seen.families))
+        tests.append(_Test(ordered, pair, events[:ORDER_EVENTS], tested))
     return tests
 
 

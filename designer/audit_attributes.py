@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..mechanisms import AttributeSampling, InputError, TabulatedMechanism
-from .audit_events import Columns, Family
+from .audit_events import STATED, Columns, Family
 from .audit_inputs import values_to_try
 from .audit_numbers import checked_numbers, foreign_numbers, stated_family
 from .audit_subject import SHORT_LINE, Kind
@@ -108,7 +108,10 @@ class AttributeKind(Kind):
                 found += np.where(np.isnan(columns[_column(name)]), 0, np.clip(codes, -(2**40), 2**40))
             return found
 
-        return [*families, Family("the tables' log-ratio for all that is reported, in thousandths,", together, True)]
+        return [
+            *families,
+            Family(STATED, "the tables' log-ratio for all that is reported, in thousandths,", together, True),
+        ]
 
     @property
     def longest_line(self) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..mechanisms import CategoricalMechanism, CategoricalTable, InputError, LocalHashing, UnaryEncoding
-from .audit_events import MOST_COLUMNS, Columns, Family
+from .audit_events import MOST_COLUMNS, STATED, Columns, Family
 from .audit_inputs import positions_to_try, stated_codes, worst_pairs
 from .audit_subject import SHORT_LINE, Kind
 from .audit_text import parsed_rows, text_columns
@@ -71,7 +71,7 @@ class CategoryKind(Kind):
 
     def pair_families(self, first: int, second: int) -> Sequence[Family]:
         one, other = (int(self.positions[number]) for number in (first, second))
-        return [Family(*named) for named in self._of_pair(one, other)]
+        return [Family(STATED, *named) for named in self._of_pair(one, other)]
 
     def _of_pair(self, one: int, other: int) -> list[tuple[str, Callable[[Columns], np.ndarray], bool]]:
         mechanism = self.mechanism

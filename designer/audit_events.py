@@ -15,6 +15,17 @@ import numpy as np
 from ..mechanisms import TabulatedMechanism
 from ..mechanisms.outputs import locate_outputs
 
+SINGLE, BITS, OUTPUTS, PARTS, PLACE, CODES, STATED = (
+    "single reports",
+    "last bits and bytes",
+    "outputs, cells, and reports that are none",
+    "tails and parts of cells",
+    "places in cells",
+    "parts of reports",
+    "the mechanism's own ratios",
+)
+"""Groups of families."""
+
 Columns = dict[str, np.ndarray]
 """What a number of reports are made of, by name: float64 or int64, one entry for each report."""
 
@@ -47,6 +58,8 @@ class Family:
 
     Attributes
     ----------
+    group : str
+        What kind of family it is, in words.
     name : str
         In words.
     codes : callable
@@ -59,6 +72,7 @@ class Family:
         Codes that are told apart, rising; any other is one more.
     """
 
+    group: str
     name: str
     codes: Callable[[Columns], np.ndarray]
     ordered: bool = False
@@ -101,7 +115,7 @@ class Event:
 
     Example
     -------
-    >>> last_bit = Family("the last bit", lambda columns: columns["report"].view(np.int64) & 1)
+    >>> last_bit = Family(BITS, "the last bit", lambda columns: columns["report"].view(np.int64) & 1)
     >>> seen = {"report": np.array([1.0, 2.0, np.nextafter(1, 2), np.nextafter(2, 3)])}
     >>> event = Event(last_bit.fitted(seen), np.array([False, True, False]))
     >>> counts_inside([event], seen, np.array([0, 0, 0, 1]), 2).tolist(), event.words
@@ -161,13 +175,13 @@ def _of_bits(name: str) -> list[Family]:
 
     def last(many: int) -> Family:
         words = "the last bit" if many == 1 else f"the last {many} bits"
-        return Family(f"{words} of {name}", lambda columns: bits(columns) & (2**many - 1))
+        return Family(BITS, f"{words} of {name}", lambda columns: bits(columns) & (2**many - 1))
 
     def byte(number: int) -> Family:
         label = f"byte {number} of {name}, from the low end"
-        return Family(label, lambda columns: (bits(columns) >> 8 * number) & 255)
+        return Family(BITS, label, lambda columns: (bits(columns) >> 8 * number) & 255)
 
-    exact = Family(f"{name} is exactly", bits, show=lambda code: repr(float(np.int64(code).view(np.float64))))
+    exact = Family(SINGLE, f"{name} is exactly", bits, show=lambda code: repr(float(np.int64(code).view(np.float64))))
     return [exact, *map(last, LOW_BITS), *map(byte, range(8))]
 
 
@@ -184,7 +198,7 @@ def _of_cuts(name: str, values: np.ndarray, table: TabulatedMechanism | None) ->
         numbers = columns[name]
         return np.where(np.isfinite(numbers), np.searchsorted(cuts, numbers), cuts.size + 1)
 
-    families = [Family(f"{name} lies", parts, ordered=True, show=part)]
+    families = [Family(PARTS, f"{name} lies", parts, ordered=True, show=part)]
     if table is not None and not table.is_discrete:
         step = cuts.size + 2
 
@@ -192,15 +206,16 @@ def _of_cuts(name: str, values: np.ndarray, table: TabulatedMechanism | None) ->
             return _outputs(table, columns[name]) * step + parts(columns)
 
         show = lambda code: f"output {code // step} {part(code % step)}"  # noqa: E731
-        families.append(Family(f"{name} is in parts of outputs", both, show=show))
+        families.append(Family(PARTS, f"{name} is in parts of outputs", both, show=show))
     return families
 
 
 def _of_outputs(name: str, table: TabulatedMechanism) -> list[Family]:
     """Outputs, those that are none; equal parts of cells, and the digits of a report's place in its cell."""
     families = [
-        Family(f"{name} is an output", lambda columns: _outputs(table, columns[name]), show=_output_words),
+        Family(OUTPUTS, f"{name} is an output", lambda columns: _outputs(table, columns[name]), show=_output_words),
         Family(
+            OUTPUTS,
             f"{name} is no output of the table",
             lambda columns: (_outputs(table, columns[name]) < 0).astype(np.int64),
             show=lambda code: "true" if code else "false",
@@ -214,11 +229,12 @@ def _of_outputs(name: str, table: TabulatedMechanism) -> list[Family]:
         def digit(number: int) -> Family:
             label = f"digit {number} to the base 256 of the place of {name} in its cell"
             return Family(
-                label, lambda columns: np.floor(place(columns) * 256.0 ** (number + 1)).astype(np.int64) & 255
+                PLACE, label, lambda columns: np.floor(place(columns) * 256.0 ** (number + 1)).astype(np.int64) & 255
             )
 
         families.append(
             Family(
+                PLACE,
                 f"the place of {name} in its cell, in {PLACES} parts",
                 lambda columns: np.floor(place(columns) * PLACES).astype(np.int64),
                 ordered=True,
@@ -248,12 +264,12 @@ def _in_cells(table: TabulatedMechanism, reports: np.ndarray) -> np.ndarray:
 
 def _of_codes(name: str, values: np.ndarray) -> list[Family]:
     """Codes themselves; where there are very many, their last bits and parts between quantiles."""
-    families = [Family(f"{name} is", lambda columns: columns[name])]
+    families = [Family(CODES, f"{name} is", lambda columns: columns[name])]
     if values.size and np.ptp(values) >= PLACES:
         cuts = np.unique(np.quantile(values, QUANTILES))
         families += [
-            Family(f"the last bit of {name}", lambda columns: columns[name] & 1),
-            Family(f"the last byte of {name}", lambda columns: columns[name] & 255),
-            Family(f"the part of {name}", lambda columns: np.searchsorted(cuts, columns[name]), ordered=True),
+            Family(CODES, f"the last bit of {name}", lambda columns: columns[name] & 1),
+            Family(CODES, f"the last byte of {name}", lambda columns: columns[name] & 255),
+            Family(CODES, f"the part of {name}", lambda columns: np.searchsorted(cuts, columns[name]), ordered=True),
         ]
     return families

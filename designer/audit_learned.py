@@ -9,9 +9,14 @@ from threadpoolctl import threadpool_limits
 
 from .audit_events import Columns, Family
 
-NOT_LEARNED = 'events learned by a classifier: scikit-learn is not installed (pip install "optldp[audit]")'
+TOO_FEW = "learned by a classifier: there were too few reports"
+NOT_LEARNED = 'learned by a classifier: scikit-learn is not installed (pip install "optldp[audit]")'
 
-FEWEST = 1000
+PARITIES = "parities of two bits"
+LEARNED = "learned by a classifier"
+"""Groups of families."""
+
+FEWEST = 100
 """Reports below which nothing is learned but chance."""
 
 MOST_LEARNED_FROM = 30_000
@@ -29,7 +34,10 @@ TREES = 25
 
 def can_learn() -> bool:
     """Return whether scikit-learn is installed."""
-    return find_spec("sklearn") is not None
+    try:
+        return find_spec("sklearn") is not None
+    except ValueError:  # what stands in its place is no module
+        return False
 
 
 def learned_family(columns: Columns, which: np.ndarray) -> Family | None:
@@ -58,7 +66,9 @@ def learned_family(columns: Columns, which: np.ndarray) -> Family | None:
             score = model.predict_proba(bytes_of(given))[:, 1]
         return np.floor(score * PARTS).astype(np.int64)
 
-    return Family(f"a classifier's score of the raw bytes, in {PARTS} parts,", codes, ordered=True).fitted(columns)
+    return Family(LEARNED, f"a classifier's score of the raw bytes, in {PARTS} parts,", codes, ordered=True).fitted(
+        columns
+    )
 
 
 def parity_families(columns: Columns, which: np.ndarray) -> list[Family]:
@@ -99,7 +109,7 @@ def _parity(name: str, one: int, other: int) -> Family:
         bits = columns[name].view(np.int64)
         return ((bits >> one) ^ (bits >> other)) & 1
 
-    return Family(f"bits {one} and {other} of {name} together", codes)
+    return Family(PARITIES, f"bits {one} and {other} of {name} together", codes)
 
 
 def bytes_of(columns: Columns) -> np.ndarray:

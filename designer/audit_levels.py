@@ -19,7 +19,7 @@ from ..mechanisms import (
     TabulatedMechanism,
 )
 from .audit_categories import CategoryKind
-from .audit_events import Columns, Family
+from .audit_events import STATED, Columns, Family
 from .audit_inputs import values_to_try
 from .audit_numbers import REPORT, Numbers
 from .audit_subject import SHORT_LINE, Kind
@@ -130,7 +130,7 @@ def _with_level(family: Family, many: int) -> Family:
     def codes(columns: Columns) -> np.ndarray:
         return np.clip(family.codes(columns), -(2**40), 2**40) * (many + 1) + columns[LEVEL]
 
-    return Family(f"{family.name}, with the level", codes)
+    return Family(STATED, f"{family.name}, with the level", codes)
 
 
 def _whole_numbers(texts: Sequence[str]) -> np.ndarray:

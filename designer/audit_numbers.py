@@ -8,7 +8,7 @@ import numpy as np
 
 from ..mechanisms import InputError, TabulatedMechanism
 from ..mechanisms.outputs import locate_outputs
-from .audit_events import Columns, Family
+from .audit_events import STATED, Columns, Family
 from .audit_inputs import stated_codes, weights_of, worst_pairs
 from .audit_subject import Kind
 from .audit_text import numbers_of, text_columns
@@ -72,7 +72,7 @@ def stated_family(name: str, table: TabulatedMechanism, one: np.ndarray, other: 
     def codes(columns: Columns) -> np.ndarray:
         return stated[locate_outputs(table.low, table.high, table.within, columns[name])]
 
-    return Family(f"the table's log-ratio for {name}, in thousandths,", codes, ordered=True)
+    return Family(STATED, f"the table's log-ratio for {name}, in thousandths,", codes, ordered=True)
 
 
 def checked_numbers(reports: object, many: int) -> np.ndarray:

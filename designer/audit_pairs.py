@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..mechanisms import InputError, KeyValueMechanism, KeyValueUnary
-from .audit_events import MOST_COLUMNS, Columns, Family
+from .audit_events import MOST_COLUMNS, STATED, Columns, Family
 from .audit_inputs import values_to_try
 from .audit_subject import SHORT_LINE, Kind
 from .audit_text import parsed_rows, text_columns
@@ -101,7 +101,7 @@ class PairKind(Kind):
                 code = code * outputs + self._shown_at(columns, place)
             return code
 
-        return [Family("what is shown at the two own places", together)]
+        return [Family(STATED, "what is shown at the two own places", together)]
 
     def _shown_at(self, columns: Columns, place: int) -> np.ndarray:
         if isinstance(self.mechanism, KeyValueUnary):

@@ -23,7 +23,7 @@ from .audit_events import Columns, Event, Family, counts_inside, families_of
 from .audit_learned import learned_family, parity_families
 from .audit_subject import Subject
 
-CAUTIOUS, BOLD = 4.0, 1.5
+CAUTIOUS, BOLD = 4.0, 0.8
 """Standard errors by which bounds are lowered in the two rankings."""
 
 LOOK, DUELS, ROUND = 0.34, 0.33, 0.33
@@ -38,11 +38,8 @@ SIDES = 4
 PAIRS_BY_CAUTION, PAIRS_BY_BOLDNESS, LAST_PAIRS = 4, 6, 4
 """Pairs that meet in duels beside those that the mechanism names, and pairs that meet again."""
 
-EVENTS = 8
-"""Events that a pair brings from its duel into the second round, in each ranking."""
-
-TESTED_EVENTS = 3
-"""Events of a pair that are tested, of each ranking."""
+SUREST = 3
+"""Events of a pair that are kept because they are sure, beside the boldest of each group."""
 
 Advance = Callable[[str], None]
 """Called with what has just been done."""
@@ -111,14 +108,14 @@ class Hunt:
         One pair or two, each with the events to test.
     inputs, columns
         Of the first look, in the order in which they were drawn.
-    families : tuple of str
-        Names of the families that were tried.
+    groups : tuple of str
+        Of the families that were tried.
     """
 
     plans: list[tuple[tuple[int, int], list[Candidate]]]
     inputs: np.ndarray
     columns: Columns
-    families: tuple[str, ...]
+    groups: tuple[str, ...]
 
 
 def hunt(subject: Subject, samples: int, rng: np.random.Generator, *, learn: bool, advance: Advance) -> Hunt:
@@ -152,8 +149,9 @@ def hunt(subject: Subject, samples: int, rng: np.random.Generator, *, learn: boo
     for duel, share in zip(last, _shares(len(last)), strict=True):
         results += _again(subject, duel, int(share * ROUND * samples), rng, learn)
         advance("the best pairs again")
-    names = tuple(dict.fromkeys(family.name for family in families))
-    return Hunt([_plan(pair, results) for pair in _best_pairs(results, 2)], inputs, columns, names)
+    plans = [(pair, _best_of([one for one in results if one.pair == pair])) for pair in _best_pairs(results, 2)]
+    groups = [family.group for family in families] + [one.event.family.group for one in results]
+    return Hunt(plans, inputs, columns, tuple(dict.fromkeys(groups)))
 
 
 def _shares(many: int) -> np.ndarray:
@@ -246,10 +244,10 @@ def _partners(
 
 
 def _pairs_to_meet(subject: Subject, seen: Sequence[Candidate], samples: int) -> list[tuple[int, int]]:
-    """Return different pairs: what the mechanism names, the surest, and the boldest of each family."""
+    """Return different pairs: what the mechanism names, the surest, and the boldest of each group of families."""
     boldest: dict[str, Candidate] = {}
     for candidate in sorted(seen, key=lambda found: -found.bold):
-        boldest.setdefault(candidate.event.family.name, candidate)
+        boldest.setdefault(candidate.event.family.group, candidate)
     surest = sorted(seen, key=lambda found: -found.cautious)
     pairs = subject.likely_pairs(samples)
     for ranked, many in ((surest, PAIRS_BY_CAUTION), (list(boldest.values()), PAIRS_BY_BOLDNESS)):
@@ -274,7 +272,7 @@ def _duel(
     found = list(_judged(carried, columns, which))
     chosen = [event for family in families for event in _best_events(family, first, which[: many // 2], pair, claim)]
     found += _judged(chosen, second, which[many // 2 :])
-    return Duel(pair, which, columns, _best_of(found, EVENTS))
+    return Duel(pair, which, columns, _best_of(found))
 
 
 def _halves(many: int) -> tuple[slice, slice]:
@@ -322,15 +320,16 @@ def _again(subject: Subject, duel: Duel, many: int, rng: np.random.Generator, le
     return found
 
 
-def _best_of(candidates: Sequence[Candidate], many: int) -> list[Candidate]:
-    """Return the surest and the boldest candidates, each family once in each ranking and direction."""
-    kept: dict[int, Candidate] = {}
-    for score in ("cautious", "bold"):
-        best: dict[tuple[str, int], Candidate] = {}
-        for candidate in sorted(candidates, key=lambda found: -getattr(found, score)):
-            best.setdefault((candidate.event.family.name, candidate.first), candidate)
-        kept |= {id(candidate): candidate for candidate in list(best.values())[:many]}
-    return list(kept.values())
+def _best_of(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the surest candidates, each family once, and the boldest one of each group of families."""
+    surest: dict[tuple[str, int], Candidate] = {}
+    for candidate in sorted(candidates, key=lambda found: -found.cautious):
+        surest.setdefault((candidate.event.family.name, candidate.first), candidate)
+    boldest: dict[str, Candidate] = {}
+    for candidate in sorted(candidates, key=lambda found: -found.bold):
+        boldest.setdefault(candidate.event.family.group, candidate)
+    kept = [*list(surest.values())[:SUREST], *boldest.values()]
+    return list({id(candidate): candidate for candidate in kept}.values())
 
 
 def _best_pairs(candidates: Sequence[Candidate], many: int) -> list[tuple[int, int]]:
@@ -343,7 +342,3 @@ def _best_pairs(candidates: Sequence[Candidate], many: int) -> list[tuple[int, i
     if many == 2:  # the same pair may lead both: then all reports are its own
         turns = turns[:2]
     return list(dict.fromkeys(turns))[:many]
-
-
-def _plan(pair: tuple[int, int], results: Sequence[Candidate]) -> tuple[tuple[int, int], list[Candidate]]:
-    return pair, _best_of([candidate for candidate in results if candidate.pair == pair], TESTED_EVENTS)

@@ -103,7 +103,7 @@ class InOrder(Subject):
         return self._together(*halves)
 
     def _together(self, before: Columns, after: Columns) -> Columns:
-        """Return the later report, and both together: which is larger, whether they are one, and the parts they lie in."""
+        """Return the later report, and both together: which is larger, and the parts that they lie in."""
         columns = {_later(name): column for name, column in after.items()}
         for name, one in before.items():
             other, cuts = after[name], self._cuts[name]

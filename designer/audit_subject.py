@@ -10,7 +10,6 @@ import numpy as np
 from ..mechanisms import TabulatedMechanism
 from .audit_events import Columns, Family
 
-
 SHORT_LINE = 512
 """Bytes of a report that is a number or two, with room to spare."""
 

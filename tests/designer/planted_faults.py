@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -24,8 +24,6 @@ from optldp.mechanisms import (
     optimised_unary,
     piecewise,
 )
-from optldp.mechanisms.key_value_pairs import pairs_of_sets, sampled_pairs
-from optldp.mechanisms.exact_sampling import draw53, random_words
 
 KNOTS = np.linspace(-1.0, 1.0, 101)
 INNER = float(KNOTS[37])

@@ -220,14 +220,14 @@ def audit(
         tested=tested,
         foreign=kind.foreign(found.columns),
         tried=(*found.groups, ORDER),
-        not_tried=_not_tried(found),
+        not_tried=_not_tried(found, subject),
     )
 
 
-def _not_tried(found: Hunt) -> tuple[str, ...]:
-    if LEARNED in found.groups:
-        return (OUT_OF_SIGHT,)
-    return (TOO_FEW if can_learn() else NOT_LEARNED), OUT_OF_SIGHT
+def _not_tried(found: Hunt, subject: Sampled) -> tuple[str, ...]:
+    learned = () if LEARNED in found.groups else (TOO_FEW if can_learn() else NOT_LEARNED,)
+    alone = () if subject.single_calls else ("runs of the command for one report each",)
+    return (*learned, *alone, OUT_OF_SIGHT)
 
 
 def _in_order(subject: Sampled, found: Hunt, samples: int, rng: np.random.Generator, advance: Advance) -> list[_Test]:
@@ -241,7 +241,8 @@ def _in_order(subject: Sampled, found: Hunt, samples: int, rng: np.random.Genera
     plans: list[tuple[Subject, int, int]] = [
         (InOrder(subject, distance, found.columns), search, test) for distance in distances
     ]
-    plans.append((Alone(subject), int(SINGLE_SEARCH * calls), calls - int(SINGLE_SEARCH * calls)))
+    if calls:
+        plans.append((Alone(subject), int(SINGLE_SEARCH * calls), calls - int(SINGLE_SEARCH * calls)))
     tests = []
     for ordered, searched, tested in plans:
         seen = hunt(ordered, searched, rng, learn=False, advance=advance)

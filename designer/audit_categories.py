@@ -38,12 +38,12 @@ class CategoryKind(Kind):
         return (self.labels[inputs],)
 
     def columns(self, reports: object, many: int) -> Columns:
-        given = np.asarray(reports)
-        wide = isinstance(self.mechanism, UnaryEncoding)
-        shape = (many, self.mechanism.n_bytes) if isinstance(self.mechanism, UnaryEncoding) else (many,)
+        given, mechanism = np.asarray(reports), self.mechanism
+        wide = isinstance(mechanism, UnaryEncoding)
+        shape = (many, mechanism.n_bytes) if isinstance(mechanism, UnaryEncoding) else (many,)
         if given.shape != shape or not np.issubdtype(given.dtype, np.integer):
             raise InputError(f"the sampler must return {shape} whole numbers, got shape {given.shape} of {given.dtype}")
-        return _bit_columns(given, len(self.mechanism.categories)) if wide else self._number_columns(given)
+        return _bit_columns(given, len(mechanism.categories)) if wide else self._number_columns(given)
 
     def _number_columns(self, reports: np.ndarray) -> Columns:
         columns = {REPORT: reports.astype(np.int64)}
@@ -56,8 +56,9 @@ class CategoryKind(Kind):
         return [json.dumps(label) for label in self.labels.tolist()]
 
     def columns_of_text(self, texts: Sequence[str]) -> Columns:
-        wide = isinstance(self.mechanism, UnaryEncoding)
-        nothing = np.full(self.mechanism.n_bytes, 255, dtype=np.uint8) if wide else np.int64(-1)
+        mechanism = self.mechanism
+        wide = isinstance(mechanism, UnaryEncoding)
+        nothing = np.full(mechanism.n_bytes, 255, dtype=np.uint8) if wide else np.int64(-1)
         reports, foreign = parsed_rows(texts, self.mechanism.from_text, nothing)
         return self.columns(reports, len(texts)) | text_columns(texts) | {"no report": foreign}
 

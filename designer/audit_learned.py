@@ -55,9 +55,8 @@ def learned_family(columns: Columns, which: np.ndarray) -> Family | None:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     some = {name: values[:MOST_LEARNED_FROM] for name, values in columns.items()}
-    model = HistGradientBoostingClassifier(
-        learning_rate=0.2, max_iter=TREES, max_leaf_nodes=16, early_stopping=False, random_state=0
-    )
+    model = HistGradientBoostingClassifier(learning_rate=0.2, max_iter=TREES, max_leaf_nodes=16, random_state=0)
+    model.set_params(early_stopping=False)
     with threadpool_limits(1):  # threads that wait for each other cost more than they save
         model.fit(bytes_of(some), which[:MOST_LEARNED_FROM])
 

@@ -130,7 +130,7 @@ class _Reading:
     def _read(self) -> None:
         room = self.most
         with _pipe(self.process.stdout) as pipe:
-            while piece := pipe.read1(CHUNK):
+            while piece := os.read(pipe.fileno(), CHUNK):
                 room -= len(piece)
                 if room < 0:
                     self.overflowed.set()
@@ -140,7 +140,7 @@ class _Reading:
 
     def _read_errors(self) -> None:
         with _pipe(self.process.stderr) as pipe:
-            while piece := pipe.read1(CHUNK):
+            while piece := os.read(pipe.fileno(), CHUNK):
                 self.errors = (self.errors + piece)[-WORDS:]
 
 

@@ -84,8 +84,8 @@ class Candidate:
         return self._beyond(BOLD)
 
     def _beyond(self, z: float) -> float:
-        ratio = (self.draws[1] + 1) / (self.draws[0] + 1)
-        return float(likely_bound(*map(np.asarray, self.inside), ratio, z)) - self.claim
+        one, other = map(np.asarray, self.inside)
+        return float(likely_bound(one, other, (self.draws[1] + 1) / (self.draws[0] + 1), z)) - self.claim
 
     def seen_again(self, inside: np.ndarray, draws: np.ndarray) -> Candidate:
         """Return the candidate with more reports, counted for the pair's smaller and larger input."""
@@ -250,9 +250,10 @@ def _pairs_to_meet(subject: Subject, seen: Sequence[Candidate], samples: int) ->
         boldest.setdefault(candidate.event.family.group, candidate)
     surest = sorted(seen, key=lambda found: -found.cautious)
     pairs = subject.likely_pairs(samples)
+    most = 1 + len(subject.weights) // 3  # of few inputs, few pairs are new
     for ranked, many in ((surest, PAIRS_BY_CAUTION), (list(boldest.values()), PAIRS_BY_BOLDNESS)):
         fresh = dict.fromkeys(candidate.pair for candidate in ranked if candidate.pair not in pairs)
-        pairs = [*pairs, *list(fresh)[:many]]
+        pairs = [*pairs, *list(fresh)[: min(many, most)]]
     return pairs
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
 import numpy as np
 from optldp.mechanisms import (
@@ -51,7 +52,7 @@ class Fault:
     mechanism: TabulatedMechanism | Bundle
     sampler: Callable[[np.random.Generator], Draw]
     samples: int = 200_000
-    options: dict | None = None
+    options: dict[str, Any] = field(default_factory=dict)
     learned: bool = False
 
 

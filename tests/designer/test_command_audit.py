@@ -8,9 +8,36 @@ import pytest
 from optldp.mechanisms import basic_rappor, save_bundle
 from optldp.mechanisms.checksum import checksum
 
-HONEST = "import sys\nfrom optldp.mechanisms import load_mechanism\nm = load_mechanism(sys.argv[1])\n"
-NUMBERS = HONEST + "print(*map(repr, m.sample([float(x) for x in sys.stdin]).tolist()), sep='\\n')\n"
-LABELS = HONEST + "import json\nprint(*m.to_text(m.sample([json.loads(x) for x in sys.stdin])), sep='\\n')\n"
+CLIENT = """
+import bisect, itertools, json, secrets, sys
+
+table = json.load(open(sys.argv[1]))
+knots, sums = table["knots"], [list(itertools.accumulate(row)) for row in table["numerators"]]
+
+def draw(x):
+    k = min(bisect.bisect_right(knots, x) - 1, len(knots) - 2)
+    right = round(2**53 * ((x - knots[k]) / (knots[k + 1] - knots[k])))
+    return table["low"][bisect.bisect_right(sums[k + (secrets.randbits(53) < right)], secrets.randbits(53))]
+
+def text(x):
+    low, high = knots[0], knots[-1]
+    y = draw(min(max(x, low), high))
+    return FORM
+
+for line in sys.stdin:
+    print(text(float(line)))
+"""
+"""A client of the standard library alone, which starts quickly; FORM says how it prints its report y of the value x."""
+
+ENCODER = """
+import json, secrets, sys
+
+made = json.load(open(sys.argv[1]))
+for line in sys.stdin:
+    own = made["categories"].index(json.loads(line))
+    odds = [made["own_one"] if code == own else made["other_one"] for code in range(len(made["categories"]))]
+    print(bytes([sum((secrets.randbits(53) < one) << 7 - place for place, one in enumerate(odds))]).hex())
+"""
 
 
 def claiming(path: Path, epsilon: float) -> Path:
@@ -20,10 +47,10 @@ def claiming(path: Path, epsilon: float) -> Path:
     return Path("claim.json")
 
 
-def client(code: str, table: Path) -> str:
+def client(table: Path, form: str = "repr(y)", code: str = CLIENT) -> str:
     """A command that runs this program on a table."""
-    Path("client.py").write_text(code)
-    return f"{sys.executable} client.py {table}"
+    Path("client.py").write_text(code.replace("FORM", form))
+    return f"{sys.executable} -I -S client.py {table}"
 
 
 def test_the_real_sampler_passes(optldp, table):
@@ -72,7 +99,7 @@ def test_a_bundle_is_audited(optldp, here):
 
 
 def test_a_sampler_behind_a_pipe_is_audited(optldp, table):
-    command = client(NUMBERS, table)
+    command = client(table)
     done = optldp("audit", table, "--sampler", command, "--samples", 20_000, "--confidence", 0.999999, "--json")
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
@@ -82,7 +109,7 @@ def test_a_sampler_behind_a_pipe_is_audited(optldp, table):
 
 def test_a_bundle_behind_a_pipe_is_audited(optldp, here):
     save_bundle(basic_rappor(["cook", 'the "chef"', "nurse"], 1.0), "jobs.json")
-    command = client(LABELS, Path("jobs.json"))
+    command = client(Path("jobs.json"), code=ENCODER)
     done = optldp("audit", "jobs.json", "--sampler", command, "--samples", 20_000, "--confidence", 0.999999, "--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["foreign"] == 0
@@ -90,22 +117,14 @@ def test_a_bundle_behind_a_pipe_is_audited(optldp, here):
 
 def test_a_client_that_prints_fewer_digits_for_some_values_is_caught(optldp, table):
     """The reports are good ones, only their text tells."""
-    code = HONEST + (
-        "values = [float(x) for x in sys.stdin]\n"
-        "for x, y in zip(values, m.sample(values).tolist()): print(f'{y:.17e}' if x > 50 else repr(y))\n"
-    )
-    done = optldp("audit", table, "--sampler", client(code, table), "--samples", 20_000, "--json")
+    command = client(table, "f'{y:.17e}' if x > 50 else repr(y)")
+    done = optldp("audit", table, "--sampler", command, "--samples", 20_000, "--json")
     assert done.exit_code == 1
     assert json.loads(done.stdout)["lower_bound"] > 5
 
 
 def test_a_client_that_says_what_it_clipped_is_caught(optldp, table):
-    code = HONEST + (
-        "low, high = m.domain\nvalues = [float(x) for x in sys.stdin]\n"
-        "reports = m.sample([min(max(x, low), high) for x in values]).tolist()\n"
-        "for x, y in zip(values, reports): print('banana' if x > high else repr(y))\n"
-    )
-    command = client(code, table)
+    command = client(table, "'banana' if x > high else repr(y)")
     options = ["--samples", 20_000, "--confidence", 0.999999]
     assert optldp("audit", table, "--sampler", command, *options).exit_code == 0
     assert optldp("audit", table, "--sampler", command, "--outside", *options).exit_code == 1

@@ -1,0 +1,48 @@
+"""Every planted fault is caught, and honest samplers of every kind are not."""
+
+import numpy as np
+import pytest
+from optldp.designer.audit import audit
+from scipy import stats
+
+from .honest_samplers import HONEST, honest_sampler
+from .planted_faults import FAULTS, MILLION, honest
+
+CONFIDENCE = 0.99
+ROUNDS = 200
+DRAWS = 20_000
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if fault.samples == MILLION else ()) for name, fault in FAULTS.items()],
+)
+def test_the_planted_fault_is_caught(name):
+    """With a million draws, or fewer where the fault is large."""
+    fault = FAULTS[name]
+    rng = np.random.default_rng(1)
+    found = audit(fault.mechanism, fault.sampler(rng), samples=fault.samples, rng=rng, **fault.options)
+    assert not found.ok
+    assert found.lower_bound > found.epsilon
+    assert found.draws <= fault.samples
+
+
+def test_without_its_fault_the_same_mechanism_passes():
+    """What is caught is the fault: each mechanism's own sampler is within its claim."""
+    mechanisms = {id(fault.mechanism): fault.mechanism for fault in FAULTS.values()}.values()
+    for mechanism in mechanisms:
+        rng = np.random.default_rng(2)
+        assert audit(mechanism, honest(mechanism, rng), samples=20_000, confidence=0.9999, rng=rng).ok
+
+
+def test_honest_samplers_raise_no_more_alarms_than_stated():
+    """Two hundred of all kinds and budgets at confidence 0.99: the number of alarms is one that chance explains."""
+    alarms = []
+    for seed in range(ROUNDS):
+        rng = np.random.default_rng([seed, 3])
+        name = list(HONEST)[seed % len(HONEST)]
+        mechanism, draw = honest_sampler(name, seed, rng)
+        found = audit(mechanism, draw, samples=DRAWS, confidence=CONFIDENCE, rng=rng)
+        if not found.ok:
+            alarms.append((name, seed, found))
+    assert len(alarms) <= stats.binom(ROUNDS, 1 - CONFIDENCE).ppf(0.999), alarms

@@ -116,7 +116,7 @@ def bit_in_some_places(x, y, rng):
     """A bit tells the value if two bytes of the report are in their lower halves; elsewhere it is a coin as ever."""
     raw = y.view(np.int64)
     there = ((raw & 255) < 64) & ((raw >> 8 & 255) < 128)
-    return np.where(there, with_bits(y, 1 << 20, x > 0), y)
+    return np.where(there, with_bits(y, 1 << 23, (x > 0) * (1 << 23)), y)
 
 
 def single_precision(x, y, rng):

@@ -39,7 +39,7 @@ def seeded(table, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["optimal", "aaa", "laplace", "piecewise"])
 def test_the_real_sampler_passes_and_most_of_its_epsilon_is_seen(method):
-    """By the operating system's generator, a million reports; at least nine tenths of the budget are seen to be spent."""
+    """By the operating system's generator, a million reports; nine tenths of the budget are seen to be spent."""
     table = design(PRIOR, 1.0, method=method).mechanism
     found = audit(table, confidence=0.999999)
     assert found.ok
@@ -55,13 +55,13 @@ def test_a_sampler_without_noise_is_caught_with_few_samples():
 
 
 def test_no_more_audits_fail_by_chance_than_the_confidence_allows():
-    """Two hundred audits of a sampler exactly at its epsilon, at confidence 0.8: at most a fifth of them may fail."""
+    """A hundred audits of a sampler exactly at its epsilon, at confidence 0.8: at most a fifth of them may fail."""
     table = exact(duchi([0.0, 1.0], 0.5))
     failed = 0
-    for seed in range(200):
+    for seed in range(100):
         rng = np.random.default_rng(seed)
         failed += not audit(table, seeded(table, seed), samples=2000, confidence=0.8, rng=rng).ok
-    assert 0 < failed < stats.binom(200, 0.2).ppf(0.999)
+    assert failed < stats.binom(100, 0.2).ppf(0.999)
 
 
 def test_the_bound_is_clopper_and_pearsons():
@@ -73,7 +73,7 @@ def test_the_bound_is_clopper_and_pearsons():
 
 
 def test_the_bound_fails_no_more_often_than_its_risk():
-    """Two inputs with probabilities 0.3 and 0.1 of an event: the bound exceeds log 3 in at most a tenth of the cases."""
+    """Probabilities 0.3 and 0.1 of an event: the bound exceeds log 3 in at most a tenth of the cases."""
     rng = np.random.default_rng(1)
     first = rng.binomial(1000, 0.5, 2000)
     counts = rng.binomial(first, 0.3), rng.binomial(1000 - first, 0.1)
@@ -116,7 +116,7 @@ def test_the_pair_that_differs_is_found_among_many():
     matrix[3], matrix[4] = [0.4, 0.2, 0.4], [0.2, 0.4, 0.4]
     table = exact(TabulatedMechanism.from_points(np.arange(6.0), np.arange(3.0), matrix, 1.0))
     found = audit(table, seeded(table, 7), samples=200_000, rng=np.random.default_rng(7))
-    assert set(found.inputs) == {3.0, 4.0}
+    assert sorted(found.inputs) == pytest.approx([3.0, 4.0], abs=1e-9)
     assert found.lower_bound == pytest.approx(math.log(2), abs=0.1)
 
 

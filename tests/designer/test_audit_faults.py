@@ -27,6 +27,7 @@ def test_the_planted_fault_is_caught(name):
     assert found.draws <= fault.samples
 
 
+@pytest.mark.slow
 def test_without_its_fault_the_same_mechanism_passes():
     """What is caught is the fault: each mechanism's own sampler is within its claim."""
     mechanisms = {id(fault.mechanism): fault.mechanism for fault in FAULTS.values()}.values()
@@ -35,6 +36,7 @@ def test_without_its_fault_the_same_mechanism_passes():
         assert audit(mechanism, honest(mechanism, rng), samples=20_000, confidence=0.9999, rng=rng).ok
 
 
+@pytest.mark.slow
 def test_honest_samplers_raise_no_more_alarms_than_stated():
     """Two hundred of all kinds and budgets at confidence 0.99: the number of alarms is one that chance explains."""
     alarms = []

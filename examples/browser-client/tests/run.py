@@ -19,6 +19,7 @@ import numpy as np
 from chromium import Chromium
 from make_fixtures import REPORTS
 from make_fixtures import main as make_fixtures
+from optldp.designer.audit import audit
 from optldp.mechanisms import load_table
 
 CLIENT = Path(__file__).parents[1]
@@ -63,6 +64,13 @@ def check_node_reports(folder: Path, said: dict[str, Any]) -> None:
     drawn = np.fromfile(folder / "reports" / f"{said['file']}.i32", np.int32)
     require(np.array_equal(outputs, drawn), "the library must find each report in the output that the client finds")
     check_frequencies(np.bincount(outputs, minlength=table.low.size), said)
+
+
+def check_audit(folder: Path, said: dict[str, Any]) -> None:
+    """The audit of the client in Node, of a few reports, finds nothing above the claim and no foreign report."""
+    command = f"node {CLIENT / 'sampler.js'} {folder / said['file']}"
+    found = audit(load_table(folder / said["file"]), command, samples=20_000, confidence=1 - 1e-6)
+    require(found.ok and found.foreign == 0, found)
 
 
 def check_browser_reports(browser: Chromium, origin: str, said: dict[str, Any]) -> None:
@@ -199,6 +207,8 @@ def main() -> int:
         results = [node_results(folder)]
         reports = [(f"reports read: {n}", partial(check_node_reports, folder, f)) for n, f in said["good"].items()]
         results.append(count(reports))
+        audited = list(said["good"].items())[:2]
+        results.append(count([(f"audit: {n}", partial(check_audit, folder, f)) for n, f in audited]))
         with served(folder) as origin, Chromium(Path(scratch, "profile")) as browser:
             results.append(count(browser_checks(browser, origin, folder, said, pictures)))
     passed, failed = map(sum, zip(*results, strict=True))

@@ -76,7 +76,7 @@ def sampler_of(mechanism: TabulatedMechanism | Bundle, rng: np.random.Generator 
     (1,)
     """
     if isinstance(mechanism, KeyValueMechanism):
-        return lambda *pairs: mechanism.sample_sets(*pairs, rng)
+        return lambda users, keys, values, n_users: mechanism.sample_sets(users, keys, values, n_users, rng)
     if isinstance(mechanism, PersonalisedMechanism):
         return lambda values, levels: mechanism.sample(values, levels, rng)
     if isinstance(mechanism, TabulatedMechanism | CategoricalMechanism | AttributeSampling):

@@ -1,5 +1,7 @@
 """Every planted fault is caught, and honest samplers of every kind are not."""
 
+import sys
+
 import numpy as np
 import pytest
 from optldp.designer.audit import audit
@@ -25,6 +27,16 @@ def test_the_planted_fault_is_caught(name):
     assert not found.ok
     assert found.lower_bound > found.epsilon
     assert found.draws <= fault.samples
+
+
+@pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault.learned])
+def test_what_only_a_classifier_sees_is_missed_without_one_and_said_not_to_be_tried(name, monkeypatch):
+    """The same reports as above, and scikit-learn as if it were not installed."""
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    fault, rng = FAULTS[name], np.random.default_rng(1)
+    found = audit(fault.mechanism, fault.sampler(rng), samples=fault.samples, rng=rng, **fault.options)
+    assert found.ok
+    assert "scikit-learn is not installed" in found.not_tried[0]
 
 
 @pytest.mark.slow

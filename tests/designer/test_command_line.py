@@ -95,8 +95,8 @@ KEYS = {
     "design": "method epsilon knots outputs expected_variance program_variance lower_bound relative_gap "
     "worst_case_variance max_log_ratio max_abs_bias status seconds table",
     "verify": "ok verdict epsilon max_log_ratio max_abs_bias max_row_sum_error expected_variance failures",
-    "audit": "ok epsilon lower_bound confidence inputs event counts trials draws tested foreign tried not_tried sampler "
-    "simulated",
+    "audit": "ok epsilon lower_bound confidence inputs event counts trials draws tested foreign tried not_tried "
+    "sampler simulated",
     "perturb": "n clipped out simulated",
     "estimate": "method n mean std_error one_report ci_low ci_high level bias_low bias_high "
     "simulated skipped skipped_first",

@@ -10,6 +10,7 @@ from optldp.mechanisms import (
     FAMILIES,
     AttributeSampling,
     Bundle,
+    CategoricalMechanism,
     InputError,
     PersonalisedMechanism,
     TabulatedMechanism,
@@ -46,7 +47,9 @@ def labels(many: int) -> list[str]:
     return [f"job {i}" for i in range(many)]
 
 
-def levels_of(family: Callable[..., Bundle], level_epsilon: float | None) -> Callable[[float, int], Bundle]:
+def levels_of(
+    family: Callable[..., CategoricalMechanism], level_epsilon: float | None
+) -> Callable[[float, int], Bundle]:
     return lambda epsilon, size: PersonalisedMechanism(
         [family(labels(size), share * epsilon) for share in (0.5, 1.0)], level_epsilon
     )

@@ -1,5 +1,8 @@
 """What one report can do, as show, estimate and compare print it, and `estimate --winsorise`."""
 
+# Arrays are given as lists, which array_like allows; what may be None is known not to be.
+# pyright: reportArgumentType=false, reportOperatorIssue=false
+
 import json
 from pathlib import Path
 

@@ -43,7 +43,8 @@ class TestPerturb:
         for name in (f"data.{source}", "people.csv"):
             column = "x" if name.startswith("data") else "income"
             optldp("perturb", "mech.json", name, "--column", column, "--out", f"{column}.{target}", "--seed", 3)
-        assert np.array_equal(*(read_column(f"{name}.{target}", "simulated_report") for name in ("x", "income")))
+        first, second = (read_column(f"{name}.{target}", "simulated_report") for name in ("x", "income"))
+        assert np.array_equal(first, second)
 
     def test_clipping_is_asked_for_and_counted(self, optldp, refusal):
         Path("wild.csv").write_text("x\n-5\n20\n101\n1e9\n100\n")

@@ -4,6 +4,7 @@
 # pyright: reportAbstractUsage=false
 
 import importlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -111,7 +112,7 @@ def test_no_reports_and_other_mechanisms_are_refused():
         category_likelihood(CategoryCounts.from_reports(categorical_grr("abc", 1.0), []))
 
     class Other(CategoricalMechanism):
-        def checked_reports(self, reports):
+        def checked_reports(self, reports: Any) -> Any:
             return reports
 
     Other.__abstractmethods__ = frozenset()

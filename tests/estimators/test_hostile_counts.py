@@ -193,7 +193,7 @@ def test_large_counts_that_deflate_well_come_back(tmp_path):
     """Two services of 1500 outputs each, and users with two million different pairs of outputs."""
     size = 1500
     ends = np.arange(float(size))
-    table = TabulatedMechanism([0.0, 1.0], ends, ends, np.full((2, size), 1 / size), 1.0)
+    table = TabulatedMechanism(np.array([0.0, 1.0]), ends, ends, np.full((2, size), 1 / size), 1.0)
     pairs = np.stack(np.divmod(np.arange(size * size, dtype=np.int32), size), axis=1)
     group = ReportGroup((0, 1), pairs, np.ones(len(pairs), dtype=np.int64))
     save_counts(ReportCounts((Service("a", table), Service("b", table)), (group,)), tmp_path / "c.npz")

@@ -1,5 +1,8 @@
 """The influence of one report is what replacing one report by every other does, and no more."""
 
+# Arrays are given as lists, which array_like allows; what may be None is known not to be.
+# pyright: reportArgumentType=false, reportOptionalOperand=false, reportOptionalSubscript=false, reportOptionalIterable=false, reportGeneralTypeIssues=false
+
 import numpy as np
 import pytest
 from optldp.estimators import (

@@ -1,5 +1,8 @@
 """Winsorising: limits from the table alone, its bias, variance and intervals as enumerated."""
 
+# Arrays are given as lists, which array_like allows; what may be None, or another law, is known not to be.
+# pyright: reportArgumentType=false, reportOptionalOperand=false, reportAttributeAccessIssue=false
+
 import math
 from itertools import pairwise
 

@@ -15,8 +15,8 @@ from optldp.mechanisms import (
     make_exact,
 )
 from optldp.mechanisms.checksum import checksum
+from optldp.mechanisms.json_text import to_json
 from optldp.mechanisms.table_document import table_to_document
-from optldp.mechanisms.table_file import to_json
 
 D = 2**53
 

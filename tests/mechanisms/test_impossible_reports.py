@@ -1,5 +1,8 @@
 """Reports of probability zero under every input are refused, whatever the kind of mechanism, in one line."""
 
+# Arrays are given as lists, which array_like allows; the law of a table is known.
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
+
 import warnings
 
 import numpy as np

@@ -168,7 +168,7 @@ def test_the_text_of_a_large_document_is_not_made(monkeypatch):
     """It ends with the row that is too much."""
     monkeypatch.setattr(module, "MAX_JSON_BYTES", 1000)
     made = []
-    monkeypatch.setattr(module.json, "dumps", lambda value, **_: made.append(value) or "x" * 100)
+    monkeypatch.setattr("optldp.mechanisms.json_text.json.dumps", lambda value, **_: made.append(value) or "x" * 100)
     with pytest.raises(InputError, match=r"at most 1000 bytes long, got more: use a table's \.npz form"):
         to_json({"rows": np.zeros((100, 3))})
     assert len(made) < 12

@@ -5,7 +5,7 @@ Everything is made at build time from the code itself, so that none of it can go
 - `<!-- api optldp.LAYER: name, name -->` becomes the entries of these names, and `<!-- api optldp.LAYER: the rest -->`
   those of all exported names that the page does not list, under the heading More;
 - `<!-- command line -->` becomes every command with its arguments, options and examples;
-- a link to a file outside docs leads to a page with that file; CONTRIBUTING and CHANGELOG are pages by themselves.
+- a link to a file outside docs leads to a page with that file; the pages of ROOT_PAGES are pages by themselves.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from site_command_line import command_line  # mkdocs loads a hook with its folde
 
 ROOT = Path(__file__).resolve().parents[1]
 LAYERS = ("mechanisms", "solvers", "estimators", "designer")
-ROOT_PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+ROOT_PAGES = {name: name.lower() for name in ("SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md")}
 LANGUAGES = {".py": "python", ".js": "js", ".html": "html", ".css": "css", ".toml": "toml", ".md": "markdown", "": ""}
 API = re.compile(r"<!-- api optldp\.(\w+): (.*?) -->", re.DOTALL)
 REST = "the rest"

@@ -45,7 +45,7 @@ def checksum(document: Mapping[str, Any]) -> str:
 def _encode(value: object, write: Callable[[bytes], object]) -> None:
     if isinstance(value, Mapping):
         write(b"o" + _count(len(value)))
-        for key in sorted(value, key=_utf8):
+        for key in sorted(value):  # by code points, which is the order of their bytes
             _encode(key, write)
             _encode(value[key], write)
     elif isinstance(value, np.ndarray) and value.ndim == 1:

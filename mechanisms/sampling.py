@@ -133,7 +133,7 @@ def invert_rows(cumulative: np.ndarray, rows: np.ndarray, uniform: np.ndarray) -
     n = len(cumulative)
     narrow = rows.astype(np.uint16 if n <= 2**16 else np.intp)  # 16 bits sort by radix, in linear time
     users = np.argsort(narrow, kind="stable")
-    counts = np.bincount(rows, minlength=n)
+    counts = np.bincount(rows)
     ends = np.cumsum(counts)
     places = np.empty(rows.size, dtype=np.intp)
     for row in np.flatnonzero(counts):

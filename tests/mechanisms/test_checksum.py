@@ -59,6 +59,8 @@ def test_arrays_and_lists_integers_and_doubles_are_the_same_numbers():
     """The form a number came in does not matter."""
     assert checksum({"m": [[1, 2], [3, 4]]}) == checksum({"m": np.array([[1.0, 2.0], [3.0, 4.0]])})
     assert checksum({"x": -0.0}) == checksum({"x": 0})
+    assert checksum({"m": np.array([1, 2])}) == checksum({"m": [1, 2]})
+    assert checksum({"m": [1, 2**70], "x": 2**70}) == checksum({"m": [1, 2.0**70], "x": 2.0**70})
 
 
 @pytest.mark.parametrize(
@@ -83,3 +85,16 @@ def test_what_json_or_a_double_cannot_hold_has_no_checksum(value):
     """Refused rather than guessed."""
     with pytest.raises(TableError, match="must"):
         checksum({"x": value})
+
+
+def test_a_value_that_is_no_json_is_refused_by_its_type():
+    """Whoever made the document can then find it."""
+    with pytest.raises(TableError, match="must hold JSON values, got complex"):
+        checksum({"x": 1j})
+
+
+def test_keys_are_hashed_by_the_order_of_their_bytes(documented):
+    """Beyond the first 65,536 characters too, where the order of UTF-16 is another."""
+    keys = ["\uffee", "\U0001f600", "é", "z", ""]
+    assert checksum(dict.fromkeys(keys, 1)) == checksum(dict.fromkeys(reversed(keys), 1))
+    assert checksum(dict.fromkeys(keys, 1)) == documented(dict.fromkeys(keys, 1))

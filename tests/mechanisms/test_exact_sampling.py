@@ -162,6 +162,12 @@ def test_the_generator_of_the_operating_system_is_asked_once_for_every_word(monk
     assert asked == [400, 400]
 
 
+def test_a_simulation_draws_all_64_bits_of_its_generator():
+    """No word is left out, not even the first or the last: those of PCG64 come as they are."""
+    words = random_words(np.random.default_rng(6))(1000)
+    np.testing.assert_array_equal(words, np.random.default_rng(6).bit_generator.random_raw(1000))
+
+
 def test_a_table_in_doubles_can_only_be_simulated():
     """Whatever its law within outputs; the message names the way out."""
     for table in (piecewise([0.0, 0.4, 1.0], 1.0), laplace([0.0, 1.0], 1.0)):

@@ -11,8 +11,18 @@ from optldp.mechanisms import (
     InputError,
     TabulatedMechanism,
     piecewise,
+    sampling,
 )
-from optldp.mechanisms.sampling import BLOCK, FINE_BELOW, draw_outputs, fine_uniform, rising_distribution
+from optldp.mechanisms.sampling import (
+    BLOCK,
+    FINE_BELOW,
+    draw_outputs,
+    fine_uniform,
+    in_blocks,
+    invert_rows,
+    rising_distribution,
+    round_to_knots,
+)
 from scipy import stats
 
 SIZE = 100_000
@@ -97,6 +107,62 @@ def test_tiny_probabilities_keep_their_digits():
     assert small.size > 0
     assert np.any(small * 2.0**53 != np.round(small * 2.0**53))
     assert stats.kstest(uniform[: 10**5], "uniform").pvalue > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("first", "drawn"),
+    [(2.0**-20, 2.0**-20), (2.0**-20 - 2.0**-53, 2.0**-73), (0.0, 2.0**-73), (1 - 2.0**-53, 1 - 2.0**-53)],
+)
+def test_below_2_to_minus_20_the_grid_is_2_to_minus_73(first, drawn):
+    """What lies below is drawn again, from the edge on nothing is; the second number is the smallest but zero."""
+    draws = iter([np.array([0.5, first]), np.array([2.0**-53])])
+    assert fine_uniform(2, Mock(random=lambda size: next(draws)[:size])).tolist() == [0.5, drawn]
+
+
+def test_a_value_on_a_knot_stays_on_it_whatever_is_drawn():
+    """Also where the random number is zero, or as near to one as it can be."""
+    knots = np.array([0.0, 1.0, 3.0])
+    for uniform in (0.0, np.nextafter(1.0, 0.0)):
+        rng = Mock(random=lambda size, value=uniform: np.full(size, value))
+        assert round_to_knots(knots, knots, rng).tolist() == [0, 1, 2]
+
+
+def test_a_block_is_never_larger_than_its_limit(monkeypatch):
+    """Four at a time, and what is left."""
+    monkeypatch.setattr(sampling, "BLOCK", 4)
+    sizes = []
+
+    def draw(block):
+        sizes.append(block.size)
+        return block
+
+    assert in_blocks(np.arange(10.0), draw).tolist() == list(range(10))
+    assert sizes == [4, 4, 2]
+
+
+def test_outputs_of_equal_probability_keep_their_order():
+    """So that a seed gives the same reports wherever it is used."""
+    order, cumulative = rising_distribution(np.full((2, 64), 2.0**-6))
+    assert order.tolist() == [list(range(64))] * 2
+    assert cumulative.tolist() == [(np.arange(1, 65) / 64).tolist()] * 2
+
+
+def test_random_numbers_are_dealt_to_users_of_a_row_in_their_order():
+    """Two rows of a hundred outputs; the first users of a row get its first numbers."""
+    cumulative = np.arange(1, 101) + np.zeros((2, 1), dtype=int)
+    rows = np.tile([1, 0], 50)
+    places = invert_rows(cumulative, rows, np.arange(100))
+    assert places.tolist() == [50 + i // 2 if i % 2 == 0 else i // 2 for i in range(100)]
+
+
+def test_rows_beyond_16_bits_are_not_taken_for_others():
+    """65,538 rows, of which the first two and the last two have each an output of their own."""
+    n = 2**16 + 2
+    cumulative = np.ones((n, 4), dtype=np.int64)
+    rows = np.array([n - 1, 0, n - 2, 1])
+    for place, row in enumerate(rows):
+        cumulative[row, :place] = 0
+    assert invert_rows(cumulative, rows, np.zeros(4, dtype=np.int64)).tolist() == [0, 1, 2, 3]
 
 
 def test_a_seed_decides_every_report():

@@ -1,0 +1,38 @@
+"""The proof at its very limits: a ratio just at the bound is private, a bias just at the largest allowed is let pass."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from optldp.mechanisms import TabulatedMechanism, exact_proof, prove
+from optldp.mechanisms.provenance import Provenance
+
+WIDTH = 5.0**12
+"""A domain whose 1e-12th part, 2^-12, is a double."""
+
+
+def table_shifted_by(shift: float) -> TabulatedMechanism:
+    """A ratio of three, the means beside their knots by `shift`; it claims to be unbiased."""
+    ends = np.array([-WIDTH / 2, 1.5 * WIDTH]) + shift
+    matrix = np.array([[0.75, 0.25], [0.25, 0.75]])
+    source = Provenance("test", {"unbiased": True}, "0")
+    return TabulatedMechanism(np.array([0.0, WIDTH]), ends, ends, matrix, 1.1, provenance=source, exact=True)
+
+
+@pytest.mark.parametrize("beyond", [Fraction(0), Fraction(1, 2**128)])
+def test_a_ratio_at_the_bound_is_private_and_one_beyond_it_is_not(beyond, monkeypatch):
+    """The bound is put to three, and to the next number below that it could be."""
+    monkeypatch.setattr(exact_proof, "exponential_below", lambda budget: 3 - beyond)
+    proof = prove(table_shifted_by(0.0))
+    assert proof.ok == (beyond == 0)
+    assert proof.slack == -beyond
+    assert len(proof.failures) == (beyond > 0)
+
+
+@pytest.mark.parametrize(("shift", "ok"), [(2.0**-12, True), (2.0**-12 + 2.0**-22, False), (-(2.0**-11), False)])
+def test_a_bias_of_a_trillionth_of_the_domain_is_the_largest_that_is_unbiased(shift, ok):
+    """To the last bit of the reports, whichever way."""
+    proof = prove(table_shifted_by(shift))
+    assert proof.relative_bias == abs(Fraction(shift)) / Fraction(WIDTH)
+    assert proof.ok == ok
+    assert [text[:44] for text in proof.failures] == ([] if ok else ["an exact table that claims to be unbiased mu"])

@@ -1,4 +1,4 @@
-"""The proof at its very limits: a ratio just at the bound is private, a bias just at the largest allowed is let pass."""
+"""The proof at its limits: a ratio just at the bound is private, a bias of just what is allowed is none."""
 
 from fractions import Fraction
 

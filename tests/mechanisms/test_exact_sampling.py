@@ -18,7 +18,7 @@ from optldp.mechanisms import (
     make_exact,
     piecewise,
 )
-from optldp.mechanisms.exact_sampling import ExactLaw, ordered_bits, random_words
+from optldp.mechanisms.exact_sampling import ExactLaw, draw53, ordered_bits, random_words
 from optldp.mechanisms.geometric_tails import digit_odds
 from scipy import stats
 
@@ -134,6 +134,28 @@ def test_bits_compare_as_their_doubles_do(values):
     bits = ordered_bits(array)
     np.testing.assert_array_equal(bits[:, None] < bits, array[:, None] < array)
     np.testing.assert_array_equal(bits[:, None] == bits, array[:, None] == array)
+
+
+@pytest.mark.parametrize("value", [-1e300, -2.0, -1.0, -5e-324, -0.0, 0.0, 5e-324, 1.0, 3.0])
+def test_bits_of_neighbouring_doubles_rise(value):
+    """The last bit tells them apart, below zero too; both zeros are one number."""
+    neighbours = np.array([np.nextafter(value, -np.inf), value, np.nextafter(value, np.inf)])
+    assert (np.diff(ordered_bits(neighbours)) > 0).all()
+    assert ordered_bits(np.array([-0.0, 0.0])).tolist() == [0, 0]
+
+
+def test_numbers_of_53_bits_are_the_upper_bits_of_words_as_whole_numbers():
+    """All of them, from zero to 2^53 - 1."""
+    drawn = draw53(Scripted([0, 2**11 - 1, 2**11, 2**63, 2**64 - 1]), 5)
+    assert drawn.dtype == np.int64
+    assert drawn.tolist() == [0, 0, 1, 2**52, D - 1]
+
+
+def test_a_law_that_differs_between_rows_is_no_exact_law():
+    """Refused by its name."""
+    table = laplace([0.0, 1.0], 1.0)
+    with pytest.raises(TableError, match="must be the same for all rows, got exponential"):
+        ExactLaw.of(table.knots, table.low, table.high, np.full((2, table.low.size), 1), table.within)
 
 
 def test_the_number_of_words_does_not_depend_on_the_values():

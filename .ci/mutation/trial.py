@@ -22,8 +22,7 @@ from hypothesis import Phase, settings
 MEMORY = 8 * 2**30
 """Address space of a trial: a mutant that asks for more is found out."""
 
-OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning")
-"""Hypothesis is imported before pytest starts, once for all trials."""
+OPTIONS = ("-x", "-q", "-p", "no:cacheprovider")
 
 LIBRARIES = ("numpy", "scipy.optimize", "scipy.sparse", "scipy.special", "scipy.stats")
 """What tests import of others and is slow to load."""
@@ -65,8 +64,8 @@ class FailFast:
 
 
 def prepare() -> None:
-    """Import libraries once, before all forks, with threads that a forked process does not have switched off."""
-    os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+    """Import libraries once, before all forks, with threads, which a fork loses, and pytest's plugins switched off."""
+    os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
     sys.dont_write_bytecode = True
     for library in LIBRARIES:
         importlib.import_module(library)

@@ -191,7 +191,7 @@ def same_mechanism(run: Run) -> list[Check]:
 
 def dimensions(run: Run) -> list[Check]:
     """Figure 6 (c), on synthetic values: each user reports one of d attributes, to four services at 0.1."""
-    sizes = (10, 20, 40, 60) if not run.quick else (10,)
+    sizes = (10, 20, 40) if not run.quick else (10,)
     config = [(family, 0.1) for family in FOUR]
     whole = _named(scores(run, beta_waves, config, (62, 0)), config)
     points = [(float(d), _partitioned(run, d)) for d in sizes]
@@ -229,7 +229,7 @@ def _partitioned(run: Run, d: int) -> Scores:
                 squares.setdefault(name, []).append((mean - values[attribute].mean()) ** 2)
         return {name: float(np.mean(found)) for name, found in squares.items()}
 
-    return repeat(run, (62, d), run.repetitions(50, 4), job)
+    return repeat(run, (62, d), run.repetitions(20, 4), job)
 
 
 def number_of_services(run: Run) -> list[Check]:

@@ -83,6 +83,19 @@ def test_outputs_increase_and_carry_their_values(random_program, seed):
     np.testing.assert_array_equal(pricing.values, column_values(program, lam, nu, pricing.outputs))
 
 
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(seed=SEEDS)
+def test_every_output_is_a_local_minimum(random_program, seed):
+    """Vertices of pieces that lie in other pieces are none."""
+    program = random_program(seed)
+    lam, nu = random_multipliers(program, seed)
+    pricing = price(program, lam, nu)
+    for side in (-1, 1):
+        beside = pricing.outputs + side * 1e-6 * (1 + np.abs(pricing.outputs))
+        slack = rounding(program, lam, nu, beside)
+        assert np.all(column_values(program, lam, nu, beside) >= pricing.values - slack)
+
+
 def test_without_multipliers_the_minimum_is_the_priors_mean():
     """F is then sum p (y - x)^2, one parabola."""
     program = UnbiasedProgram(np.array([-1.0, 0.0, 1.0]), np.array([0.2, 0.3, 0.5]), 3.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import importlib
 import importlib.util
@@ -9,7 +10,6 @@ import os
 import resource
 import signal
 import sys
-import time
 import traceback
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -80,16 +80,20 @@ def trial(name: str, path: Path, source: str, tests: Sequence[str], limit: float
     if child == 0:
         code = 1
         try:
-            code = _run(name, path, source, tests, show)
+            code = _run(name, path, source, tests, limit, show)
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(code)
-    return _code(child, limit) == SURVIVED
+    _, status = os.waitpid(child, 0)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)  # what it started and left running
+    return os.waitstatus_to_exitcode(status) == SURVIVED
 
 
-def _run(name: str, path: Path, source: str, tests: Sequence[str], show: bool) -> int:
+def _run(name: str, path: Path, source: str, tests: Sequence[str], limit: float, show: bool) -> int:
     os.setpgid(0, 0)
+    signal.setitimer(signal.ITIMER_REAL, limit)  # which ends the process, whether it is in Python or not
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     if not show:
         null = os.open(os.devnull, os.O_RDWR)
@@ -99,16 +103,3 @@ def _run(name: str, path: Path, source: str, tests: Sequence[str], show: bool) -
     if doctest.testmod(importlib.import_module(name)).failed:
         return 1
     return int(pytest.main([*OPTIONS, *tests], plugins=[FailFast()]))
-
-
-def _code(child: int, limit: float) -> int:
-    """Wait for a child and all that it started, or end them when their time is over."""
-    until = time.monotonic() + limit
-    while time.monotonic() < until:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.01)
-    os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return -signal.SIGKILL

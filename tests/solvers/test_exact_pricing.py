@@ -96,6 +96,19 @@ def test_every_output_is_a_local_minimum(random_program, seed):
         assert np.all(column_values(program, lam, nu, beside) >= pricing.values - slack)
 
 
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(seed=SEEDS)
+def test_a_minimum_that_touches_zero_is_found_whichever_way_its_roots_round(random_program, seed):
+    """All g_i have a double root at one place, which rounding moves, splits or takes away."""
+    program = random_program(seed)
+    rng = np.random.default_rng(seed)
+    place = rng.normal() * 10.0 ** rng.uniform(-1, 4)
+    nu = 2 * program.weights * (place - program.knots)
+    lam = -program.weights * (place - program.knots) ** 2 * (1 - rng.choice([-1e-15, 0, 1e-16, 1e-15], len(nu)))
+    outputs = price(program, lam, nu).outputs
+    assert np.abs(outputs - place).min() < 1e-6 * (1 + abs(place))
+
+
 def test_without_multipliers_the_minimum_is_the_priors_mean():
     """F is then sum p (y - x)^2, one parabola."""
     program = UnbiasedProgram(np.array([-1.0, 0.0, 1.0]), np.array([0.2, 0.3, 0.5]), 3.0)

@@ -214,6 +214,20 @@ class TestWholeTables:
         made = round_rows(self.MATRIX, Fraction(9, 4), list(self.PLACES), [Fraction(4, 5), Fraction(13, 10)])
         assert np.abs(made - self.MATRIX * D).max() < 50
 
+    def test_outputs_of_equal_means_keep_their_order(self, monkeypatch):
+        """So that the same table is rounded alike everywhere: all of mean 0 first, then all of mean 1."""
+        seen = []
+
+        def noted(wanted, limit):
+            seen.append(wanted[:, 0] / D)
+            return boxes(wanted, limit)
+
+        monkeypatch.setattr(integer_rounding, "boxes", noted)
+        row = np.arange(1, 65) / (32 * 65)
+        means = [Fraction(j % 2) for j in range(64)]
+        round_rows(np.array([row, row]), Fraction(3), means, [Fraction(1, 2)] * 2)
+        assert seen[0].tolist() == pytest.approx([*row[::2], *row[1::2]])
+
     def test_a_column_beyond_its_limit_is_named_by_its_own_number(self):
         """Of two such columns the one of the smaller mean; rounding alone is no reason."""
         matrix = np.array([[0.1, 0.4, 0.3, 0.2], [0.4, 0.1, 0.3, 0.2]])

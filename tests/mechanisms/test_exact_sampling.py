@@ -3,6 +3,7 @@
 import os
 from fractions import Fraction
 from itertools import accumulate
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -185,9 +186,12 @@ def test_the_generator_of_the_operating_system_is_asked_once_for_every_word(monk
 
 
 def test_a_simulation_draws_all_64_bits_of_its_generator():
-    """No word is left out, not even the first or the last: those of PCG64 come as they are."""
+    """No word is left out, not even the first or the last: those of PCG64 come as they are, and zero may be one."""
     words = random_words(np.random.default_rng(6))(1000)
     np.testing.assert_array_equal(words, np.random.default_rng(6).bit_generator.random_raw(1000))
+    rng = Mock(spec=np.random.Generator)
+    random_words(rng)(7)
+    rng.integers.assert_called_once_with(0, 2**64 - 1, 7, dtype=np.uint64, endpoint=True)
 
 
 def test_a_table_in_doubles_can_only_be_simulated():

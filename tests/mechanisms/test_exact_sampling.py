@@ -152,6 +152,16 @@ def test_numbers_of_53_bits_are_the_upper_bits_of_words_as_whole_numbers():
     assert drawn.tolist() == [0, 0, 1, 2**52, D - 1]
 
 
+def test_a_value_on_a_knot_keeps_it_whatever_the_word():
+    """The smallest word and the largest; a quarter of the way to the next knot a quarter of the words go there."""
+    knots = np.array([-1.0, -0.0, 2.0])
+    law = ExactLaw.of(knots, np.zeros(1), np.zeros(1), np.full((3, 1), D), TABLES["duchi"].within)
+    for word in (0, 2**64 - 1):
+        assert law.rows(np.array([-1.0, 0.0, 2.0]), Scripted([word] * 3)).tolist() == [0, 1, 2]
+    words = Scripted([2**62 - 1, 2**62, 2**63])
+    assert law.rows(np.array([0.5, 0.5, 0.5]), words).tolist() == [2, 1, 1]
+
+
 def test_a_law_that_differs_between_rows_is_no_exact_law():
     """Refused by its name."""
     table = laplace([0.0, 1.0], 1.0)

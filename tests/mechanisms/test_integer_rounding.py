@@ -207,11 +207,12 @@ class TestWholeTables:
     PLACES = (Fraction(5), Fraction(0), Fraction(1, 3), Fraction(1))
     """Not in order, and of another denominator."""
 
-    MATRIX = np.array([[0.1, 0.4, 0.3, 0.2], [0.2, 0.3, 0.3, 0.2]])
+    MATRIX = np.array([[0.1, 0.4, 0.3, 0.2], [0.2, 0.3, 0.3, 0.2], [0.15, 0.35, 0.25, 0.25]])
 
     def test_outputs_keep_their_numbers_whatever_order_their_means_have(self):
         """Each is within a few units of what was wanted, at its own place."""
-        made = round_rows(self.MATRIX, Fraction(9, 4), list(self.PLACES), [Fraction(4, 5), Fraction(13, 10)])
+        targets = [Fraction(4, 5), Fraction(13, 10), Fraction(13, 12)]
+        made = round_rows(self.MATRIX, Fraction(9, 4), list(self.PLACES), targets)
         assert np.abs(made - self.MATRIX * D).max() < 50
 
     def test_outputs_of_equal_means_keep_their_order(self, monkeypatch):
@@ -255,7 +256,7 @@ class TestWholeTables:
         """What is missing of the mean and what is enough are handed on in units of 1 / (scale 2^53)."""
         seen = []
         monkeypatch.setattr(integer_rounding, "_move_mean", lambda *arguments: seen.append(arguments))
-        targets = [Fraction(7, 2), Fraction(1)]
+        targets = [Fraction(7, 2), Fraction(2), Fraction(1)]
         made = round_rows(self.MATRIX, Fraction(9, 4), list(self.PLACES), targets)
         for row, target, arguments in zip(made.tolist(), targets, seen, strict=True):
             ordered, least, most, near, places, missing, enough, scale = arguments

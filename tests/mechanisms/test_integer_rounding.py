@@ -25,6 +25,11 @@ class TestBoxes:
         assert most.tolist() == [min(floor(limit * t), D) for t in least.tolist()]
         assert least.dtype == most.dtype == np.int64
 
+    def test_numbers_that_doubles_would_round_up_are_rounded_down(self):
+        """2^53 - 1 less a quarter of a unit lies between two doubles, of which the upper is nearer."""
+        limit = Fraction(4 * (2**53 - 1) - 1, 4 * 2**52)
+        assert boxes(np.full((1, 2), 2.0**52), limit)[1].tolist() == [2**53 - 2]
+
     def test_an_output_that_no_row_has_stays_at_zero_and_one_that_a_row_has_does_not(self):
         """A least numerator of zero would allow no other."""
         least, most = boxes(np.array([[0.0, 0.0], [0.0, 0.2], [0.3, 0.4], [0.0, 5.0]]), Fraction(2))

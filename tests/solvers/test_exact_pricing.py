@@ -233,8 +233,8 @@ def test_a_prior_of_hundreds_of_decades_overflows_nothing(decades):
 
 
 def test_roots_beyond_all_doubles_are_none():
-    """Large multipliers at a weight of 1e-300: warnings are errors, the bound holds all the same."""
-    program = UnbiasedProgram(np.array([-1.0, 0.0, 1.0]), np.array([0.5, 1e-300, 0.5]), 2.0)
-    pricing = price(program, np.array([0.1, 0.0, 0.1]), np.array([0.1, 1e10, -0.1]))
+    """A line of slope 1e-300 through 1e10: warnings are errors, the other roots are found all the same."""
+    program = UnbiasedProgram(np.array([-1.0, 0.0, 1.0]), np.array([0.5, 0.0, 0.5]), 2.0)
+    pricing = price(program, np.array([0.1, 1e10, 0.1]), np.array([0.1, 1e-300, -0.1]))
     assert np.isfinite(pricing.outputs).all()
     assert np.isfinite(pricing.values).all()

@@ -162,6 +162,12 @@ class TestMovingMeans:
         assert moved((50, 50), missing, **ends) == [50 - units, 50 + units]
         assert moved((50, 50), -missing, **ends) == [50 + units, 50 - units]
 
+    def test_one_that_is_missing_is_one_unit_over_a_distance_of_one(self):
+        """Both ways."""
+        ends = {"places": [0, 1], "least": (0, 0), "most": (99, 99)}
+        assert moved((50, 50), 1, **ends) == [49, 51]
+        assert moved((50, 50), -1, **ends) == [51, 49]
+
     def test_what_is_enough_is_left_alone(self):
         """At most as much, on both sides."""
         for missing in (100, -100):

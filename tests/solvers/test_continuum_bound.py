@@ -300,3 +300,14 @@ def test_what_fits_no_distribution_is_refused(lam, nu, rounding, message):
     program = UnbiasedProgram(np.array([-1.0, 0.0, 1.0]), np.array([0.3, 0.5, 0.2]), 3.0)
     with pytest.raises(InputError, match=message):
         continuum_bound(program, lam, nu, rounding)
+
+
+def test_numbers_of_half_the_length_are_taken_for_what_they_are():
+    """Computed with in full length: the same bound to the last bit."""
+    knots, weights, rounding = density_prior("gaussian", 9)
+    program = UnbiasedProgram(knots, weights / weights.sum(), np.e)
+    best = solve_unbiased(knots, program.weights, np.e)
+    short = [array.astype(np.float32) for array in (best.lam, best.nu, rounding)]
+    short[2] *= np.float32(0.99)  # what is rounded up might be more than these weights allow
+    lam, nu, rounded_down = (array.astype(np.float64) for array in short)
+    assert continuum_bound(program, *short).lower_bound == continuum_bound(program, lam, nu, rounded_down).lower_bound

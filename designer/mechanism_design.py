@@ -97,8 +97,8 @@ def design(
     intervals, window, tail_ratio : optional
         N, M and r of "aaa".
     exact : bool
-        Whether to make the table exact (see `make_exact`), which costs less than a millionth of the variance; below
-        budgets of 2e-4 some tables cannot be and stay as they are. Laplace's and ptt2's cells become points.
+        Whether to make the table exact (see `make_exact`), which costs less than a millionth of the variance; only
+        exact tables are for clients. Laplace's and ptt2's cells become points.
     progress : callable, optional
         Called with `Progress` after each solver step.
 

@@ -22,7 +22,7 @@ from hypothesis import Phase, settings
 MEMORY = 8 * 2**30
 """Address space of a trial: a mutant that asks for more is found out."""
 
-OPTIONS = ("-x", "-q", "-p", "no:cacheprovider")
+OPTIONS = ("-o", "addopts=--import-mode=importlib", "-x", "-q", "-p", "no:cacheprovider")  # one process
 
 LIBRARIES = ("numpy", "scipy.optimize", "scipy.sparse", "scipy.special", "scipy.stats")
 """What tests import of others and is slow to load."""

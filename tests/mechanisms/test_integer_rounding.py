@@ -140,6 +140,26 @@ def test_the_pair_to_move_units_between_is_the_widest_that_its_docstring_allows(
         assert type(giver) is type(taker) is int
 
 
+@pytest.mark.parametrize(
+    ("near", "spare", "room", "pair"),
+    [
+        ((0, 1, 2), (1, 5, 0), (0, 9, 1), (0, 2)),  # the widest of all, just within reach
+        ((0, 5, 6), (9, 1, 0), (0, 0, 9), (1, 2)),  # the last giver is the only one near enough
+        ((0, 6, 7), (9, 1, 0), (0, 0, 9), (1, 2)),
+        ((0, 1, 10, 12), (9, 0, 1, 0), (0, 1, 0, 9), (2, 3)),  # of two pairs near enough the wider
+        ((0, 2, 10, 11), (9, 0, 1, 0), (0, 1, 0, 9), (0, 1)),
+        ((0, 3, 10, 13), (9, 0, 1, 0), (0, 1, 0, 9), None),
+    ],
+)
+def test_pairs_at_the_edge_of_a_reach_of_two(near, spare, room, pair):
+    """In the mirror too, where giving goes from the right to the left."""
+    assert _useful_pair(np.array(spare), np.array(room), np.array(near, dtype=float), 2.0, 1) == pair
+    mirrored = -np.array(near[::-1], dtype=float)
+    last = len(near) - 1
+    found = _useful_pair(np.array(spare[::-1]), np.array(room[::-1]), mirrored, 2.0, -1)
+    assert found == (pair and (last - pair[0], last - pair[1]))
+
+
 PLACES = [0, 10, 25]
 
 

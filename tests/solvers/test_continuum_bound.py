@@ -14,7 +14,7 @@ from optldp.mechanisms.piecewise import piecewise_variance
 from optldp.mechanisms.pm_sub import pm_sub_variance
 from optldp.mechanisms.three_outputs import three_outputs_variance
 from optldp.solvers.continuum_bound import continuum_bound
-from optldp.solvers.exact_pricing import price
+from optldp.solvers.exact_pricing import certified_bound, price
 from optldp.solvers.unbiased_optimum import UnbiasedOptimum, solve_unbiased
 from optldp.solvers.unbiased_program import UnbiasedProgram
 
@@ -311,3 +311,66 @@ def test_numbers_of_half_the_length_are_taken_for_what_they_are():
     short[2] *= np.float32(0.99)  # what is rounded up might be more than these weights allow
     lam, nu, rounded_down = (array.astype(np.float64) for array in short)
     assert continuum_bound(program, *short).lower_bound == continuum_bound(program, lam, nu, rounded_down).lower_bound
+
+
+class TestParts:
+    """What the bound is made of, by hand."""
+
+    X = np.array([-1.0, -0.4, 0.1, 0.5, 1.0])
+    P = np.array([0.3, 0.1, 0.25, 0.15, 0.2])
+    R = np.array([0.01, 0.004, 0.003, 0.006])
+
+    def test_slopes_are_those_of_the_multipliers_where_terms_have_no_roots(self):
+        """n_i = nu_i / p_i + 2 x_i; nothing is clipped, so that no knot keeps anything."""
+        nu = self.P * np.array([0.4, -0.3, 0.2, 0.5, -0.1])
+        found = continuum_bound(UnbiasedProgram(self.X, self.P, 3.0), -0.5 * nu**2 / self.P, nu, self.R)
+        slopes = np.diff(nu / self.P + 2 * self.X) / np.diff(self.X)
+        assert found.atoms == 0
+        assert found.interpolation == pytest.approx(slopes @ self.R, rel=1e-12)
+
+    def test_what_is_given_up_to_rounding_between_knots_is_its_allowance(self, monkeypatch):
+        """A trillion roundings of each term are allowed here, so that the allowance is a number to see."""
+        program = UnbiasedProgram(self.X, self.P, 3.0)
+        nu = self.P * np.array([0.4, -0.3, 0.2, 0.5, -0.1])
+        monkeypatch.setattr(MODULE, "SUM_ROUNDINGS", 1e12)
+        monkeypatch.setattr(MODULE, "MARGINS", (1.0,))
+        found = continuum_bound(program, 0.1 * self.P, nu, self.R)
+        size = np.abs(nu / self.P + 2 * self.X) + 2 * np.abs(self.X)
+        allowance = sum(
+            r * (1 + (a + b) / w) for r, a, b, w in zip(self.R, size, size[1:], np.diff(self.X), strict=False)
+        )
+        assert found.atoms == 0
+        given_up = found.knot_bound - found.interpolation - found.lower_bound
+        assert given_up == pytest.approx(1e12 * 2.0**-53 * allowance, rel=1e-6)
+
+    @pytest.mark.parametrize(("lam", "nu"), [(0.4, 0.0), (0.0, 0.4), (0.3, -0.2)])
+    @pytest.mark.parametrize("size", [0.1, 1.0])
+    def test_a_knot_of_hardly_any_weight_keeps_its_multipliers_without_a_loss(self, lam, nu, size, monkeypatch):
+        """One of them, or both: the first step proves as much on the knots as without keeping any."""
+        monkeypatch.setattr("optldp.solvers.exact_pricing.DINKELBACH_STEPS", 0)
+        x, p = np.array([-1.0, 0.0, 1.0]), np.array([0.5, 1e-8, 0.5])
+        program = UnbiasedProgram(x, p / p.sum(), 3.0)
+        lam, nu = size * np.array([0.2, lam, 0.2]), size * np.array([0.1, nu, -0.1])
+        found = continuum_bound(program, lam, nu, np.zeros(2))
+        assert found.atoms >= 1
+        assert found.knot_bound == pytest.approx(certified_bound(program, lam, nu), rel=1e-5)
+
+    def test_moving_two_atoms_costs_eighteen_half_roundings_of_what_is_moved(self, monkeypatch):
+        """Sixteen and one for each atom; the two cancel, and nothing is proved besides."""
+        monkeypatch.setattr(MODULE, "certified_bound", lambda *_: 0.0)
+        program = UnbiasedProgram(np.array([-1.0, -0.5, 0.5, 1.0]), np.full(4, 0.25), 3.0)
+        none, atoms = np.zeros(4), np.array([0.0, 1.0, -2.0, 0.0])
+        assert MODULE._with_atoms(program, none, none, none, atoms) == pytest.approx(-18 * 2.0**-53 * 2 / 3, rel=0.1)
+
+    def test_roots_are_accurate_and_in_order(self):
+        """Of a parabola, of one with hardly any weight, where the naive formula cancels, and of a line."""
+        x, p = np.array([-1.0, 0.0, 0.5, 1.0]), np.array([0.5, 1e-20, 0.0, 0.5])
+        left, right = MODULE._roots(UnbiasedProgram(x, p, 3.0), np.array([0.5, 0.5, 0.5, 0.5]), np.array([0, 1, 1, -1]))
+        assert left.tolist() == pytest.approx([-1, -0.5, -0.5, -1 - 2**0.5])
+        assert right.tolist() == pytest.approx([1, 1e20, np.inf, 2**0.5 - 1])
+
+    def test_roots_beyond_all_doubles_are_no_obstacle(self):
+        """A line of slope 1e-300 through 1e10, without weight: warnings are errors."""
+        program = UnbiasedProgram(np.array([-1.0, 0.0, 1.0]), np.array([0.5, 0.0, 0.5]), 2.0)
+        found = continuum_bound(program, np.array([0.1, -1e10, 0.1]), np.array([0.1, 1e-300, -0.1]), np.zeros(2))
+        assert found.lower_bound == 0

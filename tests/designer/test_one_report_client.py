@@ -200,3 +200,13 @@ def test_a_domain_must_be_usable(domain, says):
     with pytest.raises(InputError, match=says) as caught:
         OneReportClient(SECRET, 1.0, domain=domain)
     assert str(SECRET) not in everything_told(caught.value)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.3, 1.0, 7.0])
+def test_its_law_is_the_tables_own_whose_enumeration_equals_the_proof(monkeypatch, value):
+    """From the same random bytes both draw the same report, so tests of the table's law are tests of the client's."""
+    for seed in range(50):
+        stream = np.random.default_rng(seed).bytes(4096)
+        monkeypatch.setattr("os.urandom", lambda size, stream=stream: stream[:size])
+        client = OneReportClient(value, 1.0, domain=(0, 1))
+        assert client(TABLE) == TABLE.sample([min(value, 1.0)])[0]

@@ -103,6 +103,9 @@ class BudgetToken:
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise InputError("a budget token must not be copied or pickled, as a copy would be a second budget")
 
+    def __getstate__(self) -> NoReturn:
+        self.__reduce_ex__(0)
+
 
 _forks = 0
 """How many forks lie between this process and the first one: unlike a process number, it is never used again."""

@@ -95,6 +95,9 @@ class OneReportClient:
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise InputError("a client must not be copied or pickled, as a copy would be a second budget")
 
+    def __getstate__(self) -> NoReturn:
+        self.__reduce_ex__(0)
+
 
 class SimulatedClient:
     """A client of a simulation: as `OneReportClient`, but a numpy Generator draws its report, which protects nobody.
@@ -157,6 +160,9 @@ class _Held:
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise InputError("a client's value must not be copied or pickled")
+
+    def __getstate__(self) -> NoReturn:
+        self.__reduce_ex__(0)
 
 
 def _clipped(value: object, domain: tuple[float, float]) -> float:

@@ -1,6 +1,8 @@
 """The mean of the inputs from the reports of several services, by four ways of combining one user's reports."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import product
 from typing import Literal, get_args
 
 import numpy as np
@@ -28,6 +30,10 @@ FEWEST_IN_HALF = 2
 
 Values = Sequence[np.ndarray]
 """What each output of each of a group's services adds to its user's value."""
+
+
+MOST_SERVICES_ENUMERATED = 6
+"""Sets of services double with each; a joint decoder costs a linear system."""
 
 
 def estimate_combined_mean(
@@ -83,8 +89,9 @@ def estimate_combined_mean(
     -------
     estimate : MeanEstimate
         Its standard error is the sample standard deviation of the users' numbers over sqrt(n), taken within halves
-        where there are two; n is the number of users. `one_report` is for all reports of one user, with the weights
-        that the other half has fixed: what the user adds to those weights costs variance and moves nothing on average.
+        where there are two; n is the number of users. `one_report` is for all reports of one user, who may choose
+        which services to report to, with the weights that the other half has fixed: what the user adds to those weights
+        costs variance and moves nothing on average. None for "decoder" with more than 6 services.
 
     Raises
     ------
@@ -113,18 +120,20 @@ def estimate_combined_mean(
         raise InputError(f"method must be one of {', '.join(get_args(CombinedMethod))}, got {method!r}")
     _require_usable(counts)
     if method == "ua":
-        samples = [_averaged(counts)]
+        samples, reached = [_averaged(counts)], _span_of_decoders(counts)
     else:
         grid = grid or InputGrid.common(counts.mechanisms)
         known = None if prior is None else normalised("prior", grid.size, prior)
         if method == "uwa":
             samples = [_user_weighted(counts, grid, _uniform(grid) if known is None else known)]
+            reached = _span_of_decoders(counts)
         else:
             combine = _population if method == "population" else _decoded
             parts = _parts(counts, grid, known, estimate_prior, rng)
             samples = [combine(part, grid, weights) for part, weights in parts]
+            reached = _span_of_decoders(counts) if method == "population" else _span_of_sums(counts, grid, parts)
     mean, std_error, reach = pooled(samples, level, interval)
-    one_report = max(sample.width for sample in samples) / counts.n_users
+    one_report = None if reached is None else reached / counts.n_users
     return MeanEstimate(mean, std_error, mean - reach, mean + reach, level, counts.n_users, method, one_report)
 
 
@@ -184,6 +193,29 @@ def _user_weighted(counts: ReportCounts, grid: InputGrid, prior: np.ndarray) -> 
     # A weighted average of a user's decoded reports lies between the ends of all decoders.
     low, high = min(map(np.min, decoders)), max(map(np.max, decoders))
     return _sample(counts.groups, values, float(high - low))
+
+
+def _span_of_decoders(counts: ReportCounts) -> float:
+    """Largest number of a user less the smallest: an average of decoded reports lies between those of one service."""
+    decoders = plain_decoders(counts.services)
+    return float(max(map(np.max, decoders)) - min(map(np.min, decoders)))
+
+
+def _span_of_sums(
+    counts: ReportCounts, grid: InputGrid, parts: Sequence[tuple[ReportCounts, np.ndarray]]
+) -> float | None:
+    """The same for joint decoders, over all sets of services that a user may report to; None for too many sets."""
+    tables = counts.mechanisms
+    if len(tables) > MOST_SERVICES_ENUMERATED:
+        return None
+    points = np.clip(grid.points, *tables[0].domain)
+    chosen = [[t for j, t in enumerate(tables) if bits >> j & 1] for bits in range(1, 2 ** len(tables))]
+    sums = []
+    for some, (_, prior) in product(chosen, parts):
+        with suppress(InputError):  # these services alone allow no unbiased mean, and such a user none
+            sums.append(joint_decoder(some, points, prior))
+    highest = max(sum(added.max() for added in given) for given in sums)
+    return float(highest - min(sum(added.min() for added in given) for given in sums))
 
 
 def _variances(counts: ReportCounts, decoders: Values, grid: InputGrid) -> np.ndarray:

@@ -133,6 +133,7 @@ def estimate_frequencies(
         counts.n_users,
         found.fit,
         found.components,
+        given.get("prior"),
     )
 
 

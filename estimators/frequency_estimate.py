@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from ..mechanisms.categories import Categories
@@ -46,6 +47,8 @@ class FrequencyEstimate:
         Iterations, log-likelihood and certificate, for "em", "mle" and "mr".
     components : int
         Groups of categories left after reduction, for "mr"; else K.
+    prior : (K,) array_like, optional
+        That the decoder of "unbiased" was made for, if one was given.
 
     Example
     -------
@@ -70,6 +73,7 @@ class FrequencyEstimate:
     n_users: int
     fit: MixtureFit | None
     components: int
+    prior: ArrayLike | None = None
 
     @property
     def low(self) -> np.ndarray:

@@ -100,6 +100,10 @@ class Influence:
         return self.std_errors / self.one_report
 
 
+SAME_INFLUENCE = 1e-9
+"""Two decoders whose extremes differ by a larger share of their distance are not the same one."""
+
+
 def influence(mechanism: Any, estimator: Any = None, *, winsorise: float | None = None) -> Influence:
     r"""Return the most that one report can move an estimate from a mechanism's reports.
 
@@ -162,6 +166,12 @@ def _of_table(table: TabulatedMechanism, estimator: Any, winsorise: float | None
                 f"influence is known here for the mean of one table, got method {estimator.method}: "
                 "see its one_report, or fitted_influence"
             )
+        mine = estimator.one_report
+        if mine is not None and abs(mine * estimator.n - found.times_n[0]) > SAME_INFLUENCE * found.times_n[0]:
+            raise InputError(
+                "the estimate must be made by the table's own decoder, with winsorise as here, got another: "
+                "see its one_report"
+            )
         return replace(found, n=estimator.n, std_errors=np.array([estimator.std_error]))
     return found
 
@@ -170,7 +180,7 @@ def _of_categories(made: CategoricalMechanism, estimator: Any, _: object) -> Inf
     _require(estimator, "unbiased", FrequencyEstimate)
     if isinstance(estimator, FrequencyEstimate) and estimator.method != "unbiased":
         raise InputError(f"influence of frequencies is known for method unbiased, got {estimator.method}")
-    decoder = frequency_decoder(made)
+    decoder = frequency_decoder(made, estimator.prior if isinstance(estimator, FrequencyEstimate) else None)
     lowest, highest = decoder.extremes()
     width, total = highest - lowest, decoder.largest_total()
     found = Influence(made.categories.labels, lowest, highest, width, total=total)

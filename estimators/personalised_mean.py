@@ -53,15 +53,18 @@ def personalised_mean(counts: PersonalisedCounts, *, level: float = 0.95) -> Mea
         return personalised_distribution(counts, level=level).distribution.mean()
     if not counts.mechanism.tables:
         raise InputError("values must be numbers, got categories: use personalised_mle")
+    if counts.n_users < 2:
+        raise InputError(f"there must be at least 2 reports for a standard error, got {counts.n_users}")
     samples, rates, ends = [], [], []
     for i, table in enumerate(counts.mechanism.tables):
         mine = counts.levels == i
         n = int(counts.counts[mine].sum())
-        if n == 1:
-            raise InputError(f"levels must have at least 2 reports for a standard error, got 1 of level {i}: drop it")
         if n:
             values = plain_decoder(table)
-            samples.append(Sample.of(values[counts.reports[mine, i]], counts.counts[mine], float(np.ptp(values))))
+            seen, many = values[counts.reports[mine, i]], counts.counts[mine]
+            # One report, which anybody may claim to be of this level, shows no scatter: the largest there can be.
+            alone = Sample(1, float(seen[0]), float(np.ptp(values)) ** 2 / 4, float(np.ptp(values)))
+            samples.append(alone if n == 1 else Sample.of(seen, many, float(np.ptp(values))))
             rates.append(n / decoded_variances(table, values, InputGrid.knots(table.knots)).mean())
             ends.append((rates[-1] / n, float(values[table.possible].min()), float(values[table.possible].max())))
     weights = np.array(rates) / sum(rates)

@@ -47,6 +47,6 @@ def plain_number(value: object, low: float, high: float) -> float | None:
         return None
     try:
         number = float(value) + 0.0
-    except OverflowError:
+    except Exception:  # a number of somebody's own making; what it says may be the value
         return None
     return number if low <= number <= high else None

@@ -37,10 +37,14 @@ def check_epsilon(epsilon: float) -> float:
     """
     try:
         value = float(epsilon)
+        if isinstance(epsilon, str | bytes | bool):
+            raise TypeError
     except (TypeError, ValueError):
-        raise InputError(f"epsilon must be a number, got {epsilon!r}") from None
+        raise InputError(f"epsilon must be a number, got {epsilon!r:.60}") from None
+    except OverflowError:
+        value = math.inf
     if not math.isfinite(value) or value <= 0:
-        raise InputError(f"epsilon must be positive and finite, got {epsilon!r}")
+        raise InputError(f"epsilon must be positive and finite, got {epsilon!r:.60}")
     if value > MAX_EPSILON:
         raise InputError(
             f"epsilon must be at most {MAX_EPSILON:g}, got {epsilon!r}: beyond it e^epsilon outgrows what double "

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any, ClassVar, Self
 
 from .errors import TableError
@@ -18,7 +19,15 @@ class Bundle(ABC):
     """
 
     kind: ClassVar[str]
-    """The name of its kind in a file."""
+    """The name of its kind in a file; a class that has one is final."""
+
+    def __init_subclass__(cls) -> None:
+        if final := [base.__name__ for base in cls.__mro__[1:] if "kind" in vars(base)]:
+            raise TypeError(f"{final[0]} is final: a subclass could draw by other numbers than those that are proved")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are checked and read-only as the mechanism is."""
+        return type(self), tuple(getattr(self, each.name) for each in fields(self))  # pyright: ignore[reportArgumentType] -- kinds are dataclasses
 
     @abstractmethod
     def members(self) -> dict[str, Any]:

@@ -77,7 +77,10 @@ class ExactLaw:
         """Prepare the running sums and the knots' bits; TableError for a law that differs between rows."""
         if not isinstance(within, RowFreeLaw):
             raise TableError(f"an exact table's law within outputs must be the same for all rows, got {within.kind}")
-        return cls(knots, low, high, np.cumsum(numerators, axis=1), within, ordered_bits(knots))
+        cumulative, bits = np.cumsum(numerators, axis=1), ordered_bits(knots)
+        for array in (cumulative, bits):
+            array.setflags(write=False)
+        return cls(knots, low, high, cumulative, within, bits)
 
     def rows(self, values: np.ndarray, words: Words) -> np.ndarray:
         """Return the row (N,) that each value in the domain is rounded to at random.

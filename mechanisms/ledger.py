@@ -239,8 +239,9 @@ def _checked_budget(budget: object) -> float:
 def _absolute(path: str | os.PathLike[str]) -> Path:
     try:
         text = os.path.abspath(os.fspath(path))
-    except TypeError:
+        os.fsencode(text)
+    except (TypeError, ValueError):  # half a surrogate pair is a ValueError
         text = "\0"
     if not isinstance(text, str) or "\0" in text:
-        raise InputError("the ledger's path must be text without NUL, got something else")
+        raise InputError("the ledger's path must be Unicode text without NUL, got something else")
     return Path(text)

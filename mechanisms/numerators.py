@@ -51,6 +51,7 @@ def to_numerators(probabilities: np.ndarray) -> np.ndarray:
             raise TableError(f"exact probabilities must be multiples of 2^-53, got {found}")
         numerators[first : first + rows] = scaled
         check_numerators(numerators[first : first + rows], first)
+    numerators.setflags(write=False)  # what was proved stays what is drawn from
     return numerators
 
 

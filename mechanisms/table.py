@@ -1,8 +1,8 @@
 """The central object: a tabulated mechanism, the conditional law of a report given one of n input knots."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -73,6 +73,15 @@ class TabulatedMechanism:
     prior: KnotPrior | None = None
     units: str = ""
     exact: bool = False
+
+    def __init_subclass__(cls) -> None:
+        raise TypeError(
+            "TabulatedMechanism is final: a subclass could draw by other numbers than those that are proved"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are checked and read-only as the table is."""
+        return type(self), tuple(getattr(self, each.name) for each in fields(self))
 
     def __post_init__(self) -> None:
         given = self.knots, self.low, self.high, self.probabilities, self.epsilon, self.within

@@ -226,19 +226,18 @@ def _log_ratio(largest: np.ndarray, smallest: np.ndarray) -> np.ndarray:
 
 
 def _log_density_ratio(probabilities: np.ndarray, logs: np.ndarray) -> np.ndarray:
-    """The same for densities p e^s, of which p and s are given, rounded up."""
-    with np.errstate(divide="ignore"):
-        density = np.log(probabilities) + logs
-    columns = np.arange(density.shape[1])
-    top, bottom = density.argmax(axis=0), density.argmin(axis=0)
-    a, b = probabilities[top, columns], probabilities[bottom, columns]
+    """The same for densities p e^s, of which p and s are given, rounded up.
+
+    Every row is compared with the first, so that an error is relative to ratios, not to the size of a logarithm.
+    """
     possible = probabilities.max(axis=0) > 0
     told = (probabilities.min(axis=0) > 0) & np.isfinite(logs).all(axis=0)
-    masses = np.where(a >= b, 1, -1) * _log_ratio(np.maximum(a, b), np.minimum(a, b))
-    high, low = np.where(told, logs[top, columns], 0.0), np.where(told, logs[bottom, columns], 0.0)
-    rounding = LOG_ROUNDING * (np.abs(masses) + np.abs(high) + np.abs(low))
-    with np.errstate(invalid="ignore"):  # what cannot be told is replaced
-        return np.where(told, masses + (high - low) + rounding, np.where(possible, np.inf, 0.0))
+    p, s = np.where(told, probabilities, 1.0), np.where(told, logs, 0.0)
+    masses = np.where(p >= p[0], 1, -1) * _log_ratio(np.maximum(p, p[0]), np.minimum(p, p[0]))
+    ratios = masses + (s - s[0])
+    rounding = 2 * LOG_ROUNDING * (np.abs(masses).max(axis=0) + np.abs(s).max(axis=0))
+    found = np.where(np.ptp(masses, axis=0) + np.ptp(s, axis=0) > 0, np.ptp(ratios, axis=0) + rounding, 0.0)
+    return np.where(told, found, np.where(possible, np.inf, 0.0))
 
 
 def _bias_limit(table: TabulatedMechanism) -> float:

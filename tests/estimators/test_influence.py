@@ -119,15 +119,15 @@ class TestMeans:
 
     @pytest.mark.parametrize("method", ["ua", "uwa", "population", "decoder"])
     def test_several_services_bound_it_by_all_reports_of_a_user(self, method):
-        """Weights that are fixed: every pair of outputs in place of one user's."""
-        services = [Service("a", duchi([-1.0, 1.0], 1.0)), Service("b", piecewise([-1.0, 1.0], 1.0))]
+        """Weights that are fixed: every pair of outputs, or one to either service alone, in place of one user's."""
+        services = [Service("a", duchi([-1.0, 1.0], 0.2)), Service("b", piecewise([-1.0, 1.0], 1.0))]
         outputs = np.stack([RNG.integers(0, s.mechanism.low.size, 40) for s in services], axis=1)
         options = {} if method == "ua" else {"prior": np.ones(2), "grid": InputGrid.knots([-1.0, 1.0])}
 
         def mean(rows):
             return estimate_combined_mean(ReportCounts.from_outputs(services, rows), method=method, **options)
 
-        pairs = [(i, j) for i in range(2) for j in range(services[1].mechanism.low.size)]
+        pairs = [(i, j) for i in range(-1, 2) for j in range(-1, services[1].mechanism.low.size)][1:]
         means = [mean(np.vstack([outputs[1:], pair])).mean for pair in pairs]
         bound = mean(outputs).one_report
         assert np.ptp(means) <= bound * (1 + 1e-9)

@@ -189,7 +189,7 @@ def refused():
         r"there must be at least one report": lambda: personalised_distribution(empty),
         r"values must be numbers": lambda: personalised_distribution(labels),
         r"values must be numbers, got categories": lambda: personalised_mean(clear),
-        r"at least 2 reports for a standard error, got 1 of level 1": lambda: personalised_mean(single),
+        r"at least 2 reports for a standard error, got 1$": lambda: personalised_mean(single),
         r"there must be at least one report, got none": lambda: personalised_mean(empty),
         r"level must lie strictly": lambda: personalised_distribution(good, level=1.0),
         r"the cells must lie in the table's domain": lambda: personalised_distribution(

@@ -111,7 +111,7 @@ BOMBS = {
     ),
     "32768 knots of zero": (
         lambda: table(knots=zeros("knots", "<f8", (32768,))),
-        "knots must be strictly increasing, got 0.0 then 0.0 at position 1",
+        "knots must be strictly increasing, got 0.0 then 0.0 in row 2",
     ),
     "32768 outputs at zero": (
         lambda: table(low=zeros("low", "<f8", (32768,)), high=zeros("high", "<f8", (32768,))),

@@ -348,8 +348,8 @@ def test_keys_and_budgets_that_are_none_are_refused_and_nothing_is_made(tmp_path
     for budget in (0.0, -1.0, float("inf"), float("nan"), "1", None, True, 10**400, 2**53 + 1):
         with pytest.raises(InputError, match="budget must be positive and finite"):
             Ledger.create(tmp_path / "x", KEY, budget)  # pyright: ignore[reportArgumentType] -- the fault
-    for path in (None, 7, b"\xff", "a\0b"):
-        with pytest.raises(InputError, match="path must be text without NUL"):
+    for path in (None, 7, b"\xff", "a\0b", "\ud800"):
+        with pytest.raises(InputError, match="path must be Unicode text without NUL"):
             Ledger.create(path, KEY, 1.0)  # pyright: ignore[reportArgumentType] -- the fault
     assert list(tmp_path.iterdir()) == []
 
@@ -363,3 +363,9 @@ def test_the_path_is_fixed_when_the_ledger_is_opened(tmp_path, monkeypatch):
     ledger.report(TABLE, "ann", 1.0)
     assert ledger.path == tmp_path / "a?mode=memory#%41 \u00e9.ledger"
     assert Ledger(ledger.path, KEY, 1.0).spent("ann") == 0.5
+
+
+def test_a_name_that_would_take_minutes_to_normalise_is_refused(ledger):
+    """Runs of combining marks are sorted in time that grows with their square."""
+    with pytest.raises(InputError, match="must have at most 1024 characters, got more"):
+        ledger.spent("a" + "\u0315\u0300" * 200_000)

@@ -122,9 +122,9 @@ class ValueCohort(Cohort):
 
     Example
     -------
-    >>> from optldp.mechanisms import duchi
-    >>> cohort = ValueCohort([0.2, 0.4, 0.9], epsilon=1.0)
-    >>> cohort.report(duchi([0, 1], 1.0), np.random.default_rng(1)).shape, cohort.has_reported
+    >>> from optldp.mechanisms import duchi, make_exact
+    >>> cohort, table = ValueCohort([0.2, 0.4, 0.9], epsilon=1.0), make_exact(duchi([0, 1], 1.0)).mechanism
+    >>> cohort.report(table, np.random.default_rng(1)).shape, cohort.has_reported
     ((3,), True)
     """
 

@@ -76,8 +76,9 @@ def estimate_attribute_means(
 
     Example
     -------
-    >>> from optldp.mechanisms import duchi
-    >>> made = AttributeSampling(["age", "hours"], [duchi([0, 100], 2.0), duchi([0, 80], 2.0)], 1, 2.0)
+    >>> from optldp.mechanisms import duchi, make_exact
+    >>> tables = [make_exact(duchi(domain, 2.0)).mechanism for domain in ([0, 100], [0, 80])]
+    >>> made = AttributeSampling(["age", "hours"], tables, 1, 2.0)
     >>> values = {"age": np.full(4000, 30.0), "hours": np.full(4000, 40.0)}
     >>> found = estimate_attribute_means(made, made.sample(values, np.random.default_rng(1)))
     >>> {name: bool(one.ci_low < values[name][0] < one.ci_high) for name, one in found.items()}

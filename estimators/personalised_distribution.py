@@ -70,8 +70,9 @@ def personalised_distribution(
     Example
     -------
     >>> from optldp.mechanisms.personalised import PersonalisedMechanism
-    >>> from optldp.mechanisms.piecewise import piecewise
-    >>> made = PersonalisedMechanism([piecewise(np.linspace(0, 1, 9), e) for e in (1.0, 2.0)], 0.5)
+    >>> from optldp.mechanisms import make_exact, piecewise
+    >>> tables = [make_exact(piecewise(np.linspace(0, 1, 9), e)).mechanism for e in (1.0, 2.0)]
+    >>> made = PersonalisedMechanism(tables, 0.5)
     >>> values, levels = np.full(20_000, 0.25), np.arange(20_000) % 2
     >>> sent = made.sample(values, levels, np.random.default_rng(1))
     >>> found = personalised_distribution(PersonalisedCounts.from_reports(made, sent)).distribution.mean()

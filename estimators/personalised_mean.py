@@ -39,9 +39,8 @@ def personalised_mean(counts: PersonalisedCounts, *, level: float = 0.95) -> Mea
 
     Example
     -------
-    >>> from optldp.mechanisms.duchi import duchi
-    >>> from optldp.mechanisms.personalised import PersonalisedMechanism
-    >>> made = PersonalisedMechanism([duchi([0.0, 1.0], e) for e in (1.0, 2.0)])
+    >>> from optldp.mechanisms import PersonalisedMechanism, duchi, make_exact
+    >>> made = PersonalisedMechanism([make_exact(duchi([0.0, 1.0], e)).mechanism for e in (1.0, 2.0)])
     >>> sent = made.sample(np.full(20_000, 0.25), np.arange(20_000) % 2, np.random.default_rng(1))
     >>> found = personalised_mean(PersonalisedCounts.from_reports(made, sent))
     >>> found.method, bool(found.ci_low < 0.25 < found.ci_high)

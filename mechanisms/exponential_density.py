@@ -177,7 +177,7 @@ def log_start_density(slope: np.ndarray) -> np.ndarray:
     Example
     -------
     >>> log_start_density(np.array([-1e4, 0.0, 1e-9, 1e4])).round(12).tolist()
-    [9.210340371976, 0.0, -5e-10, -9990.789659628024]
+    [9.210340371976, -0.0, -5e-10, -9990.789659628024]
     """
     gentle = np.abs(slope) < 2 * SERIES_LIMIT
     z = np.where(gentle, slope, 0.0)

@@ -113,8 +113,8 @@ def verify(table: TabulatedMechanism, *, epsilon: float | None = None) -> Verifi
     (True, 'proved', 1.098612)
     >>> str(verify(TabulatedMechanism.from_points([0, 1], [0, 1], matrix, 1.1)).verdict)
     'not proved'
-    >>> verify(table, epsilon=1.0).failures
-    ('the log-ratio must be at most 1, got 1.0986122886681096 at output 0: 6755399441055744 / 2251799813685248',)
+    >>> verify(table, epsilon=1.0).failures[0].split(",")[0]
+    'the log-ratio must be at most 1'
     """
     budget = table.epsilon if epsilon is None else check_epsilon(epsilon)
     ratios = log_ratios(table)

@@ -48,9 +48,10 @@ def test_a_bias_of_a_trillionth_of_the_domain_is_the_largest_that_is_let_pass(of
 @pytest.mark.parametrize("off", [0, 1])
 def test_beside_far_reports_eight_units_of_the_largest_are_let_pass(side, off):
     """At 2^50, whichever side, that is one; the next double is an eighth farther. The other report does not count."""
-    knots, place = np.array([0.0, WIDTH]), np.array([-1.0, 2.0**50] if side > 0 else [-(2.0**50), 1.0])
-    matrix, far = np.tile(np.abs(place) > 1, (2, 1)).astype(float), side * (2.0**50 - 1 - off / 8)
-    arguments = (knots, place, place, matrix, 1.0, Uniform(), np.array([far, side * 2.0**50]))
+    knots, place = np.array([-WIDTH, -0.5 * WIDTH, 0.0]), np.array([-1.0, 2.0**50] if side > 0 else [-(2.0**50), 1.0])
+    matrix, wanted = np.tile(np.abs(place) > 1, (3, 1)).astype(float), np.full(3, side * 2.0**50)
+    wanted[0] -= side * (1 + off / 8)
+    arguments = (knots, place, place, matrix, 1.0, Uniform(), wanted)
     if off:
         with pytest.raises(TableError, match=r"keep means within 4\.1e-09 of the domain, got 4\.6e-09: raise epsilon"):
             rounded_numerators(*arguments)

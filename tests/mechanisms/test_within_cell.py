@@ -1,6 +1,7 @@
 """The laws inside outputs: moments against quadrature, draws against moments, ends against densities."""
 
 from decimal import Decimal, localcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -55,6 +56,16 @@ def test_linear_moments_and_draws_follow_the_density(tilt):
         return v + tilt * (v**2 - v)
 
     assert stats.kstest(drawn(law, LOW, HIGH), distribution).pvalue > 1e-6
+
+
+@pytest.mark.parametrize(("third", "position"), [(0.5, 0.25), (np.nextafter(0.5, 0.0), 0.75)])
+def test_a_linear_law_takes_the_larger_uniform_as_often_as_its_tilt_says(third, position):
+    """Of the 2^53 values of the third uniform those below the tilt: not the tilt itself."""
+    uniforms = [np.array([value]) for value in (third, 0.75, 0.25)]
+    rng = SimpleNamespace(random=lambda size: uniforms.pop())
+    zero = np.array([0])
+    law = LinearDensity(np.array([[0.5]]))
+    assert law.draw(np.array([0.0]), np.array([4.0]), zero, zero, rng) == 4 * position
 
 
 @pytest.mark.parametrize("rate", [-40.0, -3.0, -0.34, -0.3, -1e-5, 0.0, 1e-9, 0.2, 0.5, 8.0, 25.0])
@@ -132,6 +143,21 @@ def test_end_densities_are_the_normalised_densities(law, density):
     for found, y in ((at_low, -2.0), (at_high, 1.0)):
         expected = [density(y, 0) / mass[0], density(y, 1) / mass[1]]
         assert found[0].item() * expected[1] == pytest.approx(found[1].item() * expected[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("law", [LinearDensity(np.array([[0.5, 0.5]])), ExponentialDensity(np.array([[2.0, 2.0]]))])
+def test_at_a_point_all_rows_have_the_same_density(law):
+    """Whatever parameter stands there; the cell beside it has its own."""
+    for logs in law.log_end_densities(np.array([0.0, 1.0]), np.array([1.0, 1.0]), 1):
+        assert logs[0, 0] != 0
+        assert logs[0, 1] == 0
+
+
+@pytest.mark.parametrize("kind", [LinearDensity, ExponentialDensity])
+def test_outputs_are_taken_in_the_order_asked_for(kind):
+    """All rows of them."""
+    (taken,) = kind(np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])).take(np.array([2, 0])).parameters().values()
+    assert taken.tolist() == [[0.3, 0.1], [0.6, 0.4]]
 
 
 def test_the_density_at_a_cells_end_never_underflows_and_never_cancels():

@@ -1,7 +1,6 @@
 """Verification: what it finds in honest tables, and what it does not let pass."""
 
-import copy
-import pickle
+import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -21,6 +20,7 @@ from optldp.mechanisms import (
     require_proved,
     verify,
 )
+from optldp.mechanisms.verification import _log_density_ratio, log_ratios, require_usable
 
 
 def two_by_two(a, b, epsilon=1.0, **options):
@@ -185,27 +185,72 @@ def test_a_useless_budget_to_verify_is_refused(epsilon):
         verify(two_by_two(0.7, 0.7), epsilon=epsilon)
 
 
-def test_tiny_probabilities_do_not_hide_a_ratio_between_likelier_rows():
-    """Beside a column of probability 1e-300 the ratio is as near, though logarithms of it round to 1e-13."""
-    tilt = 0.25
-    law = LinearDensity(np.array([[-tilt, 0.0], [tilt * (1 - 5e-14), 0.0], [tilt, 0.0]]))
-    matrix = [[1e-300, 1 - 1e-300]] * 3
-    table = TabulatedMechanism.from_edges([0, 1, 2], [0, 1, 2], matrix, 1.0, within=law)
-    with localcontext() as context:
-        context.prec = 60
-        truth = ((1 + Decimal(tilt)) / (1 - Decimal(tilt))).ln()
-        assert truth <= Decimal(verify(table).max_log_ratio) <= truth * (1 + Decimal("1e-13"))
+@pytest.mark.parametrize("epsilon", [0.5, 0.6])
+def test_the_output_of_the_largest_ratio_is_named(epsilon):
+    """Of three above the smaller budget, of two above the other."""
+    matrix = [[0.3, 0.6, 0.1], [0.3, 0.3, 0.4], [0.5, 0.1, 0.4]]
+    (said,) = verify(TabulatedMechanism.from_points([0, 1, 2], [0, 1, 2], matrix, epsilon)).failures
+    assert re.fullmatch(rf"the log-ratio must be at most {epsilon}, got 1\.79175\d+ at output 1", said)
 
 
-def test_what_was_proved_cannot_be_changed_afterwards():
-    """Neither the numbers, nor by a copy's, nor by a class of one's own."""
-    ends = np.array([0.0, 1.0])
-    table = TabulatedMechanism(ends, ends, ends, np.array([[0.75, 0.25], [0.25, 0.75]]), 1.1, exact=True)
-    _ = table.sample([0.5])
-    for made in (table, copy.deepcopy(table), pickle.loads(pickle.dumps(table))):
-        for array in (made.numerators, made.probabilities, made.knots, made._exact_law.cumulative):
-            with pytest.raises(ValueError, match="read-only"):
-                array[...] = 0
-    for final in (TabulatedMechanism, CategoricalTable):
-        with pytest.raises(TypeError, match=f"{final.__name__} is final"):
-            type("Liar", (final,), {})
+@pytest.mark.parametrize(
+    ("probabilities", "logs", "expected"),
+    [([0.5, 0.5], [2, -1], 3.0), ([0.75, 0.25], [2, -1], 3 + np.log(3)), ([0.25, 0.75], [2, -1], 3 - np.log(3))],
+)
+def test_a_ratio_of_densities_is_that_of_masses_and_shapes_rounded_up(probabilities, logs, expected):
+    """By 2^-50 of each of its parts, in whatever order the rows come."""
+    parts = 3 + abs(expected - 3)
+    for order in (1, -1):
+        arguments = (np.array(numbers, dtype=float)[::order, None] for numbers in (probabilities, logs))
+        assert _log_density_ratio(*arguments).item() == pytest.approx(expected + 2.0**-50 * parts, rel=0, abs=6e-16)
+
+
+def test_a_density_that_is_zero_in_all_rows_of_a_possible_output_is_an_infinite_ratio_and_else_none():
+    """Impossible outputs have none, possible ones of which nothing can be told an infinite one."""
+    impossible, zero = np.array([[0.0, 0.5, 0.5], [0.0, 0.5, 0.0]]), np.array([[0.0, -np.inf, 0], [1.0, -np.inf, 0]])
+    assert _log_density_ratio(impossible, zero).tolist() == [0.0, np.inf, np.inf]
+
+
+def test_a_density_ratio_that_equals_the_budget_is_kept_to():
+    """It is rounded up already; the next smaller budget is exceeded."""
+    law = ExponentialDensity(np.array([[1.0], [-1.0]]))
+    table = TabulatedMechanism.from_edges([0, 1], [0, 1], [[1.0], [1.0]], 2.0, within=law)
+    most = float(log_ratios(table).max())
+    assert 1 < most < 1 + 1e-14
+    assert not verify(table, epsilon=most).failures
+    assert len(verify(table, epsilon=float(np.nextafter(most, 0))).failures) == 1
+
+
+@pytest.mark.parametrize(("bias", "ok"), [(2e-9 + 5.4e-14, True), (2e-9 + 6e-14, False), (-3e-9, False)])
+def test_a_bias_in_doubles_may_be_a_billionth_of_the_domain_and_a_rounding_of_the_reports(bias, ok):
+    """Here 2e-9 + 2^-46 * 4; what no row can report counts for nothing."""
+    outputs = [-4 + bias, bias, 1e9]
+    matrix = [[0.75, 0.25, 0.0], [0.25, 0.75, 0.0]]
+    source = Provenance("x", {"unbiased": True})
+    table = TabulatedMechanism.from_points([-3, -1], outputs, matrix, 1.1, provenance=source)
+    assert (not verify(table).failures) == ok
+
+
+def test_what_is_drawn_from_must_be_proved_unless_doubles_are_allowed():
+    """And not broken in either form; an exact table must be proved in any case."""
+    ends, matrix = np.array([0.0, 1.0]), np.array([[0.75, 0.25], [0.25, 0.75]])
+    exact = [TabulatedMechanism(ends, ends, ends, matrix, epsilon, exact=True) for epsilon in (1.1, 1.0)]
+    doubles = [two_by_two(0.75, 0.75, epsilon) for epsilon in (1.1, 1.0)]
+    for allowed in (True, False):
+        require_usable(exact[0], allow_unproved=allowed)
+        with pytest.raises(
+            TableError, match=r"log-ratio must be at most 1, got .* 6755399441055744 / 2251799813685248"
+        ):
+            require_usable(exact[1], allow_unproved=allowed)
+    require_usable(doubles[0], allow_unproved=True)
+    with pytest.raises(TableError, match="a table must be exact to be proved, got doubles"):
+        require_usable(doubles[0], allow_unproved=False)
+    with pytest.raises(TableError, match=r"log-ratio must be at most 1, got .* at output 0$"):
+        require_usable(doubles[1], allow_unproved=True)
+
+
+def test_another_budget_than_the_claimed_one_can_be_required():
+    ends, matrix = np.array([0.0, 1.0]), np.array([[0.75, 0.25], [0.25, 0.75]])
+    require_proved(TabulatedMechanism(ends, ends, ends, matrix, 1.0, exact=True), epsilon=1.1)
+    with pytest.raises(TableError, match=r"log-ratio must be at most 1\.05"):
+        require_proved(TabulatedMechanism(ends, ends, ends, matrix, 1.1, exact=True), epsilon=1.05)

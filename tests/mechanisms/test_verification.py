@@ -239,7 +239,7 @@ def test_what_is_drawn_from_must_be_proved_unless_doubles_are_allowed():
     for allowed in (True, False):
         require_usable(exact[0], allow_unproved=allowed)
         with pytest.raises(
-            TableError, match=r"log-ratio must be at most 1, got .* 6755399441055744 / 2251799813685248"
+            TableError, match=r"log-ratio must be at most 1, got .* / 2251799813685248"
         ):
             require_usable(exact[1], allow_unproved=allowed)
     require_usable(doubles[0], allow_unproved=True)

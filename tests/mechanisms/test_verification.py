@@ -238,9 +238,7 @@ def test_what_is_drawn_from_must_be_proved_unless_doubles_are_allowed():
     doubles = [two_by_two(0.75, 0.75, epsilon) for epsilon in (1.1, 1.0)]
     for allowed in (True, False):
         require_usable(exact[0], allow_unproved=allowed)
-        with pytest.raises(
-            TableError, match=r"log-ratio must be at most 1, got .* / 2251799813685248"
-        ):
+        with pytest.raises(TableError, match=r"log-ratio must be at most 1, got .* / 2251799813685248"):
             require_usable(exact[1], allow_unproved=allowed)
     require_usable(doubles[0], allow_unproved=True)
     with pytest.raises(TableError, match="a table must be exact to be proved, got doubles"):

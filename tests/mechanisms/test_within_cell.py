@@ -43,6 +43,18 @@ def test_rounding_never_takes_a_report_out_of_its_cell():
     assert place(low, high, np.array([0]), np.array([1.0])) == np.nextafter(0.1, 0.0)
 
 
+def test_a_uniform_law_has_its_moments_and_the_same_density_in_all_rows_and_spends_nothing_on_points():
+    """Cells that do not begin at zero; points are drawn without a source of randomness."""
+    mean, variance = Uniform().moments(np.array([1.0, 2.0]), np.array([4.0, 2.0]), 3)
+    assert mean.tolist() == [[2.5, 2.0]] * 3
+    assert variance.tolist() == [[0.75, 0.0]] * 3
+    for logs in Uniform().log_end_densities(np.array([1.0, 2.0]), np.array([4.0, 2.0]), 3):
+        assert logs.tolist() == [[0.0, 0.0]] * 3
+    points, columns = np.array([1.0, 2.0]), np.array([1, 0, 1])
+    assert Uniform().draw(points, points, columns, columns, None).tolist() == [2.0, 1.0, 2.0]
+    assert Uniform().draw_exact(points, points, columns, None).tolist() == [2.0, 1.0, 2.0]
+
+
 @pytest.mark.parametrize("tilt", [-1.0, -0.3, 0.0, 0.7, 1.0])
 def test_linear_moments_and_draws_follow_the_density(tilt):
     """Quadrature to 1e-11; a Kolmogorov-Smirnov test of the draws at one in a million."""

@@ -200,7 +200,7 @@ def test_tails_of_different_rates_have_an_infinite_ratio():
 def test_the_doubles_that_can_come_out_do_not_depend_on_the_row():
     """Positions lie on one grid for all rows of an output: the low bits of a report betray nothing."""
     low, high = np.array([0.0]), np.array([1.0])
-    for law in (LinearDensity(np.array([[0.0], [-0.9]])), ExponentialDensity(np.array([[0.1], [-0.9]]))):
+    for law in (LinearDensity(np.array([[0.0], [-0.9]])), ExponentialDensity(np.array([[0.1], [-0.9]])), Uniform()):
         for row in (0, 1):
             rows = np.full(1000, row)
             sample = law.draw(low, high, rows, np.zeros(1000, dtype=int), np.random.default_rng(row))

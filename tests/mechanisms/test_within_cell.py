@@ -166,6 +166,17 @@ def test_at_a_point_all_rows_have_the_same_density(law):
 
 
 @pytest.mark.parametrize("kind", [LinearDensity, ExponentialDensity])
+def test_a_laws_parameters_are_copied_and_cannot_be_changed(kind):
+    """Or a table could be broken after it was verified."""
+    given = np.array([[0.5]])
+    (kept,) = kind(given).parameters().values()
+    given[0, 0] = 0.0
+    assert kept.item() == 0.5
+    with pytest.raises(ValueError, match="read-only"):
+        kept[0, 0] = 0.0
+
+
+@pytest.mark.parametrize("kind", [LinearDensity, ExponentialDensity])
 def test_outputs_are_taken_in_the_order_asked_for(kind):
     """All rows of them."""
     (taken,) = kind(np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])).take(np.array([2, 0])).parameters().values()

@@ -16,6 +16,7 @@ from optldp.mechanisms import (
     TableError,
     TabulatedMechanism,
     exponential_below,
+    prove,
     require_private,
     require_proved,
     verify,
@@ -252,3 +253,19 @@ def test_another_budget_than_the_claimed_one_can_be_required():
     require_proved(TabulatedMechanism(ends, ends, ends, matrix, 1.0, exact=True), epsilon=1.1)
     with pytest.raises(TableError, match=r"log-ratio must be at most 1\.05"):
         require_proved(TabulatedMechanism(ends, ends, ends, matrix, 1.1, exact=True), epsilon=1.05)
+
+
+def test_an_exact_table_breaks_what_its_proof_says_and_no_other():
+    """Whole numbers decide, of another budget too, which is named; a bias of 1e-10 is none in doubles."""
+    source = Provenance("x", {"unbiased": True})
+    knots, matrix = np.array([0.0, 1.0]), np.array([[0.75, 0.25], [0.25, 0.75]])
+    ends = np.array([-0.5, 1.5]) + 1e-10
+    biased = TabulatedMechanism(knots, ends, ends, matrix, 1.1, provenance=source, exact=True)
+    (said,) = verify(biased).failures
+    assert (said,) == prove(biased).failures
+    assert "an exact table that claims to be unbiased" in said
+    assert not verify(TabulatedMechanism(knots, ends, ends, matrix, 1.1, provenance=source)).failures
+    result = verify(biased, epsilon=1.0)
+    assert result.epsilon == 1.0
+    assert result.failures == prove(biased, epsilon=1.0).failures
+    assert len(result.failures) == 2

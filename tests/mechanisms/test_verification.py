@@ -1,5 +1,7 @@
 """Verification: what it finds in honest tables, and what it does not let pass."""
 
+import copy
+import pickle
 import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -269,3 +271,29 @@ def test_an_exact_table_breaks_what_its_proof_says_and_no_other():
     assert result.epsilon == 1.0
     assert result.failures == prove(biased, epsilon=1.0).failures
     assert len(result.failures) == 2
+
+
+def test_tiny_probabilities_do_not_hide_a_ratio_between_likelier_rows():
+    """Beside a column of probability 1e-300 the ratio is as near, though logarithms of it round to 1e-13."""
+    tilt = 0.25
+    law = LinearDensity(np.array([[-tilt, 0.0], [tilt * (1 - 5e-14), 0.0], [tilt, 0.0]]))
+    matrix = [[1e-300, 1 - 1e-300]] * 3
+    table = TabulatedMechanism.from_edges([0, 1, 2], [0, 1, 2], matrix, 1.0, within=law)
+    with localcontext() as context:
+        context.prec = 60
+        truth = ((1 + Decimal(tilt)) / (1 - Decimal(tilt))).ln()
+        assert truth <= Decimal(verify(table).max_log_ratio) <= truth * (1 + Decimal("1e-13"))
+
+
+def test_what_was_proved_cannot_be_changed_afterwards():
+    """Neither the numbers, nor by a copy's, nor by a class of one's own."""
+    ends = np.array([0.0, 1.0])
+    table = TabulatedMechanism(ends, ends, ends, np.array([[0.75, 0.25], [0.25, 0.75]]), 1.1, exact=True)
+    _ = table.sample([0.5])
+    for made in (table, copy.deepcopy(table), pickle.loads(pickle.dumps(table))):
+        for array in (made.numerators, made.probabilities, made.knots, made._exact_law.cumulative):
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0
+    for final in (TabulatedMechanism, CategoricalTable):
+        with pytest.raises(TypeError, match=f"{final.__name__} is final"):
+            type("Liar", (final,), {})

@@ -201,8 +201,8 @@ def test_the_output_of_the_largest_ratio_is_named(epsilon):
     [([0.5, 0.5], [2, -1], 3.0), ([0.75, 0.25], [2, -1], 3 + np.log(3)), ([0.25, 0.75], [2, -1], 3 - np.log(3))],
 )
 def test_a_ratio_of_densities_is_that_of_masses_and_shapes_rounded_up(probabilities, logs, expected):
-    """By 2^-50 of each of its parts, in whatever order the rows come."""
-    parts = 3 + abs(expected - 3)
+    """By 2^-49 of the largest log-ratio of masses and the largest logarithm, in whatever order the rows come."""
+    parts = 2 * (2 + abs(expected - 3))
     for order in (1, -1):
         arguments = (np.array(numbers, dtype=float)[::order, None] for numbers in (probabilities, logs))
         assert _log_density_ratio(*arguments).item() == pytest.approx(expected + 2.0**-50 * parts, rel=0, abs=6e-16)

@@ -21,6 +21,7 @@ from optldp.mechanisms import (
     prove,
     require_private,
     require_proved,
+    verification,
     verify,
 )
 from optldp.mechanisms.verification import _log_density_ratio, log_ratios, require_usable
@@ -204,8 +205,10 @@ def test_a_ratio_of_densities_is_that_of_masses_and_shapes_rounded_up(probabilit
     """By 2^-49 of the largest log-ratio of masses and the largest logarithm, in whatever order the rows come."""
     parts = 2 * (2 + abs(expected - 3))
     for order in (1, -1):
-        arguments = (np.array(numbers, dtype=float)[::order, None] for numbers in (probabilities, logs))
-        assert _log_density_ratio(*arguments).item() == pytest.approx(expected + 2.0**-50 * parts, rel=0, abs=6e-16)
+        both = np.array([[0.5, 0.5], probabilities]).T[::order], np.array([[0.0, 8.0], logs]).T[::order]
+        first, second = _log_density_ratio(*both).tolist()
+        assert first == 8 * (1 + 2.0**-49)
+        assert second == pytest.approx(expected + 2.0**-50 * parts, rel=0, abs=6e-16)
 
 
 def test_a_density_that_is_zero_in_all_rows_of_a_possible_output_is_an_infinite_ratio_and_else_none():
@@ -297,3 +300,19 @@ def test_what_was_proved_cannot_be_changed_afterwards():
     for final in (TabulatedMechanism, CategoricalTable):
         with pytest.raises(TypeError, match=f"{final.__name__} is final"):
             type("Liar", (final,), {})
+
+
+def test_ratios_are_those_of_each_output_and_of_impossible_ones_none():
+    """To the last bits: where the law is row-free nothing is rounded up. Beyond all doubles is infinite."""
+    matrix = [[0.3, 0.6, 0.0, 0.1], [0.3, 0.3, 0.0, 0.4], [0.5, 0.1, 0.0, 0.4]]
+    found = log_ratios(TabulatedMechanism.from_points([0, 1, 2], [0, 1, 2, 3], matrix, 2.0))
+    np.testing.assert_allclose(found, np.log([5 / 3, 6, 1, 4]), rtol=4e-16, atol=0)
+    tiny = [[1.0, 5e-324], [0.5, 0.5]]
+    assert log_ratios(TabulatedMechanism.from_points([0, 1], [0, 1], tiny, 2.0))[1] == np.inf
+
+
+@pytest.mark.parametrize("beyond", [Fraction(0), Fraction(1, 2**128)])
+def test_a_ratio_of_doubles_that_is_the_bound_itself_is_kept_to(beyond, monkeypatch):
+    """The bound is put to three, and to a hair less."""
+    monkeypatch.setattr(verification, "exponential_below", lambda budget: 3 - beyond)
+    assert len(verify(two_by_two(0.75, 0.75), epsilon=np.log(3)).failures) == (beyond > 0)

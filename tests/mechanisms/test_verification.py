@@ -213,8 +213,9 @@ def test_a_ratio_of_densities_is_that_of_masses_and_shapes_rounded_up(probabilit
 
 def test_a_density_that_is_zero_in_all_rows_of_a_possible_output_is_an_infinite_ratio_and_else_none():
     """Impossible outputs have none, possible ones of which nothing can be told an infinite one."""
-    impossible, zero = np.array([[0.0, 0.5, 0.5], [0.0, 0.5, 0.0]]), np.array([[0.0, -np.inf, 0], [1.0, -np.inf, 0]])
-    assert _log_density_ratio(impossible, zero).tolist() == [0.0, np.inf, np.inf]
+    probabilities = np.array([[0.0, 0.5, 0.5, 0.5], [0.0, 0.5, 0.0, 0.5]])
+    logs = np.array([[1.0, -np.inf, 0.0, 0.0], [1.0, -np.inf, 0.0, 0.0]])
+    assert _log_density_ratio(probabilities, logs).tolist() == [0.0, np.inf, np.inf, 0.0]
 
 
 def test_a_density_ratio_that_equals_the_budget_is_kept_to():

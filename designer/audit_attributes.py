@@ -110,7 +110,7 @@ class AttributeKind(Kind):
 
         return [
             *families,
-            Family(STATED, "the tables' log-ratio for all that is reported, in thousandths,", together, True),
+            Family(STATED, "the tables' log-ratio for all that is reported, in thousandths", together, True),
         ]
 
     @property

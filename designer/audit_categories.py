@@ -83,7 +83,7 @@ class CategoryKind(Kind):
             def ratio(columns: Columns) -> np.ndarray:
                 return _looked_up(stated, columns[REPORT])
 
-            return [("the table's log-ratio, in thousandths,", ratio, True)]
+            return [("the table's log-ratio, in thousandths", ratio, True)]
         if isinstance(mechanism, LocalHashing):
 
             def supports(columns: Columns) -> np.ndarray:

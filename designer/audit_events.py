@@ -14,10 +14,12 @@ import numpy as np
 
 from ..mechanisms import TabulatedMechanism
 from ..mechanisms.outputs import locate_outputs
+from .audit_digits import DIGITS, MODULI, digit, last_digit, last_words, leading_place, remainders, signed_words
 
-SINGLE, BITS, OUTPUTS, PARTS, PLACE, CODES, STATED = (
+SINGLE, BITS, ARITHMETIC, OUTPUTS, PARTS, PLACE, CODES, STATED = (
     "single reports",
     "last bits and bytes",
+    "decimal digits, and remainders of the 64 bits",
     "outputs, cells, and reports that are none",
     "tails and parts of cells",
     "places in cells",
@@ -97,6 +99,10 @@ class Family:
         codes = self.codes(columns)
         if not self.known.size:
             return np.zeros(codes.size, dtype=np.intp)
+        if self.known[0] >= 0 and self.known[-1] < MOST_KNOWN:  # looking up is faster than searching
+            table = np.full(MOST_KNOWN + 1, self.known.size)
+            table[self.known] = np.arange(self.known.size)
+            return table[np.minimum(codes.view(np.uint64), MOST_KNOWN).view(np.intp)]
         place = np.minimum(np.searchsorted(self.known, codes), self.known.size - 1)
         return np.where(self.known[place] == codes, place, self.known.size)
 
@@ -159,6 +165,7 @@ def families_of(columns: Columns, tables: Mapping[str, TabulatedMechanism]) -> l
         values = columns[name]
         if np.issubdtype(values.dtype, np.floating):
             found += _of_bits(name)
+            found += _of_arithmetic(name, leading_place(values))
             found += _of_cuts(name, values, tables.get(name))
             if name in tables:
                 found += _of_outputs(name, tables[name])
@@ -183,6 +190,22 @@ def _of_bits(name: str) -> list[Family]:
 
     exact = Family(SINGLE, f"{name} is exactly", bits, show=lambda code: repr(float(np.int64(code).view(np.float64))))
     return [exact, *map(last, LOW_BITS), *map(byte, range(8))]
+
+
+def _of_arithmetic(name: str, lead: int) -> list[Family]:
+    """Remainders of the 64 bits; decimal digits from 10^lead on, and the last that is not zero; all with the sign."""
+
+    def remainder(modulus: int) -> Family:
+        label = f"the remainder of the 64 bits of {name} by {modulus}, with its sign"
+        return Family(ARITHMETIC, label, lambda columns: remainders(columns[name], modulus), show=signed_words)
+
+    def decimal(place: int) -> Family:
+        label = f"the digit of {name} at 1e{lead - place}, with its sign"
+        return Family(ARITHMETIC, label, lambda columns: digit(columns[name], lead, place), show=signed_words)
+
+    label = f"the last digit of {name} that is not zero, of {DIGITS}, with its sign and the zeros that follow"
+    last = Family(ARITHMETIC, label, lambda columns: last_digit(columns[name]), show=last_words)
+    return [*map(remainder, MODULI), *map(decimal, range(DIGITS)), last]
 
 
 def _of_cuts(name: str, values: np.ndarray, table: TabulatedMechanism | None) -> list[Family]:
@@ -212,14 +235,13 @@ def _of_cuts(name: str, values: np.ndarray, table: TabulatedMechanism | None) ->
 
 def _of_outputs(name: str, table: TabulatedMechanism) -> list[Family]:
     """Outputs, those that are none; equal parts of cells, and the digits of a report's place in its cell."""
+
+    def foreign(columns: Columns) -> np.ndarray:
+        return (_outputs(table, columns[name]) < 0).astype(np.int64)
+
     families = [
         Family(OUTPUTS, f"{name} is an output", lambda columns: _outputs(table, columns[name]), show=_output_words),
-        Family(
-            OUTPUTS,
-            f"{name} is no output of the table",
-            lambda columns: (_outputs(table, columns[name]) < 0).astype(np.int64),
-            show=lambda code: "true" if code else "false",
-        ),
+        Family(OUTPUTS, f"{name} is no output of the table", foreign, show=lambda code: "true" if code else "false"),
     ]
     if (np.isfinite(table.low) & np.isfinite(table.high) & (table.low < table.high)).any():
 

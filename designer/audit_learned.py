@@ -65,7 +65,7 @@ def learned_family(columns: Columns, which: np.ndarray) -> Family | None:
             score = model.predict_proba(bytes_of(given))[:, 1]
         return np.floor(score * PARTS).astype(np.int64)
 
-    return Family(LEARNED, f"a classifier's score of the raw bytes, in {PARTS} parts,", codes, ordered=True).fitted(
+    return Family(LEARNED, f"a classifier's score of the raw bytes, in {PARTS} parts", codes, ordered=True).fitted(
         columns
     )
 

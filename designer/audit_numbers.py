@@ -72,7 +72,7 @@ def stated_family(name: str, table: TabulatedMechanism, one: np.ndarray, other: 
     def codes(columns: Columns) -> np.ndarray:
         return stated[locate_outputs(table.low, table.high, table.within, columns[name])]
 
-    return Family(STATED, f"the table's log-ratio for {name}, in thousandths,", codes, ordered=True)
+    return Family(STATED, f"the table's log-ratio for {name}, in thousandths", codes, ordered=True)
 
 
 def checked_numbers(reports: object, many: int) -> np.ndarray:

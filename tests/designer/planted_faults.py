@@ -100,6 +100,18 @@ def last_bit(x, y, rng):
     return with_bits(y, 1, x > 0)
 
 
+def last_decimal(x, y, rng):
+    """Nine digits after the point, the last of them even for positive values and odd for others."""
+    billionths = np.rint(y * 1e9).astype(np.int64)
+    return (billionths + ((billionths & 1) != (x <= 0))) / 1e9
+
+
+def multiple_of_three(x, y, rng):
+    """The 64 bits are a multiple of three for positive values, and one more for others."""
+    raw = y.view(np.uint64)
+    return (raw - raw % np.uint64(3) + (x <= 0).astype(np.uint64)).view(np.float64)
+
+
 def middle_bits(x, y, rng):
     """Sixteen places of the value in the bits from the 24th on."""
     return with_bits(y, 15 << 24, ((x + 1) * 7.99).astype(np.int64) << 24)
@@ -375,6 +387,8 @@ MILLION = 1_000_000
 
 FAULTS: dict[str, Fault] = {
     "the last bit tells the value": Fault(cells(), changed(cells(), last_bit)),
+    "the last decimal digit tells the value": Fault(cells(), changed(cells(), last_decimal)),
+    "the remainder of the bits by three tells the value": Fault(cells(), changed(cells(), multiple_of_three)),
     "bits in the middle tell the value": Fault(cells(), changed(cells(), middle_bits)),
     "two bits tell the value together": Fault(cells(), changed(cells(), parity_of_bits)),
     "a bit that tells the value in some places": Fault(cells(), changed(cells(), bit_in_some_places), learned=True),

@@ -43,7 +43,7 @@ def one_line_errors(command: Callable[P, None]) -> Callable[P, None]:
             say(f"error: files must be usable, got {error.filename!r}: {error.strerror or error}")
             raise typer.Exit(BAD_INPUT) from None
         except MemoryError:
-            say("error: the problem must fit in memory: use fewer --knots")
+            say("error: the problem must fit in memory: use fewer --knots, or a smaller file")
             raise typer.Exit(BAD_INPUT) from None
         except KeyboardInterrupt:
             say("interrupted")
@@ -113,7 +113,9 @@ def say_of_reports(facts: Mapping[str, Any]) -> None:
         say("note: these reports are simulated: whoever knows the seed can undo their noise, so they protect nobody")
     if facts["skipped"]:
         first = "; ".join(facts["skipped_first"])
-        say(f"note: {facts['skipped']} rows hold no report and were left out, the first of them {first}")
+        one = facts["skipped"] == 1
+        rows = "1 row holds no report and was" if one else f"{facts['skipped']} rows hold no report and were"
+        say(f"note: {rows} left out, the first of them {first}")
 
 
 def _plain(value: Any) -> Any:

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-_FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
-"""How a cell begins that a spreadsheet may run: also with the wide forms of the four signs, or after space."""
+_FORMULA = re.compile(r"(.*[;,|\t])?\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]", re.DOTALL)
+"""How a cell begins that a spreadsheet may run: also with the wide forms of the four signs, after space, or behind what
+separates cells in other countries' files."""
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 """A number with a sign is one and runs nothing."""

@@ -39,6 +39,12 @@ NO_EXTENSIONS: dict[str, str | bool | int | float | list[str]] = {
 }
 """A file is read by what is here: nothing is fetched from anywhere because of what it holds or is called."""
 
+FEW_ROWS, ROWS_A_BYTE = 2**20, 16
+"""A Parquet file may hold so many rows, and so many more for each of its bytes: a report of two outputs takes a bit."""
+
+FEW_BYTES, BYTES_A_BYTE = 2**25, 64
+"""And unpack to so many bytes; equal cells that are said once for thousands of rows do not count."""
+
 _PLAIN_PATH = re.compile(r"[^*?\[\]{}\\\ud800-\udfff]*")
 """Paths that mean the file and nothing else to duckdb, too."""
 
@@ -96,7 +102,7 @@ def open_file(connection: duckdb.DuckDBPyConnection, path: FilePath) -> tuple[du
     """
     extension, file = extension_of(path), _existing(path)
     if extension == ".parquet":
-        relation = _relation(connection, file, lambda name: connection.read_parquet(name, hive_partitioning=False))
+        relation = _relation(connection, file, lambda name: _parquet_relation(connection, name, file))
         return relation, list(relation.columns)
     names = _header(file)
     return _relation(connection, file, lambda name: _csv_relation(connection, name, len(names))), names
@@ -120,6 +126,21 @@ def open_tolerant(connection: duckdb.DuckDBPyConnection, path: FilePath) -> tupl
     names, table = _header(file), _new_name()
     load_rows(connection, file, len(names), table)
     return connection.table(table), names
+
+
+def _parquet_relation(connection: duckdb.DuckDBPyConnection, name: str, file: Path) -> duckdb.DuckDBPyRelation:
+    """The rows of a Parquet file that holds no more of them, and no more text, than its size can account for."""
+    size = file.stat().st_size
+    rows = connection.execute("SELECT num_rows FROM parquet_file_metadata(?)", [name]).fetchall()[0][0]
+    if rows > (most := FEW_ROWS + ROWS_A_BYTE * size):
+        raise InputError(f"{str(file)!r} of {size} bytes must hold at most {most} rows, got {rows}: write it as CSV")
+    query = "SELECT sum(total_uncompressed_size) FROM parquet_metadata(?)"
+    unpacked = connection.execute(query, [name]).fetchall()[0][0] or 0
+    if unpacked > (most := FEW_BYTES + BYTES_A_BYTE * size):
+        raise InputError(
+            f"{str(file)!r} of {size} bytes must unpack to at most {most}, got {unpacked}: write it as CSV"
+        )
+    return connection.read_parquet(name, hive_partitioning=False)
 
 
 def _existing(path: FilePath) -> Path:

@@ -5,13 +5,14 @@ Exit code 0: proved; 1: not so, for the reason that one line gives; 2: no file t
 
 import hashlib
 import json
+import re
 import struct
 import sys
 from fractions import Fraction
 from itertools import pairwise
 from math import fsum, inf, isfinite, nextafter
 
-D, MOST_BYTES = 2**53, 2**27
+D, MOST_BYTES, MOST_PARSED, MOST_KNOTS = 2**53, 2**25, 160 * 2**20, 2**15
 MEMBERS = "checksum denominator epsilon format high knots low numerators prior provenance units within"
 LAWS = {"uniform": "kind", "geometric-tails": "kind ratio step"}
 
@@ -113,6 +114,8 @@ def prove(table):
     need(table["checksum"] == "sha256:" + digest.hexdigest(), "the checksum must fit")
     epsilon, floats = number(table["epsilon"], "epsilon"), numbers(table["knots"], "knots")
     need(1e-6 <= epsilon <= 16, "epsilon must be in [1e-6, 16]")
+    most = max(len(floats), len(table["low"]))
+    need(most <= MOST_KNOTS, f"a table must have at most {MOST_KNOTS} knots and outputs, got {most}")
     need(len(floats) > 1 and all(a < b for a, b in pairwise(floats)), "knots must increase, two at least")
     need(1e-100 < floats[-1] - floats[0] < 1e100, "knots must span 1e-100 to 1e100")
     within, kind = table["within"], str(table["within"]["kind"])
@@ -147,6 +150,9 @@ def prove(table):
 def read(content):
     """The JSON value of a file's bytes, strictly: UTF-8, no key twice, no NaN."""
     need(len(content) <= MOST_BYTES, f"a table must be at most {MOST_BYTES} bytes")
+    taken = 40 * content.count(b",") + 500 * content.count(b"[") + 2000 * (content.count(b"{") + content.count(b":"))
+    need(len(content) + taken <= MOST_PARSED, "a table must not be of so many parts")
+    need(not re.search(rb"[0-9]{4001}", content), "a number must have at most 4000 digits in a row")
     text = content.decode(errors="replace")
     need(text.encode() == content, "a table must be text in UTF-8")
     return json.loads(text, object_pairs_hook=without_repeats)  # NaN and infinities are read, and refused by `number`

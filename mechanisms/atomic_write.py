@@ -37,7 +37,7 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
     path = Path(target)
     if os.path.isdir(path):  # false, not an error, for a name too long to exist
         raise InputError(f"the output must be a file, got the folder {str(path)!r}")
-    temporary = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{path.suffix}")
+    temporary = path.with_name(f".optldp-{secrets.token_hex(8)}{path.suffix}")  # no letters that a library may not take
     try:
         yield temporary
         os.replace(temporary, path)

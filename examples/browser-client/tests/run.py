@@ -14,6 +14,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 from chromium import Chromium
@@ -76,7 +77,7 @@ def check_audit(folder: Path, said: dict[str, Any]) -> None:
 def check_browser_reports(browser: Chromium, origin: str, said: dict[str, Any]) -> None:
     """A page that fetches a table and perturbs counts the outputs as often as the table says, without complaint."""
     browser.forget()
-    query = f"table=/tables/{said['file']}&value={said['value']!r}&reports={REPORTS}"
+    query = f"table=/tables/{said['file']}&value={quote(repr(said['value']))}&reports={REPORTS}"
     browser.open(f"{origin}/tests/sampling-page.html?{query}", "document.getElementById('counts').textContent")
     check_frequencies(np.array(json.loads(browser.run("document.getElementById('counts').textContent"))), said)
     require(not browser.complaints, browser.complaints)

@@ -114,7 +114,7 @@ def test_a_file_that_is_not_there_is_another_matter(tmp_path):
 
 
 def test_a_file_too_large_to_be_a_table_is_refused_unread(tmp_path):
-    """Sparse on disk, 128 MiB and a byte."""
+    """Sparse on disk, 32 MiB and a byte."""
     with (tmp_path / "table.json").open("wb") as file:
         file.truncate(2**25 + 1)
     said = audited(tmp_path / "table.json")

@@ -53,18 +53,19 @@ def examine(module: str, tests: list[str], listed: set[tuple[str, str]]) -> Foun
         trial(name, path, path.read_text(), tests, 600.0, show=True)
         sys.exit(f"{module}: its tests must pass without a mutation")
     limit = SLOWER * (time.monotonic() - started) + 2
-    killed, met, survivors, faults = 0, set(), [], []
+    killed, equivalent, met, survivors, faults = 0, 0, set(), [], []
     for one in mutants(path.read_text()):
         survives, key = trial(name, path, one.source, tests, limit), (one.line, one.becomes)
         met |= {key} & listed
         killed += not survives
+        equivalent += survives and key in listed
         if survives and key not in listed:
             survivors.append(key)
             print(f"SURVIVES {module}\n  - {one.line}\n  + {one.becomes}", flush=True)
         elif not survives and key in listed:
             faults.append(f"{module}: listed as equivalent, but a test fails: {one.becomes}")
     faults += [f"{module}: listed as equivalent, but there is no such mutant: {new}" for _, new in listed - met]
-    return Found(module, killed, len(met), tuple(survivors), tuple(faults))
+    return Found(module, killed, equivalent, tuple(survivors), tuple(faults))
 
 
 def main() -> None:

@@ -361,7 +361,9 @@ class TestParts:
         monkeypatch.setattr(MODULE, "certified_bound", lambda *_: 0.0)
         program = UnbiasedProgram(np.array([-0.75, -0.375, 0.375, 0.75]), np.full(4, 0.25), 3.0)
         none, atoms = np.zeros(4), np.array([0.0, 1.0, -2.0, 0.0])
-        assert MODULE._with_atoms(program, none, none, none, atoms) == pytest.approx(-18 * 2.0**-53 / 2, rel=1e-9)
+        assert MODULE._with_atoms(program, none, none, none, atoms) == pytest.approx(
+            -18 * 2.0**-53 / 2, rel=1e-9, abs=0
+        )
 
     def test_roots_are_accurate_and_in_order(self):
         """Of a parabola, of one with hardly any weight, where the naive formula cancels, and of a line."""

@@ -76,7 +76,7 @@ def estimate_bundle(
     """Estimate from one file of reports, write what was asked for, and print."""
     from ..mechanisms import Bundle, InputError
     from .report_columns import LEVEL_COLUMN
-    from .report_reading import read_reports
+    from .report_reading import accounted, read_reports
 
     mechanism = mechanisms[0]
     if len(mechanisms) > 1 or not isinstance(mechanism, Bundle):
@@ -89,7 +89,8 @@ def estimate_bundle(
         drop_missing=options.drop_missing,
         skip_invalid=options.skip_invalid,
     )
-    found = _found(mechanism, read.reports, options)
+    with accounted(read.skipped):
+        found = _found(mechanism, read.reports, options)
     facts = found.facts | told_of_reports(read.simulated, read.skipped)
     figure = None
     if plot is not None:

@@ -114,7 +114,7 @@ def estimate_command(
     """
     from ..estimators import InputGrid, SkippedRows, collect, estimate_mean
     from ..mechanisms import Bundle, InputError, TabulatedMechanism, load_mechanism
-    from .report_reading import holds_simulated, read_reports
+    from .report_reading import accounted, holds_simulated, read_reports
 
     started = time.perf_counter()
     if len(files) % 2:
@@ -145,7 +145,9 @@ def estimate_command(
     if alone:
         read = read_reports(tables[0], files[1], column=column, drop_missing=drop_missing, skip_invalid=skip_invalid)
         told = told_of_reports(read.simulated, read.skipped)
-        _print_mean(estimate_mean(tables[0], read.reports, level=level, winsorise=winsorise), told, as_json)
+        with accounted(read.skipped):
+            found = estimate_mean(tables[0], read.reports, level=level, winsorise=winsorise)
+        _print_mean(found, told, as_json)
         return
     refuse_given("for the plain mean of one table", {"--winsorise": winsorise})
     names, skipped = _service_names(files[::2]), SkippedRows()

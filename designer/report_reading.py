@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,7 +148,9 @@ def read_reports(
 
 
 def _failing(kind: _Kind, columns: list[np.ndarray]) -> np.ndarray:
-    """Rows that hold no report, each different one of them looked at once."""
+    """Rows that hold no report, each different one of them looked at once, or all at a glance."""
+    if kind.wrong is not None:
+        return np.flatnonzero(kind.wrong(columns))
     try:
         kind.parse(columns)
     except InputError:
@@ -178,6 +181,15 @@ def _require_reports(where: str, skipped: SkippedRows, n: int) -> None:
         )
 
 
+@contextmanager
+def accounted(skipped: SkippedRows) -> Iterator[None]:
+    """Say in an error what rows were left out before it: what is left may be too little to estimate from."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{error}{_left_out(skipped)}") from None
+
+
 def _left_out(skipped: SkippedRows) -> str:
     return f": {skipped}" if skipped.count else ""
 
@@ -186,7 +198,8 @@ def _left_out(skipped: SkippedRows) -> str:
 class _Kind:
     """How the reports of a mechanism stand in columns: their names, which hold numbers, and what makes reports of them.
 
-    `parse` raises InputError for rows that hold no report; `shown` says so of one row.
+    `parse` raises InputError for rows that hold no report, `wrong` says which, where that can be seen of all at once;
+    `shown` says so of one row.
     """
 
     columns: tuple[str, ...]
@@ -194,6 +207,7 @@ class _Kind:
     parse: Callable[[Sequence[np.ndarray]], Any]
     none: str = "no report of this mechanism"
     may_be_blank: bool = False
+    wrong: Callable[[Sequence[np.ndarray]], np.ndarray] | None = None
 
     def shown(self, row: Sequence[Any]) -> str:
         """What to say of a row that is no report."""
@@ -204,7 +218,10 @@ class _Kind:
 
 def _kind_of(mechanism: TabulatedMechanism | Bundle, column: str, level_column: str) -> _Kind:
     if isinstance(mechanism, TabulatedMechanism):
-        return _Kind((column,), (True,), lambda cells: _outputs_of(mechanism, cells[0]), "no output of this table")
+        none = "no output of this table"
+        return _Kind(
+            (column,), (True,), lambda cells: cells[0], none, wrong=lambda cells: mechanism.locate(cells[0]) < 0
+        )
     if isinstance(mechanism, CategoricalMechanism | KeyValueMechanism):
         return _Kind((column,), (False,), lambda cells: mechanism.from_text(cells[0].tolist()))
     if isinstance(mechanism, PersonalisedMechanism):
@@ -213,11 +230,6 @@ def _kind_of(mechanism: TabulatedMechanism | Bundle, column: str, level_column: 
         names = mechanism.attributes
         return _Kind(names, (True,) * len(names), lambda cells: _attributes(mechanism, cells), may_be_blank=True)
     raise InputError(f"reports of {mechanism.kind} are not read from files: use Python")
-
-
-def _outputs_of(table: TabulatedMechanism, reports: np.ndarray) -> np.ndarray:
-    table.output_index(reports)
-    return reports
 
 
 def _levels(mechanism: PersonalisedMechanism, cells: Sequence[np.ndarray]) -> PersonalisedReports:

@@ -199,3 +199,16 @@ def test_whatever_is_in_a_file_of_reports_is_estimated_from_or_refused_in_one_li
 def test_the_kinds_tried_are_all_that_a_file_can_hold(folder):
     assert {type(load_mechanism(folder / f"{name}.json")) for name in MADE} == {type(one) for one in MADE.values()}
     assert np.unique([type(one).__name__ for one in MADE.values()]).size == len(MADE)
+
+
+def test_what_was_left_out_is_said_even_where_too_little_is_left(optldp, refusal):
+    """One report is too few for a standard error; nobody should wonder where the others went."""
+    Path("people.csv").write_text("x\n0\n1\n4\n")
+    column = ["people.csv", "--column", "x"]
+    optldp("design", *column, "--range", 0, 4, "--epsilon", 1, "--knots", 3, "--out", "few.json")
+    optldp("perturb", "few.json", *column, "--out", "few.csv")
+    good = Path("few.csv").read_text().split()[1]
+    Path("bad.csv").write_text("report\n" + good + "\n" + "".join(f"{i}.5e100\n" for i in range(50_000)))
+    said = refusal("estimate", "few.json", "bad.csv", "--skip-invalid")
+    assert "at least 2" in said
+    assert "50000 rows hold no report and were left out: row 2: " in said

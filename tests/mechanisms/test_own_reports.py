@@ -6,7 +6,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from optldp.mechanisms import ExponentialDensity, GeometricTails, LinearDensity, TableError, TabulatedMechanism, Uniform
 from optldp.mechanisms.outputs import locate_outputs
-from optldp.mechanisms.own_reports import kept_inside, refuges
+from optldp.mechanisms.own_reports import kept_inside, refuges, require_own_reports
 from optldp.mechanisms.table_checks import check_outputs
 
 STARTS = [0.0, 5e-324, -5e-324, 1.0, -1.0, 0.1, -1e16, 1e100, 2.0**-1022, -(2.0**-1022), 2.0**53, -9.9e119]
@@ -106,6 +106,20 @@ def test_a_report_goes_to_the_nearest_larger_double_that_is_no_point_else_to_the
     assert places.tolist() == [1.0, 1.0, 1.0]
     kept = kept_inside(low, high, np.array([0, 0, 1, 3]), np.array([one, 99.0, one, 9.0]))
     assert kept.tolist() == [three, three, one, 9.0]
+
+
+def test_a_point_at_the_upper_end_of_a_cell_lies_in_none():
+    """A report is never moved there, and the point stays itself."""
+    points, places = refuges(np.array([0.0, 0.5, 1.0]), np.array([1.0, 0.5, 1.0]))
+    assert points.tolist() == [0.5, 1.0]
+    assert places.tolist() == [climb(0.5, 1), 1.0]
+
+
+def test_a_cell_of_points_alone_is_named():
+    """By its place among the outputs and its ends."""
+    low, high = np.array([0.0, 1.0, 1.0]), np.array([1.0, 1.0, climb(1.0, 1)])
+    with pytest.raises(TableError, match=r"got points only in \[1\.0, 1\.0000000000000002\] at output 2: leave"):
+        require_own_reports(low, high)
 
 
 @pytest.mark.parametrize("law", ["linear", "exponential"])

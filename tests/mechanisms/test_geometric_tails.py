@@ -1,0 +1,61 @@
+"""Geometric tails at their limits: which outputs fit, reports trillions of steps out, both sides alike."""
+
+import numpy as np
+import pytest
+from optldp.mechanisms import GeometricTails, TableError
+
+INF = np.inf
+
+
+@pytest.mark.parametrize("ratio", [0.0, -0.5, 1.0, float("nan")])
+def test_a_ratio_of_zero_or_one_is_refused(ratio):
+    with pytest.raises(TableError, match=f"ratio must be between 0 and 1, got {ratio}"):
+        GeometricTails(1.0, ratio)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "message"),
+    [
+        ([0.0, 1.0, 4.0], [0.0, 2.0, INF], r"there must be only points, got \[1\.0, 2\.0\] at output 1"),
+        ([-INF, 1.0, 3.0, 3.0], [0.0, 1.0, 3.0, INF], r"between the geometric tails, got 3\.0 at output 2"),
+        ([-INF, 0.0, 1.0], [0.0, 0.0, 1.0], r"between the geometric tails, got 0\.0 at output 1"),
+        ([2.0, 3.0, 3.0], [2.0, 3.0, INF], r"between the geometric tails, got 3\.0 at output 1"),
+    ],
+)
+def test_outputs_that_do_not_fit_are_named(low, high, message):
+    with pytest.raises(TableError, match=message):
+        GeometricTails(1.0, 0.5).check(np.array(low), np.array(high), 1)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [([0.0, 3.0], [0.0, INF]), ([-INF, 3.0], [0.0, 3.0]), ([1.0], [1.0]), ([-INF, 1, 2], [0, 1, INF])]
+)
+def test_points_beside_one_tail_two_or_none_fit(low, high):
+    assert GeometricTails(1.0, 0.5).check(np.array(low), np.array(high), 1) is None
+
+
+def test_both_sides_vary_alike_and_points_do_not():
+    low, high = np.array([-INF, 0.0, 3.0]), np.array([-3.0, 0.0, INF])
+    _, variance = GeometricTails(0.5, 0.8).moments(low, high, 2)
+    np.testing.assert_allclose(variance, [[5.0, 0.0, 5.0]] * 2, rtol=1e-14)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_reports_whose_steps_cannot_be_told_apart_are_admitted(side):
+    """Between 2^48 and 2^53 steps of a tenth a report less its end, over the step, may round to a neighbour."""
+    law = GeometricTails(0.1, 1 - 2.0**-50)
+    low, high = (np.array([0.7]), np.array([INF])) if side > 0 else (np.array([-INF]), np.array([-0.7]))
+    rng = np.random.default_rng(1)
+    steps = np.floor(2.0 ** rng.uniform(47, 53, 3000))
+    columns = np.zeros(3000, dtype=np.intp)
+    assert law.contains(low, high, columns, side * (0.7 + steps * 0.1)).all()
+
+
+@pytest.mark.parametrize("ratio", [0.01, 0.5, 0.8, 0.999])
+def test_the_exact_means_are_those_of_the_law_to_the_rounding_of_its_digits(ratio):
+    """Step times r / (1 - r) beyond the ends, as moments have it; points are their own means."""
+    law, low, high = GeometricTails(0.25, ratio), np.array([-INF, 0.5, 3.0]), np.array([-2.0, 0.5, INF])
+    found = [float(mean) for mean in law.exact_means(low, high)]
+    beyond = 0.25 * ratio / (1 - ratio)
+    np.testing.assert_allclose(found, [-2 - beyond, 0.5, 3 + beyond], rtol=1e-13)
+    np.testing.assert_allclose(found, law.moments(low, high, 1)[0][0], rtol=1e-13)

@@ -59,3 +59,26 @@ def test_the_exact_means_are_those_of_the_law_to_the_rounding_of_its_digits(rati
     beyond = 0.25 * ratio / (1 - ratio)
     np.testing.assert_allclose(found, [-2 - beyond, 0.5, 3 + beyond], rtol=1e-13)
     np.testing.assert_allclose(found, law.moments(low, high, 1)[0][0], rtol=1e-13)
+
+
+def test_tails_are_told_by_their_moments_rate_step_and_farthest_chance():
+    """Against sums over the lattice; the farthest report has all 6 digits of its 63 steps."""
+    mean, second, rate, step, farthest = GeometricTails(0.25, 0.5).tails(np.array([3.0]), np.array([INF]))
+    distance, chance = 0.25 * np.arange(2000), 0.5 ** np.arange(1, 2001)
+    np.testing.assert_allclose([mean, second], [chance @ distance, chance @ distance**2], rtol=1e-14)
+    np.testing.assert_allclose(np.exp(-rate * step), 0.5, rtol=1e-14)
+    assert step == 0.25
+    assert farthest == pytest.approx(0.5**64, rel=1e-5)
+    _, second, *_ = GeometricTails(0.25, 0.8).tails(np.array([3.0]), np.array([INF]))
+    chance = 0.2 * 0.8 ** np.arange(2000)
+    np.testing.assert_allclose(second, chance @ distance**2, rtol=1e-12)
+
+
+def test_reports_reach_as_far_as_digits_go_and_a_scale_stretches_the_step():
+    low, high = np.array([-INF, 0.5, 3.0]), np.array([-2.0, 0.5, INF])
+    for scale in (2.0, -2.0):
+        law = GeometricTails(0.25, 0.5).scaled(scale)
+        assert law.parameters() == {"step": 0.5, "ratio": 0.5}
+        nearest, farthest = law.farthest(low, high)
+        assert nearest.tolist() == [-2 - 31.5, 0.5, 3.0]
+        assert farthest.tolist() == [-2.0, 0.5, 3 + 31.5]

@@ -82,3 +82,14 @@ def test_reports_reach_as_far_as_digits_go_and_a_scale_stretches_the_step():
         nearest, farthest = law.farthest(low, high)
         assert nearest.tolist() == [-2 - 31.5, 0.5, 3.0]
         assert farthest.tolist() == [-2.0, 0.5, 3 + 31.5]
+
+
+@pytest.mark.parametrize(("below", "steps"), [((0, 0), 0.0), ((1, 0), 1.0), ((0, 1), 2.0), ((1, 1), 3.0)])
+def test_a_digit_is_one_for_as_many_words_as_its_odds_say(below, steps):
+    """Of the upper 53 bits those below the odds, 134217726 and 2: not the odds themselves, whatever bits follow."""
+    words = iter([((odds - less) << 11) + 2047 for odds, less in zip([134217726, 2], below, strict=True)])
+    low, high, zero = np.array([0.0]), np.array([INF]), np.array([0])
+    drawn = GeometricTails(1.0, 2.0**-26).draw_exact(
+        low, high, zero, lambda size: np.full(size, next(words), dtype=np.uint64)
+    )
+    assert drawn.tolist() == [steps]

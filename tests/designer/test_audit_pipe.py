@@ -1,6 +1,7 @@
 """A sampler behind a pipe: what it prints comes back, and whatever it does wrong ends in one line."""
 
 import os
+import signal
 import sys
 import threading
 import time
@@ -74,9 +75,13 @@ def test_an_interruption_ends_the_command(tmp_path):
             time.sleep(0.01)
         os.kill(os.getpid(), 2)
 
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
     threading.Thread(target=interrupt).start()
-    with pytest.raises(KeyboardInterrupt):
-        answers(python(code), ["1"], longest=100, timeout=60.0)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            answers(python(code), ["1"], longest=100, timeout=60.0)
+    finally:
+        signal.signal(signal.SIGINT, before)
     with pytest.raises(ProcessLookupError):
         os.kill(int(place.read_text()), 0)
 

@@ -193,7 +193,7 @@ class TestInterruption:
         monkeypatch.setattr("optldp.designer.mechanism_design.design", exhaust)
         done = optldp("design", *INCOME, "--epsilon", 1)
         assert done.exit_code == 2
-        assert done.stderr == "optldp: error: the problem must fit in memory: use fewer --knots\n"
+        assert done.stderr == "optldp: error: the problem must fit in memory: use fewer --knots, or a smaller file\n"
 
 
 @pytest.mark.parametrize("form", ["json", "npz"])

@@ -234,9 +234,8 @@ def _log_density_ratio(probabilities: np.ndarray, logs: np.ndarray) -> np.ndarra
     told = (probabilities.min(axis=0) > 0) & np.isfinite(logs).all(axis=0)
     p, s = np.where(told, probabilities, 1.0), np.where(told, logs, 0.0)
     masses = np.where(p >= p[0], 1, -1) * _log_ratio(np.maximum(p, p[0]), np.minimum(p, p[0]))
-    ratios = masses + (s - s[0])
     rounding = 2 * LOG_ROUNDING * (np.abs(masses).max(axis=0) + np.abs(s).max(axis=0))
-    found = np.where(np.ptp(masses, axis=0) + np.ptp(s, axis=0) > 0, np.ptp(ratios, axis=0) + rounding, 0.0)
+    found = np.where(np.ptp(masses, axis=0) + np.ptp(s, axis=0) > 0, np.ptp(masses + s, axis=0) + rounding, 0.0)
     return np.where(told, found, np.where(possible, np.inf, 0.0))
 
 

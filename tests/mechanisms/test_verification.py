@@ -277,6 +277,16 @@ def test_an_exact_table_breaks_what_its_proof_says_and_no_other():
     assert len(result.failures) == 2
 
 
+def test_rows_that_are_alike_in_an_output_have_no_ratio_there_whatever_they_have_elsewhere():
+    """Not even that of rounding; an impossible output has none whatever its densities."""
+    probabilities = np.array([[0.25, 0.25, 0.25, 0.0, 0.25], [0.25, 0.25, 0.0, 0.0, 0.5]])
+    logs = np.array([[3.0, 1.0, 3.0, 0.0, 0.0], [3.0, 2.0, 3.0, 1.0, 0.0]])
+    found = _log_density_ratio(probabilities, logs)
+    assert found[0] == found[3] == 0.0
+    assert found[2] == np.inf
+    assert found[[1, 4]] == pytest.approx([1.0, np.log(2)])
+
+
 def test_tiny_probabilities_do_not_hide_a_ratio_between_likelier_rows():
     """Beside a column of probability 1e-300 the ratio is as near, though logarithms of it round to 1e-13."""
     tilt = 0.25

@@ -2,6 +2,7 @@
 
 from decimal import Decimal, localcontext
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,8 +52,9 @@ def test_a_uniform_law_has_its_moments_and_the_same_density_in_all_rows_and_spen
     for logs in Uniform().log_end_densities(np.array([1.0, 2.0]), np.array([4.0, 2.0]), 3):
         assert logs.tolist() == [[0.0, 0.0]] * 3
     points, columns = np.array([1.0, 2.0]), np.array([1, 0, 1])
-    assert Uniform().draw(points, points, columns, columns, None).tolist() == [2.0, 1.0, 2.0]
-    assert Uniform().draw_exact(points, points, columns, None).tolist() == [2.0, 1.0, 2.0]
+    nothing: Any = None
+    assert Uniform().draw(points, points, columns, columns, nothing).tolist() == [2.0, 1.0, 2.0]
+    assert Uniform().draw_exact(points, points, columns, nothing).tolist() == [2.0, 1.0, 2.0]
 
 
 @pytest.mark.parametrize("tilt", [-1.0, -0.3, 0.0, 0.7, 1.0])
@@ -74,7 +76,7 @@ def test_linear_moments_and_draws_follow_the_density(tilt):
 def test_a_linear_law_takes_the_larger_uniform_as_often_as_its_tilt_says(third, position):
     """Of the 2^53 values of the third uniform those below the tilt: not the tilt itself."""
     uniforms = [np.array([value]) for value in (third, 0.75, 0.25)]
-    rng = SimpleNamespace(random=lambda size: uniforms.pop())
+    rng: Any = SimpleNamespace(random=lambda size: uniforms.pop())
     zero = np.array([0])
     law = LinearDensity(np.array([[0.5]]))
     assert law.draw(np.array([0.0]), np.array([4.0]), zero, zero, rng) == 4 * position

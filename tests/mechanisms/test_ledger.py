@@ -1,6 +1,7 @@
 """The ledger: repeated reports are free, new ones cost, and neither file nor errors tell users, values or key."""
 
 import os
+import re
 import sqlite3
 import unicodedata
 from contextlib import closing
@@ -370,3 +371,19 @@ def test_a_name_that_would_take_minutes_to_normalise_is_refused(ledger):
     assert ledger.spent("a" * 1024) == 0.0
     with pytest.raises(InputError, match="must have at most 1024 characters, got more"):
         ledger.spent("a" + "\u0315\u0300" * 200_000)
+
+
+def test_the_same_value_through_another_mechanism_is_another_report(ledger):
+    """What was given through the first says nothing of it; both are remembered, and both are paid for."""
+    other = make_exact(duchi([0.0, 100.0], 0.25)).mechanism
+    first, second = ledger.report(TABLE, "ann", 1.0), ledger.report(other, "ann", 1.0)
+    assert second in other.high.tolist()
+    assert ledger.spent("ann") == 0.75
+    assert [ledger.report(made, "ann", 1.0) for made in (TABLE, other)] == [first, second]
+    assert ledger.spent("ann") == 0.75
+
+
+def test_it_is_shown_by_its_path_and_budget_and_refused_by_its_path(ledger):
+    assert repr(ledger) == f"Ledger({str(ledger.path)!r}, budget={ledger.budget:g})"
+    with pytest.raises(InputError, match=re.escape(f"the ledger {str(ledger.path)!r} must be opened with the budget")):
+        Ledger(ledger.path, KEY, ledger.budget + 1)

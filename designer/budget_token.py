@@ -74,7 +74,7 @@ class BudgetToken:
             The table is not proved to keep within the budget (nothing is spent), the budget was spent before, or the
             process is a fork of the one that holds it.
         """
-        if fault := _unproved(mechanism, self._epsilon):
+        if fault := unproved(mechanism, self._epsilon):
             raise InputError(
                 f"a table must keep within the budget of {self._owner}, epsilon {self._epsilon:g}: {fault}"
             )
@@ -125,7 +125,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
 
 
 @lru_cache(maxsize=TABLES_REMEMBERED)
-def _unproved(mechanism: TabulatedMechanism, epsilon: float) -> str:
+def unproved(mechanism: TabulatedMechanism, epsilon: float) -> str:
     """Say why a table is not proved to keep its promise and this budget, once for all clients asked; "" if it is."""
     try:
         require_proved(mechanism)

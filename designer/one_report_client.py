@@ -7,13 +7,12 @@ a table is judged before the value is looked at, by what is public, and nothing 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import NoReturn
 
 import numpy as np
 
-from ..mechanisms import InputError, TabulatedMechanism, prove
-from .budget_token import TABLES_REMEMBERED, BudgetToken
+from ..mechanisms import InputError, TabulatedMechanism
+from .budget_token import BudgetToken, unproved
 
 
 class OneReportClient:
@@ -210,14 +209,8 @@ def require_answerable(mechanism: TabulatedMechanism, domain: tuple[float, float
             f"a table must have the client's own domain, [{domain[0]:g}, {domain[1]:g}], got "
             f"[{mechanism.domain[0]:g}, {mechanism.domain[1]:g}]: nothing is reported, and nothing spent"
         )
-    if not _is_proved(mechanism):
+    if unproved(mechanism, mechanism.epsilon):
         raise InputError(
             "a client must be asked through a table that is exact and proved to keep its promise, got one that is "
             "not: make it with make_exact(table).mechanism"
         )
-
-
-@lru_cache(maxsize=TABLES_REMEMBERED)
-def _is_proved(mechanism: TabulatedMechanism) -> bool:
-    """Whether whole numbers prove the table, found once for all the clients who are asked through it."""
-    return mechanism.exact and prove(mechanism).ok

@@ -23,13 +23,12 @@ from ..estimators.unbiasing import affine_unbiasing, optimal_decoder
 from ..mechanisms import (
     FAMILIES,
     InputError,
-    TableError,
     TabulatedMechanism,
     check_epsilon,
     make_exact,
-    require_proved,
 )
 from ..solvers import Progress
+from .budget_token import unproved
 from .client_failures import ClientFailures
 from .mechanism_design import DEFAULT_TOLERANCE, METHODS, Design, design
 from .prior import DEFAULT_FLOOR, DEFAULT_KNOTS, Prior
@@ -155,11 +154,8 @@ class TwoPhasePlan:
     def _own_table(self, table: TabulatedMechanism) -> TabulatedMechanism:
         if table.domain != self.domain:
             raise InputError(f"the first table's domain must be {self.domain}, got {table.domain}")
-        try:
-            require_proved(table)
-            require_proved(table, epsilon=self.epsilon)
-        except TableError as error:
-            raise InputError(f"the first table must keep within epsilon {self.epsilon:g}: {error}") from None
+        if fault := unproved(table, self.epsilon):
+            raise InputError(f"the first table must keep within epsilon {self.epsilon:g}: {fault}")
         return table
 
     def learn(self, first_reports: ArrayLike) -> Prior:

@@ -190,10 +190,10 @@ def _require_header(path: Path) -> None:
 @contextmanager
 def _one_line(path: Path) -> Iterator[None]:
     """Turn errors of SQLite and the system into an InputError; SQLite's texts may quote the file, so they stay here."""
-    error: sqlite3.Error | OSError | None = None
+    error: sqlite3.Error | OSError | UnicodeDecodeError | None = None
     try:
         yield
-    except (sqlite3.Error, OSError) as caught:
+    except (sqlite3.Error, OSError, UnicodeDecodeError) as caught:  # the last, from a message that quotes bytes
         error = caught
     if error is None:
         return

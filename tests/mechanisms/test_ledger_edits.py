@@ -238,6 +238,12 @@ def test_a_file_that_is_no_ledger_is_refused_and_left_alone(ledger, content):
     assert ledger.path.read_bytes() == content
 
 
+def test_a_schema_that_is_no_text_is_refused(ledger):
+    """SQLite's message quotes it, and Python's module cannot decode the message."""
+    ledger.path.write_bytes(ledger.path.read_bytes().replace(b"CREATE TABLE head", b"CREATE TABL\xcf head"))
+    assert "must be as it was left" in refusal(lambda: Ledger(ledger.path, KEY, 1.5))
+
+
 def test_a_ledger_of_version_0_1_is_refused_with_the_cure(ledger):
     ledger.path.write_text('{"format": "optldp-ledger/1", "key": "", "users": {}}')
     said = refusal(lambda: Ledger(ledger.path, KEY, 1.5))

@@ -259,7 +259,7 @@ def extension_of(path: FilePath) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the first names, quoted, and how many more there are.
+    """Return the first names, quoted and shortened, and how many more there are.
 
     Example
     -------
@@ -267,7 +267,10 @@ def listed(names: Sequence[str]) -> str:
     "'user', 'report'"
     """
     more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-    return ", ".join(repr(name) for name in names[:NAMES_SHOWN]) + more
+    return (
+        ", ".join(repr(name if len(name) <= TEXT_SHOWN else f"{name[:TEXT_SHOWN]} ...") for name in names[:NAMES_SHOWN])
+        + more
+    )
 
 
 def short_message(error: Exception) -> str:

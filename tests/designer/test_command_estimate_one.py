@@ -58,8 +58,9 @@ class TestEstimate:
             ("report\n", "must hold at least one value"),
             ("income\n1\n", "column 'report' of 'bad.csv' must exist: the file has 'income'"),
             ("report\nmuch\n", "got 1 of 1 rows that hold none, the first in row 1: 'much' is no number"),
+            (f"{'x' * 9999}\n1\n", f"must exist: the file has '{'x' * 60} ...'"),
         ],
-        ids=["empty", "no-column", "text"],
+        ids=["empty", "no-column", "text", "long-column"],
     )
     def test_bad_reports(self, refusal, text, says):
         Path("bad.csv").write_text(text)

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from .variance_plot import variance_figure
 
 _HOMES = {
-    "advice": ("DEFAULT_MECHANISMS", "Advice", "advise"),
+    "advice": ("Advice", "DEFAULT_MECHANISMS", "advise"),
     "advice_bootstrap": ("AdviceRow", "Simulated"),
     "ambiguity": (
         "AMBIGUITIES",
@@ -104,7 +104,7 @@ _HOMES = {
     "information": ("InformationDesign", "design_information", "table_information", "table_trace"),
     "lattice": ("lattice_mechanism",),
     "least_favourable_plot": ("least_favourable_figure",),
-    "mechanism_design": ("DEFAULT_TOLERANCE", "METHODS", "Design", "design"),
+    "mechanism_design": ("DEFAULT_TOLERANCE", "Design", "METHODS", "design"),
     "minimax": ("MinimaxDesign", "design_minimax", "minimax_knots"),
     "minimax_trade_off": ("design_trade_off", "trade_off_curve"),
     "one_report_client": ("OneReportClient", "SimulatedClient"),

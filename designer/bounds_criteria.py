@@ -15,10 +15,10 @@ from ..mechanisms.errors import InputError, OptldpError
 from .ambiguity import Ambiguity
 from .information import Criterion as InformationKind
 from .information import Patterns, design_information, table_information, table_trace
-from .plot_style import squared, units_label
 from .prior import Prior
 from .robust import design_robust
 from .sweep_table import FAILED
+from .units import squared, units_label
 
 OTHER_KNOTS = "not comparable", "its knots are not the prior's"
 NOTHING_TOLD = "infinite", "its reports cannot tell all distributions on the knots apart"

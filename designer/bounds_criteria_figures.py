@@ -12,7 +12,7 @@ from .bounds_numbers import SAME, percent_above, percent_up, short, short_down, 
 from .bounds_result import BoundsResult
 from .bounds_svg import Spot, inline_svg
 from .criterion_plot import criterion_figure
-from .plot_style import literal
+from .units import literal
 
 TITLES = {"robust": "If the prior is wrong", "information": "What the reports tell of the distribution"}
 

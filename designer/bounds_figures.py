@@ -18,9 +18,10 @@ from .conditional_variance_plot import conditional_variance_figure
 from .heatmap import mechanism_heatmap
 from .least_favourable_plot import least_favourable_figure
 from .minimax import MinimaxDesign
-from .plot_style import BLUE, empty_figure, method_style, new_figure, units_label
+from .plot_style import BLUE, empty_figure, method_style, new_figure
 from .prior import Prior
 from .trade_off_plot import trade_off_figure
+from .units import units_label
 from .variance_plot import variance_figure
 
 if TYPE_CHECKING:

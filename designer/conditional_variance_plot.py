@@ -10,9 +10,10 @@ import numpy as np
 from ..mechanisms import InputError, TabulatedMechanism
 from .plot_labels import label_ends
 from .plot_scales import log_axis, plain_numbers
-from .plot_style import HEIGHT, WIDTH, method_style, methods_in_order, new_figure, squared, units_label
+from .plot_style import HEIGHT, WIDTH, method_style, methods_in_order, new_figure
 from .prior import Prior
 from .prior_strip import STRIP_SHARE, draw_prior, figure_with_strip
+from .units import squared, units_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

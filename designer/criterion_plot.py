@@ -11,7 +11,8 @@ from ..mechanisms import InputError
 from .bounds_criteria import CriterionRow
 from .plot_labels import label_ends
 from .plot_scales import log_axis
-from .plot_style import HEIGHT, SHADE, SMALL, WIDTH, add_note, literal, method_style, methods_in_order, new_figure
+from .plot_style import HEIGHT, SHADE, SMALL, WIDTH, add_note, method_style, methods_in_order, new_figure
+from .units import literal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..estimators.distribution import DistributionEstimate
-from .plot_style import literal, new_figure, units_label
+from .plot_style import new_figure
+from .units import literal, units_label
 
 NAMES = {
     "em": "maximum likelihood",

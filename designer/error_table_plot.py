@@ -10,7 +10,8 @@ import numpy as np
 
 from ..mechanisms import InputError
 from .plot_scales import plain_number, round_numbers
-from .plot_style import BLACK, SHADE, SMALL, WIDTH, add_note, literal, new_figure
+from .plot_style import BLACK, SHADE, SMALL, WIDTH, add_note, new_figure
+from .units import literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

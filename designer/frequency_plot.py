@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..estimators.frequency_estimate import FrequencyEstimate
-from .plot_style import literal, new_figure
+from .plot_style import new_figure
+from .units import literal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

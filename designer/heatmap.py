@@ -9,7 +9,8 @@ import numpy as np
 
 from ..mechanisms import InputError, TabulatedMechanism
 from ..mechanisms.atomic_write import replacing
-from .plot_style import literal, new_figure, units_label
+from .plot_style import new_figure
+from .units import literal, units_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

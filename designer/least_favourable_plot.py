@@ -9,9 +9,10 @@ import numpy as np
 from ..mechanisms import InputError
 from .minimax import MinimaxDesign
 from .plot_scales import plain_numbers
-from .plot_style import BLACK, BLUE, HEIGHT, SMALL, VERMILLION, WIDTH, squared, units_label
+from .plot_style import BLACK, BLUE, HEIGHT, SMALL, VERMILLION, WIDTH
 from .prior import Prior
 from .prior_strip import figure_with_strip
+from .units import squared, units_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

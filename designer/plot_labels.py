@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from .plot_style import GREY, SMALL, literal, method_style
+from .plot_style import GREY, SMALL, method_style
+from .units import literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

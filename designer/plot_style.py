@@ -8,7 +8,6 @@ their names at their right ends.
 from __future__ import annotations
 
 import hashlib
-import re
 import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -121,43 +120,6 @@ def method_style(name: str) -> dict[str, Any]:
     dashes = (float(first), 1.5, float(second), 1.5)
     marker = OTHER_MARKERS[number // 15 % len(OTHER_MARKERS)]
     return _style(OTHER_COLORS[number // 150 % len(OTHER_COLORS)], dashes, marker)
-
-
-def units_label(what: str, units: str) -> str:
-    """Return an axis' label: what it shows, and the units in brackets if there are any.
-
-    Example
-    -------
-    >>> units_label("value", "EUR"), units_label("value", "")
-    ('value [EUR]', 'value')
-    """
-    return f"{what} [{literal(units)}]" if units else what
-
-
-def literal(text: str) -> str:
-    """Return a text that matplotlib writes as it is, on one line, with dollar signs that do not start a formula.
-
-    Applied twice it does what it does once.
-
-    Example
-    -------
-    >>> print(literal("US$"))
-    US\\$
-    """
-    return re.sub(r"(?<!\\)\$", r"\\$", " ".join(text.split()))
-
-
-def squared(units: str) -> str:
-    """Return the name of the squared units.
-
-    Example
-    -------
-    >>> squared("EUR"), squared("US dollars"), squared("")
-    ('EUR²', '(US dollars)²', '')
-    """
-    if not units:
-        return ""
-    return f"{units}²" if units.isalpha() else f"({units})²"
 
 
 def methods_in_order(names: Iterable[str]) -> list[str]:

@@ -12,21 +12,9 @@ from ..mechanisms import InputError, TabulatedMechanism
 from .minimax import MinimaxDesign
 from .plot_labels import label_points
 from .plot_scales import log_axis, plain_number, plain_numbers
-from .plot_style import (
-    HEIGHT,
-    SHADE,
-    SMALL,
-    UNREACHABLE,
-    WIDTH,
-    add_note,
-    literal,
-    method_style,
-    methods_in_order,
-    new_figure,
-    squared,
-    units_label,
-)
+from .plot_style import HEIGHT, SHADE, SMALL, UNREACHABLE, WIDTH, add_note, method_style, methods_in_order, new_figure
 from .prior import Prior
+from .units import literal, squared, units_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

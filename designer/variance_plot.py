@@ -13,21 +13,9 @@ from ..mechanisms import InputError
 from .comparison import ComparisonRow
 from .plot_labels import label_ends
 from .plot_scales import log_axis, plain_number
-from .plot_style import (
-    HEIGHT,
-    SHADE,
-    SMALL,
-    UNREACHABLE,
-    WIDTH,
-    add_note,
-    literal,
-    method_style,
-    methods_in_order,
-    new_figure,
-    squared,
-    units_label,
-)
+from .plot_style import HEIGHT, SHADE, SMALL, UNREACHABLE, WIDTH, add_note, method_style, methods_in_order, new_figure
 from .sweep_table import FAILED, SweepRow
+from .units import literal, squared, units_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,18 +10,10 @@ from optldp.designer.error_table_plot import error_table_figure
 from optldp.designer.least_favourable_plot import least_favourable_figure
 from optldp.designer.mechanism_design import METHODS
 from optldp.designer.minimax import design_minimax
-from optldp.designer.plot_style import (
-    METHOD_STYLES,
-    add_note,
-    literal,
-    method_style,
-    methods_in_order,
-    new_figure,
-    squared,
-    units_label,
-)
+from optldp.designer.plot_style import METHOD_STYLES, add_note, method_style, methods_in_order, new_figure
 from optldp.designer.prior import Prior
 from optldp.designer.trade_off_plot import trade_off_figure
+from optldp.designer.units import literal, squared, units_label
 from optldp.designer.variance_plot import variance_figure
 from optldp.mechanisms import InputError, duchi
 

@@ -1,0 +1,40 @@
+"""Names of units, as labels and sentences need them."""
+
+import re
+
+
+def units_label(what: str, units: str) -> str:
+    """Return an axis' label: what it shows, and the units in brackets if there are any.
+
+    Example
+    -------
+    >>> units_label("value", "EUR"), units_label("value", "")
+    ('value [EUR]', 'value')
+    """
+    return f"{what} [{literal(units)}]" if units else what
+
+
+def literal(text: str) -> str:
+    """Return a text that matplotlib writes as it is, on one line, with dollar signs that do not start a formula.
+
+    Applied twice it does what it does once.
+
+    Example
+    -------
+    >>> print(literal("US$"))
+    US\\$
+    """
+    return re.sub(r"(?<!\\)\$", r"\\$", " ".join(text.split()))
+
+
+def squared(units: str) -> str:
+    """Return the name of the squared units.
+
+    Example
+    -------
+    >>> squared("EUR"), squared("US dollars"), squared("")
+    ('EUR²', '(US dollars)²', '')
+    """
+    if not units:
+        return ""
+    return f"{units}²" if units.isalpha() else f"({units})²"

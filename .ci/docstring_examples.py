@@ -10,7 +10,7 @@ warnings.simplefilter("error")
 failed = tried = 0
 for layer in ("mechanisms", "solvers", "estimators", "designer"):
     package = importlib.import_module(f"optldp.{layer}")
-    for module in pkgutil.iter_modules(package.__path__, f"optldp.{layer}."):
+    for module in pkgutil.walk_packages(package.__path__, f"optldp.{layer}."):
         result = doctest.testmod(importlib.import_module(module.name))
         failed, tried = failed + result.failed, tried + result.attempted
 print(f"docstring examples: {tried - failed} passed, {failed} failed")

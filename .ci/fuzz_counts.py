@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from fuzz_tables import fuzz, mutate_archive, mutate_bytes, some
 from optldp.estimators import ReportCounts, Service, load_counts, save_counts
-from optldp.estimators.user_numbers import MOST_USERS
+from optldp.estimators.counting.user_numbers import MOST_USERS
 from optldp.mechanisms import InputError, duchi, make_exact, piecewise
 
 KNOTS = [0.0, 0.4, 1.0]

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from fuzz_tables import MEMORY, mutate_bytes, some
 from optldp.mechanisms import BudgetError, InputError, Ledger, categorical_grr, duchi, make_exact
-from optldp.mechanisms.ledger_file import SETTINGS
+from optldp.mechanisms.ledger.file import SETTINGS
 
 IN_MEMORY = Path("/dev/shm")
 """Where there is such a folder, files need not wait for a disk."""

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from optldp.designer.columns import write_columns
 from optldp.designer.command_line import app
+from optldp.estimators.data.numbers import write_columns
 from optldp.mechanisms import (
     AttributeSampling,
     Bundle,

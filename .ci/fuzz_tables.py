@@ -43,9 +43,9 @@ from optldp.mechanisms import (
     save_table,
     to_points,
 )
-from optldp.mechanisms.bundle_file import parse_mechanism
-from optldp.mechanisms.checksum import checksum
-from optldp.mechanisms.table_document import ends_to_document
+from optldp.mechanisms.documents.table import ends_to_document
+from optldp.mechanisms.files.bundle_file import parse_mechanism
+from optldp.mechanisms.files.checksum import checksum
 
 MEMORY = 2**29
 """Address space allowed beyond what the libraries take: a file of a few kilobytes that needs more has exhausted it."""

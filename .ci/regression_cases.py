@@ -28,8 +28,8 @@ from optldp.mechanisms import (
     save_bundle,
     save_table,
 )
-from optldp.mechanisms.numerators import DENOMINATOR
-from optldp.mechanisms.outputs import locate_outputs
+from optldp.mechanisms.integers.numerators import DENOMINATOR
+from optldp.mechanisms.table.outputs import locate_outputs
 from regression_checks import USERS, Check
 
 Generator = np.random.Generator

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from optldp.estimators import CategoryCounts, estimate_frequencies, estimate_mean
-from optldp.estimators.unbiasing import affine_unbiasing, optimal_decoder
+from optldp.estimators.means.unbiasing import affine_unbiasing, optimal_decoder
 from optldp.mechanisms import (
     CategoricalMechanism,
     GeometricTails,

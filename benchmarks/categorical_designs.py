@@ -5,8 +5,8 @@ Errors are expected squared errors of the frequencies, summed over categories, t
 
 import numpy as np
 from markdown_table import table
-from optldp.designer.categorical_comparison import compare_categorical
-from optldp.designer.categorical_design import design_categorical
+from optldp.designer.comparison.categorical import compare_categorical
+from optldp.designer.designs.categorical import design_categorical
 
 TITLE = "Designed tables for categories, relative gap 1e-3"
 SIZES = (5, 16, 42, 64)

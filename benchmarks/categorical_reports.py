@@ -14,14 +14,14 @@ from typing import TypeVar
 
 import numpy as np
 from markdown_table import table
-from optldp.estimators.category_counts import CategoryCounts
-from optldp.estimators.category_likelihood import category_likelihood
-from optldp.estimators.estimate_frequencies import estimate_frequencies
-from optldp.mechanisms.categorical_mechanism import CategoricalMechanism
-from optldp.mechanisms.categorical_table import categorical_grr
-from optldp.mechanisms.local_hashing import local_hashing
-from optldp.mechanisms.unary_encoding import optimised_unary
-from optldp.solvers.mixture_em import em
+from optldp.estimators.frequencies.category_counts import CategoryCounts
+from optldp.estimators.frequencies.estimation import estimate_frequencies
+from optldp.estimators.frequencies.likelihood import category_likelihood
+from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+from optldp.solvers.likelihood.em import em
 
 T = TypeVar("T")
 

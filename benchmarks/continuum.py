@@ -9,8 +9,8 @@ import time
 import numpy as np
 from markdown_table import table
 from optldp.designer import Prior
-from optldp.designer.continuum import ContinuumCertificate, continuum_certificate, design_to_gap
-from optldp.designer.optimum import certified_optimum
+from optldp.designer.designs.continuum import ContinuumCertificate, continuum_certificate, design_to_gap
+from optldp.designer.designs.optimum import certified_optimum
 from priors import EPSILONS
 from scipy import stats
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 from markdown_table import table
-from optldp.estimators.data_file import connected
+from optldp.estimators.data.files import connected
 from optldp.mechanisms import TabulatedMechanism, duchi, make_exact, piecewise, save_table, square_wave
-from optldp.mechanisms.output_cells import with_output_cells
+from optldp.mechanisms.table.output_cells import with_output_cells
 
 TITLE = "Counting"
 EPSILON = 0.5
@@ -22,7 +22,7 @@ SERVICES = ("duchi", "piecewise", "square-wave")
 
 COUNT = """
 import resource, sys, time
-from optldp.estimators.collection import collect
+from optldp.estimators.counting.collect import collect
 from optldp.mechanisms import load_table
 started = time.perf_counter()
 sources = [(name, load_table(f"{name}.npz"), f"{name}.parquet") for name in sys.argv[1:]]

@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 from markdown_table import table
 from optldp.designer import Prior, design
-from optldp.designer.information import Criterion, design_information, table_information, table_trace
+from optldp.designer.designs.information import Criterion, design_information, table_information, table_trace
 from optldp.estimators import InputGrid, ReportCounts, ems, likelihood_of
-from optldp.estimators.metrics import jensen_shannon_distance, wasserstein_1
+from optldp.estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
 from optldp.mechanisms import FAMILIES, TabulatedMechanism, piecewise, square_wave
-from optldp.solvers.dense_likelihood import DenseLikelihood
-from optldp.solvers.information_program import most_information
-from optldp.solvers.mixture_fit import fit_mixture
+from optldp.solvers.information.program import most_information
+from optldp.solvers.likelihood.dense import DenseLikelihood
+from optldp.solvers.likelihood.fit import fit_mixture
 from priors import EPSILONS, at_knots
 from scipy import stats
 from threadpoolctl import threadpool_limits

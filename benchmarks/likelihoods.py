@@ -20,9 +20,9 @@ from optldp.estimators import (
     penalised_likelihood,
 )
 from optldp.mechanisms import TabulatedMechanism, duchi, piecewise, square_wave
-from optldp.mechanisms.output_cells import with_output_cells
-from optldp.solvers.mixture_em import em
-from optldp.solvers.mixture_fit import fit_mixture
+from optldp.mechanisms.table.output_cells import with_output_cells
+from optldp.solvers.likelihood.em import em
+from optldp.solvers.likelihood.fit import fit_mixture
 
 T = TypeVar("T")
 

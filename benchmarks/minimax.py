@@ -8,8 +8,8 @@ import time
 import numpy as np
 from markdown_table import table
 from optldp.designer import design
-from optldp.designer.minimax import MinimaxDesign, design_minimax, minimax_knots
-from optldp.designer.minimax_trade_off import trade_off_curve
+from optldp.designer.designs.minimax import MinimaxDesign, design_minimax, minimax_knots
+from optldp.designer.designs.minimax_trade_off import trade_off_curve
 from optldp.mechanisms import FAMILIES
 from priors import at_knots
 

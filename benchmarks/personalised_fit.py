@@ -6,7 +6,7 @@ import time
 import numpy as np
 from markdown_table import table
 from optldp.estimators import PersonalisedCounts, personalised_mle, relaxation_bound
-from optldp.estimators.personalised_likelihood import personalised_likelihood
+from optldp.estimators.personalised.likelihood import personalised_likelihood
 from optldp.mechanisms import PersonalisedMechanism, basic_rappor
 
 TITLE = "Personalised budgets"

@@ -8,8 +8,8 @@ import time
 import numpy as np
 from markdown_table import table
 from optldp.designer import Prior, TwoPhasePlan
-from optldp.designer.ambiguity import AMBIGUITIES
-from optldp.designer.robust import RobustDesign, design_robust
+from optldp.designer.designs.robust import RobustDesign, design_robust
+from optldp.designer.priors.ambiguity import AMBIGUITIES
 from priors import EPSILONS, at_knots
 
 TITLE = "Robust designs"

@@ -6,11 +6,11 @@ import time
 import numpy as np
 from markdown_table import table
 from optldp.designer import Prior
-from optldp.designer.shaped_comparison import CELLS, WIDER, shape_comparison
-from optldp.designer.shaped_ptt import design_shaped
-from optldp.mechanisms.ptt import optimal_eta, window_shape
-from optldp.mechanisms.ptt2 import ptt2_variance
-from optldp.solvers.shaped_heights import cheapest_heights
+from optldp.designer.designs.shape_comparison import CELLS, WIDER, shape_comparison
+from optldp.designer.designs.shaped import design_shaped
+from optldp.mechanisms.families.ptt import optimal_eta, window_shape
+from optldp.mechanisms.families.ptt2 import ptt2_variance
+from optldp.solvers.shaped.heights import cheapest_heights
 from priors import EPSILONS, at_knots
 
 TITLE = "Shapes of the piecewise mechanism"

@@ -7,10 +7,10 @@ import time
 
 import numpy as np
 from markdown_table import table
-from optldp.estimators.combined_mean import estimate_combined_mean
-from optldp.estimators.decoding import plain_decoders
+from optldp.estimators.counting.counts import ReportCounts, Service
 from optldp.estimators.input_grid import InputGrid
-from optldp.estimators.report_counts import ReportCounts, Service
+from optldp.estimators.means.combined import estimate_combined_mean
+from optldp.estimators.means.decoding import plain_decoders
 from optldp.mechanisms import duchi, laplace, piecewise, square_wave
 
 TITLE = "User-level weighted averaging"

@@ -15,9 +15,44 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .advice import DEFAULT_MECHANISMS, Advice, advise
-    from .advice_bootstrap import AdviceRow, Simulated
-    from .ambiguity import (
+    from ..estimators.data.numbers import read_column, read_pairs, write_column
+    from ..mechanisms.client.budget_token import BudgetToken
+    from ..mechanisms.client.failures import ClientFailures
+    from ..mechanisms.client.one_report import OneReportClient, SimulatedClient
+    from .commands.report_reading import ReadReports, read_reports
+    from .comparison.bounds import bounds
+    from .comparison.bounds_result import BoundRow, BoundsResult, BudgetBounds, BudgetDetail
+    from .comparison.categorical import OracleError, compare_categorical
+    from .comparison.compare import ComparisonRow, compare
+    from .comparison.criteria import CriterionRow, GuaranteeCriterion, InformationCriterion
+    from .comparison.sweep import sweep
+    from .comparison.table import SweepRow, SweepTable
+    from .designs.attributes import AttributeDesign, SampledChoice, design_attributes
+    from .designs.categorical import CategoricalDesign, design_categorical
+    from .designs.continuum import ContinuumCertificate, GapDesign, continuum_certificate, design_to_gap
+    from .designs.design import DEFAULT_TOLERANCE, METHODS, Design, design
+    from .designs.information import InformationDesign, design_information, table_information, table_trace
+    from .designs.lattice import lattice_mechanism
+    from .designs.minimax import MinimaxDesign, design_minimax, minimax_knots
+    from .designs.minimax_trade_off import design_trade_off, trade_off_curve
+    from .designs.optimum import CertifiedOptimum, certified_optimum
+    from .designs.robust import RobustDesign, design_robust
+    from .designs.shape_comparison import ShapeRow, shape_comparison
+    from .designs.shaped import ShapedDesign, design_shaped
+    from .planning.advice import DEFAULT_MECHANISMS, Advice, advise
+    from .planning.bootstrap import AdviceRow, Simulated
+    from .planning.distribution import DistributionPlan, plan_distribution_epsilon, plan_distribution_error
+    from .planning.mean import BudgetPlan, plan_epsilon, plan_error
+    from .plots.by_value import conditional_variance_figure
+    from .plots.criterion import criterion_figure
+    from .plots.distribution import distribution_figure
+    from .plots.error_table import error_table_figure
+    from .plots.frequencies import frequency_figure
+    from .plots.heatmap import mechanism_heatmap
+    from .plots.least_favourable import least_favourable_figure
+    from .plots.trade_off import trade_off_figure
+    from .plots.variance import variance_figure
+    from .priors.ambiguity import (
         AMBIGUITIES,
         Ambiguity,
         BoxAmbiguity,
@@ -25,53 +60,53 @@ if TYPE_CHECKING:
         TotalVariationAmbiguity,
         WassersteinAmbiguity,
     )
-    from .attribute_design import AttributeDesign, SampledChoice, design_attributes
-    from .bounds_computation import bounds
-    from .bounds_criteria import CriterionRow, GuaranteeCriterion, InformationCriterion
-    from .bounds_report import bounds_html
-    from .bounds_result import BoundRow, BoundsResult, BudgetBounds, BudgetDetail
-    from .budget_planning import BudgetPlan, plan_epsilon, plan_error
-    from .budget_token import BudgetToken
-    from .categorical_comparison import OracleError, compare_categorical
-    from .categorical_design import CategoricalDesign, design_categorical
-    from .categorical_prior import CategoricalPrior
-    from .client_failures import ClientFailures
-    from .cohort import ClientCohort, Cohort, ValueCohort
-    from .columns import read_column, read_pairs, write_column
-    from .comparison import ComparisonRow, compare
-    from .conditional_variance_plot import conditional_variance_figure
-    from .continuum import ContinuumCertificate, GapDesign, continuum_certificate, design_to_gap
-    from .criterion_plot import criterion_figure
-    from .distribution_planning import DistributionPlan, plan_distribution_epsilon, plan_distribution_error
-    from .distribution_plot import distribution_figure
-    from .error_table_plot import error_table_figure
-    from .frequency_plot import frequency_figure
-    from .heatmap import mechanism_heatmap
-    from .information import InformationDesign, design_information, table_information, table_trace
-    from .lattice import lattice_mechanism
-    from .least_favourable_plot import least_favourable_figure
-    from .mechanism_design import DEFAULT_TOLERANCE, METHODS, Design, design
-    from .minimax import MinimaxDesign, design_minimax, minimax_knots
-    from .minimax_trade_off import design_trade_off, trade_off_curve
-    from .one_report_client import OneReportClient, SimulatedClient
-    from .optimum import CertifiedOptimum, certified_optimum
-    from .parallel_sweep import sweep
-    from .prior import DEFAULT_FLOOR, DEFAULT_KNOTS, Prior
-    from .report_reading import ReadReports, read_reports
-    from .robust import RobustDesign, design_robust
-    from .robust_region import ReportAmbiguity, confidence_region
-    from .shaped_comparison import ShapeRow, shape_comparison
-    from .shaped_ptt import ShapedDesign, design_shaped
-    from .sweep_table import SweepRow, SweepTable
-    from .trade_off_plot import trade_off_figure
-    from .two_phase_plan import TwoPhasePlan, TwoPhaseResult
-    from .two_phase_protocol import two_phase
-    from .variance_plot import variance_figure
+    from .priors.categorical import CategoricalPrior
+    from .priors.prior import DEFAULT_FLOOR, DEFAULT_KNOTS, Prior
+    from .priors.region import ReportAmbiguity, confidence_region
+    from .protocols.cohort import ClientCohort, Cohort, ValueCohort
+    from .protocols.plan import TwoPhasePlan, TwoPhaseResult
+    from .protocols.two_phase import two_phase
+    from .report.page import bounds_html
 
 _HOMES = {
-    "advice": ("Advice", "DEFAULT_MECHANISMS", "advise"),
-    "advice_bootstrap": ("AdviceRow", "Simulated"),
-    "ambiguity": (
+    ".estimators.data.numbers": ("read_column", "read_pairs", "write_column"),
+    ".mechanisms.client.budget_token": ("BudgetToken",),
+    ".mechanisms.client.failures": ("ClientFailures",),
+    ".mechanisms.client.one_report": ("OneReportClient", "SimulatedClient"),
+    "commands.report_reading": ("ReadReports", "read_reports"),
+    "comparison.bounds": ("bounds",),
+    "comparison.bounds_result": ("BoundRow", "BoundsResult", "BudgetBounds", "BudgetDetail"),
+    "comparison.categorical": ("OracleError", "compare_categorical"),
+    "comparison.compare": ("ComparisonRow", "compare"),
+    "comparison.criteria": ("CriterionRow", "GuaranteeCriterion", "InformationCriterion"),
+    "comparison.sweep": ("sweep",),
+    "comparison.table": ("SweepRow", "SweepTable"),
+    "designs.attributes": ("AttributeDesign", "SampledChoice", "design_attributes"),
+    "designs.categorical": ("CategoricalDesign", "design_categorical"),
+    "designs.continuum": ("ContinuumCertificate", "GapDesign", "continuum_certificate", "design_to_gap"),
+    "designs.design": ("DEFAULT_TOLERANCE", "Design", "METHODS", "design"),
+    "designs.information": ("InformationDesign", "design_information", "table_information", "table_trace"),
+    "designs.lattice": ("lattice_mechanism",),
+    "designs.minimax": ("MinimaxDesign", "design_minimax", "minimax_knots"),
+    "designs.minimax_trade_off": ("design_trade_off", "trade_off_curve"),
+    "designs.optimum": ("CertifiedOptimum", "certified_optimum"),
+    "designs.robust": ("RobustDesign", "design_robust"),
+    "designs.shape_comparison": ("ShapeRow", "shape_comparison"),
+    "designs.shaped": ("ShapedDesign", "design_shaped"),
+    "planning.advice": ("Advice", "DEFAULT_MECHANISMS", "advise"),
+    "planning.bootstrap": ("AdviceRow", "Simulated"),
+    "planning.distribution": ("DistributionPlan", "plan_distribution_epsilon", "plan_distribution_error"),
+    "planning.mean": ("BudgetPlan", "plan_epsilon", "plan_error"),
+    "plots.by_value": ("conditional_variance_figure",),
+    "plots.criterion": ("criterion_figure",),
+    "plots.distribution": ("distribution_figure",),
+    "plots.error_table": ("error_table_figure",),
+    "plots.frequencies": ("frequency_figure",),
+    "plots.heatmap": ("mechanism_heatmap",),
+    "plots.least_favourable": ("least_favourable_figure",),
+    "plots.trade_off": ("trade_off_figure",),
+    "plots.variance": ("variance_figure",),
+    "priors.ambiguity": (
         "AMBIGUITIES",
         "Ambiguity",
         "BoxAmbiguity",
@@ -79,48 +114,13 @@ _HOMES = {
         "TotalVariationAmbiguity",
         "WassersteinAmbiguity",
     ),
-    "attribute_design": ("AttributeDesign", "SampledChoice", "design_attributes"),
-    "bounds_computation": ("bounds",),
-    "bounds_criteria": ("CriterionRow", "GuaranteeCriterion", "InformationCriterion"),
-    "bounds_report": ("bounds_html",),
-    "bounds_result": ("BoundRow", "BoundsResult", "BudgetBounds", "BudgetDetail"),
-    "budget_planning": ("BudgetPlan", "plan_epsilon", "plan_error"),
-    "budget_token": ("BudgetToken",),
-    "categorical_comparison": ("OracleError", "compare_categorical"),
-    "categorical_design": ("CategoricalDesign", "design_categorical"),
-    "categorical_prior": ("CategoricalPrior",),
-    "client_failures": ("ClientFailures",),
-    "cohort": ("ClientCohort", "Cohort", "ValueCohort"),
-    "columns": ("read_column", "read_pairs", "write_column"),
-    "comparison": ("ComparisonRow", "compare"),
-    "conditional_variance_plot": ("conditional_variance_figure",),
-    "continuum": ("ContinuumCertificate", "GapDesign", "continuum_certificate", "design_to_gap"),
-    "criterion_plot": ("criterion_figure",),
-    "distribution_planning": ("DistributionPlan", "plan_distribution_epsilon", "plan_distribution_error"),
-    "distribution_plot": ("distribution_figure",),
-    "error_table_plot": ("error_table_figure",),
-    "frequency_plot": ("frequency_figure",),
-    "heatmap": ("mechanism_heatmap",),
-    "information": ("InformationDesign", "design_information", "table_information", "table_trace"),
-    "lattice": ("lattice_mechanism",),
-    "least_favourable_plot": ("least_favourable_figure",),
-    "mechanism_design": ("DEFAULT_TOLERANCE", "Design", "METHODS", "design"),
-    "minimax": ("MinimaxDesign", "design_minimax", "minimax_knots"),
-    "minimax_trade_off": ("design_trade_off", "trade_off_curve"),
-    "one_report_client": ("OneReportClient", "SimulatedClient"),
-    "optimum": ("CertifiedOptimum", "certified_optimum"),
-    "parallel_sweep": ("sweep",),
-    "prior": ("DEFAULT_FLOOR", "DEFAULT_KNOTS", "Prior"),
-    "report_reading": ("ReadReports", "read_reports"),
-    "robust": ("RobustDesign", "design_robust"),
-    "robust_region": ("ReportAmbiguity", "confidence_region"),
-    "shaped_comparison": ("ShapeRow", "shape_comparison"),
-    "shaped_ptt": ("ShapedDesign", "design_shaped"),
-    "sweep_table": ("SweepRow", "SweepTable"),
-    "trade_off_plot": ("trade_off_figure",),
-    "two_phase_plan": ("TwoPhasePlan", "TwoPhaseResult"),
-    "two_phase_protocol": ("two_phase",),
-    "variance_plot": ("variance_figure",),
+    "priors.categorical": ("CategoricalPrior",),
+    "priors.prior": ("DEFAULT_FLOOR", "DEFAULT_KNOTS", "Prior"),
+    "priors.region": ("ReportAmbiguity", "confidence_region"),
+    "protocols.cohort": ("ClientCohort", "Cohort", "ValueCohort"),
+    "protocols.plan": ("TwoPhasePlan", "TwoPhaseResult"),
+    "protocols.two_phase": ("two_phase",),
+    "report.page": ("bounds_html",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

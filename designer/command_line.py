@@ -12,15 +12,15 @@ from typing import Annotated
 
 import typer
 
-from .command_audit import audit_command
-from .command_bounds import bounds_command
-from .command_compare import compare_command
-from .command_design import design_command
-from .command_estimate import estimate_command
-from .command_perturb import perturb_command
-from .command_plan import plan_command
-from .command_protocol import advise_command, two_phase_command
-from .command_table import show_command, verify_command
+from .commands.audit import audit_command
+from .commands.bounds import bounds_command
+from .commands.compare import compare_command
+from .commands.design import design_command
+from .commands.estimate import estimate_command
+from .commands.perturb import perturb_command
+from .commands.plan import plan_command
+from .commands.protocol import advise_command, two_phase_command
+from .commands.show import show_command, verify_command
 
 app = typer.Typer(
     name="optldp",

@@ -24,45 +24,45 @@ likelihood or by mixture reduction.  With budgets that users chose themselves: `
 `estimate_attribute_means`.
 """
 
-from .attribute_means import estimate_attribute_means
-from .category_counts import CategoryCounts
-from .category_likelihood import category_likelihood
-from .collection import collect
-from .combined_mean import estimate_combined_mean
-from .consistency import base_cut, iiw, norm_sub
-from .counts_file import load_counts, save_counts
-from .decoding import plain_decoder
-from .distribution import DistributionEstimate, Estimated
-from .estimate_distribution import estimate_distribution
-from .estimate_frequencies import estimate_frequencies
-from .fitted_influence import fitted_influence
-from .frequency_decoder import frequency_decoder
-from .frequency_estimate import FrequencyEstimate
-from .influence import Influence, influence
+from .counting.collect import collect
+from .counting.counts import ReportCounts, ReportGroup, Service
+from .counting.counts_file import load_counts, save_counts
+from .data.skipped_rows import SkippedRows, SkippedRowsWarning
+from .distributions.distribution import DistributionEstimate, Estimated
+from .distributions.estimation import estimate_distribution
+from .distributions.likelihood import likelihood_of
+from .distributions.mixture_reduction import ReducedMixture, mixture_reduction
+from .distributions.smoothed_em import LOGLIK_CHANGE, ems
+from .distributions.smoothness import PenalisedMixture, penalised_likelihood
+from .frequencies.category_counts import CategoryCounts
+from .frequencies.consistency import base_cut, iiw, norm_sub
+from .frequencies.decoder import frequency_decoder
+from .frequencies.estimation import estimate_frequencies
+from .frequencies.frequencies import FrequencyEstimate
+from .frequencies.likelihood import category_likelihood
+from .frequencies.support_counts import SupportCounts
+from .influence.fitted import fitted_influence
+from .influence.influence import Influence, influence
 from .input_grid import InputGrid
-from .joint_decoder import joint_decoder
-from .key_value_counts import KeyValueCounts
-from .key_value_fit import KeyValueFit, fit_key_values
-from .key_value_likelihood import joint_likelihood, key_likelihood
-from .key_value_published import KeyValueEstimate, estimate_key_means
-from .mean import MeanEstimate, estimate_mean
-from .mixture_reduction import ReducedMixture, mixture_reduction
-from .personalised_auem import auem, clipped, invert_supports
-from .personalised_baselines import apldp_levels, combine_levels, ppda, split_levels
-from .personalised_counts import PersonalisedCounts
-from .personalised_distribution import PersonalisedDistribution, personalised_distribution
-from .personalised_emoa import emoa_paper
-from .personalised_estimate import LevelShares, PersonalisedEstimate, level_shares
-from .personalised_mean import personalised_mean
-from .personalised_mle import PersonalisedMaximum, personalised_mle, relaxation_bound
-from .report_counts import ReportCounts, ReportGroup, Service
-from .report_likelihood import likelihood_of
-from .skipped_rows import SkippedRows, SkippedRowsWarning
-from .smoothed_em import LOGLIK_CHANGE, ems
-from .smoothness import PenalisedMixture, penalised_likelihood
-from .support_counts import SupportCounts
-from .unbiasing import affine_unbiasing, optimal_decoder
-from .winsorised import Winsorised, winsorised
+from .key_values.counts import KeyValueCounts
+from .key_values.fit import KeyValueFit, fit_key_values
+from .key_values.likelihood import joint_likelihood, key_likelihood
+from .key_values.published import KeyValueEstimate, estimate_key_means
+from .means.attributes import estimate_attribute_means
+from .means.combined import estimate_combined_mean
+from .means.decoding import plain_decoder
+from .means.joint_decoder import joint_decoder
+from .means.mean import MeanEstimate, estimate_mean
+from .means.unbiasing import affine_unbiasing, optimal_decoder
+from .means.winsorised import Winsorised, winsorised
+from .personalised.auem import auem, clipped, invert_supports
+from .personalised.baselines import apldp_levels, combine_levels, ppda, split_levels
+from .personalised.counts import PersonalisedCounts
+from .personalised.emoa import emoa_paper
+from .personalised.estimate import LevelShares, PersonalisedEstimate, level_shares
+from .personalised.mean import personalised_mean
+from .personalised.mle import PersonalisedMaximum, personalised_mle, relaxation_bound
+from .personalised.numbers import PersonalisedDistribution, personalised_distribution
 
 __all__ = [
     "LOGLIK_CHANGE",

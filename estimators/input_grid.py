@@ -9,9 +9,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..mechanisms.domain import rounding_weights
 from ..mechanisms.errors import InputError
-from ..mechanisms.table import TabulatedMechanism
+from ..mechanisms.laws.domain import rounding_weights
+from ..mechanisms.table.table import TabulatedMechanism
 
 SAME_KNOT = 1e-9
 """Knots closer than this share of the domain's width are the same knot, written with other last digits."""
@@ -37,7 +37,7 @@ class InputGrid:
 
     Example
     -------
-    >>> from optldp.mechanisms.duchi import duchi
+    >>> from optldp.mechanisms.families.duchi import duchi
     >>> grid = InputGrid.cells([-1.0, 0.0, 1.0])
     >>> grid.points, grid.rows(duchi([-1.0, 1.0], 1.0)).round(4)
     (array([-0.5,  0.5]), array([[0.6155, 0.3845],

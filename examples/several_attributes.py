@@ -8,7 +8,7 @@ to be unbiased.
 
 import numpy as np
 from optldp.designer import Prior, design_attributes
-from optldp.estimators.attribute_means import estimate_attribute_means
+from optldp.estimators.means.attributes import estimate_attribute_means
 from scipy import stats
 
 USERS = 50_000

@@ -19,50 +19,50 @@ holds at the knots, privacy and unbiasedness above all, holds on the whole domai
 This folder needs numpy alone: a client that only perturbs its data needs no solver.
 """
 
-from .atomic_write import replacing
-from .attribute_sampling import AttributeSampling, attribute_budget
 from .budget import MAX_EPSILON, MIN_EPSILON, check_epsilon, inner_epsilon
-from .bundle import Bundle
-from .bundle_file import load_mechanism, read_unverified_mechanism, save_bundle
-from .categorical_mechanism import CategoricalMechanism, PureProtocol
-from .categorical_table import CategoricalTable, categorical_grr
-from .categories import Categories
-from .domain import ClippingWarning
-from .duchi import duchi, duchi_variance
+from .categorical.categories import Categories
+from .categorical.local_hashing import LocalHashing, local_hashing
+from .categorical.mechanism import CategoricalMechanism, PureProtocol
+from .categorical.oracle_choice import frequency_oracle
+from .categorical.table import CategoricalTable, categorical_grr
+from .categorical.unary_encoding import UnaryEncoding, basic_rappor, optimised_unary
+from .client.sampler import Sampler
+from .composed.attributes import AttributeSampling, attribute_budget
+from .composed.personalised import PersonalisedMechanism, PersonalisedReports
+from .documents.bundle import Bundle
+from .documents.exact_mechanism import ExactMechanism
 from .errors import BudgetError, InputError, OptldpError, SolverError, TableError
-from .exact_exponential import exponential_below
-from .exact_mechanism import ExactMechanism
-from .exact_proof import ExactProof, prove
-from .families import FAMILIES
-from .grr import grr, grr_variance
-from .hybrid import hybrid, hybrid_variance
-from .key_value import KeyValueMechanism
-from .key_value_choice import best_key_value, key_mean_variance
-from .key_value_response import KeyValueResponse, key_value_response
-from .key_value_unary import KeyValueUnary, key_value_unary
-from .knot_prior import KnotPrior
-from .knots import check_knots
-from .laplace import laplace, laplace_variance
-from .ledger import Ledger
-from .ledger_seals import new_ledger_key
-from .local_hashing import LocalHashing, local_hashing
-from .make_exact import ExactRounding, exact_if_possible, make_exact
-from .oracle_choice import frequency_oracle
-from .personalised import PersonalisedMechanism, PersonalisedReports
-from .piecewise import piecewise, piecewise_variance
-from .pm_sub import pm_sub, pm_sub_variance
-from .point_outputs import to_points
-from .provenance import Provenance
-from .ptt import optimal_eta, ptt, ptt_variance
-from .ptt2 import ptt2, ptt2_variance
-from .sampler import Sampler
-from .square_wave import square_wave, square_wave_variance
-from .table import TabulatedMechanism
-from .table_file import load_table, read_unverified_table, save_table
-from .three_outputs import three_outputs, three_outputs_variance
-from .unary_encoding import UnaryEncoding, basic_rappor, optimised_unary
-from .verification import Verdict, Verification, require_private, require_proved, verify
-from .within_cell import ExponentialDensity, GeometricTails, LinearDensity, Uniform, WithinCell
+from .exactness.make_exact import ExactRounding, exact_if_possible, make_exact
+from .exactness.point_outputs import to_points
+from .exactness.proof import ExactProof, prove
+from .exactness.verification import Verdict, Verification, require_private, require_proved, verify
+from .families.duchi import duchi, duchi_variance
+from .families.grr import grr, grr_variance
+from .families.hybrid import hybrid, hybrid_variance
+from .families.laplace import laplace, laplace_variance
+from .families.piecewise import piecewise, piecewise_variance
+from .families.pm_sub import pm_sub, pm_sub_variance
+from .families.ptt import optimal_eta, ptt, ptt_variance
+from .families.ptt2 import ptt2, ptt2_variance
+from .families.registry import FAMILIES
+from .families.square_wave import square_wave, square_wave_variance
+from .families.three_outputs import three_outputs, three_outputs_variance
+from .files.atomic_write import replacing
+from .files.bundle_file import load_mechanism, read_unverified_mechanism, save_bundle
+from .files.table_file import load_table, read_unverified_table, save_table
+from .integers.exponential import exponential_below
+from .key_value.choice import best_key_value, key_mean_variance
+from .key_value.mechanism import KeyValueMechanism
+from .key_value.response import KeyValueResponse, key_value_response
+from .key_value.unary import KeyValueUnary, key_value_unary
+from .laws.domain import ClippingWarning
+from .laws.within_cell import ExponentialDensity, GeometricTails, LinearDensity, Uniform, WithinCell
+from .ledger.ledger import Ledger
+from .ledger.seals import new_ledger_key
+from .table.knot_prior import KnotPrior
+from .table.knots import check_knots
+from .table.provenance import Provenance
+from .table.table import TabulatedMechanism
 
 __all__ = [
     "FAMILIES",

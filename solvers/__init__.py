@@ -1,13 +1,13 @@
 """Programs and their certificates: the numerical layer, which knows nothing of tables, files or privacy's vocabulary.
 
-One program is at the heart, the *unbiased ratio program* (`unbiased_program`): rows that sum to one around their
+One program is at the heart, the *unbiased ratio program* (`unbiased.program`): rows that sum to one around their
 knots, columns whose entries differ by a factor of at most E, least expected variance.  It is solved in two ways.
 
 *With outputs free on the real line*, `solve_unbiased`.  A primal-dual interior point that eliminates all but two
 unknowns per knot (`interior_point`, `dual_centring`, from `starting_point`) follows one path while the outputs are
-refined under it (`output_refinement`); what comes out is cleaned up to at most 2n outputs with rows in closed form
+refined under it (`unbiased.refinement`); what comes out is cleaned up to at most 2n outputs with rows in closed form
 (`sparse_support`, `window_rows`).  Exact pricing finds the minimum of the dual function over all real outputs
-(`exact_pricing`), so `certified_bound` turns any multipliers into a lower bound for every mechanism there is; it
+(`unbiased.pricing`), so `certified_bound` turns any multipliers into a lower bound for every mechanism there is; it
 trusts no solver, ours included.
 
 *With outputs given*, the same program goes to general solvers, `solve_with_highs` and `solve_with_cvxpy`
@@ -24,8 +24,8 @@ The second program is the *mixture likelihood*: weights of known components unde
 likeliest.  A `MixtureLikelihood` offers products with the matrix of probabilities and hides how that is stored: as two
 halves of a full table (`DenseLikelihood`), as rows of the combinations seen (`TupleLikelihood`), as jumps between runs
 (`RunLikelihood`), as packed bits (`BitLikelihood`), as one factor for each place of a report (`PlaceLikelihood`), or as
-a sum of such (`SumLikelihood`).  `fit_mixture` maximises it by EM, by SQUAREM (`mixture_em`) or by a primal-dual
-interior point (`mixture_newton`), with a quadratic penalty if asked.  Whatever the method, the gradient at the weights
+a sum of such (`SumLikelihood`).  `fit_mixture` maximises it by EM, by SQUAREM (`likelihood.em`) or by a primal-dual
+interior point (`likelihood.newton`), with a quadratic penalty if asked. Whatever the method, the gradient at the weights
 returned bounds what any others could still gain (Lindsay's certificate).
 
 The third is the *frequency program*: which sets of categories the reports of a frequency oracle support, and how often,
@@ -40,34 +40,34 @@ A result is returned with its evidence, recomputed from the numbers returned, an
 the tolerance was met.  What cannot be solved is a SolverError, what makes no sense an InputError.
 """
 
-from .bit_likelihood import BitLikelihood, bit_sums, count_bit_rows
-from .continuum_bound import ContinuumBound, continuum_bound
-from .dense_likelihood import DenseLikelihood
-from .exact_pricing import Pricing, certified_bound, price
-from .fixed_outputs import FixedOutputsSolution, solve_on_outputs
-from .frequency_optimum import FrequencyOptimum, FrequencyProgress, solve_frequency
-from .frequency_program import FrequencyProgram, certified_frequency_bound
-from .information_fisher import FisherOptimum, certified_interval_error, cumulative_importance, solve_interval_fisher
-from .information_masses import certified_information_bound
-from .information_optimum import InformationOptimum, InformationProgress, solve_information
-from .information_program import InformationProgram, certified_interval_bound, most_information
-from .information_tiling import best_tiling
-from .minimax_optimum import MinimaxOptimum, solve_minimax
-from .minimax_program import MinimaxProgram
-from .mixture_fit import MixtureFit, Stop, fit_mixture
-from .mixture_likelihood import MixtureLikelihood, SumLikelihood
-from .place_likelihood import PlaceLikelihood
-from .ratio_program import RatioSolution, solve_with_cvxpy, solve_with_highs
-from .robust_band import BandSet
-from .robust_optimum import RobustOptimum, solve_robust
-from .robust_program import RobustProgram
-from .robust_sets import BoxSet, MixedSet, MovedSet, PriorSet
-from .robust_transport import TransportSet
-from .run_likelihood import RunLikelihood
-from .shaped_floor import PieceFloor
-from .tuple_likelihood import TupleLikelihood
-from .unbiased_optimum import Progress, Status, UnbiasedOptimum, solve_unbiased
-from .unbiased_program import UnbiasedProgram
+from .frequency.optimum import FrequencyOptimum, FrequencyProgress, solve_frequency
+from .frequency.program import FrequencyProgram, certified_frequency_bound
+from .information.fisher import FisherOptimum, certified_interval_error, cumulative_importance, solve_interval_fisher
+from .information.masses import certified_information_bound
+from .information.optimum import InformationOptimum, InformationProgress, solve_information
+from .information.program import InformationProgram, certified_interval_bound, most_information
+from .information.tiling import best_tiling
+from .likelihood.bits import BitLikelihood, bit_sums, count_bit_rows
+from .likelihood.dense import DenseLikelihood
+from .likelihood.fit import MixtureFit, Stop, fit_mixture
+from .likelihood.mixture import MixtureLikelihood, SumLikelihood
+from .likelihood.places import PlaceLikelihood
+from .likelihood.runs import RunLikelihood
+from .likelihood.tuples import TupleLikelihood
+from .robust.band import BandSet
+from .robust.minimax import MinimaxOptimum, solve_minimax
+from .robust.minimax_program import MinimaxProgram
+from .robust.optimum import RobustOptimum, solve_robust
+from .robust.program import RobustProgram
+from .robust.sets import BoxSet, MixedSet, MovedSet, PriorSet
+from .robust.transport import TransportSet
+from .shaped.floor import PieceFloor
+from .unbiased.continuum import ContinuumBound, continuum_bound
+from .unbiased.fixed_outputs import FixedOutputsSolution, solve_on_outputs
+from .unbiased.optimum import Progress, Status, UnbiasedOptimum, solve_unbiased
+from .unbiased.pricing import Pricing, certified_bound, price
+from .unbiased.program import UnbiasedProgram
+from .unbiased.ratio_program import RatioSolution, solve_with_cvxpy, solve_with_highs
 
 __all__ = [
     "BandSet",

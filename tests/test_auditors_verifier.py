@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from optldp.mechanisms import TableError, load_table, prove, require_private
-from optldp.mechanisms.table_file import parse_table
+from optldp.mechanisms.files.table_file import parse_table
 
 from .mechanisms.document_mutants import mutants
 from .mechanisms.exact_documents import BAD, GOOD, document, write

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.mechanisms import cell_law, exact_sampling
+from optldp.mechanisms.laws import law as cell_law
+from optldp.mechanisms.table import exact_sampling
 
 ROOT = Path(__file__).parents[1]
 CASES = range(1, 31)

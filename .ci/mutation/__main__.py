@@ -1,7 +1,7 @@
 """Mutation testing: does a test fail for every small change to a module, or is there a reason why none can?
 
     nice python .ci/mutation                                   all modules of modules.toml, hours
-    nice python .ci/mutation mechanisms/numerators.py          one of them
+    nice python .ci/mutation mechanisms/integers/numerators.py one of them
     nice python .ci/mutation --record docs/mutation.md ...     and the counts go into that page's table
 
 modules.toml names each module's tests. equivalent.toml lists the mutants that no test can find out, with the reason;

@@ -6,9 +6,9 @@ import numpy as np
 from data_sets import all_sets
 from markdown_table import table
 from optldp.estimators import InputGrid, ReportCounts, likelihood_of, mixture_reduction
-from optldp.estimators.metrics import quantile_error, range_query_error, variance_error, wasserstein_1
+from optldp.estimators.distributions.metrics import quantile_error, range_query_error, variance_error, wasserstein_1
 from optldp.mechanisms import laplace, piecewise, square_wave
-from optldp.solvers.mixture_fit import fit_mixture
+from optldp.solvers.likelihood.fit import fit_mixture
 from repetitions import Errors, repeat
 
 TITLE = "Distributions by EM and mixture reduction"

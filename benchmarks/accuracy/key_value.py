@@ -21,14 +21,14 @@ import numpy as np
 from markdown_table import table
 from optldp.designer import Prior, design
 from optldp.estimators.input_grid import InputGrid
-from optldp.estimators.key_value_counts import KeyValueCounts
-from optldp.estimators.key_value_fit import fit_key_values
-from optldp.estimators.key_value_published import KeyValueEstimate, estimate_key_means
+from optldp.estimators.key_values.counts import KeyValueCounts
+from optldp.estimators.key_values.fit import fit_key_values
+from optldp.estimators.key_values.published import KeyValueEstimate, estimate_key_means
 from optldp.mechanisms import duchi, piecewise
-from optldp.mechanisms.key_value import KeyValueMechanism
-from optldp.mechanisms.key_value_choice import best_key_value
-from optldp.mechanisms.key_value_response import key_value_response
-from optldp.mechanisms.key_value_unary import key_value_unary
+from optldp.mechanisms.key_value.choice import best_key_value
+from optldp.mechanisms.key_value.mechanism import KeyValueMechanism
+from optldp.mechanisms.key_value.response import key_value_response
+from optldp.mechanisms.key_value.unary import key_value_unary
 from repetitions import Errors, repeat
 
 TITLE = "Means of key-value data"

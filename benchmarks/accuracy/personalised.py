@@ -12,18 +12,18 @@ is why an estimate that keeps them can be below it."""
 
 import numpy as np
 from markdown_table import table
-from optldp.estimators.category_counts import CategoryCounts
-from optldp.estimators.consistency import norm_sub
-from optldp.estimators.metrics import mae, mse
-from optldp.estimators.personalised_auem import auem, clipped, invert_supports
-from optldp.estimators.personalised_baselines import apldp_levels, combine_levels, ppda, split_levels
-from optldp.estimators.personalised_counts import PersonalisedCounts
-from optldp.estimators.personalised_emoa import emoa_paper
-from optldp.estimators.personalised_fit import derivatives
-from optldp.estimators.personalised_likelihood import personalised_likelihood
-from optldp.estimators.personalised_mle import personalised_mle
-from optldp.mechanisms.personalised import PersonalisedMechanism, PersonalisedReports
-from optldp.mechanisms.unary_encoding import basic_rappor
+from optldp.estimators.distributions.metrics import mae, mse
+from optldp.estimators.frequencies.category_counts import CategoryCounts
+from optldp.estimators.frequencies.consistency import norm_sub
+from optldp.estimators.personalised.auem import auem, clipped, invert_supports
+from optldp.estimators.personalised.baselines import apldp_levels, combine_levels, ppda, split_levels
+from optldp.estimators.personalised.counts import PersonalisedCounts
+from optldp.estimators.personalised.emoa import emoa_paper
+from optldp.estimators.personalised.fit import derivatives
+from optldp.estimators.personalised.likelihood import personalised_likelihood
+from optldp.estimators.personalised.mle import personalised_mle
+from optldp.mechanisms.categorical.unary_encoding import basic_rappor
+from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 from repetitions import Errors, Summary, repeat
 
 TITLE = "Personalised budgets"

@@ -7,7 +7,7 @@ from data_sets import all_sets
 from markdown_table import table
 from optldp.estimators import InputGrid, ReportCounts, ems, estimate_mean, likelihood_of, mixture_reduction
 from optldp.mechanisms import duchi, piecewise, square_wave
-from optldp.solvers.mixture_fit import fit_mixture
+from optldp.solvers.likelihood.fit import fit_mixture
 from repetitions import Errors, repeat
 
 TITLE = "Means by EM and mixture reduction"

@@ -9,9 +9,9 @@ import numpy as np
 from data_sets import all_sets
 from markdown_table import table
 from optldp.estimators import InputGrid, ReportCounts, Service, ems, likelihood_of
-from optldp.estimators.metrics import jensen_shannon_distance
+from optldp.estimators.distributions.metrics import jensen_shannon_distance
 from optldp.mechanisms import TabulatedMechanism, duchi, piecewise, square_wave
-from optldp.mechanisms.output_cells import with_output_cells
+from optldp.mechanisms.table.output_cells import with_output_cells
 from repetitions import Errors, repeat
 
 TITLE = "Distributions over several services"

@@ -10,7 +10,7 @@ import numpy as np
 from data_sets import all_sets
 from markdown_table import table
 from optldp.estimators import ReportCounts, Service, estimate_combined_mean
-from optldp.estimators.combined_mean import CombinedMethod
+from optldp.estimators.means.combined import CombinedMethod
 from optldp.mechanisms import duchi, laplace, piecewise, square_wave
 from repetitions import Errors, repeat
 

@@ -7,9 +7,9 @@ import numpy as np
 from data_sets import all_sets
 from markdown_table import table
 from optldp.estimators import InputGrid, ReportCounts, ems, likelihood_of, mixture_reduction, penalised_likelihood
-from optldp.estimators.metrics import jensen_shannon_distance, wasserstein_1
+from optldp.estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
 from optldp.mechanisms import piecewise, square_wave
-from optldp.solvers.mixture_fit import fit_mixture
+from optldp.solvers.likelihood.fit import fit_mixture
 from repetitions import Errors, repeat
 
 TITLE = "Smoothing: four real columns"

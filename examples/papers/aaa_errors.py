@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from optldp.designer import DEFAULT_FLOOR, Prior, design, lattice_mechanism
-from optldp.designer.two_phase_plan import TwoPhasePlan
+from optldp.designer.protocols.plan import TwoPhasePlan
 from optldp.estimators import InputGrid, ReportCounts, affine_unbiasing, ems, likelihood_of
 from optldp.mechanisms import (
     TabulatedMechanism,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from aaa_variance import DISTRIBUTIONS
 from optldp.designer import Prior, design, lattice_mechanism
-from optldp.designer.plot_style import empty_figure
+from optldp.designer.plots.style import empty_figure
 from optldp.mechanisms import SolverError, TabulatedMechanism
 from paper_script import Check, Run
 from scipy import sparse, stats

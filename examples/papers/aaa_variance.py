@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 from optldp.designer import Prior, compare, design
-from optldp.designer.plot_style import SHADE, empty_figure, method_style
-from optldp.solvers.fixed_outputs import solve_on_outputs
+from optldp.designer.plots.style import SHADE, empty_figure, method_style
+from optldp.solvers.unbiased.fixed_outputs import solve_on_outputs
 from paper_script import Check, Run
 from scipy import stats
 

@@ -18,10 +18,10 @@ from optldp.estimators import (
     likelihood_of,
     mixture_reduction,
 )
-from optldp.estimators.frequency_estimate import FrequencyMethod
-from optldp.estimators.metrics import mae
+from optldp.estimators.distributions.metrics import mae
+from optldp.estimators.frequencies.frequencies import FrequencyMethod
 from optldp.mechanisms import CategoricalMechanism, categorical_grr, laplace, local_hashing
-from optldp.solvers.mixture_fit import fit_mixture
+from optldp.solvers.likelihood.fit import fit_mixture
 from paper_script import Check, Run
 from repeated import Errors, Scores, repeat, show_panels
 

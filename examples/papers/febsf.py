@@ -23,7 +23,7 @@ from febsf_methods import (
     zipf,
 )
 from optldp.estimators import PersonalisedCounts, auem, emoa_paper
-from optldp.estimators.metrics import mse
+from optldp.estimators.distributions.metrics import mse
 from optldp.mechanisms import PersonalisedMechanism, basic_rappor, categorical_grr
 from paper_script import Check, Run, main
 from repeated import Errors, Scores, repeat, show_panels

@@ -18,7 +18,7 @@ from optldp.estimators import (
     ppda,
     split_levels,
 )
-from optldp.estimators.metrics import mae, mse
+from optldp.estimators.distributions.metrics import mae, mse
 from optldp.mechanisms import PersonalisedMechanism, basic_rappor
 from paper_script import Run
 from repeated import Errors

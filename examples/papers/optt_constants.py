@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 
 import numpy as np
-from optldp.designer.plot_style import METHOD_STYLES, empty_figure
+from optldp.designer.plots.style import METHOD_STYLES, empty_figure
 from optldp.mechanisms import optimal_eta, piecewise, ptt, ptt2, ptt2_variance, ptt_variance, verify
 from paper_script import Check, Run
 from scipy.integrate import quad

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 from aaa_data import real, synthetic
 from optldp.designer import Prior, design, design_minimax
-from optldp.designer.plot_style import SHADE, new_figure
+from optldp.designer.plots.style import SHADE, new_figure
 from optldp.mechanisms import (
     hybrid_variance,
     optimal_eta,

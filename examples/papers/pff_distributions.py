@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from drawn_values import Draw, beta, beta_waves, services_sets
 from optldp.estimators import InputGrid, ReportCounts, Service, ems, likelihood_of
-from optldp.estimators.metrics import jensen_shannon_distance
+from optldp.estimators.distributions.metrics import jensen_shannon_distance
 from optldp.mechanisms import TabulatedMechanism
-from optldp.mechanisms.output_cells import with_output_cells
+from optldp.mechanisms.table.output_cells import with_output_cells
 from paper_script import Check, Run
 from pff_means import EQUAL, FAMILIES, Config, groups
 from repeated import Errors, Scores, repeat, show_panels

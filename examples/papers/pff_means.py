@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from drawn_values import Draw, beta, beta_waves, services_sets
 from optldp.estimators import ReportCounts, Service, estimate_combined_mean, plain_decoder
-from optldp.estimators.combined_mean import CombinedMethod
+from optldp.estimators.means.combined import CombinedMethod
 from optldp.mechanisms import duchi, laplace, piecewise, square_wave
 from paper_script import Check, Run
 from repeated import Errors, Scores, repeat, show_panels

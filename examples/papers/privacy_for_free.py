@@ -21,9 +21,9 @@ from optldp.estimators import (
     likelihood_of,
     plain_decoder,
 )
-from optldp.estimators.decoding import decoded_variances
-from optldp.estimators.report_group import ReportGroup
-from optldp.estimators.user_weights import user_weighted_values
+from optldp.estimators.counting.group import ReportGroup
+from optldp.estimators.means.decoding import decoded_variances
+from optldp.estimators.means.user_weights import user_weighted_values
 from optldp.mechanisms import (
     duchi,
     duchi_variance,
@@ -32,7 +32,7 @@ from optldp.mechanisms import (
     piecewise_variance,
     square_wave_variance,
 )
-from optldp.mechanisms.square_wave import square_wave_half_width
+from optldp.mechanisms.families.square_wave import square_wave_half_width
 from paper_script import Check, Run, main
 from repeated import COLOURS, LINES
 

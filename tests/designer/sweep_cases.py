@@ -7,9 +7,10 @@ import functools
 
 import numpy as np
 import pytest
-from optldp.designer import Prior, sweep_case
-from optldp.designer.parallel_sweep import sweep
-from optldp.designer.sweep_table import SweepTable
+from optldp.designer import Prior
+from optldp.designer.comparison import case as sweep_case
+from optldp.designer.comparison.sweep import sweep
+from optldp.designer.comparison.table import SweepTable
 
 KNOTS = np.linspace(0, 50, 7)
 PRIORS = {

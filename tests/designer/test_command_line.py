@@ -9,7 +9,7 @@ from importlib import metadata
 import pytest
 from optldp.designer import DEFAULT_FLOOR, DEFAULT_TOLERANCE
 from optldp.designer.command_line import app, main
-from optldp.designer.command_options import FLOOR, TOLERANCE
+from optldp.designer.commands.options import FLOOR, TOLERANCE
 
 from .conftest import INCOME
 
@@ -166,10 +166,13 @@ class TestInterruption:
     @pytest.mark.parametrize(
         ("arguments", "where"),
         [
-            (["design", *INCOME, "--epsilon", 1, "--out", "new.json"], "optldp.designer.mechanism_design.design"),
-            (["compare", *INCOME, "--epsilon", 1], "optldp.designer.comparison.compare"),
-            (["perturb", "mech.json", *INCOME, "--out", "new.csv"], "optldp.designer.columns.duckdb.connect"),
-            (["design", *INCOME, "--epsilon", 1, "--out", "new.json"], "optldp.mechanisms.atomic_write.os.replace"),
+            (["design", *INCOME, "--epsilon", 1, "--out", "new.json"], "optldp.designer.designs.design.design"),
+            (["compare", *INCOME, "--epsilon", 1], "optldp.designer.comparison.compare.compare"),
+            (["perturb", "mech.json", *INCOME, "--out", "new.csv"], "optldp.estimators.data.numbers.duckdb.connect"),
+            (
+                ["design", *INCOME, "--epsilon", 1, "--out", "new.json"],
+                "optldp.mechanisms.files.atomic_write.os.replace",
+            ),
         ],
         ids=["solving", "comparing", "reading", "writing"],
     )
@@ -190,7 +193,7 @@ class TestInterruption:
         def exhaust(*_: object, **__: object) -> None:
             raise MemoryError
 
-        monkeypatch.setattr("optldp.designer.mechanism_design.design", exhaust)
+        monkeypatch.setattr("optldp.designer.designs.design.design", exhaust)
         done = optldp("design", *INCOME, "--epsilon", 1)
         assert done.exit_code == 2
         assert done.stderr == "optldp: error: the problem must fit in memory: use fewer --knots, or a smaller file\n"

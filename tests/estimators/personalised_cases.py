@@ -1,11 +1,11 @@
 """Small personalised mechanisms, the exact law of their reports, and counts drawn from it."""
 
 import numpy as np
-from optldp.estimators.personalised_counts import PersonalisedCounts
-from optldp.mechanisms.categorical_table import CategoricalTable, categorical_grr
-from optldp.mechanisms.local_hashing import local_hashing
-from optldp.mechanisms.personalised import PersonalisedMechanism, PersonalisedReports
-from optldp.mechanisms.unary_encoding import basic_rappor, optimised_unary
+from optldp.estimators.personalised.counts import PersonalisedCounts
+from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
+from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 
 
 def hashing(categories, epsilon):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from optldp.estimators.input_grid import InputGrid
 from optldp.mechanisms.errors import InputError
-from optldp.mechanisms.families import FAMILIES
-from optldp.mechanisms.table import TabulatedMechanism
+from optldp.mechanisms.families.registry import FAMILIES
+from optldp.mechanisms.table.table import TabulatedMechanism
 
 from .test_unbiasing import random_table
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from optldp.mechanisms import TableError
-from optldp.mechanisms.checksum import checksum
+from optldp.mechanisms.files.checksum import checksum
 
 from .exact_documents import GOOD, document, lattice, of_table, tails
 

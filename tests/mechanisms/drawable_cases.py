@@ -20,12 +20,12 @@ from optldp.mechanisms import (
     make_exact,
     optimised_unary,
 )
-from optldp.mechanisms.attribute_sampling import random_subsets, uniform_below
-from optldp.mechanisms.exact_sampling import draw53, random_words
-from optldp.mechanisms.key_value_pairs import sampled_pairs
-from optldp.mechanisms.key_value_response import key_value_response
-from optldp.mechanisms.key_value_unary import key_value_unary
-from optldp.mechanisms.unary_encoding import bernoulli
+from optldp.mechanisms.categorical.unary_encoding import bernoulli
+from optldp.mechanisms.composed.attributes import random_subsets, uniform_below
+from optldp.mechanisms.key_value.pairs import sampled_pairs
+from optldp.mechanisms.key_value.response import key_value_response
+from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.table.exact_sampling import draw53, random_words
 
 from .drawable_tables import (
     Case,

@@ -23,9 +23,9 @@ from optldp.mechanisms import (
     make_exact,
     new_ledger_key,
 )
-from optldp.mechanisms.booked_kinds import Bookable, booked
-from optldp.mechanisms.exact_sampling import ExactLaw, random_words
-from optldp.mechanisms.table_document import document_to_table
+from optldp.mechanisms.documents.table import document_to_table
+from optldp.mechanisms.ledger.kinds import Bookable, booked
+from optldp.mechanisms.table.exact_sampling import ExactLaw, random_words
 
 from .exact_documents import GOOD
 from .law_enumeration import Call, D, Idle, Law, Turns, always

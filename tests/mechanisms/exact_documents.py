@@ -14,9 +14,9 @@ from optldp.mechanisms import (
     exponential_below,
     make_exact,
 )
-from optldp.mechanisms.checksum import checksum
-from optldp.mechanisms.json_text import to_json
-from optldp.mechanisms.table_document import table_to_document
+from optldp.mechanisms.documents.table import table_to_document
+from optldp.mechanisms.files.checksum import checksum
+from optldp.mechanisms.files.json_text import to_json
 
 D = 2**53
 

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from optldp.mechanisms.checksum import checksum
+from optldp.mechanisms.files.checksum import checksum
 
 D = 2**53
 

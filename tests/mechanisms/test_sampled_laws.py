@@ -20,10 +20,10 @@ from optldp.mechanisms import (
     WithinCell,
     exponential_below,
 )
-from optldp.mechanisms.bundle_file import KINDS
-from optldp.mechanisms.exact_sampling import draw53, random_words
-from optldp.mechanisms.geometric_tails import digit_odds
-from optldp.mechanisms.within_cell import LAWS
+from optldp.mechanisms.files.bundle_file import KINDS
+from optldp.mechanisms.laws.geometric import digit_odds
+from optldp.mechanisms.laws.within_cell import LAWS
+from optldp.mechanisms.table.exact_sampling import draw53, random_words
 
 from .drawable_cases import all_cases
 from .drawable_tables import Case, tables
@@ -46,7 +46,7 @@ def subclasses(of: type) -> set[type]:
 
 
 def modules() -> list[object]:
-    found = pkgutil.iter_modules(optldp.mechanisms.__path__, "optldp.mechanisms.")
+    found = pkgutil.walk_packages(optldp.mechanisms.__path__, "optldp.mechanisms.")
     return [importlib.import_module(module.name) for module in found]
 
 
@@ -186,7 +186,7 @@ def test_the_enumeration_sees_a_unit_of_one_draw_only(monkeypatch, leak):
         return case.draw(0.1)
 
     assert marginal(enumerated_law(draw, case.calls(0.1)), 0) == case.expected(0.1)
-    monkeypatch.setattr("optldp.mechanisms.exact_sampling.draw53", leaking)
+    monkeypatch.setattr("optldp.mechanisms.table.exact_sampling.draw53", leaking)
     assert marginal(enumerated_law(draw, case.calls(0.1)), 0) != case.expected(0.1)
 
 

@@ -6,9 +6,9 @@ from typing import Any, cast
 import cvxpy as cp
 import numpy as np
 from cvxpy.transforms.suppfunc import SuppFunc
-from optldp.solvers.robust_band import BandSet
-from optldp.solvers.robust_sets import BoxSet, MixedSet, MovedSet, PriorSet
-from optldp.solvers.robust_transport import TransportSet
+from optldp.solvers.robust.band import BandSet
+from optldp.solvers.robust.sets import BoxSet, MixedSet, MovedSet, PriorSet
+from optldp.solvers.robust.transport import TransportSet
 
 
 def definition(priors: PriorSet) -> Callable[[cp.Variable], list[Any]]:

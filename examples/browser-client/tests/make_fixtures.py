@@ -23,10 +23,10 @@ from optldp.mechanisms import (
     prove,
     require_private,
 )
-from optldp.mechanisms.cell_law import Words
-from optldp.mechanisms.exact_sampling import ExactLaw
-from optldp.mechanisms.geometric_tails import digit_odds
-from optldp.mechanisms.table_file import parse_table
+from optldp.mechanisms.files.table_file import parse_table
+from optldp.mechanisms.laws.geometric import digit_odds
+from optldp.mechanisms.laws.law import Words
+from optldp.mechanisms.table.exact_sampling import ExactLaw
 from scipy import stats
 
 ROOT = Path(__file__).parents[3]

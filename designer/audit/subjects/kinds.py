@@ -1,0 +1,84 @@
+"""Which kind of inputs and reports a mechanism has, and how it draws itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ....mechanisms import (
+    AttributeSampling,
+    Bundle,
+    CategoricalMechanism,
+    InputError,
+    KeyValueMechanism,
+    PersonalisedMechanism,
+    TabulatedMechanism,
+    check_epsilon,
+)
+from .attributes import AttributeKind
+from .categories import CategoryKind
+from .inputs import values_to_try
+from .levels import LevelKind
+from .numbers import Numbers
+from .pairs import PairKind
+from .subject import Kind
+
+Draw = Callable[..., object]
+"""What the mechanism's own `sample` takes in and gives out; `sample_sets` for pairs."""
+
+
+def kind_of(
+    mechanism: TabulatedMechanism | Bundle, epsilon: float | None, rng: np.random.Generator, *, outside: bool = False
+) -> Kind:
+    """Return the kind of inputs and reports of a mechanism.
+
+    Parameters
+    ----------
+    mechanism : table or bundle
+    epsilon : float, optional
+        A claim in place of its own; levels have claims of their own and take none.
+    rng : numpy.random.Generator
+        Chooses places between knots.
+    outside : bool
+        Try values outside a table's domain too.
+
+    Raises
+    ------
+    InputError
+        A kind that cannot be audited; a claim or values that it has no use for.
+    """
+    if outside and not isinstance(mechanism, TabulatedMechanism):
+        raise InputError("values outside the domain are for tables of numbers alone: leave them out")
+    if isinstance(mechanism, PersonalisedMechanism):
+        if epsilon is not None:
+            raise InputError("every level has a claim of its own: leave epsilon out")
+        return LevelKind(mechanism, rng)
+    claim = None if epsilon is None else check_epsilon(epsilon)
+    if isinstance(mechanism, TabulatedMechanism):
+        return Numbers(mechanism, claim or mechanism.epsilon, values_to_try(mechanism, rng, outside=outside))
+    if isinstance(mechanism, CategoricalMechanism):
+        return CategoryKind(mechanism, claim or mechanism.epsilon)
+    if isinstance(mechanism, KeyValueMechanism):
+        return PairKind(mechanism, claim or mechanism.epsilon, rng)
+    if isinstance(mechanism, AttributeSampling):
+        return AttributeKind(mechanism, claim or mechanism.epsilon, rng)
+    raise InputError(f"a table or a bundle is needed to audit a sampler of it, got {mechanism!r:.60}")
+
+
+def sampler_of(mechanism: TabulatedMechanism | Bundle, rng: np.random.Generator | None = None) -> Draw:
+    """Return the mechanism's own way to draw: by the operating system's generator, or as a simulation.
+
+    Example
+    -------
+    >>> from ....mechanisms import categorical_grr
+    >>> sampler_of(categorical_grr(["a", "b"], 1.0))(["a"]).shape
+    (1,)
+    """
+    if isinstance(mechanism, KeyValueMechanism):
+        return lambda users, keys, values, n_users: mechanism.sample_sets(users, keys, values, n_users, rng)
+    if isinstance(mechanism, PersonalisedMechanism):
+        return lambda values, levels: mechanism.sample(values, levels, rng)
+    if isinstance(mechanism, TabulatedMechanism | CategoricalMechanism | AttributeSampling):
+        return lambda values: mechanism.sample(values, rng)
+    raise InputError(f"a table or a bundle is needed to draw from, got {mechanism!r:.60}")

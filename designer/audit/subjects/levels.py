@@ -1,0 +1,140 @@
+"""Personalised mechanisms under audit: an input is a value at a level, a report a level and a report of the value.
+
+Of two values at one level the level's budget is claimed; of one value at two levels, what both reports tell of the
+level, where that is finite; of two values at two levels, nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ....mechanisms import (
+    CategoricalMechanism,
+    InputError,
+    PersonalisedMechanism,
+    PersonalisedReports,
+    TabulatedMechanism,
+)
+from .categories import CategoryKind
+from .events import STATED, Columns, Family
+from .inputs import values_to_try
+from .numbers import REPORT, Numbers
+from .subject import SHORT_LINE, Kind
+from .text import parsed_rows
+
+MOST_LEVELS = 4
+"""Levels that are tried, the first and the last among them."""
+
+MOST_VALUES = 48
+"""Values that are tried at each level."""
+
+LEVEL = "the level"
+
+
+class LevelKind(Kind):
+    """Values at levels in; levels and reports of values out.
+
+    Parameters
+    ----------
+    mechanism : PersonalisedMechanism
+    rng : numpy.random.Generator
+        Chooses places between knots.
+    """
+
+    def __init__(self, mechanism: PersonalisedMechanism, rng: np.random.Generator) -> None:
+        self.mechanism = mechanism
+        many = len(mechanism.levels)
+        levels = np.unique(np.linspace(0, many - 1, min(MOST_LEVELS, many)).astype(int))
+        tried = values_to_try(mechanism.tables[0], rng) if mechanism.tables else np.empty(0)
+        self._kinds = [_inner(mechanism.levels[level], tried) for level in levels.tolist()]
+        inner = self._kinds[0]
+        values = np.unique(np.linspace(0, inner.weights.size - 1, min(MOST_VALUES, inner.weights.size)).astype(int))
+        self._values, self._levels = np.tile(values, levels.size), np.repeat(levels, values.size)
+        self.weights = np.tile(inner.weights[values], levels.size)
+        same_value = self._values[:, None] == self._values
+        same_level = self._levels[:, None] == self._levels
+        leaked = mechanism.level_leakage if np.isfinite(mechanism.level_leakage) else np.nan
+        budgets = np.array(mechanism.epsilons)[self._levels][:, None]
+        self.claims = np.where(same_level, budgets, np.where(same_value, leaked, np.nan))
+        self._of_level = values.size
+
+    def arguments(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        (values,) = self._kinds[0].arguments(self._values[inputs])
+        return values, self._levels[inputs]
+
+    def columns(self, reports: object, many: int) -> Columns:
+        if not isinstance(reports, PersonalisedReports):
+            raise InputError(f"the sampler must return PersonalisedReports, got {type(reports).__name__}")
+        levels = np.asarray(reports.levels)
+        if levels.shape != (many,) or not np.issubdtype(levels.dtype, np.integer):
+            raise InputError(f"the sampler must return {many} levels, got shape {levels.shape} of {levels.dtype}")
+        return {LEVEL: levels.astype(np.int64)} | self._kinds[0].columns(reports.reports, many)
+
+    def lines(self) -> list[str]:
+        inner = self._kinds[0].lines()
+        return [
+            json.dumps([json.loads(inner[value]), level])
+            for value, level in zip(self._values.tolist(), self._levels.tolist(), strict=True)
+        ]
+
+    def columns_of_text(self, texts: Sequence[str]) -> Columns:
+        halves = [text.partition(",") for text in texts]
+        levels, _ = parsed_rows([half[0] for half in halves], _whole_numbers, np.int64(-1))
+        return {LEVEL: levels} | self._kinds[0].columns_of_text([half[2] for half in halves])
+
+    def words(self, number: int) -> str:
+        budget = self.mechanism.epsilons[int(self._levels[number])]
+        return f"{self._kinds[0].words(int(self._values[number]))} at level {budget:g}"
+
+    def likely_pairs(self, samples: int) -> list[tuple[int, int]]:
+        ends = [(start, start + self._of_level - 1) for start in range(0, len(self.weights), self._of_level)]
+        across = [(0, len(self.weights) - self._of_level)]
+        return [ends[-1], ends[0], *(pair for pair in across if not np.isnan(self.claims[pair]))]
+
+    def tables(self) -> Mapping[str, TabulatedMechanism]:
+        tables = self.mechanism.tables
+        alike = all(np.array_equal(table.low, tables[0].low) for table in tables)
+        return {REPORT: tables[0]} if tables and alike else {}
+
+    def pair_families(self, first: int, second: int) -> Sequence[Family]:
+        if self._levels[first] != self._levels[second]:
+            return []
+        kind = self._kinds[int(np.searchsorted(np.unique(self._levels), self._levels[first]))]
+        families = list(kind.pair_families(int(self._values[first]), int(self._values[second])))
+        many = len(self.mechanism.levels)
+        return families + [_with_level(family, many) for family in families]
+
+    def readable(self, columns: Columns) -> bool:
+        return self._kinds[0].readable(columns)
+
+    @property
+    def longest_line(self) -> int:
+        return SHORT_LINE + self._kinds[0].longest_line
+
+    def foreign(self, columns: Columns) -> int:
+        return int(np.count_nonzero((columns[LEVEL] < 0) | (columns[LEVEL] >= len(self.mechanism.levels))))
+
+
+def _inner(level: CategoricalMechanism | TabulatedMechanism, values: np.ndarray) -> Numbers | CategoryKind:
+    if isinstance(level, TabulatedMechanism):
+        return Numbers(level, level.epsilon, values)
+    return CategoryKind(level, level.epsilon)
+
+
+def _with_level(family: Family, many: int) -> Family:
+    """Return the family that tells the reported levels apart too."""
+
+    def codes(columns: Columns) -> np.ndarray:
+        return np.clip(family.codes(columns), -(2**40), 2**40) * (many + 1) + columns[LEVEL]
+
+    return Family(STATED, f"{family.name}, with the level", codes)
+
+
+def _whole_numbers(texts: Sequence[str]) -> np.ndarray:
+    try:
+        return np.array(list(map(int, texts)), dtype=np.int64)
+    except (ValueError, OverflowError):
+        raise InputError("levels must be whole numbers, got something else") from None

@@ -1,0 +1,127 @@
+"""Key-value mechanisms under audit: an input is a set of pairs, a report what is shown of the places of keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....mechanisms import InputError, KeyValueMechanism, KeyValueUnary
+from .events import MOST_COLUMNS, STATED, Columns, Family
+from .inputs import values_to_try
+from .subject import SHORT_LINE, Kind
+from .text import parsed_rows, text_columns
+
+MOST_KEYS = 24
+"""Keys that are tried, each with several values."""
+
+VALUES = 5
+"""Values that are tried with each key, the ends among them."""
+
+Pairs = tuple[tuple[str, float], ...]
+
+
+class PairKind(Kind):
+    """Sets of pairs in: none, one with each of several keys and values, half of the keys, and all of them.
+
+    Parameters
+    ----------
+    mechanism : KeyValueMechanism
+    epsilon : float
+        The claim.
+    rng : numpy.random.Generator
+        Chooses places between knots.
+    """
+
+    def __init__(self, mechanism: KeyValueMechanism, epsilon: float, rng: np.random.Generator) -> None:
+        self.mechanism = mechanism
+        labels = mechanism.keys.labels
+        keys = [labels[i] for i in np.unique(np.linspace(0, len(labels) - 1, min(MOST_KEYS, len(labels))).astype(int))]
+        every = values_to_try(mechanism.value, rng)
+        values = every[np.linspace(0, every.size - 1, VALUES).astype(int)].tolist()
+        low, high = mechanism.value.domain
+        sets: list[Pairs] = [((key, value),) for key in keys for value in values]
+        sets += [tuple((key, low) for key in keys[::2]), tuple((key, high) for key in keys)]
+        if mechanism.padding:
+            sets.append(())
+        self.sets = list(dict.fromkeys(sets))
+        self.weights = np.ones(len(self.sets))
+        self.claims = np.full((len(self.sets),) * 2, epsilon)
+        self._values = len(values)
+
+    def arguments(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+        """What `sample_sets` takes: holders, keys, values, and how many users there are."""
+        sizes = np.array([len(pairs) for pairs in self.sets])
+        starts = np.cumsum(sizes) - sizes
+        keys = np.array([key for pairs in self.sets for key, _ in pairs])
+        values = np.array([value for pairs in self.sets for _, value in pairs])
+        held = sizes[inputs]
+        users = np.repeat(np.arange(inputs.size), held)
+        place = np.arange(users.size) - np.repeat(np.cumsum(held) - held, held) + np.repeat(starts[inputs], held)
+        return users, keys[place], values[place], inputs.size
+
+    def columns(self, reports: object, many: int) -> Columns:
+        given = np.asarray(reports)
+        unary = isinstance(self.mechanism, KeyValueUnary)
+        shape = (many, len(self.mechanism.keys)) if unary else (many,)
+        if given.shape != shape or not np.issubdtype(given.dtype, np.integer):
+            raise InputError(f"the sampler must return {shape} whole numbers, got shape {given.shape} of {given.dtype}")
+        wide = given.astype(np.int64)
+        if not unary:
+            place, output = np.divmod(wide, self.mechanism.value.low.size)
+            return {"the report": wide, "the place": place, "the output": output}
+        shown = {"places shown": np.count_nonzero(wide, axis=1)}
+        return shown | {_place(number): column for number, column in enumerate(wide.T[: MOST_COLUMNS - 1])}
+
+    def lines(self) -> list[str]:
+        return [json.dumps(pairs) for pairs in self.sets]
+
+    def columns_of_text(self, texts: Sequence[str]) -> Columns:
+        unary = isinstance(self.mechanism, KeyValueUnary)
+        nothing = np.full(len(self.mechanism.keys), -1, dtype=np.int16) if unary else np.int64(-1)
+        reports, foreign = parsed_rows(texts, self.mechanism.from_text, nothing)
+        return self.columns(reports, len(texts)) | text_columns(texts) | {"no report": foreign}
+
+    def words(self, number: int) -> str:
+        return "; ".join(f"{key}: {value:.6g}" for key, value in self.sets[number]) or "no pair"
+
+    def likely_pairs(self, samples: int) -> list[tuple[int, int]]:
+        pairs = [(0, self._values), (0, self._values - 1)]  # another key, another value
+        return [*pairs, (0, len(self.sets) - 1)]
+
+    def pair_families(self, first: int, second: int) -> Sequence[Family]:
+        keys = [pairs[0][0] for pairs in (self.sets[first], self.sets[second]) if pairs]
+        places = self.mechanism.keys.codes(np.array(list(dict.fromkeys(keys)))).tolist()
+        outputs = self.mechanism.value.low.size + 1
+
+        def together(columns: Columns) -> np.ndarray:
+            code = np.zeros(next(iter(columns.values())).size, dtype=np.int64)
+            for place in places:
+                code = code * outputs + self._shown_at(columns, place)
+            return code
+
+        return [Family(STATED, "what is shown at the two own places", together)]
+
+    def _shown_at(self, columns: Columns, place: int) -> np.ndarray:
+        if isinstance(self.mechanism, KeyValueUnary):
+            return columns.get(_place(place), columns["places shown"])
+        return np.where(columns["the place"] == place, 1 + columns["the output"], 0)
+
+    @property
+    def longest_line(self) -> int:
+        return SHORT_LINE + 16 * len(self.mechanism.keys)
+
+    def foreign(self, columns: Columns) -> int:
+        if "no report" in columns:
+            return int(columns["no report"].sum())
+        if isinstance(self.mechanism, KeyValueUnary):
+            most = self.mechanism.value.low.size
+            outside = [(column < 0) | (column > most) for name, column in columns.items() if name != "places shown"]
+            return int(np.count_nonzero(np.any(outside, axis=0)))
+        most = len(self.mechanism.keys) + self.mechanism.padding
+        return int(np.count_nonzero((columns["the place"] < 0) | (columns["the place"] >= most)))
+
+
+def _place(number: int) -> str:
+    return f"place {number} of the report"

@@ -1,0 +1,107 @@
+"""What is audited: inputs, the reports that a sampler makes of them, and what is claimed of two inputs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ....mechanisms import TabulatedMechanism
+from .events import Columns, Family
+
+SHORT_LINE = 512
+"""Bytes of a report that is a number or two, with room to spare."""
+
+
+class Subject(ABC):
+    """A sampler with a finite list of inputs to try, numbered from 0.
+
+    Attributes
+    ----------
+    weights : (I,) ndarray
+        How often each input is tried in the first look at all of them, in proportion.
+    claims : (I, I) ndarray
+        The epsilon that is claimed of two inputs' reports; NaN where nothing is claimed.
+    """
+
+    weights: np.ndarray
+    claims: np.ndarray
+
+    @abstractmethod
+    def draw(self, inputs: np.ndarray) -> Columns:
+        """Return the reports of these inputs (N,), in this order, as columns."""
+
+    @abstractmethod
+    def words(self, number: int) -> object:
+        """Return an input for people and JSON: a number, or text."""
+
+    @abstractmethod
+    def likely_pairs(self, samples: int) -> list[tuple[int, int]]:
+        """Return pairs of inputs that should differ most at this many samples, the best first; at least one."""
+
+    def tables(self) -> Mapping[str, TabulatedMechanism]:
+        """Return the table that a column's numbers should be outputs of, where there is one."""
+        return {}
+
+    def pair_families(self, first: int, second: int) -> Sequence[Family]:
+        """Return families that are made for two inputs, such as what the mechanism itself says of them."""
+        return []
+
+
+class Kind(ABC):
+    """What inputs and reports are, for one kind of mechanism: the same for every sampler of it.
+
+    Attributes
+    ----------
+    weights, claims : ndarray
+        As a `Subject` has them.
+    """
+
+    weights: np.ndarray
+    claims: np.ndarray
+
+    @abstractmethod
+    def arguments(self, inputs: np.ndarray) -> tuple:
+        """Return what the mechanism's own method of drawing takes for these inputs."""
+
+    @abstractmethod
+    def columns(self, reports: object, many: int) -> Columns:
+        """Return what that method returned as columns; InputError unless it is `many` reports."""
+
+    @abstractmethod
+    def lines(self) -> list[str]:
+        """Return each input as a line of text, without its end, for a sampler that reads such lines."""
+
+    @abstractmethod
+    def columns_of_text(self, texts: Sequence[str]) -> Columns:
+        """Return lines that such a sampler printed as columns; text that is no report is a report too."""
+
+    @abstractmethod
+    def words(self, number: int) -> object:
+        """As `Subject.words`."""
+
+    @abstractmethod
+    def likely_pairs(self, samples: int) -> list[tuple[int, int]]:
+        """As `Subject.likely_pairs`."""
+
+    def tables(self) -> Mapping[str, TabulatedMechanism]:
+        """As `Subject.tables`."""
+        return {}
+
+    def pair_families(self, first: int, second: int) -> Sequence[Family]:
+        """As `Subject.pair_families`."""
+        return []
+
+    @abstractmethod
+    def foreign(self, columns: Columns) -> int:
+        """Return how many of these reports the mechanism cannot make."""
+
+    def readable(self, columns: Columns) -> bool:
+        """Return whether any line of text was a report at all."""
+        return not columns["no report"].all()
+
+    @property
+    def longest_line(self) -> int:
+        """Bytes that a report as text may have, on average."""
+        return SHORT_LINE

@@ -1,0 +1,105 @@
+"""Reports as lines of text: what a sampler behind a pipe prints, as numbers and codes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ....mechanisms import InputError
+
+DIGITS = str.maketrans("123456789", "000000000")
+"""All digits are one in the form of a text."""
+
+SIXTY_BITS = 2**60 - 1
+
+
+def numbers_of(texts: Sequence[str]) -> np.ndarray:
+    """Return the numbers (N,) that texts are read as; NaN for text that is none.
+
+    Example
+    -------
+    >>> numbers_of(["-0.0", " 12", "1e999", "banana"])
+    array([-0., 12., inf, nan])
+    """
+    try:
+        return np.array(list(map(float, texts)))
+    except ValueError:
+        return np.array([_number(text) for text in texts])
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def text_codes(texts: Sequence[str]) -> np.ndarray:
+    """Return a code (N,) for each text: equal texts have equal codes, in every call.
+
+    Example
+    -------
+    >>> text_codes(["a", "b", "a"]).tolist() == text_codes(["a", "b", "a"]).tolist(), np.unique(text_codes("aba")).size
+    (True, 2)
+    """
+    codes: dict[str, int] = {}
+    return np.array([codes.get(text) or codes.setdefault(text, _code(text)) for text in texts], dtype=np.int64)
+
+
+def _code(text: str) -> int:
+    content = text.encode("utf-8", "surrogateescape")
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little") & SIXTY_BITS
+
+
+def form_of(texts: Sequence[str]) -> np.ndarray:
+    """Return a code (N,) for the form of each text: its length, signs, points and exponents, whatever the digits.
+
+    Example
+    -------
+    >>> codes = form_of(["12.5", "-12.5", "37.9"])
+    >>> bool(codes[0] == codes[2]), bool(codes[0] == codes[1])
+    (True, False)
+    """
+    return text_codes("\n".join(texts).translate(DIGITS).split("\n") if len(texts) else [])
+
+
+def text_columns(texts: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return the columns that every report has because it is text: the text, and its form."""
+    return {"the text": text_codes(texts), "the form of the text": form_of(texts)}
+
+
+def parsed_rows(
+    texts: Sequence[str], parse: Callable[[Sequence[str]], np.ndarray], nothing: np.ndarray | np.generic
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the report (N, ...) of each text, `nothing` where it is none, and which are none, (N,) 0 or 1.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    parse : callable
+        Turns texts into reports, or raises InputError if one is none.
+    nothing : ndarray
+        What stands for no report; of the shape and type of one.
+
+    Example
+    -------
+    >>> from ....mechanisms.documents.report_text import integers_of_text
+    >>> parsed_rows(["7", "banana"], integers_of_text, np.int64(-1))
+    (array([ 7, -1]), array([0, 1]))
+    """
+    try:
+        return parse(texts), np.zeros(len(texts), dtype=np.int64)
+    except InputError:
+        known = {text: _parsed(text, parse) for text in dict.fromkeys(texts)}
+        found = [known[text] for text in texts]
+        foreign = np.array([one is None for one in found], dtype=np.int64)
+        return np.array([nothing if one is None else one for one in found]), foreign
+
+
+def _parsed(text: str, parse: Callable[[Sequence[str]], np.ndarray]) -> np.ndarray | None:
+    try:
+        return parse([text])[0]
+    except InputError:
+        return None

@@ -1,0 +1,5 @@
+"""The command line, a file for each command: options, words, tables and files; what is computed is computed below.
+
+Nothing imports this room but the command line itself. A new command is a file with a function that typer can read,
+and a line in `command_line`; an option that two commands share stands in `options`.
+"""

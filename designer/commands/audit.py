@@ -1,0 +1,98 @@
+"""`optldp audit`: does a sampler, seen from outside, keep the epsilon that its table or bundle claims?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import Json, Table
+from .output import NOT_SO, one_line_errors, print_facts, print_json, readable, refuse_given, share_progress
+
+if TYPE_CHECKING:
+    from ..audit.audit import Audit
+
+DEFAULT_SAMPLES = 1e6
+
+
+@one_line_errors
+def audit_command(
+    table: Table,
+    samples: Annotated[float, typer.Option("--samples", help="Reports to draw, such as 1e6.")] = DEFAULT_SAMPLES,
+    confidence: Annotated[float, typer.Option("--confidence", help="Of the lower bound.")] = 0.999,
+    sampler: Annotated[
+        str | None,
+        typer.Option(
+            "--sampler",
+            metavar="COMMAND",
+            help="Audit this command: it reads a value a line (JSON for bundles) and prints a report a line.",
+        ),
+    ] = None,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", help="Seconds for one run of COMMAND. Default: 600.")
+    ] = None,
+    outside: Annotated[
+        bool, typer.Option("--outside", help="Try values outside the domain too: for a COMMAND that clips them.")
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", min=0, help="Audit a simulation instead of the operating system's generator."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Draw from a sampler where it betrays most and bound its epsilon from below; exit code 1 if above the claim.
+
+    \b
+    Example: optldp audit mech.json --samples 1e6
+    Example: optldp audit mech.json --sampler "node client.mjs mech.json"
+    """
+    import numpy as np
+
+    from ...mechanisms import InputError, read_unverified_mechanism
+    from ..audit.audit import audit
+    from ..audit.sources import DEFAULT_TIMEOUT
+    from ..audit.subjects.kinds import sampler_of
+
+    if not samples.is_integer():
+        raise InputError(f"samples must be a whole number, got {samples!r}")
+    if sampler is None:
+        refuse_given("of no use without --sampler", {"--timeout": timeout, "--outside": outside or None})
+    else:
+        refuse_given("of no use to --sampler, which draws by itself", {"--seed": seed})
+    mechanism = read_unverified_mechanism(table)
+    rng = None if seed is None else np.random.default_rng(seed)
+    with share_progress("audit") as update:
+        found = audit(
+            mechanism,
+            sampler_of(mechanism, rng) if sampler is None else sampler,
+            samples=int(samples),
+            confidence=confidence,
+            outside=outside,
+            timeout=DEFAULT_TIMEOUT if timeout is None else timeout,
+            rng=None if seed is None else np.random.default_rng([seed, 1]),
+            progress=update,
+        )
+    facts = {**asdict(found), "sampler": sampler, "simulated": rng is not None}
+    if as_json:
+        print_json(facts)
+    else:
+        print_facts(str(table), _rows(found, facts))
+    if not found.ok:
+        raise typer.Exit(NOT_SO)
+
+
+def _rows(found: Audit, facts: dict[str, object]) -> list[tuple[str, str]]:
+    """Return what is printed, the verdict first, then where it comes from, then what was tried and what was not."""
+    told = ("epsilon", "lower_bound", "confidence", "inputs", "event", "counts", "trials", "draws", "tested", "foreign")
+    rows = [("verdict", "within its claim" if found.ok else "ABOVE ITS CLAIM")]
+    rows += [(name.replace("_", " "), _safe(readable(facts[name]))) for name in (*told, "simulated")]
+    if facts["sampler"] is not None:
+        rows.append(("sampler", _safe(str(facts["sampler"]))))
+    rows += [("tried", _safe(kind)) for kind in found.tried]
+    return rows + [("not tried", kind) for kind in found.not_tried]
+
+
+def _safe(text: str) -> str:
+    """Return the text with characters that a terminal may obey made harmless: labels come from the file."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -1,0 +1,240 @@
+"""What all commands share in speaking to a person or a program: errors, JSON, tables and progress."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import typer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ...estimators import SkippedRows
+    from ...solvers import Progress
+
+P = ParamSpec("P")
+
+BAD_INPUT = 2
+NOT_SO = 1
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+
+
+def one_line_errors(command: Callable[P, None]) -> Callable[P, None]:
+    """Turn the errors that optldp raises on purpose into one line on stderr and exit code 2; Ctrl-C likewise."""
+
+    @functools.wraps(command)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+        from ...mechanisms.errors import OptldpError
+
+        try:
+            command(*args, **kwargs)
+        except OptldpError as error:
+            say(f"error: {error}")
+            raise typer.Exit(BAD_INPUT) from None
+        except BrokenPipeError:
+            raise  # the reader of stdout has gone: typer ends quietly
+        except OSError as error:
+            say(f"error: files must be usable, got {error.filename!r}: {error.strerror or error}")
+            raise typer.Exit(BAD_INPUT) from None
+        except MemoryError:
+            say("error: the problem must fit in memory: use fewer --knots, or a smaller file")
+            raise typer.Exit(BAD_INPUT) from None
+        except KeyboardInterrupt:
+            say("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+
+    return wrapped
+
+
+def require_place(path: Path | None, suffixes: tuple[str, ...] = ()) -> None:
+    """Refuse an output that cannot be written before the long work for it begins.
+
+    Raises
+    ------
+    InputError
+        A folder that does not exist, or a suffix that is not one of the given.
+    """
+    from ...mechanisms.errors import InputError
+
+    if path is None:
+        return
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise InputError(f"the output must end in {' or '.join(suffixes)}, got {str(path)!r}: rename it")
+    if not path.parent.is_dir():
+        raise InputError(f"the output's folder must exist, got {str(path)!r}: create {str(path.parent)!r} first")
+
+
+def refuse_given(why: str, options: Mapping[str, object]) -> None:
+    """Refuse the first option that was given, whatever its value, with what it would be good for.
+
+    Raises
+    ------
+    InputError
+        One of the options is not None.
+    """
+    from ...mechanisms.errors import InputError
+
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(f"{name} is {why}: leave it out")
+
+
+def say(message: str) -> None:
+    """Print one line to stderr, whatever a file's text in it holds."""
+    typer.echo(f"optldp: {_printable(message)}", err=True)
+
+
+def _printable(text: str) -> str:
+    """What a file or a name holds is shown, and never obeyed by the terminal."""
+    from ...mechanisms.printable import printable
+
+    return printable(text)
+
+
+def print_json(result: dict[str, Any]) -> None:
+    """Print exactly one JSON object; numbers that JSON has no word for become null."""
+    typer.echo(json.dumps(_plain(result), indent=2, allow_nan=False))
+
+
+def told_of_reports(simulated: bool, skipped: SkippedRows) -> dict[str, Any]:
+    """Return what a file told of its reports, as facts; `say_of_reports` says it where it is not as usual."""
+    return {"simulated": simulated, "skipped": skipped.count, "skipped_first": list(skipped.first)}
+
+
+def say_of_reports(facts: Mapping[str, Any]) -> None:
+    """Say on stderr that reports were simulated, or that rows were left out."""
+    if facts["simulated"]:
+        say("note: these reports are simulated: whoever knows the seed can undo their noise, so they protect nobody")
+    if facts["skipped"]:
+        first = "; ".join(facts["skipped_first"])
+        one = facts["skipped"] == 1
+        rows = "1 row holds no report and was" if one else f"{facts['skipped']} rows hold no report and were"
+        say(f"note: {rows} left out, the first of them {first}")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def number(value: float | None) -> str:
+    """Format a number for people: seven significant digits."""
+    return "unknown" if value is None else f"{value:.7g}"
+
+
+def readable(value: object) -> str:
+    """Format a fact for people: numbers by `number`, lists by their members."""
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(readable, value))
+    return str(value)
+
+
+def facts_shown(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the facts that a person is shown: those that are known, and of the file only what is not as usual."""
+    hidden = [name for name in ("simulated", "skipped") if not facts.get(name)]
+    hidden += ["skipped_first"]  # a note has said it
+    return [(name, readable(value)) for name, value in facts.items() if value is not None and name not in hidden]
+
+
+def print_facts(title: str, facts: list[tuple[str, str]]) -> None:
+    """Print names and values to stdout, aligned."""
+    title, facts = _printable(title), [(_printable(name), _printable(value)) for name, value in facts]
+    width = max((len(name) for name, _ in facts), default=0)
+    typer.echo("\n".join([title, *(f"  {name:<{width}}  {value}" for name, value in facts)]))
+
+
+def print_rows(title: str, header: list[str], rows: list[list[str]]) -> None:
+    """Print a table with a header to stdout; all columns but the first are right-aligned."""
+    header, *rows = [[_printable(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    typer.echo(_printable(title))
+    for first, *others in [header, *rows]:
+        cells = [f"{cell:>{width}}" for cell, width in zip(others, widths[1:], strict=True)]
+        typer.echo("  " + "  ".join([f"{first:<{widths[0]}}", *cells]))
+
+
+@contextmanager
+def solver_progress(what: str) -> Iterator[Callable[[Progress], None]]:
+    """Show a progress bar on stderr, gone when done: from a gap of one down to 1e-6 on a logarithmic scale."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("gap {task.fields[gap]:.1e}"),
+        TimeElapsedColumn(),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(what, total=6.0, gap=1.0)
+
+        def update(step: Progress) -> None:
+            gap = min(1.0, max(step.relative_gap, 1e-12))
+            bar.update(task, completed=min(6.0, -math.log10(gap)), gap=gap)
+
+        yield update
+
+
+@contextmanager
+def task_progress(what: str, total: int) -> Iterator[Callable[[str, bool], None]]:
+    """Show a progress bar of `total` tasks on stderr; call with what is being done and whether one is done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(what, total=total)
+
+        def update(description: str, done: bool) -> None:
+            bar.update(task, description=_printable(description), advance=1 if done else 0)
+
+        yield update
+
+
+@contextmanager
+def share_progress(what: str) -> Iterator[Callable[[str, float], None]]:
+    """Show a progress bar on stderr; call with what is being done and the share of it that is done, from 0 to 1."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(what, total=1.0)
+
+        def update(description: str, share: float) -> None:
+            bar.update(task, description=_printable(description), completed=share)
+
+        yield update
+
+
+@contextmanager
+def spinner(what: str) -> Iterator[Callable[[str], None]]:
+    """Show a spinner on stderr, for work whose length nobody knows; call with what has just been done."""
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(what, total=None)
+
+        def update(done: str) -> None:
+            bar.update(task, description=_printable(f"{what}: {done}"))
+
+        yield update

@@ -1,0 +1,157 @@
+"""`optldp plan`: the error that a budget buys, or the budget that an error takes, before anyone is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .options import (
+    FLOOR,
+    TOLERANCE,
+    Column,
+    Data,
+    Domain,
+    DropMissing,
+    Floor,
+    Json,
+    Knots,
+    PriorFile,
+    Public,
+    Tolerance,
+)
+from .output import one_line_errors, print_facts, print_json, readable, refuse_given, require_place, say, spinner
+from .prior import CARRIED, read_prior
+
+if TYPE_CHECKING:
+    from ..planning.distribution import DistributionPlan
+    from ..planning.mean import BudgetPlan
+    from ..priors.prior import Prior
+
+WANTED = ("users", "population", "distribution")
+
+
+@one_line_errors
+def plan_command(
+    data: Data = None,
+    *,
+    n: Annotated[int, typer.Option("--n", help="Users who will report, once each.")],
+    error: Annotated[float | None, typer.Option("--error", help="Largest error wanted: find the budget.")] = None,
+    epsilon: Annotated[float | None, typer.Option("--epsilon", help="Privacy budget: find the error.")] = None,
+    of: Annotated[
+        str,
+        typer.Option("--of", help="What is estimated: the mean of the users, or of their population; distribution."),
+    ] = "users",
+    column: Column = None,
+    domain: Domain = None,
+    prior_file: PriorFile = None,
+    knots: Knots = None,
+    method: Annotated[str, typer.Option("--method", help="Mechanism, as for optldp design.")] = "optimal",
+    estimator: Annotated[
+        str | None, typer.Option("--estimator", help="For the distribution: em (default), ems, mr, penalised.")
+    ] = None,
+    distance: Annotated[
+        str | None, typer.Option("--distance", help="For the distribution: wasserstein (default) or jensen-shannon.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="For the distribution: makes the simulation repeatable.")
+    ] = None,
+    floor: Floor = FLOOR,
+    tolerance: Tolerance = TOLERANCE,
+    out: Annotated[Path | None, typer.Option("--out", help="Write the mechanism, .json or .npz.")] = None,
+    public: Public = False,
+    drop_missing: DropMissing = False,
+    units: Annotated[str, typer.Option("--units", help="Name of the units, kept in the table.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Say what error a budget buys, or what budget an error takes, for values that follow the prior.
+
+    Errors are standard errors of the mean, or expected distances of an estimated distribution, in units of the data.
+
+    \b
+    Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --error 500
+    Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --epsilon 1 --of population
+    Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --error 2000 --of distribution
+    """
+    from ...mechanisms import save_table
+    from ...mechanisms.errors import InputError
+    from ...mechanisms.files.table_file import SUFFIXES
+
+    if (error is None) == (epsilon is None):
+        raise InputError("a plan needs either --error or --epsilon, and not both")
+    if of not in WANTED:
+        raise InputError(f"--of must be one of {', '.join(WANTED)}, got {of!r}")
+    if of != "distribution":
+        refuse_given("for --of distribution", {"--estimator": estimator, "--distance": distance, "--seed": seed})
+    require_place(out, SUFFIXES)
+    prior, notes = read_prior(data, column, domain, prior_file, knots, public, drop_missing, units)
+    common: dict[str, Any] = {"method": method, "floor": floor, "tolerance": tolerance}
+    if of == "distribution":
+        simulated = common | {"estimator": estimator or "em", "distance": distance or "wasserstein"}
+        plan: BudgetPlan | DistributionPlan = _distribution(prior, n, error, epsilon, seed, simulated)
+    else:
+        plan = _mean(prior, n, error, epsilon, common | {"of": of})
+    if out is not None:
+        save_table(plan.design.mechanism, out)
+        if not public:
+            notes.append(CARRIED)
+    for note in notes:
+        say(note)
+    facts = _facts(plan) | {"expected_variance": plan.design.expected_variance, "table": out and str(out)}
+    if as_json:
+        print_json(facts)
+        return
+    about = "an estimated distribution" if of == "distribution" else f"the mean of the {of}"
+    rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
+    print_facts(f"{n} reports, for {about}", rows)
+
+
+def _mean(prior: Prior, n: int, error: float | None, epsilon: float | None, options: dict[str, Any]) -> BudgetPlan:
+    from ..planning.mean import plan_epsilon, plan_error
+
+    with spinner("planning") as told:
+        if error is not None:
+            return plan_epsilon(prior, n, error, progress=_telling(told), **options)
+        assert epsilon is not None
+        return plan_error(prior, n, epsilon, **options)
+
+
+def _distribution(
+    prior: Prior, n: int, error: float | None, epsilon: float | None, seed: int | None, options: dict[str, Any]
+) -> DistributionPlan:
+    import numpy as np
+
+    from ..planning.distribution import plan_distribution_epsilon, plan_distribution_error
+
+    rng = np.random.default_rng(seed)
+    with spinner("simulating") as told:
+        if error is not None:
+            return plan_distribution_epsilon(prior, n, error, rng=rng, progress=_telling(told), **options)
+        assert epsilon is not None
+        return plan_distribution_error(prior, n, epsilon, rng=rng, **options)
+
+
+def _telling(told: Callable[[str], None]) -> Callable[[float, float], None]:
+    return lambda epsilon, error: told(f"epsilon {epsilon:.4g}, error {error:.4g}")
+
+
+def _facts(plan: BudgetPlan | DistributionPlan) -> dict[str, Any]:
+    from ..planning.mean import BudgetPlan
+
+    facts: dict[str, Any] = {"method": plan.design.method, "users": plan.users, "epsilon": plan.epsilon}
+    if isinstance(plan, BudgetPlan):
+        return facts | {
+            "of": plan.of,
+            "predicted_error": plan.predicted_error,
+            "least_error": plan.least_error,
+            "least_epsilon": plan.least_epsilon,
+        }
+    return facts | {
+        "of": "distribution",
+        "predicted_error": plan.predicted_error.value,
+        "monte_carlo_error": plan.predicted_error.error,
+        "estimator": plan.estimator,
+        "distance": plan.distance,
+    }

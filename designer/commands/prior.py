@@ -1,0 +1,121 @@
+"""The prior of a command: from a column of data, or from a file of pairs; and what there is to say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..priors.categorical import CategoricalPrior
+    from ..priors.prior import Prior
+
+MAX_PRIOR_KNOTS = 401
+"""A prior file with at most so many values is used with its values as knots."""
+
+SENSITIVE = (
+    "warning: the result is a function of the prior; if that comes from values to be protected, the result is as "
+    "sensitive as they are. Say --public if the prior is public knowledge."
+)
+CARRIED = "warning: the table file holds the prior itself; optldp design --omit-prior leaves it out."
+LABELS_DISCLOSED = (
+    "note: the categories are those that occur in DATA, a disclosure; --prior FILE with the columns value and weight "
+    "declares them"
+)
+
+
+PriorAt = Callable[[int | None], "Prior"]
+"""The prior on a number of knots, or on the default ones."""
+
+
+def read_prior(
+    data: Path | None,
+    column: str | None,
+    domain: tuple[float, float] | None,
+    prior_file: Path | None,
+    knots: int | None,
+    public: bool,
+    drop_missing: bool,
+    units: str,
+) -> tuple[Prior, list[str]]:
+    """Read the prior from whichever of the two was given, and what there is to say of it once all went well."""
+    prior_at, notes = read_prior_at(data, column, domain, prior_file, public, drop_missing, units)
+    return prior_at(knots), notes
+
+
+def read_prior_at(
+    data: Path | None,
+    column: str | None,
+    domain: tuple[float, float] | None,
+    prior_file: Path | None,
+    public: bool,
+    drop_missing: bool,
+    units: str,
+) -> tuple[PriorAt, list[str]]:
+    """As `read_prior`, for those who decide on the knots later."""
+    from ...estimators.data.numbers import read_column, read_pairs
+    from ...mechanisms.errors import InputError
+    from ..priors.prior import DEFAULT_KNOTS, Prior
+
+    if (data is None) == (prior_file is None) or (data is None) != (column is None):
+        raise InputError("the prior must come either from DATA with --column, or from --prior, and not from both")
+    source = "public" if public else "sensitive"
+    notes = [] if public else [SENSITIVE]
+    if prior_file is not None:
+        values, weights = read_pairs(prior_file)
+        _require_width(values, domain, str(prior_file))
+
+        def of_pairs(knots: int | None) -> Prior:
+            grid = _own_knots(values, domain, DEFAULT_KNOTS) if knots is None else knots
+            return Prior.from_pairs(values, weights, knots=grid, domain=domain, source=source, units=units)
+
+        return of_pairs, notes
+    assert data is not None
+    assert column is not None
+    numbers = read_column(data, column, drop_missing=drop_missing)
+    _require_width(numbers, domain, str(data))
+    if domain is None:
+        notes.append(
+            f"note: no --range given; the domain is the data's own [{numbers.min():g}, {numbers.max():g}], a disclosure"
+        )
+
+    def of_data(knots: int | None) -> Prior:
+        count = DEFAULT_KNOTS if knots is None else knots
+        return Prior.from_data(numbers, knots=count, domain=domain, source=source, units=units)
+
+    return of_data, notes
+
+
+def _require_width(values: np.ndarray, domain: tuple[float, float] | None, where: str) -> None:
+    from ...mechanisms.errors import InputError
+
+    if domain is None and values.min() == values.max():
+        raise InputError(f"values must not all be equal, got only {values[0]:g} in {where!r}: give --range LO HI")
+
+
+def _own_knots(values: np.ndarray, domain: tuple[float, float] | None, default: int) -> np.ndarray | int:
+    """Return a prior's values, with the ends of the domain, as knots, or the default where they are too many."""
+    import numpy as np
+
+    if domain is not None:
+        values = np.append(values[(values >= domain[0]) & (values <= domain[1])], domain)
+    own = np.unique(values)
+    return own if len(own) <= MAX_PRIOR_KNOTS else default
+
+
+def read_categorical_prior(
+    data: Path | None, column: str | None, prior_file: Path | None, *, drop_missing: bool, public: bool
+) -> tuple[CategoricalPrior, list[str]]:
+    """Read categories and their weights from whichever of the two was given, and what there is to say of it."""
+    from ...mechanisms.errors import InputError
+    from ..priors.categorical import CategoricalPrior
+
+    if (data is None) == (prior_file is None) or (data is None) != (column is None):
+        raise InputError("categories must come either from DATA with --column, or from --prior, and not from both")
+    if prior_file is not None:
+        return CategoricalPrior.from_pairs_file(prior_file), []
+    assert data is not None
+    assert column is not None
+    return CategoricalPrior.from_column(data, column, drop_missing=drop_missing), [] if public else [LABELS_DISCLOSED]

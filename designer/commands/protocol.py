@@ -1,0 +1,224 @@
+"""`optldp two-phase` and `optldp advise`: a whole collection simulated before anyone is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from .options import (
+    FLOOR,
+    TOLERANCE,
+    Column,
+    Data,
+    Domain,
+    DropMissing,
+    Floor,
+    Json,
+    Knots,
+    PriorFile,
+    Public,
+    Tolerance,
+)
+from .output import number, one_line_errors, print_facts, print_json, print_rows, say, task_progress
+from .prior import read_prior
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ...estimators.distributions.estimation import DistributionMethod
+    from ...mechanisms import TabulatedMechanism
+    from ..planning.advice import Advice
+    from ..planning.bootstrap import Simulated
+    from ..protocols.plan import TwoPhaseResult
+
+SHARE = 0.1
+REPETITIONS = 50
+
+SIMULATED = "note: a simulation, which reads the values themselves: the reports of real clients would be private"
+
+Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Makes the simulation repeatable.")]
+
+
+@one_line_errors
+def two_phase_command(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet file with the values.")],
+    *,
+    column: Annotated[str, typer.Option("--column", help="Numeric column of DATA.")],
+    domain: Annotated[tuple[float, float], typer.Option("--range", metavar="LO HI", help="Domain of the values.")],
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each client.")],
+    share: Annotated[float, typer.Option("--share", help="Share of the clients who report first.")] = SHARE,
+    phase_one: Annotated[
+        str,
+        typer.Option("--phase-one", help="square-wave, grr, another closed form, designed, or a TABLE file."),
+    ] = "square-wave",
+    estimator: Annotated[
+        str, typer.Option("--estimator", help="How the distribution is learnt: em, ems, mr, penalised.")
+    ] = "em",
+    method: Annotated[str, typer.Option("--method", help="Mechanism of the second phase.")] = "optimal",
+    knots: Knots = None,
+    floor: Floor = FLOOR,
+    tolerance: Tolerance = TOLERANCE,
+    level: Annotated[float, typer.Option("--level", help="Coverage of the confidence interval.")] = 0.95,
+    robust_confidence: Annotated[
+        float | None,
+        typer.Option(
+            "--robust-confidence",
+            help="Design for every prior that the first reports do not rule out at this confidence, such as 0.95.",
+        ),
+    ] = None,
+    seed: Seed = None,
+    drop_missing: DropMissing = False,
+    as_json: Json = False,
+) -> None:
+    """Simulate a collection that learns the distribution from some clients and asks the others through a design.
+
+    Example: optldp two-phase people.csv --column income --range 0 200000 --epsilon 1
+    """
+    import numpy as np
+
+    from ...estimators.data.numbers import read_column
+    from ..designs.robust import RobustDesign
+    from ..priors.prior import DEFAULT_KNOTS
+    from ..protocols.two_phase import STAGES, two_phase
+
+    first = _first_table(phase_one)
+    values = read_column(data, column, drop_missing=drop_missing)
+    rng = np.random.default_rng(seed)
+    with task_progress("two phases", len(STAGES)) as update:
+        result = two_phase(
+            values, epsilon, domain=domain, share=share, phase_one=first, method=method, floor=floor,
+            estimator=cast("DistributionMethod", estimator), knots=DEFAULT_KNOTS if knots is None else knots,
+            tolerance=tolerance, level=level, robust_confidence=robust_confidence, rng=rng,
+            progress=lambda stage, step: update(stage, step is None),
+        )  # fmt: skip
+    say(SIMULATED)
+    facts = _two_phase_facts(result, values, epsilon, rng)
+    if isinstance(result.design, RobustDesign):
+        facts["guaranteed_variance"] = result.design.guaranteed_variance
+    if as_json:
+        print_json(facts)
+    else:
+        rows = [(name, number(v) if isinstance(v, float) else str(v)) for name, v in facts.items() if v is not None]
+        print_facts("mean of the values, in two phases", rows)
+
+
+def _first_table(phase_one: str) -> str | TabulatedMechanism:
+    """Return the name, or the table of a file."""
+    from ...mechanisms import load_table
+    from ...mechanisms.files.table_file import SUFFIXES
+
+    return load_table(phase_one) if Path(phase_one).suffix.lower() in SUFFIXES else phase_one
+
+
+def _two_phase_facts(
+    result: TwoPhaseResult, values: np.ndarray, epsilon: float, rng: np.random.Generator
+) -> dict[str, object]:
+    """Return the result beside the truth and beside what one phase through the piecewise mechanism gives.
+
+    The expected variances are of one report, under the data themselves.
+    """
+    from ...estimators import estimate_mean
+    from ...mechanisms import piecewise
+    from ..priors.prior import Prior
+
+    table = result.design.mechanism
+    own = Prior.from_data(values, knots=table.knots).knot_prior
+    rival = piecewise(table.knots, epsilon)
+    one_phase = estimate_mean(rival, rival.sample(values, rng))
+    return {
+        "mean": result.mean,
+        "std_error": result.std_error,
+        "ci_low": result.ci_low,
+        "ci_high": result.ci_high,
+        "level": result.level,
+        "n": result.n,
+        "n_first": result.n - result.second_mean.n,
+        "truth": float(values.mean()),
+        "first_mean": None if result.first_mean is None else result.first_mean.mean,
+        "first_weight": result.first_weight,
+        "second_mean": result.second_mean.mean,
+        "second_expected_variance": table.expected_variance(own),
+        "piecewise_mean": one_phase.mean,
+        "piecewise_std_error": one_phase.std_error,
+        "piecewise_expected_variance": rival.expected_variance(own),
+        "relative_gap": result.design.relative_gap,
+        "seconds": result.design.seconds,
+    }
+
+
+@one_line_errors
+def advise_command(
+    data: Data = None,
+    *,
+    n: Annotated[int, typer.Option("--n", help="Clients who will report.")],
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each.")],
+    column: Column = None,
+    domain: Domain = None,
+    prior_file: PriorFile = None,
+    knots: Knots = None,
+    mechanisms: Annotated[
+        list[str] | None, typer.Option("--mechanism", help="Repeat for several; default: seven of them.")
+    ] = None,
+    estimators: Annotated[
+        list[str] | None,
+        typer.Option("--estimator", help="Repeat for several; default: all but penalised."),
+    ] = None,
+    repetitions: Annotated[int, typer.Option("--repetitions", help="Simulations of each.")] = REPETITIONS,
+    floor: Floor = FLOOR,
+    tolerance: Tolerance = TOLERANCE,
+    seed: Seed = None,
+    public: Public = False,
+    drop_missing: DropMissing = False,
+    as_json: Json = False,
+) -> None:
+    """Say which mechanism and estimator will err least for so many clients, by simulation.
+
+    Example: optldp advise people.csv --column income --range 0 200000 --n 10000 --epsilon 1 --knots 33
+    """
+    import numpy as np
+
+    from ..planning.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, advise, pieces_of_work
+
+    prior, notes = read_prior(data, column, domain, prior_file, knots, public, drop_missing, "")
+    tables, methods = mechanisms or list(DEFAULT_MECHANISMS), estimators or list(DEFAULT_ESTIMATORS)
+    with task_progress("simulating", pieces_of_work(tables, methods, repetitions)) as update:
+        advice = advise(
+            prior, n, epsilon, mechanisms=tables, estimators=methods, repetitions=repetitions, floor=floor,
+            tolerance=tolerance, rng=np.random.default_rng(seed),
+            progress=lambda mechanism, estimator: update(f"{mechanism}, {estimator}", True),
+        )  # fmt: skip
+    for note in notes:
+        say(note)
+    for mechanism, estimator, reason in advice.left_out:
+        say(f"note: {mechanism} with {estimator} is left out: {reason}")
+    if as_json:
+        print_json(_advice_facts(advice))
+        return
+    header = ["mechanism", "estimator", "rmse", "+-", "Jensen-Shannon", "+-", "Wasserstein", "+-"]
+    cells = []
+    for row in advice.rows:
+        root = row.mse.value**0.5
+        cells.append([row.mechanism, row.estimator, number(root), f"{row.mse.error / (2 * root):.2g}"])
+        cells[-1] += [*_shown(row.jensen_shannon), *_shown(row.wasserstein)]
+    print_rows(f"Expected error with {n} clients at epsilon {epsilon:g}, best mean first", header, cells)
+
+
+def _shown(found: Simulated | None) -> list[str]:
+    return ["-", "-"] if found is None else [f"{found.value:.4g}", f"{found.error:.2g}"]
+
+
+def _advice_facts(advice: Advice) -> dict[str, object]:
+    rows = []
+    for row in advice.rows:
+        facts: dict[str, object] = {"mechanism": row.mechanism, "estimator": row.estimator}
+        for name in ("mse", "jensen_shannon", "wasserstein"):
+            found = getattr(row, name)
+            facts[name] = None if found is None else found.value
+            facts[f"{name}_error"] = None if found is None else found.error
+        rows.append({**facts, "seconds": row.seconds})
+    keys = ("mechanism", "estimator", "reason")
+    left_out = [dict(zip(keys, entry, strict=True)) for entry in advice.left_out]
+    size = {"n": advice.n, "epsilon": advice.epsilon, "repetitions": advice.repetitions}
+    return {**size, "rows": rows, "left_out": left_out}

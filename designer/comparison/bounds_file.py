@@ -1,0 +1,143 @@
+"""The file that a report on bounds fills budget by budget, so that after an interruption only the rest is computed.
+
+The first line says what the others belong to, every further one is a budget with all its rows.  Of two lines for one
+budget the later counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+import joblib
+
+from ...estimators.data.files import FilePath
+from ...mechanisms.files.checksum import checksum
+from ...mechanisms.table.provenance import installed_version
+from ..designs.design import METHODS
+from ..priors.prior import Prior
+from .bounds_result import MINIMAX, BoundRow, BudgetBounds
+from .criteria import BoundsCriterion, CriterionRow
+from .results_file import ResultsFile, ResultsWording
+from .table import TEXT_COLUMNS
+
+FORMAT = "optldp-bounds/1"
+
+WORDING = ResultsWording(
+    "a file of bounds",
+    "a budget of bounds",
+    "different bounds",
+    {"prior": "another prior", "criteria": "other criteria"},
+)
+
+COLUMNS = tuple(column.name for column in fields(BoundRow))
+
+JUDGED_COLUMNS = tuple(column.name for column in fields(CriterionRow))
+JUDGED_TEXT = ("criterion", "method", "status", "error")
+
+
+class BoundsFile:
+    """A results file, made or taken up, for one computation at a time.
+
+    Parameters
+    ----------
+    path : path
+        Made if it is missing or empty.
+    prior : Prior
+    floor, tolerance : float
+    criteria : sequence of BoundsCriterion
+        With another prior, other options or another version of the library the rows would not compare.
+
+    Attributes
+    ----------
+    budgets : dict of float to BudgetBounds
+        What the file held when it was opened.
+
+    Raises
+    ------
+    InputError
+        A file of another computation, one that is no results file, a line that is no budget, or a path that cannot be
+        written. Such a file is left as it is.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> prior = Prior.on_knots([0, 1], [1, 1], source="public")
+    >>> row = BoundRow.failed("prior", 1.0, "optimal", "only an example")
+    >>> worst = BoundRow.failed("prior", 1.0, "minimax", "only an example")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = BoundsFile(f"{folder}/bounds.jsonl", prior, floor=0.0, tolerance=1e-6)
+    ...     file.append(BudgetBounds(1.0, (row,), worst))
+    ...     list(BoundsFile(file.path, prior, floor=0.0, tolerance=1e-6).budgets)
+    [1.0]
+    """
+
+    def __init__(
+        self,
+        path: FilePath,
+        prior: Prior,
+        *,
+        floor: float,
+        tolerance: float,
+        criteria: Sequence[BoundsCriterion] = (),
+    ) -> None:
+        self._file = ResultsFile(path, _header(prior, floor, tolerance, criteria), _budget, WORDING)
+        self.path, self.budgets = self._file.path, {budget.epsilon: budget for budget in self._file.items}
+
+    def append(self, budget: BudgetBounds) -> None:
+        """Add a budget and flush it to the disk; InputError where that cannot be done."""
+        self._file.append([asdict(budget)])
+
+
+def _header(prior: Prior, floor: float, tolerance: float, criteria: Sequence[BoundsCriterion]) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": installed_version(),
+        "floor": float(floor),
+        "tolerance": float(tolerance),
+        "units": prior.units,
+        "criteria": [joblib.hash(criterion) for criterion in criteria],  # labels leave out what sets them apart
+        "prior": checksum({"knots": prior.knots, "weights": prior.weights, "rounding": prior.rounding}),
+    }
+
+
+def _budget(found: Any) -> BudgetBounds | None:
+    """Return the budget that a line holds, or None for a line that holds none."""
+    if not (isinstance(found, dict) and tuple(found) == ("epsilon", "rows", "minimax", "criteria")):
+        return None
+    epsilon, rows, worst, judged = found.values()
+    if not (isinstance(epsilon, float) and isinstance(rows, list) and _is_row(worst, epsilon, (MINIMAX,))):
+        return None
+    if not (rows and all(_is_row(row, epsilon, METHODS) for row in rows) and rows[0]["method"] == "optimal"):
+        return None
+    if not (isinstance(judged, list) and all(_is_judged(row, epsilon) for row in judged)):
+        return None
+    return BudgetBounds(
+        epsilon,
+        tuple(BoundRow(**row) for row in rows),
+        BoundRow(**worst),
+        tuple(CriterionRow(**row) for row in judged),
+    )
+
+
+def _is_row(found: Any, epsilon: float, methods: tuple[str, ...]) -> bool:
+    return _has(found, COLUMNS, TEXT_COLUMNS, epsilon) and found["method"] in methods
+
+
+def _is_judged(found: Any, epsilon: float) -> bool:
+    if not _has(found, JUDGED_COLUMNS, JUDGED_TEXT, epsilon):
+        return False
+    return found["method"] in (*METHODS, found["criterion"])
+
+
+def _has(found: Any, columns: tuple[str, ...], texts: tuple[str, ...], epsilon: float) -> bool:
+    """Whether this is a row of that budget with just these columns, its numbers finite or missing."""
+    if not (isinstance(found, dict) and tuple(found) == columns):
+        return False
+    if not all(isinstance(found[name], str) for name in texts):
+        return False
+    numbers = [found[name] for name in columns if name not in texts]
+    finite = all(number is None or (isinstance(number, float) and math.isfinite(number)) for number in numbers)
+    return finite and found["epsilon"] == epsilon

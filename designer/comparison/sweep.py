@@ -1,0 +1,166 @@
+"""Sweeps: every method, at every budget, for every prior, in parallel and safe to interrupt."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from typing import Any
+
+import joblib
+from joblib.parallel import get_active_backend
+from threadpoolctl import threadpool_limits
+
+from ...estimators.data.files import FilePath
+from ...mechanisms.budget import check_epsilon
+from ...mechanisms.errors import InputError
+from ..designs.design import DEFAULT_TOLERANCE, METHODS
+from ..priors.prior import DEFAULT_FLOOR, Prior
+from .case import solve_case
+from .sweep_results import SweepResults
+from .table import SweepRow, SweepTable
+
+CASES_PER_ROUND = 4
+"""Cases per worker between two visits to the results file, where a backend gives lists only: an interruption loses at
+most these, and workers wait for the slowest of them."""
+
+EARLY_EXIT = ".*could benefit from adjusting the input task"
+"""joblib's warning to those who stop early; an interruption is meant to."""
+
+
+def sweep(
+    priors: Mapping[str, Prior],
+    epsilons: Iterable[float],
+    methods: Iterable[str] = METHODS,
+    *,
+    floor: float = DEFAULT_FLOOR,
+    tolerance: float = DEFAULT_TOLERANCE,
+    results: FilePath | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int, SweepRow], None] | None = None,
+) -> SweepTable:
+    """Judge every method at every budget for every prior, each against the certified optimum.
+
+    One prior at one budget is one piece of work, so that its optimum is solved once. Pieces run wherever joblib has
+    been told to: in processes of this machine by default, or on what ``joblib.parallel_config(backend=...)`` names.
+    The table does not depend on it. Time grows with priors times budgets, each that of a design, over the workers.
+
+    Parameters
+    ----------
+    priors : mapping of str to Prior
+        By name; all on one domain in one unit, or their variances would not compare. Their knots may differ.
+    epsilons : iterable of float
+        Budgets; one that is named twice counts once.
+    methods : iterable of str
+        Out of `METHODS`.
+    floor, tolerance : float
+        As in `design`.
+    results : path, optional
+        A file that takes up rows as they come. After an interruption, Ctrl-C included, the same call computes only
+        what it lacks; a call with more budgets or methods adds to it. Rows that failed are kept too.
+    n_jobs : int, optional
+        Workers, as joblib counts them: -1 for every core; default that of ``joblib.parallel_config``, or 1.
+    progress : callable, optional
+        Called with the number of rows done, the number in all, and each new row as it comes, in no particular order.
+
+    Returns
+    -------
+    SweepTable
+        A row for every case. One that could not be solved says why in its row and stops nothing.
+
+    Raises
+    ------
+    InputError
+        No prior, budget or method, or one that is not usable; mixed domains or units; a results file of another sweep.
+
+    Example
+    -------
+    >>> priors = {
+    ...     "flat": Prior.on_knots([-1, 0, 1], [1, 1, 1], source="public"),
+    ...     "peak": Prior.on_knots([-1, 0, 1], [1, 8, 1], source="public"),
+    ... }
+    >>> table = sweep(priors, [1.0, 2.0], ["optimal", "duchi"])
+    >>> [row.key for row in table.rows][:3]
+    [('flat', 1.0, 'optimal'), ('flat', 1.0, 'duchi'), ('flat', 2.0, 'optimal')]
+    """
+    budgets, chosen = sorted({check_epsilon(epsilon) for epsilon in epsilons}), tuple(dict.fromkeys(methods))
+    _check(priors, budgets, chosen, floor, tolerance, n_jobs)
+    wanted = {(name, epsilon, method) for name in priors for epsilon in budgets for method in chosen}
+    file = None if results is None else SweepResults(results, priors, floor=floor, tolerance=tolerance)
+    rows = {row.key: row for row in file.rows if row.key in wanted} if file is not None else {}
+    cases = [
+        joblib.delayed(solve_case)(name, priors[name], epsilon, missing, floor=floor, tolerance=tolerance)
+        for name in sorted(priors)
+        for epsilon in budgets
+        if (missing := [method for method in chosen if (name, epsilon, method) not in rows])
+    ]
+    with closing(as_they_come(cases, n_jobs)) as solved:
+        for found in solved:
+            if file is not None:
+                file.append(found)
+            for row in found:
+                rows[row.key] = row
+                if progress is not None:
+                    progress(len(rows), len(wanted), row)
+    return SweepTable(tuple(rows.values()))
+
+
+def as_they_come(cases: Sequence[Any], n_jobs: int | None) -> Generator[Any]:
+    """Yield what the cases give as it comes; no further case is started once the caller stops.
+
+    Parameters
+    ----------
+    cases : sequence of joblib.delayed calls
+    n_jobs : int, optional
+        As in `sweep`.
+    """
+    jobs: Any = joblib  # it has no types, and those that checkers infer from its defaults are not those it documents
+    backend: Any = get_active_backend()[0]
+    # Limiting the threads here too keeps workers that are threads of this process from restoring each other's limits.
+    with threadpool_limits(1):
+        if backend.supports_return_generator:
+            # Batches of one, or finished rows would wait for their neighbours and an interruption lose them.
+            found = jobs.Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(cases)
+            try:
+                for rows in found:  # noqa: UP028 "yield from" would close it before its warning is silenced
+                    yield rows
+            finally:
+                with warnings.catch_warnings():
+                    warnings.filterwarnings("ignore", EARLY_EXIT, UserWarning)
+                    found.close()
+            return
+        # Ray's and multiprocessing's backends only give lists.
+        with jobs.Parallel(n_jobs=n_jobs, batch_size=1) as parallel:
+            size = CASES_PER_ROUND * jobs.effective_n_jobs(n_jobs)
+            for start in range(0, len(cases), size):
+                yield from parallel(cases[start : start + size])
+
+
+def _check(
+    priors: Mapping[str, Prior],
+    budgets: list[float],
+    methods: tuple[str, ...],
+    floor: float,
+    tolerance: float,
+    n_jobs: int | None,
+) -> None:
+    if not priors or not budgets or not methods:
+        raise InputError("a sweep needs at least one prior, one epsilon and one method, got none")
+    if unnamed := [name for name in priors if not isinstance(name, str)]:
+        raise InputError(f"the priors of a sweep must be named by text, got {unnamed[0]!r}")
+    if unknown := [method for method in methods if method not in METHODS]:
+        raise InputError(f"methods must be out of {', '.join(METHODS)}, got {unknown[0]!r}")
+    if not 0 <= floor <= 1:
+        raise InputError(f"a floor must lie in [0, 1], got {floor!r}")
+    if not 0 < tolerance < 1:
+        raise InputError(f"tolerance must lie strictly between 0 and 1, got {tolerance!r}")
+    if n_jobs == 0:
+        raise InputError("n_jobs must be a number of workers or -1 for every core, got 0")
+    names = list(priors)
+    for name in names[1:]:
+        for what, of in (("domain", lambda prior: prior.domain), ("unit", lambda prior: prior.units)):
+            if of(priors[name]) != of(priors[names[0]]):
+                raise InputError(
+                    f"the priors of a sweep must share one {what}, got {names[0]!r} with {of(priors[names[0]])!r} and "
+                    f"{name!r} with {of(priors[name])!r}: sweep mixed {what}s apart"
+                )

@@ -1,0 +1,172 @@
+"""What error one mechanism makes with one estimator: in closed form, or by parametric bootstrap.
+
+In the bootstrap the prior stands for the truth. Each repetition draws the reports of n clients from it, and every
+estimator is applied to the same reports. Reports are drawn as counts, never client by client: first the values' counts
+on the knots, which all mechanisms share, then for each knot how often each output came of it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...estimators.counting.counts import ReportCounts, ReportGroup, Service
+from ...estimators.distributions.estimation import DistributionMethod, estimate_distribution
+from ...estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
+from ...estimators.input_grid import InputGrid
+from ...estimators.means.unbiasing import affine_unbiasing, optimal_decoder
+from ...mechanisms import InputError, TabulatedMechanism
+from ..priors.prior import Prior
+
+LINEAR = ("ua", "decoder")
+"""Estimators that are averages of decoded reports: unbiased, so their error has a closed form."""
+
+DISTRIBUTIONS: tuple[DistributionMethod, ...] = ("em", "ems", "mr", "penalised")
+"""Estimators of the distribution, whose mean is that of the distribution."""
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A mean over repetitions and its Monte Carlo standard error, which is 0 for a closed form."""
+
+    value: float
+    error: float
+
+    @classmethod
+    def over(cls, drawn: np.ndarray) -> Simulated:
+        """Return the mean of (R,) repetitions, R >= 2."""
+        return cls(float(drawn.mean()), float(drawn.std(ddof=1)) / math.sqrt(drawn.size))
+
+
+@dataclass(frozen=True)
+class AdviceRow:
+    """One mechanism with one estimator.
+
+    Attributes
+    ----------
+    mechanism, estimator : str
+    mse : Simulated
+        Expected squared error of the mean of the values; squared units.
+    jensen_shannon, wasserstein : Simulated or None
+        Expected distance of the estimated distribution from the prior, on its knots: the root of the divergence in
+        nats, and the mean distance in units. None for estimators of the mean alone.
+    seconds : float
+        Wall time of one estimate, on average.
+    """
+
+    mechanism: str
+    estimator: str
+    mse: Simulated
+    jensen_shannon: Simulated | None
+    wasserstein: Simulated | None
+    seconds: float = field(compare=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A mechanism by its name and its table, which carries the prior on its own knots; the truth; and n clients."""
+
+    name: str
+    mechanism: TabulatedMechanism
+    truth: Prior
+    n: int
+
+
+def linear_row(case: Case, estimator: str) -> AdviceRow | str:
+    r"""Return the exact error of an average of decoded reports, or why there is none.
+
+    Unbiased, it errs by Var(d) / n, the variance of a decoded report over values and noise: for "ua", with scale s
+    and shift c, sum_i w_i [V_i + (m_i - m)^2] / s^2; for "decoder" sum_j q_j (d_j - mean)^2, q = w^T P.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import duchi
+    >>> prior = Prior.on_knots([-1, 1], [1, 1], source="public")
+    >>> row = linear_row(Case("duchi", duchi([-1, 1], 1.0).with_prior(prior.knot_prior), prior, 100), "ua")
+    >>> round(row.mse.value, 4)  # ((e + 1) / (e - 1))^2 / n
+    0.0468
+    """
+    started, table = time.perf_counter(), case.mechanism
+    assert table.prior is not None  # every design carries its prior
+    weights = table.prior.weights
+    if estimator == "ua":
+        affine = affine_unbiasing(table)
+        if affine is None:
+            return "the mean of its reports is not affine in the value"
+        spread = table.knot_means - weights @ table.knot_means
+        variance = float(weights @ (table.knot_variances + spread**2)) / affine[0] ** 2
+    else:
+        try:
+            decoded = optimal_decoder(table)  # for the prior that the table carries
+        except InputError as error:
+            return str(error)
+        variance = float(weights @ table.probabilities @ (decoded - case.truth.mean) ** 2)
+    exact = Simulated(variance / case.n, 0.0)
+    return AdviceRow(case.name, estimator, exact, None, None, time.perf_counter() - started)
+
+
+def bootstrap_rows(
+    case: Case,
+    chosen: Sequence[DistributionMethod],
+    repetitions: int,
+    seed: tuple[int, int],
+    progress: Callable[[str, str], None] | None = None,
+) -> list[AdviceRow]:
+    """Return the rows of estimators of the distribution, all applied to the same reports in each repetition.
+
+    Parameters
+    ----------
+    case : Case
+    chosen : sequence of DistributionMethod
+    repetitions : int
+        At least 2.
+    seed : (int, int)
+        Of the values' counts, and of the mechanism.
+    progress : callable, optional
+        Called with mechanism and estimator after every fit.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import duchi
+    >>> prior = Prior.on_knots([-1, 1], [1, 1], source="public")
+    >>> case = Case("duchi", duchi([-1, 1], 1.0), prior, 100)
+    >>> [row.estimator for row in bootstrap_rows(case, ["em", "ems"], 3, (7, 0))]
+    ['em', 'ems']
+    """
+    truth, grid = case.truth, InputGrid.knots(case.truth.knots)
+    rows = case.mechanism.pmf(truth.knots)
+    errors = {name: np.zeros((repetitions, 4)) for name in chosen}
+    for repetition in range(repetitions):
+        counts = _draw(case, rows, repetition, seed)
+        for name in chosen:
+            started = time.perf_counter()
+            found = estimate_distribution(counts, method=name, grid=grid)
+            seconds = time.perf_counter() - started
+            errors[name][repetition] = (
+                (found.mean().mean - truth.mean) ** 2,
+                jensen_shannon_distance(found.weights, truth.weights),
+                wasserstein_1(truth.knots, found.weights, truth.weights),
+                seconds,
+            )
+            if progress is not None:
+                progress(case.name, name)
+    made = []
+    for name, drawn in errors.items():
+        mse, jensen_shannon, wasserstein = (Simulated.over(drawn[:, k]) for k in range(3))
+        made.append(AdviceRow(case.name, name, mse, jensen_shannon, wasserstein, float(drawn[:, 3].mean())))
+    return made
+
+
+def _draw(case: Case, rows: np.ndarray, repetition: int, seed: tuple[int, int]) -> ReportCounts:
+    """Return the counted reports of n clients in one repetition."""
+    values = np.random.default_rng([seed[0], repetition]).multinomial(case.n, case.truth.weights)
+    held = values > 0
+    noise = np.random.default_rng([seed[0], repetition, seed[1]])
+    outputs = noise.multinomial(values[held], rows[held]).sum(axis=0)
+    seen = np.flatnonzero(outputs)
+    group = ReportGroup((0,), seen.astype(np.int32)[:, None], outputs[seen].astype(np.int64))
+    return ReportCounts((Service(case.name, case.mechanism),), (group,))

@@ -1,0 +1,231 @@
+r"""From the error wanted to the budget it takes, and back, before anyone is asked.
+
+n users report once each through an unbiased mechanism, and their reports are averaged.  About the mean of these very
+users the average errs by
+
+    sqrt(V(epsilon) / n),                           V the expected variance under the prior,
+
+and about the mean of the population that they were drawn from by sqrt((V(epsilon) + Var(x)) / n), which is what
+`estimate_mean` estimates.  The best V never rises with epsilon, since a mechanism keeps within every larger budget too;
+so the least budget is found by a search for a root, and a budget whose certified lower bound exceeds what the target
+allows rules out itself and every smaller one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from ...mechanisms.budget import MAX_EPSILON, check_epsilon
+from ...mechanisms.errors import InputError
+from ..designs.design import DEFAULT_TOLERANCE, Design, design
+from ..designs.optimum import certified_optimum
+from ..priors.prior import DEFAULT_FLOOR, Prior
+from .search import OutOfReachError, crossing
+
+MeanOf = Literal["users", "population"]
+"""Whose mean is meant: that of the users who report, or that of those they were drawn from."""
+
+PRECISION = 1e-3
+"""Relative width to which the least budget is found; the error then is within about a thousandth of the target."""
+
+ROUND_UP = 1 + 1e-5
+"""So that an error quoted with six digits is one that can be met."""
+
+
+@dataclass(frozen=True, eq=False)
+class BudgetPlan:
+    """A mechanism, the error to expect of n reports, and what no unbiased mechanism could better.
+
+    Attributes
+    ----------
+    design : Design
+        The mechanism to use, with its own certificate.
+    users : int
+    of : {"users", "population"}
+        Whose mean is estimated.
+    predicted_error : float
+        Standard error of the average of all reports, in units of the values; right if the prior is.
+    least_error : float
+        Certified: the least that any unbiased mechanism on the prior's knots makes at this epsilon.
+    least_epsilon : float or None
+        Certified: with no more than this budget the average of no unbiased mechanism's reports, on the prior's knots,
+        reaches the target; 0 where nothing is ruled out, None where no target was given.
+    """
+
+    design: Design
+    users: int
+    of: MeanOf
+    predicted_error: float
+    least_error: float
+    least_epsilon: float | None
+
+    @property
+    def epsilon(self) -> float:
+        """The budget of each user."""
+        return self.design.epsilon
+
+
+def plan_error(
+    prior: Prior,
+    users: int,
+    epsilon: float,
+    *,
+    method: str = "optimal",
+    of: MeanOf = "users",
+    floor: float = DEFAULT_FLOOR,
+    tolerance: float = DEFAULT_TOLERANCE,
+) -> BudgetPlan:
+    """Predict the standard error of the mean that a budget buys; the cost of two designs.
+
+    Parameters
+    ----------
+    prior : Prior
+        What the users' values are thought to be like.
+    users : int
+        Who will report, once each.
+    epsilon : float
+        Budget of each.
+    method : str
+        One of `METHODS`.
+    of : {"users", "population"}
+        Whose mean.
+    floor, tolerance : float
+        As in `design`. What is certified holds for the prior as given, without any floor.
+
+    Raises
+    ------
+    InputError
+        A number or name that is not usable.
+    SolverError
+        No solution was found.
+
+    Example
+    -------
+    >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
+    >>> plan = plan_error(prior, 10_000, 1.0)
+    >>> round(plan.predicted_error, 4), plan.least_error <= plan.predicted_error
+    (0.0198, True)
+    """
+    average = _Average.checked(prior, users, of)
+    made = design(prior, check_epsilon(epsilon), method=method, floor=floor, tolerance=tolerance)
+    return _plan(made, prior, average, tolerance, None)
+
+
+def plan_epsilon(
+    prior: Prior,
+    users: int,
+    target_error: float,
+    *,
+    method: str = "optimal",
+    of: MeanOf = "users",
+    floor: float = DEFAULT_FLOOR,
+    tolerance: float = DEFAULT_TOLERANCE,
+    progress: Callable[[float, float], None] | None = None,
+) -> BudgetPlan:
+    """Find the least budget with which the standard error of the mean stays within a target.
+
+    The budget returned meets the target, and one smaller by at most a part in a thousand was seen not to (unless it is
+    the least budget of all). Smaller ones fail too if the method's variance falls with the budget, as that of all
+    `METHODS` did wherever it was looked at. What no mechanism can do with is certified apart. Ten to twenty designs.
+
+    Parameters
+    ----------
+    prior : Prior
+        What the users' values are thought to be like.
+    users : int
+        Who will report, once each.
+    target_error : float
+        Largest standard error of the mean wanted, in units of the values.
+    method, of, floor, tolerance
+        As in `plan_error`.
+    progress : callable, optional
+        Called with every budget tried and the error it makes: first the least that can be certified, then that of
+        the method.
+
+    Raises
+    ------
+    InputError
+        A number or name that is not usable, or a target that no budget meets; the message says what can be had.
+    SolverError
+        No solution was found.
+
+    Example
+    -------
+    >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
+    >>> plan = plan_epsilon(prior, 10_000, 0.05)
+    >>> plan.predicted_error <= 0.05, 0.99 < plan.least_epsilon / plan.epsilon < 1
+    (True, True)
+    """
+    average = _Average.checked(prior, users, of)
+    target = average.check_target(target_error)
+    designs: dict[float, Design] = {}
+
+    def told(epsilon: float, variance: float) -> float:
+        error = average.error(variance)
+        if progress is not None:
+            progress(epsilon, error)
+        return error
+
+    def least_error(epsilon: float) -> float:
+        return told(epsilon, certified_optimum(prior, epsilon, tolerance=tolerance).lower_bound)
+
+    def error(epsilon: float) -> float:
+        designs[epsilon] = design(prior, epsilon, method=method, floor=floor, tolerance=tolerance)
+        return told(epsilon, designs[epsilon].expected_variance)
+
+    which = "any unbiased mechanism on these knots"
+    try:
+        ruled_out, possible = crossing(least_error, target, 1.0, PRECISION)
+        which = method
+        _, enough = crossing(error, target, possible, PRECISION)
+    except OutOfReachError as best:
+        raise InputError(
+            f"target_error must be at least {ROUND_UP * best.error:.6g}, the best of {which} with {average.users} "
+            f"users and the largest epsilon, {MAX_EPSILON:g}, got {target_error!r}: ask more users"
+        ) from None
+    return _plan(designs[enough], prior, average, tolerance, ruled_out)
+
+
+@dataclass(frozen=True)
+class _Average:
+    """The average of one report of each user, as an estimate of a mean about which a value varies by `sampling`."""
+
+    users: int
+    of: MeanOf
+    sampling: float
+
+    @classmethod
+    def checked(cls, prior: Prior, users: int, of: MeanOf) -> _Average:
+        if isinstance(users, bool) or not isinstance(users, int | np.integer) or users < 1:
+            raise InputError(f"users must be a whole number of at least 1, got {users!r}")
+        if of not in get_args(MeanOf):
+            raise InputError(f"of must be one of {', '.join(get_args(MeanOf))}, got {of!r}")
+        spread = max(prior.second_moment - prior.mean**2, 0.0)
+        return cls(int(users), of, spread if of == "population" else 0.0)
+
+    def error(self, variance: float) -> float:
+        """Return the standard error for a mechanism of this expected variance."""
+        return math.sqrt((variance + self.sampling) / self.users)
+
+    def check_target(self, target: float) -> float:
+        """Return the target if perfect reports would stay within it."""
+        if isinstance(target, bool) or not isinstance(target, int | float) or not 0 < target < math.inf:
+            raise InputError(f"target_error must be positive and finite, got {target!r}")
+        if self.error(0.0) >= target:
+            raise InputError(
+                f"target_error must exceed {ROUND_UP * self.error(0.0):.6g}, about what {self.users} users err by "
+                f"without any privacy, got {target!r}: ask more users"
+            )
+        return float(target)
+
+
+def _plan(made: Design, prior: Prior, average: _Average, tolerance: float, least_epsilon: float | None) -> BudgetPlan:
+    # The design's own bound is for the floored prior; what is promised is for the prior as given.
+    least = certified_optimum(prior, made.epsilon, tolerance=tolerance).lower_bound
+    errors = average.error(made.expected_variance), average.error(least)
+    return BudgetPlan(made, average.users, average.of, *errors, least_epsilon)

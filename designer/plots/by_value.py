@@ -1,0 +1,125 @@
+"""Who pays: the variance of one report against the value that it is of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...mechanisms import InputError, TabulatedMechanism
+from ..priors.prior import Prior
+from ..priors.units import squared, units_label
+from .labels import label_ends
+from .prior_strip import STRIP_SHARE, draw_prior, figure_with_strip
+from .scales import log_axis, plain_numbers
+from .style import HEIGHT, WIDTH, method_style, methods_in_order, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+MOST_POINTS = 1600
+"""Per line: more than a screen can show, few enough for a small file."""
+
+MOST_PER_INTERVAL = 16
+"""Points per interval: the parabola between two knots is smooth with that many."""
+
+MARKERS = 7
+"""Per line: enough to follow it without its colour."""
+
+LINEAR_UP_TO = 6.0
+"""Ratio of the largest to the least variance from which on the axis is logarithmic."""
+
+
+def conditional_variance_figure(
+    mechanisms: Mapping[str, TabulatedMechanism],
+    *,
+    prior: Prior | None = None,
+    size: tuple[float, float] = (WIDTH, HEIGHT),
+) -> Figure:
+    """Draw Var(Y | x), the variance of one report, against its value x; a line per mechanism.
+
+    Between two knots a table rounds at random, and the variance there is a concave parabola: it is drawn as it is, so
+    coarse knots show as humps. Biased mechanisms have a variance too, but it is not their whole error.
+
+    Parameters
+    ----------
+    mechanisms : mapping of str to TabulatedMechanism
+        By the name to draw; on one domain.
+    prior : Prior, optional
+        Drawn as a strip below; of the same domain.
+    size : (float, float)
+        Width and height in inches.
+
+    Raises
+    ------
+    InputError
+        No mechanism; different domains or units; matplotlib is not installed.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import FAMILIES
+    >>> knots = np.linspace(0, 100, 21)
+    >>> tables = {name: FAMILIES[name](knots, 1.0) for name in ("duchi", "hybrid", "piecewise")}
+    >>> figure = conditional_variance_figure(tables)
+    >>> [line.get_label() for line in figure.axes[0].lines]
+    ['duchi', 'piecewise', 'hybrid']
+    """
+    domain, units = _shared(mechanisms, prior)
+    if prior is None:
+        figure, axes = new_figure(*size)
+        lowest = axes
+    else:
+        figure, axes, lowest = figure_with_strip(*size)
+        draw_prior(lowest, prior)
+    names = methods_in_order(mechanisms)
+    lines = [_draw(axes, name, mechanisms[name], k / len(names)) for k, name in enumerate(names)]
+    axes.set_xlim(*domain)
+    _scale(axes, lines)
+    lowest.set_xlabel(units_label("value", units))
+    axes.set_ylabel(units_label("variance of one report", squared(units)))
+    budgets = {mechanism.epsilon for mechanism in mechanisms.values()}
+    at = f", ε = {budgets.pop():g}" if len(budgets) == 1 else ""
+    axes.set_title(f"Who pays: variance by value{at}", fontsize="medium")
+    axes.grid(color="#EEEEEE", linewidth=0.6)
+    axes.set_axisbelow(True)
+    label_ends(axes, lines, share=1 / (1 + STRIP_SHARE) if prior is not None else 1.0)
+    return figure
+
+
+def _shared(mechanisms: Mapping[str, TabulatedMechanism], prior: Prior | None) -> tuple[tuple[float, float], str]:
+    """Return the domain and the units that all have in common."""
+    if not mechanisms:
+        raise InputError("a figure of variances by value needs at least one mechanism, got none")
+    domains = {mechanism.domain for mechanism in mechanisms.values()} | ({prior.domain} if prior is not None else set())
+    if len(domains) > 1:
+        named = " and ".join(f"[{low:g}, {high:g}]" for low, high in sorted(domains)[:2])
+        raise InputError(f"variances by value need one domain, got {named}: draw each domain by itself")
+    units = {thing.units for thing in (*mechanisms.values(), prior) if thing is not None and thing.units}
+    if len(units) > 1:
+        raise InputError(f"variances by value need one unit, got {' and '.join(sorted(units))}: convert the knots")
+    return domains.pop(), units.pop() if units else ""
+
+
+def _draw(axes: Axes, name: str, mechanism: TabulatedMechanism, phase: float) -> Line2D:
+    """Draw one line; its markers begin at a place of its own, so that those of other lines do not cover them."""
+    knots = mechanism.knots
+    pieces = max(2, min(MOST_PER_INTERVAL, MOST_POINTS // (knots.size - 1)))
+    share = np.arange(pieces) / pieces
+    x = np.append((knots[:-1, None] + share * np.diff(knots)[:, None]).ravel(), knots[-1])
+    step = max(x.size // MARKERS, 1)
+    style = {**method_style(name), "markevery": (int(phase * step), step)}
+    (line,) = axes.plot(x, mechanism.var(x), label=name, gid=f"method-{name}", **style)
+    return line
+
+
+def _scale(axes: Axes, lines: list[Line2D]) -> None:
+    values = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in lines])
+    low, high = float(values.min()), float(values.max())
+    if low > 0 and high / low > LINEAR_UP_TO:
+        log_axis(axes, "y", low / (high / low) ** 0.05, high * (high / low) ** 0.05)
+    else:
+        axes.set_ylim(0.0, 1.06 * high)
+        plain_numbers(axes.yaxis)

@@ -1,0 +1,67 @@
+"""A picture of estimated frequencies with their intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...estimators.frequencies.frequencies import FrequencyEstimate
+from ..priors.units import literal
+from .style import new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_BARS = 40
+"""More categories than that cannot be read beside each other: the most frequent ones are drawn."""
+
+LONGEST_LABEL = 32
+
+NAMES = {
+    "unbiased": "unbiased estimate",
+    "norm-sub": "unbiased estimate after Norm-Sub",
+    "base-cut": "unbiased estimate after Base-Cut",
+    "iiw": "unbiased estimate after a Wiener filter",
+    "em": "EM, stopped early",
+    "mle": "maximum likelihood",
+    "mr": "mixture reduction",
+}
+
+
+def frequency_figure(estimate: FrequencyEstimate, *, title: str = "") -> Figure:
+    """Draw the frequencies as bars with intervals, the largest at the top; at most forty of them.
+
+    Parameters
+    ----------
+    estimate : FrequencyEstimate
+    title : str
+        Default: method and number of users.
+
+    Raises
+    ------
+    InputError
+        matplotlib is not installed.
+    """
+    order = np.argsort(-estimate.frequencies, kind="stable")[:MOST_BARS]
+    values, labels = estimate.frequencies[order], [_short(estimate.categories.labels[k]) for k in order]
+    reach = np.array([np.maximum(values - estimate.low[order], 0.0), np.maximum(estimate.high[order] - values, 0.0)])
+    figure, axes = new_figure(height=1.4 + 0.22 * order.size)
+    places = np.arange(order.size)
+    axes.barh(places, values, color="#9ecae1", height=0.75, label="estimate")
+    bars = axes.errorbar(values, places, xerr=reach, fmt="none", ecolor="#08306b", elinewidth=1.2, capsize=2)
+    bars.set_label(f"{100 * estimate.level:g}% interval, each by itself")
+    axes.axvline(0.0, color="black", linewidth=0.8)
+    axes.set_yticks(places, labels, fontsize="small")
+    axes.set_ylim(order.size - 0.4, -0.6)
+    rest = len(estimate.categories) > order.size
+    more = f" (the {order.size} largest estimates of {len(estimate.categories)})" if rest else ""
+    axes.set_xlabel(f"share of the users{more}")
+    name = f"Frequencies among {estimate.n_users:,} users: {NAMES[estimate.method]}"
+    axes.set_title(title or name, fontsize="medium")
+    axes.legend(loc="lower right", frameon=False, fontsize="small")
+    return figure
+
+
+def _short(label: str) -> str:
+    return literal(label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…")

@@ -1,0 +1,102 @@
+"""The prior behind a minimax design: where its mass lies, and the variance there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...mechanisms import InputError
+from ..designs.minimax import MinimaxDesign
+from ..priors.prior import Prior
+from ..priors.units import squared, units_label
+from .prior_strip import figure_with_strip
+from .scales import plain_numbers
+from .style import BLACK, BLUE, HEIGHT, SMALL, VERMILLION, WIDTH
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PIECES = 16
+"""Points per interval between knots, for the parabola of the variance there."""
+
+END_ROOM = 0.01
+"""Of the domain, at either side: the mass at its ends must be told from the frame."""
+
+
+def least_favourable_figure(
+    design: MinimaxDesign, *, prior: Prior | None = None, size: tuple[float, float] = (WIDTH, HEIGHT)
+) -> Figure:
+    """Draw the variance of a minimax design by value, and below it the prior that certifies it.
+
+    At weight 1 that is the least favourable prior: under it no unbiased mechanism has a smaller expected variance than
+    the certified bound, drawn as a line. Its mass lies where the design's variance is largest; where the variance is
+    below the line, there is none. At a weight w below 1 the shares drawn are the multipliers of the worst case,
+    rho / w; the prior behind the bound is then (1 - w) times the prior of the design plus w times these.
+
+    Parameters
+    ----------
+    design : MinimaxDesign
+    prior : Prior, optional
+        Drawn with it, for comparison; on the same knots.
+    size : (float, float)
+        Width and height in inches.
+
+    Raises
+    ------
+    InputError
+        A prior on other knots; matplotlib is not installed.
+
+    Example
+    -------
+    >>> from optldp.designer import design_minimax
+    >>> figure = least_favourable_figure(design_minimax(np.linspace(0, 100, 21), 1.0, units="kg"))
+    >>> [axes.get_ylabel() for axes in figure.axes]
+    ['variance [kg²]', 'share of the values']
+    """
+    knots = design.mechanism.knots
+    if prior is not None and not np.array_equal(prior.knots, knots):
+        raise InputError(
+            f"the prior must be on the design's knots, got {prior.knots.size} knots beside {knots.size}: "
+            "make it with knots=design.mechanism.knots"
+        )
+    figure, above, below = figure_with_strip(*size, share=0.75)
+    _draw_variance(above, design)
+    _draw_shares(below, design, prior)
+    units = design.mechanism.units
+    room = END_ROOM * (knots[-1] - knots[0])
+    above.set_xlim(knots[0] - room, knots[-1] + room)
+    above.set_ylabel(units_label("variance", squared(units)))
+    below.set_xlabel(units_label("value", units))
+    below.set_ylabel("share of the values")
+    at = "" if design.weight == 1 else f", weight of the worst case {design.weight:g}"
+    above.set_title(f"Least worst case and the prior behind it, ε = {design.epsilon:g}{at}", fontsize="medium")
+    figure.align_ylabels([above, below])
+    return figure
+
+
+def _draw_variance(axes: Axes, design: MinimaxDesign) -> None:
+    knots = design.mechanism.knots
+    x = np.append((knots[:-1, None] + np.arange(PIECES) / PIECES * np.diff(knots)[:, None]).ravel(), knots[-1])
+    axes.plot(x, design.mechanism.var(x), color=BLACK, linewidth=1.8, label="variance of the design", gid="variance")
+    if design.weight == 1:
+        label = "certified: no unbiased mechanism has a lower largest variance"
+        axes.axhline(design.lower_bound, color=VERMILLION, linestyle=(0, (4, 2)), label=label, gid="lower-bound")
+    # From zero, so that a level variance looks level; the room at the top is for the legend.
+    axes.set_ylim(0.0, 1.1 * design.worst_case_variance)
+    plain_numbers(axes.yaxis)
+    axes.legend(loc="lower center", frameon=False, fontsize=SMALL)
+
+
+def _draw_shares(axes: Axes, design: MinimaxDesign, prior: Prior | None) -> None:
+    knots, shares = design.mechanism.knots, design.least_favourable
+    label = "least favourable prior" if design.weight == 1 else "multipliers of the worst case"
+    axes.vlines(knots, 0.0, shares, color=BLACK, linewidth=2.0, label=label, gid="least-favourable")
+    top = shares.max()
+    if prior is not None:
+        style = {"linestyle": "--", "marker": ".", "markersize": 4, "linewidth": 1.0}
+        axes.plot(knots, prior.weights, color=BLUE, label="prior", gid="prior", **style)
+        top = max(top, prior.weights.max())
+    axes.set_ylim(0.0, 1.08 * top)
+    axes.legend(loc="upper center", frameon=False, fontsize=SMALL)

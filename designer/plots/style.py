@@ -1,0 +1,143 @@
+"""How the figures look: their size, and a line of its own for every method.
+
+Colours are those of Okabe and Ito, which colour-blind people can tell apart, without the yellow, which is too pale on
+white. No figure relies on colour: every method also has a dash pattern and a marker of its own, and the lines carry
+their names at their right ends.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import textwrap
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ...mechanisms import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH, HEIGHT = 7.2, 4.4
+"""Inches: the width of a text column, so that a point of type is a point on paper."""
+
+SMALL = 8.5
+"""Points: notes and labels inside a figure; axes' labels and titles."""
+
+BLACK, ORANGE, SKY, GREEN, BLUE, VERMILLION, PURPLE, GREY = (
+    "#000000",
+    "#E69F00",
+    "#56B4E9",
+    "#009E73",
+    "#0072B2",
+    "#D55E00",
+    "#CC79A7",
+    "#6E6E6E",
+)
+"""Okabe and Ito (2008), "Color universal design", and a grey."""
+
+SHADE = "#DDDDDD"
+"""What is filled behind everything else."""
+
+UNREACHABLE = "no unbiased mechanism gets here"
+
+
+def _style(color: str, dashes: tuple[float, ...], marker: str, linewidth: float = 1.4) -> dict[str, Any]:
+    return {
+        "color": color,
+        "linestyle": (0, dashes) if dashes else "-",
+        "marker": marker,
+        "linewidth": linewidth,
+        "markersize": 4.5,
+    }
+
+
+METHOD_STYLES: dict[str, dict[str, Any]] = {
+    "optimal": _style(BLACK, (), "o", 2.2),
+    "minimax": _style(BLACK, (6, 1.5), "s", 2.0),
+    "robust": _style(BLACK, (2, 1), "8", 2.0),
+    "information": _style(BLACK, (1, 0.8), "H", 2.0),
+    "aaa": _style(BLUE, (4, 1.5), "D"),
+    "laplace": _style(VERMILLION, (1, 1.2), "^"),
+    "duchi": _style(GREEN, (6, 1.5, 1, 1.5), "v"),
+    "piecewise": _style(ORANGE, (8, 2), "P"),
+    "hybrid": _style(PURPLE, (3, 1.2, 1, 1.2, 1, 1.2), "X"),
+    "three-outputs": _style(SKY, (5, 1, 5, 3), "<"),
+    "pm-sub": _style(GREY, (2, 1.5), ">"),
+    "ptt": _style(BLUE, (1, 2.5), "p"),
+    "ptt2": _style(VERMILLION, (7, 1.5, 1, 1.5, 1, 1.5), "*"),
+    "square-wave": _style(GREEN, (3, 3), "h"),
+    "grr": _style(PURPLE, (10, 3), "d"),
+}
+"""Keyword arguments of a line for each of `METHODS`, and for the best by other criteria; no two have the same dashes
+or marker."""
+
+OTHER_COLORS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, GREY)
+OTHER_MARKERS = ("1", "2", "3", "4", "|", "_", "x", "+")
+
+
+def new_figure(width: float = WIDTH, height: float = HEIGHT) -> tuple[Figure, Axes]:
+    """Return an empty figure of so many inches and its axes.
+
+    Raises
+    ------
+    InputError
+        matplotlib is not installed.
+
+    Example
+    -------
+    >>> figure, axes = new_figure()
+    >>> figure.get_size_inches().tolist()
+    [7.2, 4.4]
+    """
+    figure = empty_figure(width, height)
+    return figure, figure.add_subplot()
+
+
+def empty_figure(width: float, height: float) -> Figure:
+    """Return a figure without axes; raises as `new_figure`."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("plots need matplotlib: install optldp[plot]") from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def method_style(name: str) -> dict[str, Any]:
+    """Return colour, dashes, marker and widths of a method's line: the same in every figure and every run.
+
+    A name that is not in `METHOD_STYLES` gets a style that follows from its letters.
+
+    Example
+    -------
+    >>> method_style("optimal")["color"], method_style("my mechanism") == method_style("my mechanism")
+    ('#000000', True)
+    """
+    if name in METHOD_STYLES:
+        return dict(METHOD_STYLES[name])
+    number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big")
+    first, second = 2 + number % 5, 1 + number // 5 % 3
+    dashes = (float(first), 1.5, float(second), 1.5)
+    marker = OTHER_MARKERS[number // 15 % len(OTHER_MARKERS)]
+    return _style(OTHER_COLORS[number // 150 % len(OTHER_COLORS)], dashes, marker)
+
+
+def methods_in_order(names: Iterable[str]) -> list[str]:
+    """Return the names once each, those of `METHOD_STYLES` first and in its order.
+
+    Example
+    -------
+    >>> methods_in_order(["mine", "duchi", "optimal", "duchi"])
+    ['optimal', 'duchi', 'mine']
+    """
+    seen = list(dict.fromkeys(names))
+    return [name for name in METHOD_STYLES if name in seen] + [name for name in seen if name not in METHOD_STYLES]
+
+
+def add_note(figure: Figure, text: str) -> None:
+    """Write a note below everything else, broken into lines that fit the figure's width; formulas are formulas."""
+    if text:
+        # Letters are little more than half as wide as the type is high.
+        letters = int(figure.get_figwidth() * 72 / (0.58 * SMALL))
+        lines = "\n".join(textwrap.wrap(text, letters))
+        figure.supxlabel(lines, x=0.01, ha="left", fontsize=SMALL, color="#333333")

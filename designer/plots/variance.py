@@ -1,0 +1,222 @@
+"""The price of privacy: the variance of one report against the budget, for every method."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ...mechanisms import InputError
+from ..comparison.compare import ComparisonRow
+from ..comparison.table import FAILED, SweepRow
+from ..priors.units import literal, squared, units_label
+from .labels import label_ends
+from .scales import log_axis, plain_number
+from .style import HEIGHT, SHADE, SMALL, UNREACHABLE, WIDTH, add_note, method_style, methods_in_order, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+Row = ComparisonRow | SweepRow
+
+MOST_ABOVE = 10.0
+"""Methods further above the floor leave the picture and are named below it: the others must stay distinguishable."""
+
+ROOM, ROOM_BELOW = 0.04, 0.12
+"""Shares of an axis' length beyond the outermost points, and below the floor, where its region must be seen."""
+
+LEAST_LENGTH = math.log(1.5)
+"""Of an axis: numbers that hardly differ are drawn as such."""
+
+
+def variance_figure(
+    rows: Sequence[ComparisonRow | SweepRow],
+    *,
+    worst_case: bool = False,
+    relative: bool = False,
+    units: str = "",
+    size: tuple[float, float] = (WIDTH, HEIGHT),
+) -> Figure:
+    """Draw the variance of one report against epsilon, a line per method, both axes logarithmic.
+
+    The region that no unbiased mechanism reaches is shaded. For expected variances that is what lies below the rows of
+    "optimal", lowered by their certified gap where the rows have one; for the worst case what lies below the rows of
+    the method "minimax", if there are any, at their `lower_bound` where they have one. Between the budgets of the rows
+    all is interpolated. Bounds on expected variances
+    are for the prior that was solved for: with a floor they hold for the prior as given up to about that floor, by
+    default a part in a thousand, less than the width of a line.
+
+    Parameters
+    ----------
+    rows : sequence of ComparisonRow or SweepRow
+        Of one prior. Failed rows are left out and named below the picture.
+    worst_case : bool
+        Largest variance over the domain instead of the expected one.
+    relative : bool
+        Draw ratios to the least possible instead: `ratio_to_optimal`, or the worst case over that of "minimax".
+    units : str
+        Of the values, for the axis' label.
+    size : (float, float)
+        Width and height in inches.
+
+    Raises
+    ------
+    InputError
+        No rows, or none that did not fail; rows of several priors; two rows for one method and budget; a relative worst
+        case without "minimax" at each budget; matplotlib is not installed.
+
+    Example
+    -------
+    >>> from optldp.designer import Prior, compare
+    >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
+    >>> figure = variance_figure(compare(prior, [0.5, 1.0, 2.0]), units="EUR")
+    >>> figure.axes[0].get_ylabel()
+    'expected variance of one report [EUR²]'
+    """
+    good, failed = _checked(rows)
+    shown = _lines(good, worst_case, relative)
+    floor = _floor(good, worst_case, relative)
+    figure, axes = new_figure(*size)
+    highest = _draw_scales(axes, shown, floor)
+    if floor:
+        _shade(axes, floor, relative)
+    drawn = [_draw(axes, name, points) for name, points in shown.items()]
+    axes.set_xlabel("privacy budget ε")
+    axes.set_ylabel(_label(worst_case, relative, units))
+    prior = good[0].prior if isinstance(good[0], SweepRow) else ""
+    title = f"Price of privacy: {len(shown)} mechanisms" + (f", prior {literal(prior)}" if prior else "")
+    axes.set_title(title, fontsize="medium")
+    axes.grid(color="#EEEEEE", linewidth=0.6)
+    axes.set_axisbelow(True)
+    label_ends(axes, drawn)
+    add_note(figure, _note(shown, failed, highest))
+    return figure
+
+
+def _checked(rows: Sequence[Row]) -> tuple[list[Row], list[SweepRow]]:
+    """Return the rows with numbers by budget, and those that failed."""
+    failed = [row for row in rows if isinstance(row, SweepRow) and row.status == FAILED]
+    good = sorted((row for row in rows if row not in failed), key=lambda row: row.epsilon)
+    if not good:
+        raise InputError(f"a variance figure needs rows that did not fail, got {len(rows)} rows, {len(failed)} failed")
+    priors = sorted({row.prior for row in rows if isinstance(row, SweepRow)})
+    if len(priors) > 1:
+        raise InputError(
+            f"a variance figure needs rows of one prior, got {', '.join(priors)}: "
+            f"choose, as in [row for row in table.rows if row.prior == {priors[0]!r}]"
+        )
+    (key, times), *_ = Counter((row.method, row.epsilon) for row in good).most_common()
+    if times > 1:
+        raise InputError(f"each method needs one row per budget, got {times} for {key[0]} at epsilon {key[1]:g}")
+    return good, failed
+
+
+def _value(row: Row, worst_case: bool) -> float:
+    value = row.worst_case_variance if worst_case else row.expected_variance
+    return math.nan if value is None else value
+
+
+def _lines(rows: Sequence[Row], worst_case: bool, relative: bool) -> dict[str, list[tuple[float, float]]]:
+    """Return each method's budgets and numbers to draw, in the order of the styles; rows without it are left out."""
+    least = {row.epsilon: _value(row, True) for row in rows if row.method == "minimax"}
+    if relative and worst_case and (missing := sorted({row.epsilon for row in rows} - set(least))):
+        raise InputError(
+            "a relative worst case needs a row of the method 'minimax' at each budget, "
+            f"got none at epsilon {missing[0]:g}: add it from design_minimax"
+        )
+    lines: dict[str, list[tuple[float, float]]] = {name: [] for name in methods_in_order(row.method for row in rows)}
+    for row in rows:
+        value = _value(row, worst_case)
+        if relative:
+            value = value / least[row.epsilon] if worst_case else row.ratio_to_optimal
+        if value is not None and math.isfinite(value):
+            lines[row.method].append((row.epsilon, value))
+    drawn = {name: points for name, points in lines.items() if points}
+    if not drawn:
+        raise InputError("a variance figure needs rows with the number to draw, got none of them with a ratio")
+    return drawn
+
+
+def _floor(rows: Sequence[Row], worst_case: bool, relative: bool) -> list[tuple[float, float]]:
+    """Return budgets and the least possible, certified where the rows carry a bound."""
+    floor = []
+    for row in rows:
+        if row.method != ("minimax" if worst_case else "optimal"):
+            continue
+        own = value = _value(row, worst_case)
+        if isinstance(row, SweepRow) and row.lower_bound is not None:
+            if worst_case:
+                value = row.lower_bound
+            elif row.program_variance is not None:
+                # A row of a report may know a bound for the whole interval, below the one for its knots.
+                bound = getattr(row, "continuum_bound", None)
+                value *= (row.lower_bound if bound is None else max(bound, 0.0)) / row.program_variance
+        floor.append((row.epsilon, value / own if relative else value))
+    return floor
+
+
+def _draw_scales(
+    axes: Axes, lines: Mapping[str, Sequence[tuple[float, float]]], floor: Sequence[tuple[float, float]]
+) -> float:
+    """Set both axes' scales and limits; return the upper limit."""
+    budgets = [epsilon for points in lines.values() for epsilon, _ in points]
+    values = [value for points in lines.values() for _, value in points]
+    base = [value for _, value in floor]
+    low, high = min(values + base), max(values)
+    if base:
+        high = min(high, MOST_ABOVE * max(base))
+    _set(axes, "x", min(budgets), max(budgets), ROOM, sorted(set(budgets)))
+    return _set(axes, "y", low, high, ROOM_BELOW if base else ROOM)
+
+
+def _set(
+    axes: Axes, which: Literal["x", "y"], low: float, high: float, room_below: float, prefer: Sequence[float] = ()
+) -> float:
+    length = max(math.log(high / low), LEAST_LENGTH)
+    top = high * math.exp(ROOM * length)
+    log_axis(axes, which, low * math.exp(-room_below * length), top, prefer=prefer)
+    return top
+
+
+def _shade(axes: Axes, floor: Sequence[tuple[float, float]], relative: bool) -> None:
+    """Fill the region below the floor and say what it is, where it is widest."""
+    budgets, values = np.array(floor).T
+    if len(floor) == 1:  # a band, as a region needs two ends
+        budgets, values = np.array(axes.get_xlim()), np.repeat(values, 2)
+    bottom = axes.get_ylim()[0]
+    axes.fill_between(budgets, bottom, values, color=SHADE, linewidth=0, zorder=0.5)
+    place, sides = ((0.5, 0.05), "center") if relative else ((0.06, 0.06), "left")
+    axes.text(*place, UNREACHABLE, transform=axes.transAxes, ha=sides, va="center", fontsize=SMALL)
+
+
+def _draw(axes: Axes, name: str, points: Sequence[tuple[float, float]]) -> Line2D:
+    budgets, values = np.array(points).T
+    depth = 2.0 if name in ("optimal", "minimax") else 3.0  # dashes show on the thick black lines, not below them
+    (line,) = axes.plot(budgets, values, label=name, gid=f"method-{name}", zorder=depth, **method_style(name))
+    return line
+
+
+def _label(worst_case: bool, relative: bool, units: str) -> str:
+    if relative:
+        return "largest variance over the least possible" if worst_case else "expected variance over the optimum's"
+    return units_label(f"{'largest' if worst_case else 'expected'} variance of one report", squared(units))
+
+
+def _note(lines: Mapping[str, Sequence[tuple[float, float]]], failed: Sequence[SweepRow], highest: float) -> str:
+    """Name what is not in the picture: lines that leave it and rows that failed."""
+    notes = []
+    above = [
+        f"{literal(name)} (up to {plain_number(float(f'{max(tall):.2g}'))})"
+        for name, points in lines.items()
+        if (tall := [value for _, value in points if value > highest])
+    ]
+    if above:
+        notes.append(f"Leaving the picture at the top: {', '.join(above)}.")
+    if failed:
+        notes.append(f"Failed, not drawn: {', '.join(f'{row.method} at ε = {row.epsilon:g}' for row in failed)}.")
+    return " ".join(notes)

@@ -1,0 +1,298 @@
+"""Collecting in two phases, from the server's side: tables out, reports in, one step at a time.
+
+In the first phase a share of the clients reports through a table that needs no knowledge of the values; their
+reports say roughly how the values are distributed.  The mechanism of the second phase is designed for that
+distribution, and the other clients report through it.  Every client reports once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from ...estimators.counting.counts import ReportCounts
+from ...estimators.distributions.estimation import DistributionMethod, estimate_distribution
+from ...estimators.input_grid import InputGrid
+from ...estimators.means.mean import MeanEstimate, estimate_mean
+from ...estimators.means.unbiasing import affine_unbiasing, optimal_decoder
+from ...mechanisms import FAMILIES, InputError, TabulatedMechanism, check_epsilon, make_exact
+from ...mechanisms.client.budget_token import unproved
+from ...mechanisms.client.failures import ClientFailures
+from ...solvers import Progress
+from ..designs.design import DEFAULT_TOLERANCE, METHODS, Design, design
+from ..designs.robust import RobustDesign, robust_design
+from ..priors.checks import as_knots
+from ..priors.prior import DEFAULT_FLOOR, DEFAULT_KNOTS, Prior
+from ..priors.region import confidence_region, require_knots_among
+
+LEAST_CLIENTS = 30
+"""Clients that each phase needs: with fewer, a variance estimated from their reports is no weight to combine by,
+and a normal interval no interval."""
+
+ESTIMATORS: tuple[DistributionMethod, ...] = ("em", "ems", "mr", "penalised")
+"""How the distribution can be learnt from the first phase."""
+
+FIRST_TABLES = ("designed", *FAMILIES)
+"""What the first phase can report through, beside a table of one's own."""
+
+
+@dataclass(frozen=True, eq=False)
+class TwoPhasePlan:
+    """What both phases will do, fixed before the first client is asked.
+
+    Deployed, it is four steps, with the clients' reports in between:
+
+    1. send `first` to the clients of the first phase;
+    2. ``design = plan.second(first_reports)``;
+    3. send ``design.mechanism`` to the others;
+    4. ``plan.finish(first_reports, design, second_reports)``.
+
+    Who is in which phase must be drawn at random, without regard to the values: the mean of either phase is then
+    unbiased for the mean of all. `two_phase` simulates the whole.
+
+    Parameters
+    ----------
+    domain : (float, float)
+        Lowest and highest value that can be reported on; public.
+    epsilon : float
+        Budget of each client, spent on its one report.
+    knots : int or (n,) array_like
+        Of the design, and of the distribution that the first phase learns.
+    phase_one : str or TabulatedMechanism
+        A family by name, "square-wave" or AAA's "grr" among them; "designed" for the optimal unbiased table
+        of a flat prior; or an exact table on this domain that keeps within epsilon. With many knots "grr" says little
+        of the distribution and next to nothing of the mean: each knot is drawn about as often as any other.
+    estimator : {"em", "ems", "mr", "penalised"}
+        From the first reports to a distribution.
+    method : str
+        Mechanism of the second phase, one of `METHODS`.
+    floor, tolerance : float
+        As in `design`.
+    level : float
+        Coverage of the interval.
+    units : str
+    robust_confidence : float, optional
+        In (0, 1): the second table is then the one of least guarantee over all priors that the first reports do not
+        rule out at this confidence, instead of the best one for the prior that they suggest. The confidence holds
+        for any number of clients, drawn from a large population: see `confidence_region`.
+
+    Attributes
+    ----------
+    first : TabulatedMechanism
+        The table of the first phase.
+
+    Raises
+    ------
+    InputError
+        Anything of the above is not usable.
+
+    Source: Wei et al. (2024), section 4.1; there the first phase is "grr".
+
+    Example
+    -------
+    >>> plan = TwoPhasePlan((0.0, 10.0), 1.0, knots=11)
+    >>> plan.first.provenance.method, plan.first.exact
+    ('square-wave', True)
+    """
+
+    domain: tuple[float, float]
+    epsilon: float
+    _: KW_ONLY
+    knots: int | ArrayLike = DEFAULT_KNOTS
+    phase_one: str | TabulatedMechanism = "square-wave"
+    estimator: DistributionMethod = "em"
+    method: str = "optimal"
+    floor: float = DEFAULT_FLOOR
+    tolerance: float = DEFAULT_TOLERANCE
+    level: float = 0.95
+    units: str = ""
+    robust_confidence: float | None = None
+    first: TabulatedMechanism = field(init=False)
+
+    def __post_init__(self) -> None:
+        grid = as_knots(self.knots, self.domain)
+        grid.setflags(write=False)
+        for name, value in (("knots", grid), ("domain", (float(grid[0]), float(grid[-1])))):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        for name, value, known in (("estimator", self.estimator, ESTIMATORS), ("method", self.method, METHODS)):
+            if value not in known:
+                raise InputError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+        if not 0.0 < self.level < 1.0:
+            raise InputError(f"level must lie strictly between 0 and 1, got {self.level!r}")
+        if not 0.0 <= self.floor <= 1.0:
+            raise InputError(f"a floor must lie in [0, 1], got {self.floor!r}")
+        object.__setattr__(self, "first", self._first_table(grid))
+        if self.robust_confidence is not None:
+            if not 0.0 < self.robust_confidence < 1.0:
+                raise InputError(f"robust_confidence must lie strictly between 0 and 1, got {self.robust_confidence!r}")
+            if self.method != "optimal":
+                raise InputError(f"robust_confidence is an option of the method optimal, got {self.method!r}")
+            require_knots_among(self.first, grid)
+
+    def _first_table(self, grid: np.ndarray) -> TabulatedMechanism:
+        if isinstance(self.phase_one, TabulatedMechanism):
+            return self._own_table(self.phase_one)
+        if self.phase_one not in FIRST_TABLES:
+            raise InputError(f"phase_one must be a table or one of {', '.join(FIRST_TABLES)}, got {self.phase_one!r}")
+        if self.phase_one == "designed":
+            flat = Prior.on_knots(grid, np.ones(grid.size), source="public", units=self.units)
+            return design(flat, self.epsilon, floor=0.0, tolerance=self.tolerance).mechanism
+        return replace(make_exact(FAMILIES[self.phase_one](grid, self.epsilon)).mechanism, units=self.units)
+
+    def _own_table(self, table: TabulatedMechanism) -> TabulatedMechanism:
+        if table.domain != self.domain:
+            raise InputError(f"the first table's domain must be {self.domain}, got {table.domain}")
+        if fault := unproved(table, self.epsilon):
+            raise InputError(f"the first table must keep within epsilon {self.epsilon:g}: {fault}")
+        return table
+
+    def learn(self, first_reports: ArrayLike) -> Prior:
+        """Return what the first reports say of the values, on the knots.
+
+        They were private when they were made, so the prior is public to the server ("private-report"). Values
+        between knots show as mass on both; the prior holds no further variance for that.
+
+        Raises
+        ------
+        InputError
+            Fewer than 30 reports, or reports that the first table cannot make.
+        """
+        counts = ReportCounts.from_reports(self.first, first_reports, name="first phase")
+        _require_clients("the first phase", counts.n_users)
+        grid = InputGrid.knots(self.knots)
+        found = estimate_distribution(counts, method=self.estimator, grid=grid)
+        return Prior.on_knots(self.knots, found.weights, source="private-report", units=self.units)
+
+    def second(
+        self, first_reports: ArrayLike, *, progress: Callable[[Progress], None] | None = None
+    ) -> Design | RobustDesign:
+        """Return the second phase's mechanism, designed for what the first reports say; errors as for `learn`.
+
+        The table carries the learnt prior, and only that.
+        """
+        prior = self.learn(first_reports)
+        if self.robust_confidence is not None:
+            region = confidence_region(self.first, first_reports, self.knots, self.robust_confidence).or_every(prior)
+            return robust_design(prior, self.epsilon, region, self.tolerance, True, progress, self.floor)
+        return design(
+            prior, self.epsilon, method=self.method, floor=self.floor, tolerance=self.tolerance, progress=progress
+        )
+
+    def finish(
+        self, first_reports: ArrayLike, second: Design | RobustDesign, second_reports: ArrayLike
+    ) -> TwoPhaseResult:
+        r"""Combine the reports of both phases into one mean.
+
+        Given the first phase, whatever it led to, the second table is unbiased and its clients are a random part
+        of all, so E[m2 | phase one] = mean. The first mean, decoded without regard to its own reports, is unbiased
+        too. Hence Cov(m1, m2) = E[(m1 - mean) E[m2 - mean | phase one]] = 0 although the two are not
+        independent, and
+
+            mean = (m1 / v1 + m2 / v2) / (1 / v1 + 1 / v2),   std_error^2 = 1 / (1 / v1 + 1 / v2),
+
+        v the squared standard errors. They are estimated from the same reports, which costs a bias of order 1 / n,
+        far below the standard error. (All this is for clients drawn from a large population; for the mean of the
+        clients themselves the covariance is negative, -S^2 / n, and the interval on the safe side.) A first table
+        without an unbiased mean is left out.
+
+        Raises
+        ------
+        InputError
+            Fewer than 30 reports in a phase, or reports that its table cannot make.
+        """
+        _require_clients("the first phase", np.size(first_reports))
+        _require_clients("the second phase", np.size(second_reports))
+        later = estimate_mean(second.mechanism, second_reports, level=self.level)
+        early = None
+        if _has_unbiased_mean(self.first):
+            # Not decoded for the prior learnt: that depends on the reports, and the mean would be biased.
+            early = estimate_mean(self.first, first_reports, level=self.level)
+        share, mean, std_error = _combined(early, later)
+        reach = float(ndtri((1.0 + self.level) / 2.0)) * std_error
+        n = int(np.size(first_reports)) + int(np.size(second_reports))
+        return TwoPhaseResult(
+            mean, std_error, mean - reach, mean + reach, self.level, n, share, early, later, self.first, second
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TwoPhaseResult:
+    """The mean of the values and everything it came from.
+
+    Attributes
+    ----------
+    mean, std_error, ci_low, ci_high : float
+        From the reports of both phases, in the units of the values.
+    level : float
+        Nominal coverage of the interval.
+    n : int
+        Number of reports, one from each client.
+    first_weight : float
+        Weight of the first phase's mean in the combined one.
+    first_mean : MeanEstimate or None
+        From the first phase alone; None where its table has no unbiased mean.
+    second_mean : MeanEstimate
+        From the second phase alone.
+    first : TabulatedMechanism
+        Table of the first phase.
+    design : Design or RobustDesign
+        Mechanism of the second phase, with its certificate; its variances are under the learnt prior. A robust one
+        says what it guarantees at the plan's confidence, and `is_minimax` if the first reports ruled out no prior.
+    failures : ClientFailures
+        Clients of either phase who were asked by `two_phase` and gave no report: they are not among the n.
+    """
+
+    mean: float
+    std_error: float
+    ci_low: float
+    ci_high: float
+    level: float
+    n: int
+    first_weight: float
+    first_mean: MeanEstimate | None
+    second_mean: MeanEstimate
+    first: TabulatedMechanism
+    design: Design | RobustDesign
+    failures: ClientFailures = field(default_factory=ClientFailures)
+
+    @property
+    def prior(self) -> Prior:
+        """What the first phase learnt, on the knots of the second."""
+        table = self.design.mechanism
+        assert table.prior is not None  # every design carries the prior it was made for
+        return Prior(table.knots, table.prior.weights, table.prior.rounding, table.prior.source, table.units)
+
+
+def _combined(early: MeanEstimate | None, later: MeanEstimate) -> tuple[float, float, float]:
+    """Weight of the earlier mean, the combined mean, and its standard error."""
+    if early is None:
+        return 0.0, later.mean, later.std_error
+    first, second = early.std_error**2, later.std_error**2
+    # Reports that are all alike say nothing of their variance: then each report counts alike.
+    share = second / (first + second) if min(first, second) > 0 else early.n / (early.n + later.n)
+    mean = share * early.mean + (1 - share) * later.mean
+    return share, mean, math.sqrt(share**2 * first + (1 - share) ** 2 * second)
+
+
+def _has_unbiased_mean(table: TabulatedMechanism) -> bool:
+    if affine_unbiasing(table) is not None:
+        return True
+    try:
+        optimal_decoder(table)
+    except InputError:
+        return False
+    return True
+
+
+def _require_clients(phase: str, n: int) -> None:
+    if n < LEAST_CLIENTS:
+        raise InputError(
+            f"{phase} needs at least {LEAST_CLIENTS} clients for a mean with a standard error, got {n}: "
+            "ask more clients, or change the share"
+        )

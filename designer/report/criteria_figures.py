@@ -1,0 +1,86 @@
+"""The figures of a report's further criteria, with what they mean: sentences computed from the numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...mechanisms import FAMILIES
+from ..comparison.bounds_result import BoundsResult
+from ..comparison.criteria import BoundsCriterion, CriterionRow
+from ..plots.criterion import criterion_figure
+from ..priors.units import literal
+from .figures import NOTHING_SOLVED, SIZE, ReportFigure
+from .narrow import fit
+from .numbers import SAME, percent_above, percent_up, short, short_down, short_up
+from .svg import Spot, inline_svg
+
+TITLES = {"robust": "If the prior is wrong", "information": "What the reports tell of the distribution"}
+
+
+def criteria_figures(result: BoundsResult) -> list[ReportFigure]:
+    """Return a figure for every further criterion of a report, with the reason where it could not be drawn."""
+    return [_drawn(result, criterion) for criterion in result.criteria]
+
+
+def _drawn(result: BoundsResult, criterion: BoundsCriterion) -> ReportFigure:
+    rows = result.by(criterion)
+    label = f"{criterion.quantity('')} against epsilon"
+    empty = ReportFigure(criterion.key, TITLES[criterion.key], label, means=about_criterion(result, criterion))
+    if not any(row.value is not None for row in rows):
+        return replace(empty, missing=NOTHING_SOLVED)
+    quantity = criterion.quantity(literal(result.prior.units))
+    figure = criterion_figure(
+        rows, quantity=quantity, nobody=criterion.nobody, more_is_better=criterion.more_is_better, size=SIZE
+    )
+    shown = {row.method for row in rows if row.value is not None}
+    fit(figure, bare=True)
+    spots = [
+        Spot(row.epsilon, row.value, row.method, tuple(_said(row, criterion))) for row in rows if row.value is not None
+    ]
+    keys = tuple(name for name in (criterion.key, *result.methods) if name in shown)
+    return replace(empty, svg=inline_svg(figure, empty.name, label, spots), keys=keys)
+
+
+def about_criterion(result: BoundsResult, criterion: BoundsCriterion) -> tuple[str, ...]:
+    """Say what is possible by a criterion at the detailed budget, with its proof, and how near the known ones come."""
+    rows = [row for row in result.by(criterion) if row.epsilon == result.detail.epsilon]
+    best, others = rows[0], {row.method: row for row in rows[1:] if row.value is not None}
+    asked = f"What is asked: {criterion.label}."
+    if best.value is None:
+        return (asked, f"The best at epsilon {best.epsilon:g} could not be found: {best.error}.")
+    nothing, gap = ("more", "above") if criterion.more_is_better else ("less", "below")
+    said = [
+        f"{asked} At epsilon {best.epsilon:g} the design for it has {short(best.value)}; {criterion.nobody} "
+        f"can have {nothing} than {_certain(best.bound, criterion)}, {_percent(best.relative_gap)} {gap} that. "
+        f"{criterion.more(best)}".strip()
+    ]
+    forms = [row for name, row in others.items() if name in FAMILIES]
+    if forms:
+        first = (max if criterion.more_is_better else min)(forms, key=lambda row: row.value or 0.0)
+        text = f"The best closed form, {first.method}, is {_than(first)} the design"
+        if (optimum := others.get("optimal")) is not None:
+            text += f"; the optimum for the expected variance is {_than(optimum)} it"
+        said.append(text + ".")
+    return tuple(said)
+
+
+def _percent(gap: float | None) -> str:
+    return percent_up(gap or 0.0, 1 if (gap or 0.0) > SAME else 5)
+
+
+def _certain(bound: float | None, criterion: BoundsCriterion) -> str:
+    return short_up(bound) if criterion.more_is_better else short_down(bound)
+
+
+def _than(row: CriterionRow) -> str:
+    return percent_above(row.ratio_to_best or 1.0)
+
+
+def _said(row: CriterionRow, criterion: BoundsCriterion) -> list[str]:
+    """Return what a row's spot says."""
+    said = [f"{row.method}, epsilon {row.epsilon:g}", f"{criterion.quantity('')}: {short(row.value)}"]
+    if row.relative_gap is not None:
+        said.append(f"certified: {criterion.nobody} is better by more than {_percent(row.relative_gap)}")
+    elif row.ratio_to_best is not None:
+        said.append(f"{percent_above(row.ratio_to_best)} the design for it")
+    return said

@@ -1,0 +1,246 @@
+"""The report on bounds as one page of HTML that asks the network for nothing.
+
+The page is a function of the result, the names given with it and the installed versions: nothing in it is random, and
+no clock is read.  What the user named is escaped by the template; the one script is the page's own, and a policy in the
+page lets no other run and nothing be fetched.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+import platform
+from collections.abc import Iterable, Mapping
+from importlib import metadata, resources
+from typing import TYPE_CHECKING, Any
+
+from ...mechanisms.errors import InputError
+from ...mechanisms.table.provenance import installed_version
+from ..comparison.bounds_result import MINIMAX, BoundRow, BoundsResult, BudgetBounds
+from ..comparison.criteria import CriterionRow
+from .numbers import percent_above, percent_up, short, with_units
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+MISSING = "reports need {}: install optldp[report]"
+
+HEADLINES = 5
+"""Budgets in the headline table at most: what fits on a telephone."""
+
+COLUMNS = ("ε", "method", "expected", "largest", "solved for", "lower bound", "gap", "over optimum", "log-ratio",
+           "continuum bound", "status")  # fmt: skip
+
+SOURCES = {
+    "public": "public knowledge",
+    "private-report": "estimated from private reports",
+    "sensitive": "computed from the sensitive data",
+}
+
+
+def require_report_tools() -> None:
+    """Raise InputError unless what a report needs is installed; to be asked before the long work for one begins."""
+    for name in ("jinja2", "matplotlib"):
+        try:
+            __import__(name)
+        except ImportError:
+            raise InputError(MISSING.format(name)) from None
+
+
+def bounds_html(result: BoundsResult, *, column: str = "", command: str = "") -> str:
+    """Return the report as a page: figures with what they mean, and every number with its certificate.
+
+    Parameters
+    ----------
+    result : BoundsResult
+    column : str
+        What the values are, such as the name of their column.
+    command : str
+        What made the report, for those who want to make it again. Default: the call in Python.
+
+    Raises
+    ------
+    InputError
+        jinja2 or matplotlib is not installed.
+
+    Example
+    -------
+    >>> from optldp.designer import Prior
+    >>> from optldp.designer.comparison.bounds import bounds
+    >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
+    >>> page = bounds_html(bounds(prior, [1.0, 2.0], methods=["duchi"]), column="temper")
+    >>> page[:15], "What this means" in page
+    ('<!doctype html>', True)
+    """
+    require_report_tools()
+    from markupsafe import Markup
+
+    from .criteria_figures import criteria_figures
+    from .figures import key_svg, prior_svg, report_figures
+
+    script = _text("page.js")
+    allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    asked = [criterion.key for criterion in result.criteria]
+    swatches = {name: key_svg(name) for name in (*result.methods, MINIMAX, *asked)}
+    figures = [
+        vars(figure) | {"svg": Markup(figure.svg), "series": _keys(figure.name, figure.keys, swatches)}
+        for figure in (*report_figures(result), *criteria_figures(result))
+    ]
+    return _template().render(
+        title=f"The best that local privacy can do for {column}" if column else "The best that local privacy can do",
+        policy=f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{allowed}'; "
+        "base-uri 'none'; form-action 'none'",
+        style=Markup(_text("page.css")),
+        script=Markup(script),
+        units=result.prior.units,
+        sensitive=result.prior.source == "sensitive",
+        versions={"optldp": installed_version()},
+        data=_data(result, column),
+        prior_picture=Markup(prior_svg(result.prior)),
+        headline=[_headline(budget, result) for budget in _headline_budgets(result)],
+        failures=result.failures,
+        open=[f"{row.method} at ε = {row.epsilon:g}" for row in result.rows if row.status == "gap-open"],
+        coarse=_coarse(result),
+        cases=len(result.rows),
+        figures=figures,
+        columns=COLUMNS,
+        continuum=any(row.continuum_bound is not None for row in result.rows),
+        rows=[_table_row(row) for row in result.rows],
+        judged=[
+            {"label": criterion.label, "quantity": criterion.quantity(result.prior.units),
+             "rows": [_judged_row(row) for row in result.by(criterion)]}
+            for criterion in result.criteria
+        ],
+        command=command or _python_call(result),
+        making=_making(result),
+    )  # fmt: skip
+
+
+def _text(name: str) -> str:
+    return resources.files("optldp.designer.report").joinpath(name).read_text("utf-8")
+
+
+def _template() -> Template:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(_text("page.html.j2"))
+
+
+def _keys(figure: str, names: Iterable[str], swatches: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return the keys of a figure; ids in their pictures start with its name, as no two on a page may be the same."""
+    from markupsafe import Markup
+
+    return [
+        {"name": name, "swatch": Markup(swatches[name].replace(f"key-{name}", f"{figure}-key-{name}"))}
+        for name in names
+    ]
+
+
+def _data(result: BoundsResult, column: str) -> list[tuple[str, str]]:
+    prior = result.prior
+    low, high = prior.domain
+    spread = math.sqrt(max(prior.second_moment - prior.mean**2, 0.0))
+    facts = [
+        ("values", column),
+        ("number", "" if prior.count is None else f"{prior.count:,}"),
+        ("range", f"{short(low)} to {with_units(high, prior.units)}"),
+        ("mean", with_units(prior.mean, prior.units)),
+        ("standard deviation", with_units(spread, prior.units)),
+        ("prior", SOURCES[prior.source]),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def _headline_budgets(result: BoundsResult) -> list[BudgetBounds]:
+    """Return a few budgets: the ends, the one shown in detail, and what lies between by ratio."""
+    budgets = result.budgets
+    if len(budgets) <= HEADLINES:
+        return list(budgets)
+    first, last = math.log(budgets[0].epsilon), math.log(budgets[-1].epsilon)
+    wanted = [first + (last - first) * i / (HEADLINES - 1) for i in range(HEADLINES)]
+    near = [min(budgets, key=lambda b: abs(math.log(b.epsilon) - place)).epsilon for place in wanted]
+    inner = min(range(1, HEADLINES - 1), key=lambda i: abs(math.log(near[i] / result.detail.epsilon)))
+    near[inner] = result.detail.epsilon if result.detail.epsilon not in near else near[inner]
+    return [budget for budget in budgets if budget.epsilon in near]
+
+
+def _headline(budget: BudgetBounds, result: BoundsResult) -> dict[str, Any]:
+    best, worst, units = budget.row("optimal"), budget.minimax, result.prior.units
+    rival = "none"
+    if budget.closed_forms:
+        rival = f"{budget.closed_forms[0].method}, {percent_above(budget.closed_forms[0].ratio_to_optimal or math.nan)}"
+    return {
+        "epsilon": f"{budget.epsilon:g}",
+        "least": short(best.expected_variance) if best.solved else "failed",
+        "spread": with_units(math.sqrt(best.expected_variance or 0.0), units) if best.solved else "failed",
+        "rival": rival,
+        "worst": short(worst.worst_case_variance) if worst.solved else "failed",
+        "shown": budget.epsilon == result.detail.epsilon,
+    }
+
+
+def _table_row(row: BoundRow) -> dict[str, Any]:
+    numbers = (
+        (row.expected_variance, ".7g"),
+        (row.worst_case_variance, ".7g"),
+        (row.program_variance, ".7g"),
+        (row.lower_bound, ".7g"),
+        (row.relative_gap, ".1e"),
+        (row.ratio_to_optimal, ".4f"),
+        (row.max_log_ratio, ".9g"),
+        (row.continuum_bound, ".7g"),
+    )
+    status = f"failed: {row.error}" if row.error else row.status
+    return {"method": row.method, "failed": not row.solved, "cells": _cells(row.epsilon, row.method, numbers, status)}
+
+
+def _coarse(result: BoundsResult) -> str:
+    """Say where mechanisms that do not round to these knots could be visibly better; nothing if nowhere."""
+    widest = result.coarsest
+    if widest is None:
+        return ""
+    gap, epsilon = widest.continuum_gap, widest.epsilon
+    return (
+        f"The optimum is that of {result.prior.knots.size} knots. At epsilon {epsilon:g} a mechanism on the whole "
+        f"interval could have up to {percent_up(gap or 0.0, 1)} less variance; the shaded regions of the expected "
+        "variance allow for that. More knots come nearer."
+    )
+
+
+def _judged_row(row: CriterionRow) -> dict[str, Any]:
+    numbers = ((row.value, ".7g"), (row.bound, ".7g"), (row.relative_gap, ".1e"), (row.ratio_to_best, ".4f"))
+    status = f"{row.status}: {row.error}" if row.error else row.status
+    cells = _cells(row.epsilon, row.method, numbers, status)
+    return {"method": row.method, "failed": row.value is None, "cells": cells}
+
+
+def _cells(
+    epsilon: float, method: str, numbers: Iterable[tuple[float | None, str]], status: str
+) -> list[dict[str, Any]]:
+    """Return cells as text, with the number to sort by where there is one."""
+    cells = [{"text": f"{epsilon:g}", "key": epsilon}, {"text": method, "key": None}]
+    cells += [{"text": "" if value is None else format(value, how), "key": value} for value, how in numbers]
+    return [*cells, {"text": status, "key": None}]
+
+
+def _python_call(result: BoundsResult) -> str:
+    epsilons = ", ".join(f"{budget.epsilon!r}" for budget in result.budgets)
+    return f"bounds(prior, [{epsilons}], floor={result.floor!r}, tolerance={result.tolerance!r})"
+
+
+def _making(result: BoundsResult) -> list[tuple[str, str]]:
+    prior = result.prior
+    versions = [f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "highspy", "matplotlib")]
+    return [
+        ("knots", f"{prior.knots.size}; rounding to them adds a variance of {short(prior.rounding_variance)}"),
+        (
+            "floor",
+            f"{result.floor:g}, mixed in evenly before solving; ratios, under the prior as given, can fall below one",
+        ),
+        ("tolerance", f"{result.tolerance:g}, the relative gap that was asked for"),
+        ("methods", ", ".join(result.methods)),
+        ("seed", "none"),
+        ("versions", ", ".join([f"optldp {installed_version()}", *versions, f"Python {platform.python_version()}"])),
+    ]

@@ -1,0 +1,281 @@
+"""Sufficient counts: how many users reported which outputs to which services.
+
+All that an estimator may use of the reports is how often each combination of outputs was seen, because the
+tables give all users with the same outputs the same likelihood.  So reports are counted once, and nothing that
+follows costs more for more users.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...mechanisms.errors import InputError
+from ...mechanisms.table.table import TabulatedMechanism
+from .group import NOT_REPORTED, ReportGroup, groups_of, require_positions
+from .user_numbers import total_users
+
+LARGEST_CODE = 2**62
+"""Combinations of outputs are numbered by one 64-bit integer as long as there are at most so many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Service:
+    """One collector: its name, for messages, and the table that its reports were made with."""
+
+    name: str
+    mechanism: TabulatedMechanism
+
+
+@dataclass(frozen=True, eq=False)
+class ReportCounts:
+    """Reports of several services, reduced to what their tables make sufficient.
+
+    Counts of shards with different users add up: ``a + b`` is the counts of the union.
+
+    Parameters
+    ----------
+    services : tuple of Service
+        At least one, of different names, whose tables share domain and units.
+    groups : tuple of ReportGroup
+        One for each set of services that some user reported to, ordered by that set.
+
+    Raises
+    ------
+    InputError
+        No services, two of the same name, tables of different domains or units, groups of services or outputs
+        that there are not, or that no input gives, or too many users.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.duchi import duchi
+    >>> services = [Service("a", duchi([-1.0, 1.0], 1.0)), Service("b", duchi([-1.0, 1.0], 2.0))]
+    >>> counts = ReportCounts.from_outputs(services, [[0, 1], [0, 1], [1, -1]])
+    >>> counts.n_users, [(group.services, group.counts.tolist()) for group in counts.groups]
+    (3, [((0,), [1]), ((0, 1), [2])])
+    """
+
+    services: tuple[Service, ...]
+    groups: tuple[ReportGroup, ...]
+
+    def __post_init__(self) -> None:
+        if not self.services:
+            raise InputError("there must be at least one service, got none")
+        names = [service.name for service in self.services]
+        if len(set(names)) < len(names):
+            raise InputError(f"services must have different names, got {names}")
+        first = self.services[0]
+        for other in self.services[1:]:
+            _require_same(first, other, "domain", first.mechanism.domain, other.mechanism.domain)
+            _require_same(first, other, "units", first.mechanism.units, other.mechanism.units)
+        require_sets([group.services for group in self.groups], len(self.services))
+        for group in self.groups:
+            for j, largest in zip(group.services, group.outputs.max(axis=0).tolist(), strict=True):
+                require_outputs(self.services[j], largest)
+            _require_possible(self.services, group)
+        total_users(group.n_users for group in self.groups)
+
+    @classmethod
+    def from_outputs(cls, services: Sequence[Service], outputs: ArrayLike) -> Self:
+        """Count users from their outputs.
+
+        Parameters
+        ----------
+        services : sequence of Service
+            J of them.
+        outputs : (N, J) array_like of int
+            Output of each user's report to each service, -1 where there is none; users without any report are
+            left out.
+
+        Raises
+        ------
+        InputError
+            Another shape, numbers that are no integers, or outputs that a table does not have.
+        """
+        matrix = np.asarray(outputs)
+        if matrix.ndim != 2 or matrix.shape[1] != len(services) or not np.issubdtype(matrix.dtype, np.integer):
+            raise InputError(
+                f"outputs must be integers, one column for each of {len(services)} services, "
+                f"got shape {matrix.shape} of {matrix.dtype}"
+            )
+        for service, column in zip(services, matrix.T, strict=True):
+            size = service.mechanism.low.size
+            if column.size and not (column.min() >= NOT_REPORTED and column.max() < size):
+                raise InputError(f"outputs of service {service.name!r} must lie in 0..{size - 1} or be -1")
+        return cls(tuple(services), _grouped(tuple(services), matrix, np.ones(len(matrix), dtype=np.int64)))
+
+    @classmethod
+    def from_reports(cls, mechanism: TabulatedMechanism, reports: ArrayLike, *, name: str = "reports") -> Self:
+        """Count the reports of one service; raises InputError for reports that its table cannot make."""
+        return cls.from_outputs([Service(name, mechanism)], mechanism.output_index(reports)[:, None])
+
+    @property
+    def n_users(self) -> int:
+        """Number of users with at least one report."""
+        return sum(group.n_users for group in self.groups)
+
+    @property
+    def mechanisms(self) -> tuple[TabulatedMechanism, ...]:
+        """The services' tables."""
+        return tuple(service.mechanism for service in self.services)
+
+    def reports_of(self, service: int) -> np.ndarray:
+        """Return how often (m,) each output of one service was reported, whatever else its users reported."""
+        total = np.zeros(self.services[service].mechanism.low.size, dtype=np.int64)
+        for group in self.groups:
+            if service in group.services:
+                np.add.at(total, group.outputs[:, group.services.index(service)], group.counts)
+        return total
+
+    def require_reports(self) -> None:
+        """Raise InputError if there is a service that nobody reported to."""
+        reported = {service for group in self.groups for service in group.services}
+        if silent := [service.name for j, service in enumerate(self.services) if j not in reported]:
+            raise InputError(f"every service must have reports, got none for {silent[0]!r}: leave it out")
+
+    def only(self, services: Sequence[int]) -> ReportCounts:
+        """Return the counts as if only these services, by position, had been reported to."""
+        if not all(0 <= j < len(self.services) for j in services):
+            raise InputError(f"services must be positions in 0..{len(self.services) - 1}, got {list(services)}")
+        kept = tuple(self.services[j] for j in services)
+        return ReportCounts(kept, _regrouped(kept, [self], [{j: i for i, j in enumerate(services)}]))
+
+    def split(self, shares: Sequence[float], rng: np.random.Generator) -> tuple[ReportCounts, ...]:
+        """Deal the users out at random: every user goes to part f with probability ``shares[f]``.
+
+        Needs no list of users, since users with equal reports are exchangeable: each count is split by a
+        multinomial draw.  The shares need not add up to one; InputError for negative ones, or none above zero.
+        """
+        parts = np.asarray(shares, dtype=np.float64)
+        if parts.ndim != 1 or not ((parts >= 0).all() and 0 < parts.sum() < np.inf):
+            raise InputError(f"shares must be non-negative numbers with a positive sum, got {shares!r}")
+        dealt = [rng.multinomial(group.counts, parts / parts.sum()) for group in self.groups]
+        return tuple(
+            ReportCounts(self.services, tuple(self._part(drawn[:, part] for drawn in dealt)))
+            for part in range(len(shares))
+        )
+
+    def _part(self, columns):
+        for group, counts in zip(self.groups, columns, strict=True):
+            if (seen := counts > 0).any():
+                yield ReportGroup(group.services, group.outputs[seen], counts[seen])
+
+    def __add__(self, other: ReportCounts) -> ReportCounts:
+        """Return the counts of the union of two sets of users without a user in common."""
+        if not isinstance(other, ReportCounts):
+            return NotImplemented
+        mine, theirs = ([service.name for service in counts.services] for counts in (self, other))
+        if mine != theirs or not all(map(_same_table, self.mechanisms, other.mechanisms)):
+            raise InputError(f"counts can be added for the same services and tables only, got {mine} and {theirs}")
+        same = {j: j for j in range(len(mine))}
+        return ReportCounts(self.services, _regrouped(self.services, [self, other], [same, same]))
+
+
+def require_sets(sets: Sequence[tuple[int, ...]], n_services: int) -> None:
+    """Raise InputError unless sets of services are different, in increasing order, and of services that there are.
+
+    Example
+    -------
+    >>> require_sets([(0,), (0, 1)], 2)
+    """
+    for services in sets:
+        require_positions(services)
+        if services[-1] >= n_services:
+            raise InputError(f"a group's services must be among {n_services}, got {services}")
+    if any(a >= b for a, b in pairwise(sets)):
+        raise InputError(f"groups must be of different sets of services, in increasing order, got {sets}")
+
+
+def require_outputs(service: Service, largest: int) -> None:
+    """Raise InputError if a service's table has no output of that number."""
+    size = service.mechanism.low.size
+    if largest >= size:
+        raise InputError(f"outputs of service {service.name!r} must lie in 0..{size - 1}, got {largest}")
+
+
+def _require_possible(services: Sequence[Service], group: ReportGroup) -> None:
+    """Raise InputError for reports with an output that has probability zero under every input."""
+    for j, outputs in zip(group.services, group.outputs.T, strict=True):
+        never = ~services[j].mechanism.possible[outputs]
+        if never.any():
+            raise InputError(
+                f"service {services[j].name!r} must have reports that its table can make, got "
+                f"{group.counts[never].sum()} with an output of probability zero, the first output "
+                f"{outputs[np.argmax(never)]}: use the table that made them"
+            )
+
+
+def _require_same(first: Service, other: Service, what: str, left: object, right: object) -> None:
+    if left != right:
+        raise InputError(
+            f"services must measure the same thing, got {what} {left!r} for {first.name!r} "
+            f"but {right!r} for {other.name!r}"
+        )
+
+
+def _same_table(left: TabulatedMechanism, right: TabulatedMechanism) -> bool:
+    fields = ("knots", "low", "high", "probabilities")
+    return left is right or all(np.array_equal(getattr(left, name), getattr(right, name)) for name in fields)
+
+
+def _regrouped(
+    services: tuple[Service, ...], many: Sequence[ReportCounts], places: Sequence[dict[int, int]]
+) -> tuple[ReportGroup, ...]:
+    """Groups of several counts together, each one's services at new places or nowhere."""
+    rows, weights = [], []
+    for counts, place in zip(many, places, strict=True):
+        for group in counts.groups:
+            matrix = np.full((len(group.counts), len(services)), NOT_REPORTED, dtype=np.int32)
+            for column, service in enumerate(group.services):
+                if service in place:
+                    matrix[:, place[service]] = group.outputs[:, column]
+            rows.append(matrix)
+            weights.append(group.counts)
+    if not rows:
+        return ()
+    return _grouped(services, np.concatenate(rows), np.concatenate(weights))
+
+
+def _grouped(services: tuple[Service, ...], outputs: np.ndarray, weights: np.ndarray) -> tuple[ReportGroup, ...]:
+    """Count equal rows and split them by who was reported to."""
+    if not len(outputs):
+        return ()
+    sizes = [service.mechanism.low.size + 1 for service in services]  # one more for no report
+    distinct, counts = count_rows(outputs.astype(np.int32, copy=False) - NOT_REPORTED, sizes, weights)
+    return groups_of(distinct + NOT_REPORTED, counts)
+
+
+def count_rows(outputs: np.ndarray, sizes: Sequence[int], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct rows (R, J), in lexicographic order, and the weight (R,) of each.
+
+    Each row becomes one integer, the digits of a number in mixed radix, and sorting does the rest: O(N log N).
+
+    Parameters
+    ----------
+    outputs : (N, J) ndarray of int
+        Column j in 0..sizes[j] - 1.
+    weights : (N,) ndarray of int64
+
+    Example
+    -------
+    >>> count_rows(np.array([[1, 0], [0, 2], [1, 0]]), [2, 3], np.array([1, 1, 5]))
+    (array([[0, 2],
+           [1, 0]], dtype=int32), array([1, 6]))
+    """
+    code = np.zeros(len(outputs), dtype=np.int64)
+    largest = 1
+    for column, size in zip(outputs.T, sizes, strict=True):
+        if largest > LARGEST_CODE // size:  # renumber the prefixes seen, in their order
+            prefixes, code = np.unique(code, return_inverse=True)
+            largest = prefixes.size
+        code = code * size + column.astype(np.int64, copy=False)  # unsigned columns would make it a float
+        largest *= size
+    order = np.argsort(code, kind="stable")
+    ordered = code[order]
+    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    return outputs[order[first]].astype(np.int32), np.add.reduceat(weights[order], first)

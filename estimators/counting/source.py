@@ -1,0 +1,158 @@
+"""Where a service's reports are: a file, a table in memory, or plain numbers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from ...mechanisms.errors import InputError
+from ...mechanisms.table.table import TabulatedMechanism
+from ..data.files import UNREADABLE_FILE, FilePath, open_file, open_tolerant, short_message, unreadable
+from ..data.skipped_rows import OFFER
+from .counts import Service
+
+KINDS = "a CSV or Parquet path, an Arrow, pandas or polars table, numpy arrays by column, or one numpy array"
+
+
+@dataclass(frozen=True, eq=False)
+class ReportSource:
+    """One service, its reports, and how messages call the two.
+
+    Parameters
+    ----------
+    service : Service
+    reports : object
+        A CSV or Parquet path; an Arrow table, a pandas or polars data frame; a mapping of column names to numpy
+        arrays or a structured array; or one array of numbers, without names.
+    where : str
+        Such as "service 'a' ('a.csv')".
+    """
+
+    service: Service
+    reports: Any
+    where: str
+
+    @property
+    def path(self) -> FilePath | None:
+        """The file, or None for reports in memory."""
+        return self.reports if isinstance(self.reports, str | os.PathLike) else None
+
+    @property
+    def vector(self) -> np.ndarray | None:
+        """The reports as one array of numbers, or None for anything with columns."""
+        shape = getattr(self.reports, "shape", None)
+        if shape is None or len(shape) != 1 or _numpy_columns(self.reports) is not None:
+            return None
+        array = np.asarray(self.reports)
+        if array.dtype.kind not in "iufb":
+            raise InputError(f"reports of {self.where} must be numbers, got an array of {array.dtype}: convert it")
+        return array
+
+    def open(
+        self, connection: duckdb.DuckDBPyConnection, *, tolerant: bool = False
+    ) -> tuple[duckdb.DuckDBPyRelation, list[str]]:
+        """Return the rows as a relation, and the names of its columns in order.
+
+        A tolerant one has another column at its end: what makes a row of a CSV none, else NULL.
+
+        Raises
+        ------
+        InputError
+            A file or an object that cannot be read.
+        """
+        with self.reading():
+            if self.path is not None:
+                return (open_tolerant if tolerant else open_file)(connection, self.path)
+            columns = _numpy_columns(self.reports)
+            view = f"reports_{id(self)}"  # whatever the service is called
+            if columns is None:
+                connection.register(view, self.reports)
+                relation = connection.view(view)
+                names = list(relation.columns)
+            else:
+                connection.register(view, {f"c{i}": array for i, array in enumerate(columns.values())})
+                relation, names = connection.view(view), list(columns)
+            return relation.project("*, CAST(NULL AS VARCHAR) AS fault") if tolerant else relation, names
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Turn what goes wrong while the rows are read into one line, unless it is the database's own trouble."""
+        try:
+            yield
+        except (duckdb.InterruptException, duckdb.OutOfMemoryException):
+            raise
+        except (*UNREADABLE_FILE, TypeError) as error:
+            if self.path is not None:
+                raise unreadable(self.path, error, f": correct it, {OFFER}") from None
+            kind, reason = type(self.reports).__name__, short_message(error)
+            raise InputError(f"reports of {self.where} must be {KINDS}, got {kind}: {reason}") from None
+
+
+def report_sources(sources: Sequence[Sequence[Any]]) -> tuple[ReportSource, ...]:
+    """Return the sources that tuples of (mechanism, reports) or (name, mechanism, reports) describe.
+
+    A service without a name is called by its position, from "service 1" on, so that shards of the same services
+    can be added.
+
+    Raises
+    ------
+    InputError
+        None at all, or something else than such a tuple.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.duchi import duchi
+    >>> report_sources([("web", duchi([0, 1], 1.0), "web.csv")])[0].where
+    "service 'web' ('web.csv')"
+    """
+    if not isinstance(sources, list | tuple) or not sources:
+        raise InputError(f"sources must be a list of (mechanism, reports), at least one, got {_brief(sources)}")
+    made = []
+    for position, source in enumerate(sources, 1):
+        parts = source if isinstance(source, list | tuple) else ()
+        name, mechanism, reports = (f"service {position}", *parts) if len(parts) == 2 else (*parts, "", "", "")[:3]
+        if len(parts) > 3 or not isinstance(name, str) or not isinstance(mechanism, TabulatedMechanism):
+            raise InputError(
+                f"source {position} must be (mechanism, reports) or (name, mechanism, reports), got {_brief(source)}"
+            )
+        where = name if len(parts) == 2 else f"service {name!r}"
+        if isinstance(reports, str | os.PathLike):
+            where += f" ({str(reports)!r})"
+        made.append(ReportSource(Service(name, mechanism), reports, where))
+    return tuple(made)
+
+
+def _numpy_columns(reports: Any) -> dict[str, np.ndarray] | None:
+    """Numpy arrays by column name, in a form that duckdb reads; None for other kinds of reports."""
+    if isinstance(reports, Mapping):
+        columns = {str(name): np.ma.asarray(values) for name, values in reports.items()}
+    elif isinstance(reports, np.ndarray) and reports.dtype.names:
+        columns = {name: np.ma.asarray(reports[name]) for name in reports.dtype.names}
+    else:
+        return None
+    if len({array.shape for array in columns.values()}) > 1 or any(array.ndim != 1 for array in columns.values()):
+        shapes = ", ".join(f"{name!r} of shape {array.shape}" for name, array in columns.items())
+        raise InputError(f"columns of reports must be lists of equal length, got {shapes}")
+    return {name: _native(array) for name, array in columns.items()}
+
+
+def _native(array: np.ma.MaskedArray) -> np.ndarray:
+    """Text, and whatever has masked rows, as Python objects; numbers in the machine's own byte order."""
+    values = array.data.astype("U") if array.dtype.kind == "S" else array.data
+    if values.dtype.kind not in "UT" and not np.ma.is_masked(array):
+        return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
+    objects = values.astype(object)
+    objects[np.ma.getmaskarray(array)] = None
+    return objects
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return f"{type(value).__name__} of ({', '.join(type(part).__name__ for part in value)})"
+    return type(value).__name__

@@ -1,0 +1,201 @@
+"""Counting users in a work database: one integer code for each report, one or'ed code for each user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import duckdb
+import numpy as np
+
+from ...mechanisms.errors import InputError
+from ..data.skipped_rows import SkippedRows
+from .blocks import Rows, output_blocks
+from .codes import OutputCodes
+from .group import ReportGroup, groups_of
+from .source import ReportSource
+from .staged import BLOCK, TABLE, Block, SourceRows, faulty_rows, source_rows, staged_blocks
+from .user_keys import common_key_type
+
+Progress = Callable[[str, float], object]
+"""Called with what is being done and the share of all the work that is done."""
+
+
+@dataclass(frozen=True, eq=False)
+class Counting:
+    """Ways to count the users of some sources.
+
+    Parameters
+    ----------
+    connection : duckdb.DuckDBPyConnection
+        To an empty database.
+    sources : sequence of ReportSource
+    codes : OutputCodes
+        For the outputs of the sources' tables.
+    drop_missing : bool
+        Whether reports may be missing.
+    skipped : SkippedRows or None
+        Where rows that hold no report are counted; without it they are refused.
+    progress : callable
+
+    Example
+    -------
+    >>> from optldp.estimators.counting.source import report_sources
+    >>> from optldp.mechanisms.families.grr import grr
+    >>> sources = report_sources([(grr([0, 1], 1.0), np.array([1.0, 0.0, 1.0]))])
+    >>> counting = Counting(duckdb.connect(), sources, OutputCodes.of([2]), False, None, lambda what, share: None)
+    >>> counting.one_service("report")[0].counts
+    array([1, 2])
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    sources: Sequence[ReportSource]
+    codes: OutputCodes
+    drop_missing: bool
+    skipped: SkippedRows | None
+    progress: Progress
+
+    def one_service(self, column: str) -> tuple[ReportGroup, ...]:
+        """Count the rows of the only source: each is a user."""
+        vector = self.sources[0].vector
+        if vector is None:
+            tolerant = self.skipped is not None
+            rows = source_rows(self.connection, self.sources[0], column, None, tolerant=tolerant)
+            n_rows = self._staged(0, rows, "")
+            outputs = self._outputs(0, staged_blocks(self.connection, n_rows), n_rows)
+        else:
+            outputs = self._outputs(0, _vector_blocks(vector), vector.size)
+        totals = np.zeros(self.sources[0].service.mechanism.low.size + 1, dtype=np.int64)
+        for block in outputs:
+            totals += np.bincount(block + 1, minlength=totals.size)
+        self.progress("counting users", 1.0)
+        seen = np.flatnonzero(totals[1:])
+        return groups_of(seen[:, None].astype(np.int32), totals[1:][seen])
+
+    def aligned(self) -> tuple[ReportGroup, ...]:
+        """Count the rows of several arrays: each is a user, who reported to a service unless it is NaN there."""
+        arrays = [source.vector for source in self.sources]
+        if named := [source.where for source, array in zip(self.sources, arrays, strict=True) if array is None]:
+            raise InputError(
+                f"key (--key) must name the column of users when services are matched, got none for {named[0]}"
+            )
+        vectors = [array for array in arrays if array is not None]
+        if len({array.size for array in vectors}) > 1:
+            sizes = " and ".join(str(array.size) for array in vectors)
+            raise InputError(f"arrays of reports must have a row for each user, got lengths {sizes}: give a key")
+        streams = [self._outputs(j, _vector_blocks(array), array.size, absent=True) for j, array in enumerate(vectors)]
+        names = self._word_names()
+        self.connection.execute(f"CREATE TABLE users ({', '.join(f'{name} BIGINT' for name in names)})")
+        for blocks in zip(*streams, strict=True):
+            words = np.zeros((len(names), blocks[0].size), dtype=np.int64)
+            for j, outputs in enumerate(blocks):
+                words[self.codes.words[j]] |= self.codes.encode(j, outputs)
+            self.connection.register("block", dict(zip(names, words, strict=True)))
+            self.connection.execute(f"INSERT INTO users SELECT {', '.join(names)} FROM block")
+        outputs, users, _ = self._distinct("SELECT *, 0 AS reports FROM users")
+        return groups_of(outputs, users)
+
+    def by_key(self, key: str, column: str, *, keep_first: bool) -> tuple[ReportGroup, ...]:
+        """Match the rows of all sources by key and count users.
+
+        Raises
+        ------
+        InputError
+            Several reports of a user to a service, unless the first is to be kept.
+        """
+        for source in self.sources:
+            if source.vector is not None:
+                raise InputError(
+                    f"reports of {source.where} must have a column {key!r} to match users by, got one array: "
+                    f"give a table, or {{{key!r}: array, {column!r}: array}}"
+                )
+        tolerant = self.skipped is not None
+        rows = [source_rows(self.connection, source, column, key, tolerant=tolerant) for source in self.sources]
+        key_type = common_key_type([part.key for part in rows if part.key is not None])
+        for j, part in enumerate(rows):
+            self._code(j, part, key_type)
+        names = self._word_names()
+        parts = []
+        for j in range(len(rows)):
+            words = ", ".join(f"{'code' if name == names[self.codes.words[j]] else 0} AS {name}" for name in names)
+            first = f"(SELECT key, arg_min(code, rowid) AS code FROM coded_{j} GROUP BY key)"
+            parts.append(f"SELECT key, {words} FROM {first if keep_first else f'coded_{j}'}")
+        merged = ", ".join(f"bit_or({name}) AS {name}" for name in names)
+        users = f"SELECT {merged}, count(*) AS reports FROM ({' UNION ALL '.join(parts)}) GROUP BY key"
+        outputs, users, reports = self._distinct(users)
+        if (reports != users * (outputs >= 0).sum(axis=1)).any():
+            self._refuse_repeats()
+        return groups_of(outputs, users)
+
+    def _code(self, j: int, rows: SourceRows, key_type: str) -> None:
+        """Read a source and write the table coded_j of keys and codes, in the order of rows.
+
+        duckdb keeps that order in INSERT and in POSITIONAL JOIN:
+        https://duckdb.org/docs/stable/sql/dialect/order_preservation
+        """
+        self.progress(f"reading {self.sources[j].where}", j / (len(self.sources) + 1))
+        n_rows = self._staged(j, rows, key_type)
+        self.connection.execute(f"CREATE TABLE coded_{j} (key {key_type}, code BIGINT)")
+        start = 0
+        for outputs in self._outputs(j, staged_blocks(self.connection, n_rows), n_rows):
+            self.connection.register("block", {"code": self.codes.encode(j, outputs)})
+            keys = f"SELECT key FROM {TABLE} WHERE rowid >= {start} AND rowid < {start + outputs.size}"
+            self.connection.execute(
+                f"INSERT INTO coded_{j} SELECT key, code FROM ({keys}) POSITIONAL JOIN block WHERE code <> 0"
+            )
+            start += outputs.size
+        self.connection.execute(f"DROP TABLE {TABLE}")
+
+    def _staged(self, j: int, rows: SourceRows, key_type: str) -> int:
+        """Read a source, account for its rows that are at fault, and return how many there are in all."""
+        n_rows = rows.stage(self.connection, key_type)
+        if self.skipped is not None:
+            self._skip(j, *faulty_rows(self.connection))
+        return n_rows
+
+    def _skip(self, j: int, number: int, first: Rows) -> None:
+        if self.skipped is not None:
+            where = self.sources[j].where if len(self.sources) > 1 else ""
+            self.skipped.note(number, first, source=j, where=where)
+
+    def _outputs(self, j: int, blocks: Iterator[Block], n_rows: int, *, absent: bool = False) -> Iterator[np.ndarray]:
+        """Blocks of outputs of service j, telling how far that is."""
+        done, drop = 0, self.drop_missing or absent
+        skipped = None if self.skipped is None else partial(self._skip, j)
+        for outputs in output_blocks(self.sources[j], blocks, drop_missing=drop, skipped=skipped):
+            yield outputs
+            done += outputs.size
+            self.progress(f"reading {self.sources[j].where}", (j + done / n_rows) / (len(self.sources) + 1))
+
+    def _distinct(self, users: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Distinct outputs (R, J) of the users that a query gives, the users (R,) and reports (R,) of each."""
+        self.progress("counting users", len(self.sources) / (len(self.sources) + 1))
+        words = ", ".join(self._word_names())
+        found = self.connection.execute(
+            f"SELECT {words}, count(*) AS users, CAST(sum(reports) AS BIGINT) AS reports FROM ({users}) "
+            f"GROUP BY {words} ORDER BY {words}"
+        ).fetchnumpy()
+        self.progress("counting users", 1.0)
+        codes = [np.asarray(found[name]) for name in self._word_names()]
+        return self.codes.decode(codes), np.asarray(found["users"]), np.asarray(found["reports"])
+
+    def _refuse_repeats(self) -> None:
+        for j, source in enumerate(self.sources):
+            repeated = f"SELECT key FROM coded_{j} GROUP BY key HAVING count(*) > 1"
+            number = self.connection.execute(f"SELECT count(*) FROM ({repeated})").fetchall()[0][0]
+            if number:
+                raise InputError(
+                    f"a user must report to a service once, got {number} users with several reports to "
+                    f"{source.where}: remove them, or keep the first of each with keep_first (--keep-first)"
+                )
+
+    def _word_names(self) -> list[str]:
+        return [f"word_{i}" for i in range(self.codes.n_words)]
+
+
+def _vector_blocks(vector: np.ndarray) -> Iterator[Block]:
+    """The array as doubles, block by block: a memory-mapped one is never whole in memory."""
+    for start in range(0, vector.size, BLOCK):
+        block = np.asarray(vector[start : start + BLOCK], dtype=np.float64)
+        yield block, np.zeros(block.size, dtype=bool)

@@ -1,0 +1,285 @@
+"""CSV and Parquet files as duckdb relations, and one line for everything that can be wrong with one.
+
+A CSV is read as text and cast afterwards, so that the first cell that is no number can be named with its
+row. Columns are addressed by position, never by splicing a name into a query. Row numbers count data rows
+from 1; the header is no data row.  A path means that very file: no pattern, no address, and folders named
+like report=7 say nothing of the columns.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import TypeAlias
+
+import duckdb
+
+from ...mechanisms.errors import InputError
+from .cells import MISSING_MARKS, TEXT_SHOWN
+from .csv_rows import first_fault, is_unicode, load_rows
+
+FilePath: TypeAlias = str | os.PathLike[str]
+
+NAMES_SHOWN = 20
+"""Column names listed in an error message: enough to see the typing mistake, still one line."""
+
+LONGEST_HEADER = 2**20
+"""Characters of the first line that are read to find the columns' names."""
+
+NO_EXTENSIONS: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+}
+"""A file is read by what is here: nothing is fetched from anywhere because of what it holds or is called."""
+
+FEW_ROWS, ROWS_A_BYTE = 2**20, 16
+"""A Parquet file may hold so many rows, and so many more for each of its bytes: a report of two outputs takes a bit."""
+
+FEW_BYTES, BYTES_A_BYTE = 2**25, 64
+"""And unpack to so many bytes; equal cells that are said once for thousands of rows do not count."""
+
+_PLAIN_PATH = re.compile(r"[^*?\[\]{}\\\ud800-\udfff]*")
+"""Paths that mean the file and nothing else to duckdb, too."""
+
+UNREADABLE_FILE = (OSError, csv.Error, duckdb.Error)
+"""What duckdb, Python and the file system raise for a file that cannot be read."""
+
+
+@contextmanager
+def connected(options: dict[str, str] | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection to an empty database; Ctrl-C in it is KeyboardInterrupt, not duckdb's RuntimeError.
+
+    Example
+    -------
+    >>> with connected() as connection:
+    ...     connection.execute("SELECT 1 + 1").fetchone()
+    (2,)
+    """
+    try:
+        with duckdb.connect(config=NO_EXTENSIONS | dict(options or {})) as connection:
+            connection.execute("SET enable_progress_bar = false")  # it would be drawn on stdout
+            yield connection
+    except (RuntimeError, duckdb.InterruptException) as error:
+        if "interrupt" in str(error).lower():
+            raise KeyboardInterrupt from None
+        raise
+
+
+def open_file(connection: duckdb.DuckDBPyConnection, path: FilePath) -> tuple[duckdb.DuckDBPyRelation, list[str]]:
+    """Return a CSV or Parquet file as a relation, and its column names in order.
+
+    A CSV's columns are all text, under the names c0, c1, ...
+
+    Parameters
+    ----------
+    connection : duckdb.DuckDBPyConnection
+    path : str or path-like
+        A `.csv` (comma separated, UTF-8, first line names the columns) or `.parquet` file.
+
+    Raises
+    ------
+    InputError
+        No such file, a folder, or an unsupported extension.
+    OSError, csv.Error, duckdb.Error
+        A file that cannot be read; `unreadable` says it in one line.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("name,income\\nAnn,1200.5\\n")
+    >>> with connected() as connection:
+    ...     relation, names = open_file(connection, path)
+    ...     names, relation.fetchall()
+    (['name', 'income'], [('Ann', '1200.5')])
+    """
+    extension, file = extension_of(path), _existing(path)
+    if extension == ".parquet":
+        relation = _relation(connection, file, lambda name: _parquet_relation(connection, name, file))
+        return relation, list(relation.columns)
+    names = _header(file)
+    return _relation(connection, file, lambda name: _csv_relation(connection, name, len(names))), names
+
+
+def open_tolerant(connection: duckdb.DuckDBPyConnection, path: FilePath) -> tuple[duckdb.DuckDBPyRelation, list[str]]:
+    """Return a file as `open_file` does, but with a last column `fault`: what makes a row of a CSV none, else NULL.
+
+    Example
+    -------
+    >>> path = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("name,income\\nAnn,1200.5\\nBo\\n")
+    >>> with connected() as connection:
+    ...     open_tolerant(connection, path)[0].fetchall()
+    [('Ann', '1200.5', None), (None, None, 'has 1 cell and not 2')]
+    """
+    if extension_of(path) == ".parquet":
+        relation, names = open_file(connection, path)
+        return relation.project("*, CAST(NULL AS VARCHAR) AS fault"), names
+    file = _existing(path)
+    names, table = _header(file), _new_name()
+    load_rows(connection, file, len(names), table)
+    return connection.table(table), names
+
+
+def _parquet_relation(connection: duckdb.DuckDBPyConnection, name: str, file: Path) -> duckdb.DuckDBPyRelation:
+    """The rows of a Parquet file that holds no more of them, and no more text, than its size can account for."""
+    size = file.stat().st_size
+    rows = connection.execute("SELECT num_rows FROM parquet_file_metadata(?)", [name]).fetchall()[0][0]
+    if rows > (most := FEW_ROWS + ROWS_A_BYTE * size):
+        raise InputError(f"{str(file)!r} of {size} bytes must hold at most {most} rows, got {rows}: write it as CSV")
+    query = "SELECT sum(total_uncompressed_size) FROM parquet_metadata(?)"
+    unpacked = connection.execute(query, [name]).fetchall()[0][0] or 0
+    if unpacked > (most := FEW_BYTES + BYTES_A_BYTE * size):
+        raise InputError(
+            f"{str(file)!r} of {size} bytes must unpack to at most {most}, got {unpacked}: write it as CSV"
+        )
+    return connection.read_parquet(name, hive_partitioning=False)
+
+
+def _existing(path: FilePath) -> Path:
+    file = Path(path)
+    if not file.exists():
+        raise InputError(f"a data file must exist, got {str(path)!r}: check the path")
+    if not file.is_file():
+        raise InputError(f"a data file must be a file, got {str(path)!r}, which is not one")
+    return file
+
+
+def _relation(
+    connection: duckdb.DuckDBPyConnection, file: Path, read: Callable[[str], duckdb.DuckDBPyRelation]
+) -> duckdb.DuckDBPyRelation:
+    """The rows of the very file; where its path may be a pattern to duckdb, they are read now, by another name."""
+    file = file.absolute()
+    if _PLAIN_PATH.fullmatch(file.as_posix()):
+        return read(str(file))
+    with tempfile.TemporaryDirectory(prefix="optldp-") as folder:
+        link, table = Path(folder, f"data{file.suffix.lower()}"), _new_name()
+        link.symlink_to(file)
+        read(str(link)).create(table)
+    return connection.table(table)
+
+
+def _new_name() -> str:
+    return f"rows_{uuid.uuid4().hex}"
+
+
+def unreadable(path: FilePath, error: Exception, cure: str = "") -> InputError:
+    """Return what to raise instead of one of `UNREADABLE_FILE`; a CSV's faulty row is named by its number.
+
+    Example
+    -------
+    >>> unreadable("people.csv", OSError("disk on fire"))
+    InputError("'people.csv' must be a readable .csv file: disk on fire")
+    """
+    return InputError(f"{str(path)!r} must be a readable {extension_of(path)} file: {_reason(path, error)}{cure}")
+
+
+def _reason(path: FilePath, error: Exception) -> str:
+    if isinstance(error, duckdb.Error) and extension_of(path) == ".csv":
+        try:
+            fault = first_fault(Path(path), len(_header(Path(path))))
+        except (OSError, csv.Error, InputError):
+            fault = None
+        if fault is not None:
+            return fault
+    return short_message(error)
+
+
+def _csv_relation(connection: duckdb.DuckDBPyConnection, name: str, n_columns: int) -> duckdb.DuckDBPyRelation:
+    """All columns as text under the names c0, c1, ...; nothing is left for duckdb to guess."""
+    return connection.read_csv(
+        name,
+        auto_detect=False,
+        columns={f"c{i}": "VARCHAR" for i in range(n_columns)},
+        header=True,
+        delimiter=",",
+        quotechar='"',
+        escapechar='"',
+        na_values=list(MISSING_MARKS),
+        hive_partitioning=False,
+    )
+
+
+def _header(file: Path) -> list[str]:
+    """Column names on the first line of a CSV."""
+    with file.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as stream:
+        first = stream.readline(LONGEST_HEADER)
+        if len(first) == LONGEST_HEADER:
+            raise InputError(f"the first line of {str(file)!r} must name the columns, but it does not end")
+        lines = chain([first], iter(lambda: stream.readline(LONGEST_HEADER), ""))
+        names = [name.strip() for name in next(csv.reader(lines), [])]
+    if not is_unicode("".join(names)):
+        raise InputError(f"{str(file)!r} must be a readable .csv file: its first line is not UTF-8: save it as UTF-8")
+    if not any(names):
+        raise InputError(f"the first line of {str(file)!r} must name the columns, but it is empty")
+    return names
+
+
+def column_position(names: Sequence[str], column: str, where: str) -> int:
+    """Return the place of a column among the names, or raise InputError unless it is there once.
+
+    Parameters
+    ----------
+    names : sequence of str
+    column : str
+    where : str
+        The column and its file, for the message.
+
+    Example
+    -------
+    >>> column_position(["user", "report"], "report", "column 'report' of 'day.csv'")
+    1
+    """
+    if column not in names:
+        raise InputError(f"{where} must exist: the file has {listed(names)}")
+    if (times := list(names).count(column)) > 1:
+        raise InputError(f"{where} must be the only one of its name, got {times}: rename the others")
+    return list(names).index(column)
+
+
+def extension_of(path: FilePath) -> str:
+    """Return ".csv" or ".parquet", or raise InputError.
+
+    Example
+    -------
+    >>> extension_of("Reports.CSV")
+    '.csv'
+    """
+    extension = Path(path).suffix.lower()
+    if extension not in (".csv", ".parquet"):
+        raise InputError(f"a data file must end in .csv or .parquet, got {str(path)!r}: convert or rename it")
+    return extension
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names, quoted and shortened, and how many more there are.
+
+    Example
+    -------
+    >>> listed(["user", "report"])
+    "'user', 'report'"
+    """
+    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    return (
+        ", ".join(repr(name if len(name) <= TEXT_SHOWN else f"{name[:TEXT_SHOWN]} ...") for name in names[:NAMES_SHOWN])
+        + more
+    )
+
+
+def short_message(error: Exception) -> str:
+    """Return the part of another library's message that says what and where, on one line.
+
+    Example
+    -------
+    >>> short_message(ValueError("no\\nsuch thing"))
+    'no such thing'
+    """
+    text = " ".join(str(error).split("Possible")[0].split())
+    return text if len(text) <= 3 * TEXT_SHOWN else text[: 3 * TEXT_SHOWN] + " ..."

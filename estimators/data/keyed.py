@@ -1,0 +1,102 @@
+"""Reports beside the key of the user they came from, so that several services' reports can be matched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import duckdb
+from numpy.typing import ArrayLike
+
+from ...mechanisms.errors import InputError
+from ...mechanisms.files.atomic_write import replacing
+from .cells import MISSING_MARKS, quoted
+from .files import (
+    UNREADABLE_FILE,
+    FilePath,
+    column_position,
+    connected,
+    extension_of,
+    open_file,
+    short_message,
+    unreadable,
+)
+from .numbers import named_cells, writable
+
+
+def write_keyed_reports(
+    path: FilePath, reports: Mapping[str, ArrayLike], *, data: FilePath, column: str, key: str
+) -> None:
+    """Write reports, one for each row of a data file that has a value, beside that row's key.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Destination, `.csv` or `.parquet`; whole or not at all.
+    reports : mapping of str to (n,) array_like of float or str
+        Columns of reports by name, in the order of the data file's rows; rows whose value is missing have none.
+    data : str or path-like
+        The `.csv` or `.parquet` file that the values were read from.
+    column, key : str
+        Its column of values, and that of the users' keys, kept as it is.
+
+    Raises
+    ------
+    InputError
+        No such column, a key that is missing (with count and first row), a key by a report's name or the values',
+        or a destination that cannot be written.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "people.csv").write_text("id,x\\nann,1\\nbo,2\\n")
+    >>> reports = {"report": [0.5, -3.0]}
+    >>> write_keyed_reports(folder / "out.csv", reports, data=folder / "people.csv", column="x", key="id")
+    >>> (folder / "out.csv").read_text().split()
+    ['id,report', 'ann,0.5', 'bo,-3.0']
+    """
+    if key in (column, *reports):
+        others = ", ".join(map(repr, reports))
+        raise InputError(f"the key must be another column than the values and {others}, got {key!r} for both")
+    extension = extension_of(path)
+    values = {f"c{i}": writable(column) for i, column in enumerate(reports.values())}
+    try:
+        with connected() as connection:
+            rows = _keys(connection, data, column, key)
+            if wrong := [column.size for column in values.values() if column.size != rows]:
+                raise InputError(f"there must be one report for each of {rows} values, got {wrong[0]}")
+            connection.register("reports", values)
+            joined = connection.sql(
+                f"SELECT k AS {quoted(key)}, {named_cells(values, list(reports))} "
+                "FROM (SELECT * FROM keys ORDER BY r) POSITIONAL JOIN reports"
+            )
+            _write(joined, path, extension)
+    except UNREADABLE_FILE as error:
+        raise unreadable(data, error) from None
+
+
+def _write(relation: duckdb.DuckDBPyRelation, path: FilePath, extension: str) -> None:
+    try:
+        with replacing(path) as part:
+            (relation.write_csv if extension == ".csv" else relation.write_parquet)(str(part))
+    except duckdb.Error as error:
+        raise InputError(f"the output must be writable, got {str(path)!r}: {short_message(error)}") from None
+
+
+def _keys(connection: duckdb.DuckDBPyConnection, data: FilePath, column: str, key: str) -> int:
+    """Make the table keys (row r, key k) of the rows that have a value; return how many there are."""
+    relation, names = open_file(connection, data)
+    cells = []
+    for wanted in (key, column):
+        where = f"column {wanted!r} of {str(data)!r}"
+        cells.append(quoted(relation.columns[column_position(names, wanted, where)]))
+    blank = f"v IS NULL OR trim(CAST(v AS VARCHAR)) IN {MISSING_MARKS}"
+    numbered = relation.project(f"row_number() OVER () AS r, {cells[0]} AS k, {cells[1]} AS v")
+    numbered.filter(f"NOT ({blank})").project("r, k").create("keys")
+    absent = connection.sql("SELECT count(*), min(r) FROM keys WHERE k IS NULL").fetchall()[0]
+    if absent[0]:
+        raise InputError(
+            f"column {key!r} of {str(data)!r} must name every user, got {absent[0]} missing, "
+            f"the first in row {absent[1]}"
+        )
+    return connection.sql("SELECT count(*) FROM keys").fetchall()[0][0]

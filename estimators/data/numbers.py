@@ -1,0 +1,249 @@
+"""Numeric columns of a CSV or Parquet file, in and out; columns of text too, on the way out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import duckdb
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...mechanisms.errors import InputError
+from ...mechanisms.files.atomic_write import replacing
+from .cells import is_text, number, numeric_cell, quoted, refuse_bad_cells
+from .files import (
+    UNREADABLE_FILE,
+    FilePath,
+    column_position,
+    connected,
+    extension_of,
+    listed,
+    open_file,
+    short_message,
+    unreadable,
+)
+
+
+def read_column(path: FilePath, column: str, *, drop_missing: bool = False) -> np.ndarray:
+    """Read one numeric column, in the file's row order.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A `.csv` (comma separated, UTF-8, first line names the columns) or `.parquet` file.
+    column : str
+        Name of the column.
+    drop_missing : bool
+        Leave out rows whose value is missing (an empty CSV cell, NA, a Parquet null) instead of refusing.
+
+    Returns
+    -------
+    values : (n,) ndarray of float
+        Finite values, n >= 1.
+
+    Raises
+    ------
+    InputError
+        One line each: no such file, unreadable, unsupported extension, empty, no such column (the message
+        names those there are), text in the column, missing values, NaN or infinite values.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("name,income\\nAnn,1200.5\\nBo,900\\n")
+    >>> read_column(path, "income")
+    array([1200.5,  900. ])
+    """
+    with _opened(path) as (relation, names):
+        return _finite_column(relation, names, column, path, drop_missing)
+
+
+def read_sparse_column(path: FilePath, column: str) -> np.ndarray:
+    """Read one numeric column as `read_column` does, with NaN where the value is missing (n,), maybe everywhere.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("name,income\\nAnn,1200.5\\nBo,\\n")
+    >>> read_sparse_column(path, "income")
+    array([1200.5,    nan])
+    """
+    with _opened(path) as (relation, names):
+        where = f"column {column!r} of {str(path)!r}"
+        fetched = _doubles(relation, names, column, where, drop_missing=True)
+        values = np.ma.filled(fetched.astype(np.float64), np.nan)
+    if (infinite := np.isinf(values)).any():
+        first = int(np.argmax(infinite))
+        raise InputError(f"{where} must hold finite values, got {values[first]} in row {first + 1}: replace it")
+    return values
+
+
+def read_pairs(path: FilePath) -> tuple[np.ndarray, np.ndarray]:
+    """Read a prior given as pairs: the columns `value` and `weight` of a CSV or Parquet file.
+
+    Returns
+    -------
+    values, weights : (n,) ndarray of float
+        Finite; the signs and the sum of the weights are the prior's business.
+
+    Raises
+    ------
+    InputError
+        As `read_column`; missing values are always refused.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "prior.csv"
+    >>> _ = path.write_text("value,weight\\n0,3\\n10,1\\n")
+    >>> read_pairs(path)
+    (array([ 0., 10.]), array([3., 1.]))
+    """
+    with _opened(path) as (relation, names):
+        if absent := [name for name in ("value", "weight") if name not in names]:
+            raise InputError(
+                f"a prior file must have the columns value and weight; {str(path)!r} lacks "
+                f"{' and '.join(absent)}: it has {listed(names)}"
+            )
+        values = _finite_column(relation, names, "value", path, drop_missing=False)
+        return values, _finite_column(relation, names, "weight", path, drop_missing=False)
+
+
+def write_column(path: FilePath, name: str, values: ArrayLike) -> None:
+    """Write one column so that reading it gives back the same doubles; all of it or nothing.
+
+    The file is written beside its destination under another name and then renamed.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Destination, `.csv` or `.parquet`; an existing file is replaced.
+    name : str
+        Name of the column.
+    values : (n,) array_like of float
+
+    Raises
+    ------
+    InputError
+        Unsupported extension, or a destination that cannot be written.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "reports.parquet"
+    >>> write_column(path, "report", [0.1, -2.5])
+    >>> read_column(path, "report")
+    array([ 0.1, -2.5])
+    """
+    write_columns(path, {name: values})
+
+
+def write_columns(path: FilePath, columns: Mapping[str, ArrayLike]) -> None:
+    """Write columns of equal length, by name, as `write_column` writes one; text stays text.
+
+    Missing numbers, NaN, become empty cells.
+
+    Raises
+    ------
+    InputError
+        As `write_column`, and columns of different lengths.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "weights.csv"
+    >>> write_columns(path, {"knot": [0, 1], "weight": [0.25, 0.75]})
+    >>> path.read_text().split()
+    ['knot,weight', '0.0,0.25', '1.0,0.75']
+    """
+    extension = extension_of(path)
+    arrays = {f"c{i}": writable(values) for i, values in enumerate(columns.values())}
+    if len({array.shape for array in arrays.values()}) != 1 or any(array.ndim != 1 for array in arrays.values()):
+        raise InputError(
+            f"columns must be one-dimensional and equally long, got shapes {[a.shape for a in arrays.values()]}"
+        )
+    try:
+        with replacing(path) as part, connected() as connection:
+            connection.register("columns_out", arrays)
+            relation = connection.view("columns_out").project(named_cells(arrays, list(columns)))
+            if extension == ".csv":
+                relation.write_csv(str(part))
+            else:
+                relation.write_parquet(str(part))
+    except duckdb.Error as error:
+        raise InputError(f"the output must be writable, got {str(path)!r}: {short_message(error)}") from None
+
+
+def writable(values: ArrayLike) -> np.ndarray:
+    """Return a column as duckdb takes it: text as Python's, whatever else as doubles.
+
+    Example
+    -------
+    >>> writable(["a", "bc"]).dtype, writable([1, 2]).dtype
+    (dtype('O'), dtype('float64'))
+    """
+    given = np.asarray(values)
+    if given.dtype.kind in "UO":
+        return given.astype(object)
+    return np.ascontiguousarray(given, dtype=np.float64)
+
+
+def named_cells(arrays: Mapping[str, np.ndarray], names: Sequence[str]) -> str:
+    """Return SQL for columns under other names, with NaN as a missing value.
+
+    Example
+    -------
+    >>> print(named_cells({"c0": np.array([1.0])}, ["x"]))
+    CASE WHEN isnan(c0) THEN NULL ELSE c0 END AS "x"
+    """
+    cells = [
+        cell if array.dtype == object else f"CASE WHEN isnan({cell}) THEN NULL ELSE {cell} END"
+        for cell, array in arrays.items()
+    ]
+    return ", ".join(f"{cell} AS {quoted(name)}" for cell, name in zip(cells, names, strict=True))
+
+
+@contextmanager
+def _opened(path: FilePath) -> Iterator[tuple[duckdb.DuckDBPyRelation, list[str]]]:
+    """Yield the file as a relation and its column names; what goes wrong meanwhile is one line."""
+    try:
+        with connected() as connection:
+            yield open_file(connection, path)
+    except UNREADABLE_FILE as error:
+        raise unreadable(path, error) from None
+
+
+def _finite_column(
+    relation: duckdb.DuckDBPyRelation, names: list[str], column: str, path: FilePath, drop_missing: bool
+) -> np.ndarray:
+    """The named column as finite doubles, or the error that says which row stands in the way."""
+    where = f"column {column!r} of {str(path)!r}"
+    fetched = _doubles(relation, names, column, where, drop_missing=drop_missing)
+    values = np.asarray(np.ma.compressed(fetched), dtype=np.float64)
+    if values.size == 0:
+        raise InputError(f"{where} must hold at least one value, but it is empty")
+    if not (finite := np.isfinite(values)).all():
+        first = int(np.argmin(finite))
+        row = int(np.flatnonzero(~np.ma.getmaskarray(fetched))[first]) + 1
+        raise InputError(
+            f"{where} must hold finite values, got {np.sum(~finite)} NaN or infinite, the first ({values[first]}) in "
+            f"row {row}: replace them"
+        )
+    return values
+
+
+def _doubles(
+    relation: duckdb.DuckDBPyRelation, names: list[str], column: str, where: str, *, drop_missing: bool
+) -> np.ndarray:
+    """The named column as doubles, masked where missing values may be dropped; text is refused."""
+    position = column_position(names, column, where)
+    cell = numeric_cell(relation, position, where)
+    # Asking for the text's nullness too keeps the cast out of duckdb 2.0's CSV scanner, where a TRY_CAST
+    # fails instead of giving null: https://github.com/duckdb/duckdb/issues/23818
+    value = number(cell, text=is_text(relation, position))
+    query = relation.project(f"{value} AS v, {cell} IS NULL AS missing")
+    fetched = query.fetchnumpy()["v"]
+    if np.ma.is_masked(fetched):
+        refuse_bad_cells(relation.project(f"CAST({cell} AS VARCHAR) AS t"), where, drop_missing)
+    return fetched

@@ -1,0 +1,162 @@
+"""One call from counted reports to an estimated distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from ...mechanisms.errors import InputError
+from ...solvers.likelihood.em import Iterate
+from ...solvers.likelihood.fit import Method, MixtureFit, fit_mixture
+from ...solvers.likelihood.mixture import MixtureLikelihood
+from ..counting.counts import ReportCounts
+from ..input_grid import InputGrid
+from .covariance import ems_covariance, maximum_covariance
+from .distribution import DistributionEstimate
+from .likelihood import likelihood_of
+from .mixture_reduction import MergedLikelihood, Rule, mixture_reduction
+from .smoothed_em import ems
+from .smoothness import penalised_likelihood
+
+DistributionMethod = Literal["penalised", "em", "ule", "ems", "mr"]
+
+SETTINGS = {
+    "solver": ("em", "ule"),
+    "certificate": ("em", "ule"),
+    "loglik_change": ("em", "ule", "ems", "mr"),
+    "smoothness": ("penalised",),
+    "threshold": ("mr",),
+    "rule": ("mr",),
+}
+"""The methods that each setting means something to."""
+
+
+def estimate_distribution(
+    counts: ReportCounts,
+    *,
+    method: DistributionMethod = "penalised",
+    grid: InputGrid | None = None,
+    level: float = 0.95,
+    solver: Method | None = None,
+    certificate: float | None = None,
+    loglik_change: float | None = None,
+    smoothness: float | None = None,
+    threshold: float | None = None,
+    rule: Rule | None = None,
+    rng: np.random.Generator | None = None,
+    progress: Callable[[Iterate], None] | None = None,
+    split_progress: Callable[[int, int], None] | None = None,
+) -> DistributionEstimate:
+    """Estimate the distribution of the inputs from the reports of all services at once.
+
+    Parameters
+    ----------
+    counts : ReportCounts
+        Of one service, or of several with the same or different users: users of several services enter with the
+        product of their reports' probabilities, which is what the papers call ULE.
+    method : {"penalised", "em", "ule", "ems", "mr"}
+        "penalised": smoothness chosen by held-out likelihood. "em", and "ule", its name for several services: the
+        exact maximum likelihood, which overfits. "ems": EM with smoothing. "mr": mixture reduction.
+    grid : InputGrid, optional
+        Default: the knots that all tables share.
+    level : float
+        Coverage of the bands, in (0, 1).
+    solver : {"auto", "em", "squarem", "interior-point"}, optional
+        For "em" and "ule": how the maximum is found. Default: "auto".
+    certificate, loglik_change : float, optional
+        When to stop, for "em" and "ule" as `fit_mixture` has it. For "ems" and "mr" only `loglik_change`, default
+        1e-3. (Plain EM that is stopped early smooths too; `solver="em", loglik_change=1e-3` is what the papers run.)
+    smoothness : float, optional
+        For "penalised": the multiplier, instead of choosing it.
+    threshold, rule : optional
+        For "mr", as `mixture_reduction` has them.
+    rng : numpy.random.Generator, optional
+        For "penalised": how the users are halved. Default: a fixed seed.
+    progress, split_progress : callable, optional
+        Called with every iterate, and for "penalised" with the number of held-out fits done and of all.
+
+    Returns
+    -------
+    estimate : DistributionEstimate
+
+    Raises
+    ------
+    InputError
+        An unknown method, a level outside (0, 1), a setting of another method, tables whose knots disagree (say which
+        grid), a service without reports.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.square_wave import square_wave
+    >>> table = square_wave(np.linspace(0.0, 1.0, 33), 2.0)
+    >>> reports = table.sample(np.full(20_000, 0.25), np.random.default_rng(1))
+    >>> estimate = estimate_distribution(ReportCounts.from_reports(table, reports))
+    >>> bool(abs(estimate.quantile(0.5).value - 0.25) < 0.02), estimate.fit.certificate < 1e-6
+    (True, True)
+    """
+    if method not in get_args(DistributionMethod):
+        raise InputError(f"method must be one of {', '.join(get_args(DistributionMethod))}, got {method!r}")
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level must lie strictly between 0 and 1, got {level!r}")
+    settings = {
+        "solver": solver,
+        "certificate": certificate,
+        "loglik_change": loglik_change,
+        "smoothness": smoothness,
+        "threshold": threshold,
+        "rule": rule,
+    }
+    given = {name: value for name, value in settings.items() if value is not None}
+    for name in given:
+        if method not in SETTINGS[name]:
+            raise InputError(f"{name} is for {', '.join(SETTINGS[name])}, got method {method!r}: leave it out")
+    place = InputGrid.common(counts.mechanisms) if grid is None else grid
+    if method == "penalised":
+        found = penalised_likelihood(counts, place, smoothness=smoothness, rng=rng, progress=split_progress)
+        covariance = maximum_covariance(likelihood_of(counts, place), found.fit.weights, found.penalty)
+        fitted = _Fitted(found.fit, covariance, place.size, found.smoothness)
+    else:
+        fitted = _FITS[method](likelihood_of(counts, place), given | {"progress": progress})
+    return DistributionEstimate(
+        place,
+        fitted.fit.weights,
+        fitted.covariance,
+        level,
+        counts.n_users,
+        "em" if method == "ule" else method,
+        fitted.fit,
+        fitted.smoothness,
+        fitted.components,
+    )
+
+
+class _Fitted(NamedTuple):
+    fit: MixtureFit
+    covariance: np.ndarray
+    components: int
+    smoothness: float | None = None
+
+
+def _exact(likelihood: MixtureLikelihood, settings: dict[str, Any]) -> _Fitted:
+    method = settings.pop("solver", "auto")
+    fit = fit_mixture(likelihood, method=method, **settings)
+    steps = fit.iterations if fit.method == "em" else None
+    return _Fitted(fit, maximum_covariance(likelihood, fit.weights, em_steps=steps), likelihood.n_components)
+
+
+def _smoothed(likelihood: MixtureLikelihood, settings: dict[str, Any]) -> _Fitted:
+    fit = ems(likelihood, **settings)
+    return _Fitted(fit, ems_covariance(likelihood, fit.weights), likelihood.n_components)
+
+
+def _reduced(likelihood: MixtureLikelihood, settings: dict[str, Any]) -> _Fitted:
+    reduced = mixture_reduction(likelihood, **settings)
+    merged = MergedLikelihood(likelihood, reduced.member)
+    weights = np.bincount(reduced.member, reduced.fit.weights)
+    narrow = maximum_covariance(merged, weights, em_steps=reduced.fit.iterations)
+    return _Fitted(reduced.fit, merged.spread_covariance(narrow), merged.n_components)
+
+
+_FITS = {"em": _exact, "ule": _exact, "ems": _smoothed, "mr": _reduced}

@@ -1,0 +1,122 @@
+"""From counted reports and their tables to a likelihood on a grid of inputs, in the form that suits its size."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...solvers.likelihood.dense import DenseLikelihood
+from ...solvers.likelihood.mixture import MixtureLikelihood, SumLikelihood
+from ...solvers.likelihood.runs import RunLikelihood, jumps_of
+from ...solvers.likelihood.tuples import TupleLikelihood
+from ..counting.counts import ReportCounts, ReportGroup
+from ..input_grid import InputGrid
+
+DENSE_FACTOR = 12
+"""Combinations of outputs per combination seen up to which a full table is faster: its products run at the speed of
+arithmetic, those with rows that were gathered at the speed of memory (measured)."""
+
+DENSE_CELLS = 2**26
+"""Largest full table of combinations: half a gibibyte."""
+
+RUN_SHARE = 0.4
+"""Jumps per entry up to which prefix sums are preferred: a sparse product takes as long for an entry as a product with
+rows does, which waits for memory, and the second-order method gains far more (measured)."""
+
+LARGEST_RATIO = 2.0**24
+"""Largest ratio of two probabilities of one combination of outputs for prefix sums: they add and subtract the large
+ones, and leave the small ones half of a double's digits."""
+
+MOST_SCALES = 16
+"""Outcomes of services without runs that a likelihood of runs is split by: each part has its own prefix sums."""
+
+
+def likelihood_of(counts: ReportCounts, grid: InputGrid) -> MixtureLikelihood:
+    r"""Return the likelihood of the counted reports as a function of the weights of the grid's components.
+
+    A user's reports are independent given the value, so the probability of outputs (o_1, ..., o_J) under component
+    k is the product over the user's services of P_j[k, o_j]; users of other services are other terms of the sum.
+    (For points between knots and for cells, where the product of averages stands for the average of products,
+    this is exact for one service and off by the square of the grid's spacing for several.)
+
+    Parameters
+    ----------
+    counts : ReportCounts
+        At least one user; every service with a report.
+    grid : InputGrid
+        K components, within the domain of the tables.
+
+    Returns
+    -------
+    likelihood : MixtureLikelihood
+
+    Raises
+    ------
+    InputError
+        No users, a service nobody reported to, or a grid outside the domain.
+
+    Source: Du, Ye, Fu and Hu (2025), equations (12) to (14).
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.duchi import duchi
+    >>> table = duchi([-1.0, 1.0], 1.0)
+    >>> counts = ReportCounts.from_reports(table, table.high[[0, 0, 1]])
+    >>> likelihood_of(counts, InputGrid.common([table])).mix(np.array([0.5, 0.5]))
+    array([0.5, 0.5])
+    """
+    counts.require_reports()
+    rows = [grid.rows(mechanism) for mechanism in counts.mechanisms]
+    parts = [_group_likelihood(group, [rows[j] for j in group.services]) for group in counts.groups]
+    return parts[0] if len(parts) == 1 else SumLikelihood(parts)
+
+
+def _group_likelihood(group: ReportGroup, views: list[np.ndarray]) -> MixtureLikelihood:
+    """Pick the body by size: jumps, a full table, or rows."""
+    outputs, counts = _with_unseen(group, views[0]) if len(views) == 1 else (group.outputs, group.counts)
+    jumps = [jumps_of([view.T]).nnz / view.size for view in views]
+    smooth = [j for j, share in enumerate(jumps) if share > RUN_SHARE]
+    runs = [j for j in range(len(views)) if j not in smooth]
+    scales = math.prod(views[j].shape[1] for j in smooth)
+    exact = math.prod(_largest_ratio(views[j]) for j in runs) <= LARGEST_RATIO
+    if runs and exact and scales <= MOST_SCALES and sum(jumps[j] for j in runs) <= RUN_SHARE:
+        return _run_likelihood(outputs, counts, views, smooth, runs)
+    sizes = [view.shape[1] for view in views]
+    if len(views) > 1 and math.prod(sizes) <= min(DENSE_CELLS, DENSE_FACTOR * len(counts)):
+        table = np.zeros(sizes)
+        table[tuple(outputs.T)] = counts
+        return DenseLikelihood(views, table)
+    return TupleLikelihood(views, outputs, counts)
+
+
+def _with_unseen(group: ReportGroup, view: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """List all possible outputs (R, 1) of a single service and their counts.
+
+    Those unseen cost nothing, and say what could have been seen.
+    """
+    counts = np.zeros(view.shape[1], dtype=np.int64)
+    counts[group.outputs[:, 0]] = group.counts
+    listed = np.flatnonzero(view.any(axis=0) | (counts > 0))
+    return listed[:, None].astype(np.int32), counts[listed]
+
+
+def _largest_ratio(view: np.ndarray) -> float:
+    """Largest ratio of the probabilities of one outcome under two components."""
+    most, least = view.max(axis=0), view.min(axis=0)
+    possible = most > 0
+    return float(np.divide(most, least, out=np.full(most.size, np.inf), where=least > 0)[possible].max())
+
+
+def _run_likelihood(
+    outputs: np.ndarray, counts: np.ndarray, views: list[np.ndarray], smooth: list[int], runs: list[int]
+) -> MixtureLikelihood:
+    """Likelihood of runs, one part for each combination of outputs of the services that have none."""
+    combinations, member = np.unique(outputs[:, smooth], axis=0, return_inverse=True)
+    parts = []
+    for number, outcomes in enumerate(combinations):
+        rows = member.reshape(-1) == number
+        scale = math.prod((views[j][:, o] for j, o in zip(smooth, outcomes, strict=True)), start=np.ones(len(views[0])))
+        seen = TupleLikelihood([views[j] for j in runs], outputs[rows][:, runs], counts[rows], kept_bytes=0)
+        parts.append(RunLikelihood(jumps_of(block for _, block in seen.blocks()), seen.counts, scale))
+    return parts[0] if len(parts) == 1 else SumLikelihood(parts)

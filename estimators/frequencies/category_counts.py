@@ -1,0 +1,101 @@
+"""Counts of distinct reports of one categorical mechanism: all that an estimator may use of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
+from ...mechanisms.errors import InputError
+from ...solvers.likelihood.bits import count_bit_rows
+from ..counting.user_numbers import counts_of_rows
+from .support_counts import support_counts
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryCounts:
+    """How often each report was made.
+
+    Counts of shards with different users add up: ``a + b`` is the counts of the union.
+
+    Parameters
+    ----------
+    mechanism : CategoricalMechanism
+        That made them.
+    reports : (R, ...) ndarray
+        Of the kind that ``mechanism.checked_reports`` returns, all different.
+    counts : (R,) ndarray of int
+        Positive.
+
+    Raises
+    ------
+    InputError
+        Reports that the mechanism cannot make, other counts than theirs, or too many users.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> grr = categorical_grr(["red", "green", "blue"], 1.0)
+    >>> monday = CategoryCounts.from_reports(grr, [0, 2, 2])
+    >>> both = monday + CategoryCounts.from_reports(grr, [1, 2])
+    >>> both.reports, both.counts, both.n_users
+    (array([0, 1, 2]), array([1, 1, 3]), 5)
+    """
+
+    mechanism: CategoricalMechanism
+    reports: np.ndarray
+    counts: np.ndarray
+
+    def __post_init__(self) -> None:
+        reports = self.mechanism.checked_reports(self.reports)
+        object.__setattr__(self, "reports", reports)
+        object.__setattr__(self, "counts", counts_of_rows(self.counts, len(reports)))
+
+    @classmethod
+    def from_reports(cls, mechanism: CategoricalMechanism, reports: ArrayLike) -> Self:
+        """Count reports, one for each user; O(N log N).
+
+        Raises InputError for reports that the mechanism cannot make.
+        """
+        checked = mechanism.checked_reports(reports)
+        return cls(mechanism, *_counted(checked, np.ones(len(checked), dtype=np.int64)))
+
+    @property
+    def n_users(self) -> int:
+        """Number of reports."""
+        return int(self.counts.sum())
+
+    def support_counts(self) -> np.ndarray:
+        """Return how many users (K,) made a report that supports each category; for pure protocols."""
+        if not isinstance(self.mechanism, PureProtocol):
+            raise InputError(f"support counts need a pure protocol, got {self.mechanism!r}")
+        return support_counts(self.mechanism, self.reports, self.counts)
+
+    def __add__(self, other: CategoryCounts) -> CategoryCounts:
+        """Return the counts of the union of two sets of users without a user in common."""
+        if not isinstance(other, CategoryCounts):
+            return NotImplemented
+        if not self.mechanism.same_law(other.mechanism):
+            raise InputError(
+                f"counts can be added for the same mechanism only, got {self.mechanism!r} and {other.mechanism!r}"
+            )
+        both = np.concatenate([self.reports, other.reports])
+        return CategoryCounts(self.mechanism, *_counted(both, np.concatenate([self.counts, other.counts])))
+
+    def require_reports(self) -> None:
+        """Raise InputError if there are none."""
+        if not self.counts.size:
+            raise InputError("there must be at least one report, got none: there is nothing to estimate from")
+
+
+def _counted(reports: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct reports, which are numbers or rows of bytes, and the count of each."""
+    if reports.ndim > 1:
+        return count_bit_rows(reports, counts)
+    distinct, which = np.unique(reports, return_inverse=True)
+    total = np.zeros(distinct.size, dtype=np.int64)
+    np.add.at(total, which, counts)
+    return distinct, total

@@ -1,0 +1,186 @@
+"""Unbiased frequencies: what each report adds to the estimate of each category, and how the sum scatters.
+
+A decoder gives every report a number for each category whose mean, over the mechanism, is one for the user's own
+category and zero for all others.  Their average over the users is an unbiased estimate of the shares of the categories
+among these users, whatever the shares are, and all its scatter is the mechanism's.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import solve_triangular
+
+from ...mechanisms.categorical.local_hashing import LocalHashing
+from ...mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
+from ...mechanisms.categorical.table import CategoricalTable
+from ...mechanisms.categorical.unary_encoding import UnaryEncoding
+from ...mechanisms.errors import InputError
+from ...solvers.likelihood.bits import BitLikelihood
+from ..means.unbiasing import UNBIASED_TOLERANCE, normalised
+from .category_counts import CategoryCounts
+from .support_counts import SupportCounts
+
+
+class FrequencyDecoder(ABC):
+    """Unbiased numbers for every report and category."""
+
+    @abstractmethod
+    def frequencies(self, counts: CategoryCounts | SupportCounts) -> np.ndarray:
+        """Return the unbiased estimate (K,); its entries may be negative, or not add up to one."""
+
+    @abstractmethod
+    def variances(self, frequencies: np.ndarray) -> np.ndarray:
+        """Return the variance (K,) of one user's number for each category, averaged over users of these frequencies.
+
+        Given the users' categories: n users' average has 1 / n of it.
+        """
+
+    @abstractmethod
+    def covariance(self, frequencies: np.ndarray) -> np.ndarray:
+        """Return the covariance (K, K) whose diagonal `variances` is."""
+
+    @abstractmethod
+    def noise(self) -> np.ndarray:
+        """Return the variance (K,) for each category if no user has it, and all others alike."""
+
+    @abstractmethod
+    def extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the least and the largest number (K,) that any report is given for each category."""
+
+    @abstractmethod
+    def largest_total(self) -> float:
+        """Return a bound on how far the numbers of two reports lie apart, summed over categories."""
+
+
+class SupportDecoder(FrequencyDecoder):
+    """(1 - q*) / (p* - q*) for categories that a report of a pure protocol supports, -q* / (p* - q*) for the others.
+
+    Source: Wang, Blocki, Li and Jha (2017), equations (2) and (3), the latter given the users' categories.
+    """
+
+    def __init__(self, mechanism: PureProtocol) -> None:
+        self._mechanism = mechanism
+        self._size = len(mechanism.categories)
+
+    def frequencies(self, counts: CategoryCounts | SupportCounts) -> np.ndarray:
+        p, q = self._mechanism.own_support, self._mechanism.other_support
+        return (counts.support_counts() / counts.n_users - q) / (p - q)
+
+    def variances(self, frequencies: np.ndarray) -> np.ndarray:
+        return np.asarray(self._mechanism.frequency_variance(frequencies))
+
+    def covariance(self, frequencies: np.ndarray) -> np.ndarray:
+        variances = self.variances(frequencies)
+        if isinstance(self._mechanism, UnaryEncoding):  # its bits are independent
+            return np.diag(variances)
+        mechanism = self._mechanism
+        bits = mechanism.support(mechanism.all_reports())
+        # Hashing: reports are equally likely under the categories that they do not support.
+        likelihood = BitLikelihood(bits, np.ones(len(bits)), self._size, low=1.0, high=mechanism.support_ratio)
+        chance = likelihood.mix(frequencies)
+        chance /= chance.sum()
+        both = BitLikelihood(bits, chance, self._size, low=0.0, high=1.0).curvature(chance)
+        # Less the products of a user's own means, q + (p - q) for the own category and q for others.
+        p, q = mechanism.own_support, mechanism.other_support
+        means = q * q + q * (p - q) * np.add.outer(frequencies, frequencies) + (p - q) ** 2 * np.diag(frequencies)
+        return (both - means) / (p - q) ** 2
+
+    def noise(self) -> np.ndarray:
+        return self.variances(np.zeros(self._size))
+
+    def extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        p, q = self._mechanism.own_support, self._mechanism.other_support
+        return np.full(self._size, -q / (p - q)), np.full(self._size, (1 - q) / (p - q))
+
+    def largest_total(self) -> float:
+        """All bits of an encoding may differ; two reports of a hash support at most as many as have two hash values."""
+        made, apart = self._mechanism, self._size
+        if isinstance(made, LocalHashing):
+            apart = min(apart, 2 * made.n_values ** (made.n_digits - 1))
+        return apart / (made.own_support - made.other_support)
+
+
+class TableDecoder(FrequencyDecoder):
+    """The decoder D (K, m) of a table P with P D^T = 1 whose total variance is least for a prior fixed in advance.
+
+    With W = diag(prior^T P), D = (P W^-1 P^T)^-1 P W^-1, weighted least squares; computed from the triangular factor of
+    W^-1/2 P^T, O(K^2 m).  Weights from the reports themselves would bias it.
+
+    Raises InputError for a table whose reports cannot tell the categories apart.
+    """
+
+    def __init__(self, table: CategoricalTable, prior: np.ndarray) -> None:
+        self._table = table.probabilities
+        average = prior @ self._table
+        used = average > 0
+        root = np.sqrt(average[used])
+        basis, factor = np.linalg.qr((self._table[:, used] / root).T)
+        self._values = np.zeros_like(self._table)
+        if len(factor) == len(self._table) and np.diag(factor).all():
+            self._values[:, used] = solve_triangular(factor, basis.T) / root
+        off = float(np.abs(self._table @ self._values.T - np.eye(len(self._table))).max())
+        if not off <= UNBIASED_TOLERANCE:
+            raise InputError(
+                f"an unbiased estimate must be possible, but the table's {used.sum()} outputs do not tell "
+                f"{len(self._table)} categories apart (the best decoder found is off by {off:.2g}): use method mle"
+            )
+
+    def frequencies(self, counts: CategoryCounts | SupportCounts) -> np.ndarray:
+        assert isinstance(counts, CategoryCounts)  # a table has no support counts
+        return self._values[:, counts.reports] @ (counts.counts / counts.n_users)
+
+    def variances(self, frequencies: np.ndarray) -> np.ndarray:
+        return np.maximum(self._values**2 @ (frequencies @ self._table) - frequencies, 0.0)
+
+    def covariance(self, frequencies: np.ndarray) -> np.ndarray:
+        return (self._values * (frequencies @ self._table)) @ self._values.T - np.diag(frequencies)
+
+    def noise(self) -> np.ndarray:
+        others = (self._table.sum(axis=0) - self._table) / (len(self._table) - 1)
+        return np.einsum("km,km->k", self._values**2, others)
+
+    def extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        made = self._values[:, self._table.max(axis=0) > 0]
+        return made.min(axis=1), made.max(axis=1)
+
+    def largest_total(self) -> float:
+        """Twice the farthest from the medians, by the triangle inequality; attained by randomised response."""
+        made = self._values[:, self._table.max(axis=0) > 0]
+        return 2.0 * float(np.abs(made - np.median(made, axis=1)[:, None]).sum(axis=0).max())
+
+
+def frequency_decoder(mechanism: CategoricalMechanism, prior: ArrayLike | None = None) -> FrequencyDecoder:
+    """Return the decoder of a mechanism.
+
+    Parameters
+    ----------
+    mechanism : CategoricalMechanism
+        A table or a pure protocol.
+    prior : (K,) array_like of float, optional
+        For tables: frequencies at which the total variance is to be least; non-negative with a positive sum. The
+        estimate is unbiased at all others too. Default: even.
+
+    Raises
+    ------
+    InputError
+        Another mechanism, a prior for a pure protocol (whose decoder has no choice) or one that is none, or a table
+        whose reports cannot tell the categories apart.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> decoder = frequency_decoder(categorical_grr(["a", "b", "c"], 1.0))
+    >>> decoder.frequencies(CategoryCounts.from_reports(categorical_grr("abc", 1.0), [0, 0, 0, 1])).round(3)
+    array([ 1.477,  0.105, -0.582])
+    """
+    if isinstance(mechanism, PureProtocol):
+        if prior is not None:
+            raise InputError(f"a prior is for tables, got one for {mechanism!r}: leave it out")
+        return SupportDecoder(mechanism)
+    if not isinstance(mechanism, CategoricalTable):
+        raise InputError(f"a mechanism must be a CategoricalTable or a PureProtocol, got {mechanism!r}")
+    size = len(mechanism.categories)
+    return TableDecoder(mechanism, normalised("prior", size, np.ones(size) if prior is None else prior))

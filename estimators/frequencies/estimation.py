@@ -1,0 +1,204 @@
+"""One call from counted reports of categories to their estimated frequencies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...mechanisms.errors import InputError
+from ...solvers.likelihood.em import Iterate
+from ...solvers.likelihood.fit import MOST_COMPONENTS, MixtureFit, fit_mixture
+from ..distributions.covariance import maximum_covariance
+from ..distributions.mixture_reduction import THRESHOLD_SDS, MergedLikelihood, mixture_reduction
+from ..distributions.smoothed_em import LOGLIK_CHANGE
+from ..intervals import check_level
+from .category_counts import CategoryCounts
+from .consistency import base_cut, iiw, norm_sub
+from .decoder import frequency_decoder
+from .frequencies import FrequencyEstimate, FrequencyMethod, Target
+from .likelihood import category_likelihood
+from .support_counts import SupportCounts
+
+DECODED = ("unbiased", "norm-sub", "base-cut", "iiw")
+
+SETTINGS = {
+    "target": DECODED,
+    "prior": DECODED,
+    "certificate": ("mle",),
+    "loglik_change": ("em", "mr"),
+    "threshold": ("base-cut", "mr"),
+}
+"""The methods that each setting means something to."""
+
+NEWTON_OPERATIONS = 2**36
+"""R K^2 up to which a step of the interior point takes a few seconds; above, SQUAREM finds the maximum."""
+
+
+def estimate_frequencies(
+    counts: CategoryCounts | SupportCounts,
+    *,
+    method: FrequencyMethod = "unbiased",
+    level: float = 0.95,
+    target: Target | None = None,
+    prior: ArrayLike | None = None,
+    certificate: float | None = None,
+    loglik_change: float | None = None,
+    threshold: float | None = None,
+    progress: Callable[[Iterate], None] | None = None,
+) -> FrequencyEstimate:
+    """Estimate the frequency of every category from reports of one mechanism.
+
+    Parameters
+    ----------
+    counts : CategoryCounts or SupportCounts
+        The latter for "unbiased", "norm-sub", "base-cut" and "iiw" alone.
+    method : {"unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr"}
+        "unbiased": the average of decoded reports, see `frequency_decoder`. "norm-sub", "base-cut" and "iiw" make it
+        consistent or smooth, see `consistency`. "mle": the exact maximum likelihood. "em": EM that stops early, as the
+        papers run it, which keeps it from overfitting. "mr": mixture reduction, which merges categories that chance may
+        have made.
+    level : float
+        Coverage of the intervals, in (0, 1).
+    target : {"users", "population"}, optional
+        For the unbiased estimate, and what is made of it: whether standard errors are about the shares among these
+        users, where all that is unknown is the mechanism's noise, or about a population of which they are independent
+        draws, which adds f (1 - f) / n to the variances. Default: "users". Those of fits are about a population.
+    prior : (K,) array_like of float, optional
+        For the unbiased estimate from tables, and what is made of it: frequencies at which its total variance is to be
+        least. Default: even.
+    certificate : float, optional
+        For "mle": stop when no frequencies can gain more log-likelihood than this per report. Default: 1e-8.
+    loglik_change : float, optional
+        For "em" and "mr": stop when an EM step changes the log-likelihood by less, in nats. Default: 1e-3.
+    threshold : float, optional
+        For "base-cut", see there. For "mr": frequency below which groups may be merged. Default: two standard errors of
+        the unbiased estimate of a category that nobody has, averaged.
+    progress : callable, optional
+        Called with every `Iterate` of a fit.
+
+    Returns
+    -------
+    estimate : FrequencyEstimate
+
+    Raises
+    ------
+    InputError
+        No reports, an unknown method or target, a level outside (0, 1), a setting of another method, or a table whose
+        reports cannot tell the categories apart.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> counts = CategoryCounts.from_reports(categorical_grr("abc", 1.0), np.repeat([0, 1, 2], [560, 250, 190]))
+    >>> for method in ("unbiased", "norm-sub", "mle"):
+    ...     print(estimate_frequencies(counts, method=method).frequencies.round(3))
+    [ 0.956  0.105 -0.06 ]
+    [0.926 0.074 0.   ]
+    [0.914 0.086 0.   ]
+    """
+    if method not in get_args(FrequencyMethod):
+        raise InputError(f"method must be one of {', '.join(get_args(FrequencyMethod))}, got {method!r}")
+    if target is not None and target not in get_args(Target):
+        raise InputError(f"target must be one of {', '.join(get_args(Target))}, got {target!r}")
+    check_level(level)
+    settings = {
+        "target": target,
+        "prior": prior,
+        "certificate": certificate,
+        "loglik_change": loglik_change,
+        "threshold": threshold,
+    }
+    given = {name: value for name, value in settings.items() if value is not None}
+    for name in given:
+        if method not in SETTINGS[name]:
+            raise InputError(f"{name} is for {', '.join(SETTINGS[name])}, got method {method!r}: leave it out")
+    counts.require_reports()
+    if method in DECODED:
+        found = _decoded(method, counts, **given)
+    elif isinstance(counts, SupportCounts):
+        raise InputError(f"method {method} needs whole reports, got support counts: use CategoryCounts")
+    else:
+        found = _fitted(method, counts, given, progress)
+    return FrequencyEstimate(
+        counts.mechanism.categories,
+        found.frequencies,
+        np.sqrt(found.variances),
+        found.covariance,
+        found.target,
+        level,
+        method,
+        counts.n_users,
+        found.fit,
+        found.components,
+        given.get("prior"),
+    )
+
+
+class _Found(NamedTuple):
+    frequencies: np.ndarray
+    variances: np.ndarray
+    covariance: np.ndarray | None
+    target: Target
+    components: int
+    fit: MixtureFit | None = None
+
+
+def _decoded(
+    method: str,
+    counts: CategoryCounts | SupportCounts,
+    *,
+    target: Target = "users",
+    prior: ArrayLike | None = None,
+    threshold: float | None = None,
+) -> _Found:
+    decoder = frequency_decoder(counts.mechanism, prior)
+    unbiased = decoder.frequencies(counts)
+    # At the distribution nearest to the estimate: variances are linear in the frequencies, and negative at some.
+    place, n = norm_sub(unbiased), counts.n_users
+    variances = decoder.variances(place) / n
+    covariance = decoder.covariance(place) / n if place.size <= MOST_COMPONENTS else None
+    estimate = unbiased
+    if method == "norm-sub":
+        estimate = place
+    elif method == "base-cut":
+        estimate = base_cut(unbiased, threshold=threshold)
+    elif method == "iiw":
+        estimate = iiw(unbiased, float(variances.sum()))
+    if target == "population":
+        variances = variances + place * (1.0 - place) / n
+        covariance = None if covariance is None else covariance + (np.diag(place) - np.outer(place, place)) / n
+    return _Found(estimate, variances, covariance, target, place.size)
+
+
+def _fitted(
+    method: str, counts: CategoryCounts, settings: dict[str, Any], progress: Callable[[Iterate], None] | None
+) -> _Found:
+    likelihood, member = category_likelihood(counts), np.arange(len(counts.mechanism.categories))
+    if method == "mr":
+        threshold = settings.pop("threshold", None)
+        limit = _noise_level(counts) if threshold is None else threshold
+        reduced = mixture_reduction(likelihood, rule="categorical", threshold=limit, progress=progress, **settings)
+        fit, member = reduced.fit, reduced.member
+    elif method == "em":
+        change = settings.get("loglik_change", LOGLIK_CHANGE)
+        fit = fit_mixture(likelihood, method="em", loglik_change=change, progress=progress)
+    else:
+        quick = likelihood.counts.size * member.size**2 <= NEWTON_OPERATIONS
+        fit = fit_mixture(likelihood, method="auto" if quick else "squarem", progress=progress, **settings)
+    groups = int(member.max()) + 1
+    if member.size > MOST_COMPONENTS:
+        variances = frequency_decoder(counts.mechanism).variances(fit.weights) / counts.n_users
+        return _Found(fit.weights, variances, None, "users", groups, fit)
+    merged = MergedLikelihood(likelihood, member)
+    steps = None if method == "mle" else fit.iterations
+    covariance = merged.spread_covariance(maximum_covariance(merged, np.bincount(member, fit.weights), em_steps=steps))
+    return _Found(fit.weights, np.maximum(np.diag(covariance), 0.0), covariance, "population", groups, fit)
+
+
+def _noise_level(counts: CategoryCounts) -> float:
+    """Two standard errors of the unbiased estimate of a category that nobody has, averaged over which."""
+    noise = frequency_decoder(counts.mechanism).noise()
+    return THRESHOLD_SDS * float(np.sqrt(noise / counts.n_users).mean())

@@ -1,0 +1,102 @@
+"""How many reports support each category: K numbers are all that unbiased frequencies of a pure protocol need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...mechanisms.categorical.mechanism import PureProtocol
+from ...mechanisms.errors import InputError
+from ...solvers.likelihood.bits import bit_sums
+from ..counting.user_numbers import total_users, whole_counts
+
+
+@dataclass(frozen=True, eq=False)
+class SupportCounts:
+    """Support counts of users whose reports need not be kept; O(K) memory, whatever their number.
+
+    For `estimate_frequencies` by "unbiased", "norm-sub", "base-cut" and "iiw".  Likelihoods need whole reports, as how
+    many categories a report supports together says something too: `CategoryCounts`.  Counts of shards with different
+    users add up.
+
+    Parameters
+    ----------
+    mechanism : PureProtocol
+        That made the reports.
+    supports : (K,) ndarray of int
+        Reports that support each category.
+        From 0 to n_users.
+    n_users : int
+
+    Raises
+    ------
+    InputError
+        Supports that are none of so many users, or too many users.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+    >>> oue = optimised_unary(["a", "b", "c"], 1.0)
+    >>> shards = [oue.sample(["a"] * 1000), oue.sample(["b"] * 500)]
+    >>> counts = SupportCounts.from_reports(oue, shards[0]) + SupportCounts.from_reports(oue, shards[1])
+    >>> counts.n_users, counts.supports.shape
+    (1500, (3,))
+    """
+
+    mechanism: PureProtocol
+    supports: np.ndarray
+    n_users: int
+
+    def __post_init__(self) -> None:
+        supports = whole_counts("supports", self.supports, least=0, together=False)
+        users, size = total_users([self.n_users]), len(self.mechanism.categories)
+        if supports.shape != (size,) or supports.max() > users:
+            raise InputError(
+                f"supports must be {size} numbers from 0 to {users}, one for each category, "
+                f"got shape {supports.shape} and at most {supports.max(initial=0)}"
+            )
+        object.__setattr__(self, "supports", supports)
+        object.__setattr__(self, "n_users", users)
+
+    @classmethod
+    def from_reports(cls, mechanism: PureProtocol, reports: ArrayLike) -> Self:
+        """Count the supports of reports; InputError for other mechanisms, or reports that they cannot make. O(N K)."""
+        if not isinstance(mechanism, PureProtocol):
+            raise InputError(f"support counts need a pure protocol, got {mechanism!r}: use CategoryCounts")
+        checked = mechanism.checked_reports(reports)
+        return cls(mechanism, support_counts(mechanism, checked, np.ones(len(checked))), len(checked))
+
+    def support_counts(self) -> np.ndarray:
+        """Return `supports`."""
+        return self.supports
+
+    def require_reports(self) -> None:
+        """Raise InputError if there are none."""
+        if not self.n_users:
+            raise InputError("there must be at least one report, got none: there is nothing to estimate from")
+
+    def __add__(self, other: SupportCounts) -> SupportCounts:
+        """Return the counts of the union of two sets of users without a user in common."""
+        if not isinstance(other, SupportCounts):
+            return NotImplemented
+        if not self.mechanism.same_law(other.mechanism):
+            raise InputError(
+                f"counts can be added for the same mechanism only, got {self.mechanism!r} and {other.mechanism!r}"
+            )
+        return SupportCounts(self.mechanism, self.supports + other.supports, self.n_users + other.n_users)
+
+
+def support_counts(mechanism: PureProtocol, reports: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return how many users (K,) int64 made a report that supports each category; reports as counted.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+    >>> support_counts(optimised_unary("abc", 1.0), np.array([[0b10100000], [0b10000000]], np.uint8), np.array([5, 1]))
+    array([6, 0, 5])
+    """
+    sums = bit_sums(mechanism.support(reports), np.asarray(counts, dtype=np.float64))
+    return np.rint(sums[: len(mechanism.categories)]).astype(np.int64)

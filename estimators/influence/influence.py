@@ -1,0 +1,238 @@
+r"""What a poisoner can do: the most that one user's report can move an estimate, whatever it says.
+
+Local privacy makes honest reports noisy, and estimators undo the noise by multiplying: at epsilon 0.1 a report of
+Duchi's counts for twenty times the domain's half-width.  So whoever sends a report of their choice instead of an honest
+one moves the estimate the farther, the stricter the privacy is.  No estimator can tell, because any report that the
+mechanism admits is an honest one's with a probability at least e^-epsilon times the largest.
+
+For an estimate that is an average over n users of a number for each report, v(y), the most is
+
+    (max_y v(y) - min_y v(y)) / n,
+
+over all reports that the mechanism can make, whatever the other reports are; k reports move it k times as far.
+
+Source: Hampel (1974), "The influence curve and its role in robust estimation", for the gross-error sensitivity; Cheu,
+Smith and Ullman (2021), "Manipulation attacks in local differential privacy", and Cao, Jia and Gong (2021), "Data
+poisoning attacks to local differential privacy protocols", for what these attacks do and that they cannot be avoided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...mechanisms.categorical.mechanism import CategoricalMechanism
+from ...mechanisms.composed.attributes import AttributeSampling
+from ...mechanisms.composed.personalised import PersonalisedMechanism
+from ...mechanisms.errors import InputError
+from ...mechanisms.key_value.mechanism import KeyValueMechanism
+from ...mechanisms.table.table import TabulatedMechanism
+from ..frequencies.decoder import frequency_decoder
+from ..frequencies.frequencies import FrequencyEstimate
+from ..key_values.published import KeyValueEstimate, frequency_contributions, mean_contributions
+from ..means.decoder import Extreme, mean_decoder
+from ..means.mean import MeanEstimate
+from ..means.winsorised import winsorised
+
+
+@dataclass(frozen=True, eq=False)
+class Influence:
+    """How far one report of n can move T estimated numbers, each by itself; in the units of the estimates.
+
+    Parameters
+    ----------
+    of : tuple of str
+        What is estimated: "mean", or the categories, keys or attributes.
+    lowest, highest : (T,) ndarray of float
+        The least and the largest number that a report can add to the average that the estimate is.
+    width : (T,) ndarray of float
+        The most that any number of reports can move the estimate.
+    n : int, optional
+        Reports, where an estimate was given.
+    std_errors : (T,) ndarray of float, optional
+        Of the estimate.
+    first_order : bool
+        Whether this holds for few reports and at the estimate that was given, not exactly and everywhere.
+    total : float, optional
+        For frequencies: a bound on what one report of n moves all of them together, the sum of all moves, times n.
+    extremes : (Extreme, Extreme), optional
+        For the mean of one table: the reports that attain it.
+    units : str
+    """
+
+    of: tuple[str, ...]
+    lowest: np.ndarray
+    highest: np.ndarray
+    width: np.ndarray
+    n: int | None = None
+    std_errors: np.ndarray | None = None
+    first_order: bool = False
+    total: float | None = None
+    extremes: tuple[Extreme, Extreme] | None = None
+    units: str = ""
+
+    @property
+    def times_n(self) -> np.ndarray:
+        """(T,) the most that one report of n moves each estimate, times n."""
+        return self.highest - self.lowest
+
+    @property
+    def one_report(self) -> np.ndarray:
+        """(T,) the most that one report moves each estimate; InputError where the number of reports is not known."""
+        if self.n is None:
+            raise InputError("the number of reports must be known: give an estimate, or use times_n")
+        return np.minimum(self.times_n / self.n, self.width)
+
+    def share(self, fraction: float) -> np.ndarray:
+        """Return the most (T,) that this share of the users, in [0, 1], can move each estimate together."""
+        if not 0.0 <= fraction <= 1.0:
+            raise InputError(f"a share of the users must lie in [0, 1], got {fraction!r}")
+        return np.minimum(fraction * self.times_n, self.width)
+
+    @property
+    def reports_per_std_error(self) -> np.ndarray:
+        """(T,) how many poisoned reports move each estimate by as much as its standard error."""
+        if self.std_errors is None:
+            raise InputError("standard errors must be known: give an estimate")
+        return self.std_errors / self.one_report
+
+
+SAME_INFLUENCE = 1e-9
+"""Two decoders whose extremes differ by a larger share of their distance are not the same one."""
+
+
+def influence(mechanism: Any, estimator: Any = None, *, winsorise: float | None = None) -> Influence:
+    r"""Return the most that one report can move an estimate from a mechanism's reports.
+
+    | mechanism | estimator | what a report adds to the average over n users |
+    |---|---|---|
+    | table | `estimate_mean` | the decoded report, winsorised or not |
+    | categories | `estimate_frequencies`, "unbiased" | its row of the `frequency_decoder` |
+    | pairs | `estimate_key_means`, frequencies | l (1 - b) / (a - b) where the key shows, -l b / (a - b) else |
+    | pairs | `estimate_key_means`, means, at an estimate | (s - m h) n / N, s and h what it adds to sum and number |
+    | attributes | `estimate_attribute_means` | d / k times the decoded report, of those who report the attribute |
+
+    For pairs' means it is of first order, at the estimate that is given and before its clipping; all others hold
+    exactly, at any data.  For fits see `fitted_influence`; means over several services, and those of levels in the
+    clear, have their `one_report`.
+
+    Parameters
+    ----------
+    mechanism : TabulatedMechanism, CategoricalMechanism, KeyValueMechanism or AttributeSampling
+    estimator : str or estimate, optional
+        "mean", "unbiased", "frequencies" or "means", the default of each kind; or what the estimator returned, which
+        adds the number of reports and the standard errors. `KeyValueEstimate` stands for its means.
+    winsorise : float, optional
+        For a table, as in `estimate_mean`.
+
+    Raises
+    ------
+    InputError
+        A mechanism or an estimator without a known influence, with those that have one.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.duchi import duchi
+    >>> found = influence(duchi([0.0, 10.0], 1.0))
+    >>> found.times_n.round(2), found.share(0.01).round(3)
+    (array([21.64]), array([0.216]))
+    """
+    if winsorise is not None and not isinstance(mechanism, TabulatedMechanism):
+        raise InputError(f"winsorise is for tables of numbers, got {mechanism!r:.60}: leave it out")
+    for kind, find in _KINDS.items():
+        if isinstance(mechanism, kind):
+            return find(mechanism, estimator, winsorise)
+    if isinstance(mechanism, PersonalisedMechanism):
+        raise InputError(
+            "influence with levels depends on how many users chose which: see one_report of personalised_mean where "
+            "levels are in the clear; there is none known where they are protected"
+        )
+    raise InputError(f"influence is known for tables, categories, pairs and attributes, got {mechanism!r:.60}")
+
+
+def _of_table(table: TabulatedMechanism, estimator: Any, winsorise: float | None) -> Influence:
+    _require(estimator, "mean", MeanEstimate)
+    extremes = mean_decoder(table).extremes
+    ends = np.array([[extreme.value] for extreme in extremes])
+    if winsorise is not None:
+        ends = winsorised(table, winsorise).clip(ends)
+    found = Influence(("mean",), ends[0], ends[1], ends[1] - ends[0], extremes=extremes, units=table.units)
+    if isinstance(estimator, MeanEstimate):
+        if estimator.method not in ("average", "affine", "decoder"):
+            raise InputError(
+                f"influence is known here for the mean of one table, got method {estimator.method}: "
+                "see its one_report, or fitted_influence"
+            )
+        mine = estimator.one_report
+        if mine is not None and abs(mine * estimator.n - found.times_n[0]) > SAME_INFLUENCE * found.times_n[0]:
+            raise InputError(
+                "the estimate must be made by the table's own decoder, with winsorise as here, got another: "
+                "see its one_report"
+            )
+        return replace(found, n=estimator.n, std_errors=np.array([estimator.std_error]))
+    return found
+
+
+def _of_categories(made: CategoricalMechanism, estimator: Any, _: object) -> Influence:
+    _require(estimator, "unbiased", FrequencyEstimate)
+    if isinstance(estimator, FrequencyEstimate) and estimator.method != "unbiased":
+        raise InputError(f"influence of frequencies is known for method unbiased, got {estimator.method}")
+    decoder = frequency_decoder(made, estimator.prior if isinstance(estimator, FrequencyEstimate) else None)
+    lowest, highest = decoder.extremes()
+    width, total = highest - lowest, decoder.largest_total()
+    found = Influence(made.categories.labels, lowest, highest, width, total=total)
+    if isinstance(estimator, FrequencyEstimate):
+        return replace(found, n=estimator.n_users, std_errors=estimator.std_errors)
+    return found
+
+
+def _of_pairs(made: KeyValueMechanism, estimator: Any, _: object) -> Influence:
+    _require(estimator, "frequencies", KeyValueEstimate)
+    keys = made.keys.labels
+    if isinstance(estimator, KeyValueEstimate):
+        lowest, highest = mean_contributions(made, estimator)
+        width = np.full(len(keys), made.value.knots[-1] - made.value.knots[0])  # means are clipped to the domain
+        errors = estimator.mean_errors
+        return Influence(keys, lowest, highest, width, estimator.n, errors, True, units=made.value.units)
+    hidden, shown = (np.full(len(keys), value) for value in frequency_contributions(made))
+    return Influence(keys, hidden, shown, np.minimum(shown - hidden, 1.0))  # frequencies are clipped to [1/n, 1]
+
+
+def _of_attributes(made: AttributeSampling, estimator: Any, _: object) -> Influence:
+    _require(estimator, "means", Mapping)
+    ends = np.array([[extreme.value for extreme in mean_decoder(table).extremes] for table in made.mechanisms])
+    share = np.full(len(made.attributes), made.sampled / len(made.attributes))
+    n, errors = None, None
+    if isinstance(estimator, Mapping):
+        estimates = [_member(estimator, name) for name in made.attributes]
+        reports = np.array([estimate.n for estimate in estimates])
+        n = int(reports.sum()) // made.sampled
+        share, errors = reports / n, np.array([estimate.std_error for estimate in estimates])
+    lowest, highest = ends.T / share
+    return Influence(made.attributes, lowest, highest, ends[:, 1] - ends[:, 0], n, errors)
+
+
+def _member(estimates: Mapping[str, Any], name: str) -> MeanEstimate:
+    found = estimates.get(name)
+    if not isinstance(found, MeanEstimate):
+        raise InputError(f"estimates must have a mean of every attribute, got none of {name!r}")
+    return found
+
+
+def _require(estimator: Any, name: str, kind: type) -> None:
+    if not (estimator is None or estimator == name or isinstance(estimator, kind)):
+        shown = estimator if isinstance(estimator, str) else type(estimator).__name__
+        raise InputError(
+            f"influence is known for {name!r} or its estimate here, got {shown!r}: fits have fitted_influence"
+        )
+
+
+_KINDS = {
+    TabulatedMechanism: _of_table,
+    CategoricalMechanism: _of_categories,
+    KeyValueMechanism: _of_pairs,
+    AttributeSampling: _of_attributes,
+}

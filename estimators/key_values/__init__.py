@@ -1,0 +1,5 @@
+"""Means and shares of keys out of reports on sets of pairs.
+
+`published` is the estimator of the papers, `fit` maximum likelihood; both take `counts`. A new one is a file beside
+them.
+"""

@@ -1,0 +1,189 @@
+"""How many users hold a key and the mean of its values, by solving for them: PCKV's estimators and their intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from ...mechanisms.errors import InputError
+from ...mechanisms.key_value.mechanism import KeyValueMechanism
+from ..intervals import check_level
+from ..means.decoding import plain_decoder
+from .counts import KeyValueCounts
+
+
+@dataclass(frozen=True, eq=False)
+class KeyValueEstimate:
+    """Frequencies of keys and means of their values; all arrays are (K,), in the order of the keys.
+
+    Parameters
+    ----------
+    keys : tuple of str
+    frequencies : ndarray
+        Share of users that hold the key, clipped to [1 / n, 1].
+    frequency_errors : ndarray
+        Standard errors of the frequencies.
+    frequency_low, frequency_high : ndarray
+        Ends of their intervals, clipped to [0, 1].
+    means : ndarray
+        Mean value of the users that hold the key; input units.
+    mean_errors : ndarray
+        Standard errors of the means by the delta method, for keys that are not nearly as rare as noise.
+    mean_low, mean_high : ndarray
+        Ends of their intervals by Fieller's method, within the domain.
+    level : float
+        Nominal coverage of each interval.
+    n : int
+        Number of users.
+    """
+
+    keys: tuple[str, ...]
+    frequencies: np.ndarray
+    frequency_errors: np.ndarray
+    frequency_low: np.ndarray
+    frequency_high: np.ndarray
+    means: np.ndarray
+    mean_errors: np.ndarray
+    mean_low: np.ndarray
+    mean_high: np.ndarray
+    level: float
+    n: int
+
+
+def estimate_key_means(counts: KeyValueCounts, *, level: float = 0.95) -> KeyValueEstimate:
+    r"""Estimate frequencies and conditional means without bias but for the ratio and the clipping.
+
+    With P reports of n that show the key, Q the sum of the decoded outputs d that they show, a and b the probabilities
+    of showing the own and another place and d_D the mean of d under the fake law, N users sampled the key and their
+    values sum to S where
+
+        P = a N + b (n - N),    Q = a S + b (n - N) d_D.
+
+    The frequency is max(padding, 1) N / n and the mean S / N. The published clipping sets the numbers of users at the
+    upper and the lower end, (N +- S') / 2 with S' the sum on [-1, 1], to at least 0 and at most N, and N to at least 1.
+
+    Both are sums over users, so their covariance is that of a sample; it counts the chance of who was asked, too. The
+    mean's interval is Fieller's: all m that S - m N does not contradict. It keeps its coverage where N is hardly
+    more than its own error, and is the whole domain where N may be zero.
+
+    Parameters
+    ----------
+    counts : KeyValueCounts
+        Of at least two users.
+    level : float
+        Coverage of each interval, in (0, 1).
+
+    Raises
+    ------
+    InputError
+        Fewer than two users, a level outside (0, 1), or a value table that no unbiased mean can be had from.
+
+    Source: Gu et al. (2020), aggregation with clipping; Fieller (1954), "Some problems in interval estimation".
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.duchi import duchi
+    >>> from optldp.mechanisms.key_value.unary import key_value_unary
+    >>> made = key_value_unary(["a", "b"], duchi([0.0, 10.0], 2.0), 2.0)
+    >>> rng = np.random.default_rng(1)
+    >>> reports = made.sample(np.repeat(["a", "b"], [15_000, 5_000]), np.repeat([2.0, 7.0], [15_000, 5_000]), rng)
+    >>> found = estimate_key_means(KeyValueCounts.from_reports(made, reports))
+    >>> found.frequencies.round(2), found.means.round(1), bool(found.mean_low[1] < 7.0 < found.mean_high[1])
+    (array([0.74, 0.26]), array([2. , 6.9]), True)
+    """
+    check_level(level)
+    if counts.n_users < 2:
+        raise InputError(f"users must be at least 2 for a standard error, got {counts.n_users}")
+    mechanism, n = counts.mechanism, counts.n_users
+    low, high = mechanism.value.domain
+    centre, half = (low + high) / 2, (high - low) / 2
+    users, sums, covariance = _totals(counts, (plain_decoder(mechanism.value) - centre) / half)
+    quantile = float(ndtri((1.0 + level) / 2.0))
+    scale = mechanism.share_scale / n
+    error = scale * np.sqrt(covariance[0])
+    held = np.clip(users, 1.0, n)
+    means = (np.clip((users + sums) / 2, 0.0, held) - np.clip((users - sums) / 2, 0.0, held)) / held
+    spread = covariance[2] - 2 * means * covariance[1] + means**2 * covariance[0]
+    mean_low, mean_high = _fieller(users, sums, quantile**2 * covariance)
+    return KeyValueEstimate(
+        keys=mechanism.keys.labels,
+        frequencies=np.clip(scale * users, 1.0 / n, 1.0),
+        frequency_errors=error,
+        frequency_low=np.clip(scale * users - quantile * error, 0.0, 1.0),
+        frequency_high=np.clip(scale * users + quantile * error, 0.0, 1.0),
+        means=centre + half * means,
+        mean_errors=half * np.sqrt(np.maximum(spread, 0.0)) / held,
+        mean_low=centre + half * mean_low,
+        mean_high=centre + half * mean_high,
+        level=level,
+        n=n,
+    )
+
+
+def frequency_contributions(mechanism: KeyValueMechanism) -> tuple[float, float]:
+    """Return what a report adds to the frequency of a key that it does not show, and of one that it shows, times n.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.duchi import duchi
+    >>> from optldp.mechanisms.key_value.unary import key_value_unary
+    >>> hidden, shown = frequency_contributions(key_value_unary(["a", "b"], duchi([0.0, 10.0], 2.0), 2.0))
+    >>> round(hidden, 3), round(shown, 3)
+    (-0.626, 2.626)
+    """
+    own, other, scale = mechanism.own_shown, mechanism.other_shown, mechanism.share_scale
+    return -scale * other / (own - other), scale * (1 - other) / (own - other)
+
+
+def mean_contributions(mechanism: KeyValueMechanism, estimate: KeyValueEstimate) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest that a report adds to the mean (K,) of each key's values, times n.
+
+    To first order, and before the clipping: a mean S / N moves by (s - m h) / N for a report that adds s and h.
+    """
+    low, high = mechanism.value.domain
+    centre, half = (low + high) / 2, (high - low) / 2
+    shown, hidden, holds = _contributions(mechanism, (plain_decoder(mechanism.value) - centre) / half)
+    users = np.maximum(estimate.frequencies * estimate.n / mechanism.share_scale, 1.0)
+    sums = np.append(shown[mechanism.possible], hidden)
+    numbers = np.append(np.full(sums.size - 1, holds[0]), holds[1])
+    moves = (sums - (estimate.means[:, None] - centre) / half * numbers) * half * estimate.n / users[:, None]
+    return moves.min(axis=1), moves.max(axis=1)
+
+
+def _contributions(mechanism: KeyValueMechanism, decoded: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
+    """What a report that shows each output (m,), or none, adds to S, and what the two (2,) add to N."""
+    own, other = mechanism.own_shown, mechanism.other_shown
+    offset = other * float(mechanism.fake_law @ decoded)
+    holds = np.array([1 - other, -other]) / (own - other)
+    return (decoded - (1 - holds[0]) * offset) / own, float(-(1 - holds[1]) * offset / own), holds
+
+
+def _totals(counts: KeyValueCounts, decoded: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return N, S and their variances and covariance (3, K): of N, of both, of S."""
+    n = counts.n_users
+    shown, hidden, holds = _contributions(counts.mechanism, decoded)
+    times, seen = counts.hidden, counts.shown.sum(axis=1)
+    users, sums = seen * holds[0] + times * holds[1], counts.shown @ shown + times * hidden
+    squares = np.stack(
+        [
+            seen * holds[0] ** 2 + times * holds[1] ** 2,
+            holds[0] * (counts.shown @ shown) + times * holds[1] * hidden,
+            counts.shown @ shown**2 + times * hidden**2,
+        ]
+    )
+    return users, sums, (squares - np.stack([users**2, users * sums, sums**2]) / n) * n / (n - 1)
+
+
+def _fieller(users: np.ndarray, sums: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends (K,), within [-1, 1], of all m with (S - m N)^2 <= z^2 Var(S - m N); `squared` is z^2 times."""
+    top = users**2 - squared[0]
+    cross = users * sums - squared[1]
+    root = np.sqrt(np.maximum(cross**2 - top * (sums**2 - squared[2]), 0.0))
+    known = (top > 0) & (users > 0)
+    safe = np.where(known, top, 1.0)
+    return (
+        np.where(known, np.clip((cross - root) / safe, -1.0, 1.0), -1.0),
+        np.where(known, np.clip((cross + root) / safe, -1.0, 1.0), 1.0),
+    )

@@ -1,0 +1,170 @@
+"""The mean of each attribute, where every user has reported some attributes only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from ...mechanisms.composed.attributes import AttributeSampling, naming
+from ...mechanisms.errors import InputError
+from ...mechanisms.table.table import TabulatedMechanism
+from .mean import MeanEstimate, estimate_mean
+from .unbiasing import affine_unbiasing, knot_importance, optimal_decoder
+
+Target = Literal["users", "population"]
+"""Whose mean: that of the very users who were asked, or that of the population they are a random sample of."""
+
+CUTOFF = 1e-6
+"""Singular values below this share of the largest are left out: they would buy a closer fit with far more noise."""
+
+
+def estimate_attribute_means(
+    mechanism: AttributeSampling,
+    reports: Mapping[str, ArrayLike] | ArrayLike,
+    *,
+    level: float = 0.95,
+    target: Target = "users",
+) -> dict[str, MeanEstimate]:
+    r"""Estimate the mean of every attribute, unbiased, each from the users who have drawn it.
+
+    Of n users n_j have drawn attribute j, each set of n_j equally likely, so the average of their decoded reports d is
+    unbiased.  With V the mean over all users of Var(d | x) and S^2 the variance of their values, its variance is
+
+        (V + (1 - f) S^2) / n_j,    f = n_j / n,
+
+    the second term for the users who were not drawn.  A decoded report varies by V + S^2 in all, which the sample
+    variance s^2 estimates, so this is (f V + (1 - f) s^2) / n_j; V is estimated by `noise_estimator`, at most by s^2.
+    Tables of two or three outputs do not show V; intervals are then too wide where f is near one.  For the mean of the
+    population it is s^2 / n_j, whatever f is.
+
+    Dividing by n_j is a ratio (Hajek) estimate.  The sum of reports times d / (n k), as in the paper, is unbiased as
+    well, but n_j varies, so that it has E[x^2] in the place of S^2: the farther the mean is from zero the worse, and
+    another origin of the scale would give another estimate.
+
+    Parameters
+    ----------
+    mechanism : AttributeSampling
+        That made the reports.
+    reports : mapping of str to (n,) array_like, or (n, d) array_like
+        NaN where an attribute was not drawn; k reports of each user.
+    level : float
+        Coverage of each interval by itself, in (0, 1).
+    target : {"users", "population"}
+        Whose mean it is.
+
+    Returns
+    -------
+    estimates : mapping of str to MeanEstimate
+        Their `n` is n_j.
+
+    Raises
+    ------
+    InputError
+        Columns that do not match the attributes, users without exactly k reports, fewer than two reports of an
+        attribute, or ones that its table cannot make.
+
+    Source
+    ------
+    Ma, Zhu and Wang (OPTT), algorithm 3 and theorem 11, for the sum; Cochran (1977), "Sampling techniques", chapters
+    2 and 10, for the variance.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import duchi, make_exact
+    >>> tables = [make_exact(duchi(domain, 2.0)).mechanism for domain in ([0, 100], [0, 80])]
+    >>> made = AttributeSampling(["age", "hours"], tables, 1, 2.0)
+    >>> values = {"age": np.full(4000, 30.0), "hours": np.full(4000, 40.0)}
+    >>> found = estimate_attribute_means(made, made.sample(values, np.random.default_rng(1)))
+    >>> {name: bool(one.ci_low < values[name][0] < one.ci_high) for name, one in found.items()}
+    {'age': True, 'hours': True}
+    """
+    if target not in get_args(Target):
+        raise InputError(f"target must be one of {', '.join(get_args(Target))}, got {target!r}")
+    columns = mechanism.columns(reports)
+    drawn = ~np.isnan(columns)
+    wrong = np.flatnonzero(drawn.sum(axis=0) != mechanism.sampled)
+    if wrong.size:
+        raise InputError(
+            f"every user must have {mechanism.sampled} reports, got {wrong.size} who have not, the first in row "
+            f"{wrong[0] + 1}: keep whole rows, and leave unsampled attributes empty"
+        )
+    estimates = {}
+    for name, table, column, mine in zip(mechanism.attributes, mechanism.mechanisms, columns, drawn, strict=True):
+        with naming(name):
+            found = estimate_mean(table, column[mine], level=level)
+        estimates[name] = found if target == "population" else _of_users(found, table, column[mine], column.size)
+    return estimates
+
+
+def _of_users(found: MeanEstimate, table: TabulatedMechanism, reports: np.ndarray, users: int) -> MeanEstimate:
+    """The same mean, with the uncertainty about the mean of all those users."""
+    total = found.std_error**2 * found.n
+    least, of_output = noise_estimator(table)
+    noise = float(np.clip(of_output[table.output_index(reports)].mean(), min(least, total), total))
+    share = found.n / users
+    std_error = math.sqrt((share * noise + (1 - share) * total) / found.n)
+    reach = float(ndtri((1.0 + found.level) / 2.0)) * std_error
+    return replace(found, std_error=std_error, ci_low=found.mean - reach, ci_high=found.mean + reach)
+
+
+def noise_estimator(mechanism: TabulatedMechanism) -> tuple[float, np.ndarray]:
+    r"""Return the least variance of a decoded report over the domain, and for each output an estimate of the variance.
+
+    The estimates v satisfy sum_j P_ij v_j >= V_i + r at every knot, V_i the variance of the decoded report there and
+    r = max_k (x_{k+1} - x_k)^2 / 4 the most that rounding between knots adds.  So their mean over reports is, on
+    average, at least the mean variance Var(d | x) over whatever values are behind the reports, and nearly that where
+    the outputs tell enough.  They are the least-squares solution of least second moment under the table's prior,
+    moved up until the inequalities hold.
+
+    Parameters
+    ----------
+    mechanism : TabulatedMechanism
+        n knots, m outputs.
+
+    Returns
+    -------
+    least : float
+        Squared units of the knots.
+    of_output : (m,) ndarray of float
+        Squared units of the knots.
+
+    Raises
+    ------
+    InputError
+        No unbiased decoder exists.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import piecewise
+    >>> table = piecewise(np.linspace(-1, 1, 41), 2.0)
+    >>> least, of_output = noise_estimator(table)
+    >>> bool(np.abs(table.probabilities @ of_output - table.knot_variances).max() < 0.001)
+    True
+    """
+    table = mechanism.probabilities
+    variances = _decoded_variances(mechanism)
+    importance = knot_importance(mechanism, None) + 1.0 / variances.size  # knots of no mass must fit as well
+    average = importance @ table
+    used = average > 0
+    root = np.sqrt(average[used])
+    rows = np.sqrt(importance)
+    solution = np.linalg.lstsq(rows[:, None] * table[:, used] / root, rows * variances, rcond=CUTOFF)[0]
+    of_output = np.zeros(average.size)
+    of_output[used] = solution / root
+    rounding = float(np.diff(mechanism.knots).max()) ** 2 / 4
+    return float(variances.min()), of_output + np.max(variances - table @ of_output) + rounding
+
+
+def _decoded_variances(mechanism: TabulatedMechanism) -> np.ndarray:
+    """(n,) variance at each knot of a report as `estimate_mean` decodes it."""
+    affine = affine_unbiasing(mechanism)
+    if affine is not None:
+        return mechanism.knot_variances / affine[0] ** 2
+    distance = optimal_decoder(mechanism) - mechanism.knots[:, None]
+    return np.sum(mechanism.probabilities * distance**2, axis=1)

@@ -1,0 +1,158 @@
+"""AUEM: frequencies by one inversion with the estimated mixture of all levels' laws, and how they scatter."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...mechanisms.categorical.mechanism import PureProtocol
+from ...mechanisms.errors import InputError
+from ...mechanisms.laws.domain import numbers
+from ...solvers.likelihood.bits import BitLikelihood
+from ..frequencies.consistency import norm_sub
+from ..frequencies.frequencies import FrequencyEstimate, Target
+from ..intervals import check_level
+from .counts import PersonalisedCounts, require_pure
+from .estimate import PersonalisedEstimate, level_shares
+
+
+def auem(counts: PersonalisedCounts, *, level: float = 0.95, target: Target = "users") -> PersonalisedEstimate:
+    r"""Return the approximately unbiased frequencies and their standard errors.
+
+    With rho the unbiased shares of the levels, p* = sum_i rho_i p_i, q* = sum_i rho_i q_i and s_j the share of the
+    users whose report supports category j,
+
+        f_j = (s_j - q*) / (p* - q*),
+
+    a function of averages over the users.  To first order user u moves it by psi_u / n with
+
+        psi_u = (S_uj - Q(l_u) - f_j (P(l_u) - Q(l_u))) / (p* - q*),   P = T^-1 p, Q = T^-1 q,
+
+    l_u the reported level and S_uj its report's support, which depend on each other through the true level; the
+    variance is the average of psi^2 over the counts, divided by n.  That is for a population; given the users' own
+    values E[psi | x] = 1{x = j} - f_j, whose covariance (diag(f) - f f^T) / n is subtracted for these users' shares.
+
+    It is unbiased up to the curvature of the ratio, which is large where p* - q* is uncertain (small `level_epsilon`):
+    then neither it nor its standard errors are of use.  Costs O(R K^2) for R distinct pairs of reports.
+
+    Parameters
+    ----------
+    counts : PersonalisedCounts
+        Of pure protocols or randomised response, chosen independently of the values.
+    level : float
+        Coverage of the intervals, in (0, 1).
+    target : {"users", "population"}
+        Whose frequencies the standard errors are about.
+
+    Raises
+    ------
+    InputError
+        No reports, levels that are not pure, a level outside (0, 1), or estimated shares for which p* = q*.
+
+    Source
+    ------
+    Wu, Zhu, Zhang and Xie (2024), section 5.2.  Their theorem 5.3 for the variance mixes counts and frequencies and
+    leaves the covariances out; this is derived anew.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
+    >>> from optldp.mechanisms.categorical.unary_encoding import basic_rappor
+    >>> made = PersonalisedMechanism([basic_rappor(["a", "b", "c"], e) for e in (1.0, 2.0)], 2.0)
+    >>> values, levels = np.repeat(["a", "b", "c"], [6000, 3000, 1000]), np.arange(10_000) % 2
+    >>> sent = made.sample(values, levels, np.random.default_rng(1))
+    >>> found = auem(PersonalisedCounts.from_reports(made, sent)).frequency
+    >>> bool((abs(found.frequencies - [0.6, 0.3, 0.1]) < 4 * found.std_errors).all())
+    True
+    """
+    check_level(level)
+    shares = level_shares(counts)
+    own, other = require_pure(counts.mechanism)
+    found = invert_supports(counts, shares.shares)
+    inverse = np.linalg.inv(counts.mechanism.level_response)
+    scale = float(shares.shares @ (own - other))
+    reach, floor = inverse @ (own - other), inverse @ other  # P - Q and Q, by reported level
+    n = counts.n_users
+    covariance = _influence(counts, found, reach, floor) / (n * scale**2)
+    if target == "users":
+        near = norm_sub(found)
+        covariance -= (np.diag(near) - np.outer(near, near)) / n
+    categories = counts.mechanism.categories
+    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    estimate = FrequencyEstimate(
+        categories, found, errors, covariance, target, level, "unbiased", n, None, len(categories)
+    )
+    return PersonalisedEstimate(estimate, shares)
+
+
+def invert_supports(counts: PersonalisedCounts, shares: ArrayLike) -> np.ndarray:
+    """Return the frequencies (K,) that the supports show if the levels had these shares.
+
+    With the true shares it is unbiased; where they are public and levels are not reported at all, it is all that
+    can be done (PBP).
+
+    Parameters
+    ----------
+    counts : PersonalisedCounts
+    shares : (t,) array_like of float
+
+    Raises
+    ------
+    InputError
+        No reports, levels that are not pure, shares of another size or with which reports tell nothing.
+
+    Source: Wu, Zhu, Zhang and Xie (2024), equation (3); Takagi, Cao and Yoshikawa (2020), "Data collection via local
+    differential privacy with secret parameters", for two levels of public shares.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+    >>> made = PersonalisedMechanism([categorical_grr(["yes", "no"], e) for e in (0.5, 1.0)], 0.1)
+    >>> reports = PersonalisedReports(np.zeros(100, dtype=int), np.repeat([0, 1], [60, 40]))
+    >>> invert_supports(PersonalisedCounts.from_reports(made, reports), [0.5, 0.5]).round(3)
+    array([0.783, 0.217])
+    """
+    counts.require_reports()
+    own, other = require_pure(counts.mechanism)
+    rho = numbers("shares", shares)
+    if rho.shape != own.shape:
+        raise InputError(f"shares must be {own.size} numbers, one for each level, got {rho.size}")
+    scale = float(rho @ (own - other))
+    if scale == 0.0 or not np.isfinite(scale):
+        raise InputError("shares must leave reports some meaning, got ones whose supports say nothing: use others")
+    return (counts.support_counts().sum(axis=0) / counts.n_users - rho @ other) / scale
+
+
+def clipped(frequencies: ArrayLike) -> np.ndarray:
+    """Return frequencies with the negative ones set to zero, divided by their sum; even ones if none is positive.
+
+    All are negative where the estimated p* - q* has the wrong sign, which happens at small `level_epsilon`.
+
+    Source: what Wu, Zhu, Zhang and Xie's (2024) experiments do to AUEM; see `norm_sub` for the projection.
+
+    Example
+    -------
+    >>> clipped([0.6, 0.6, -0.2])
+    array([0.5, 0.5, 0. ])
+    """
+    kept = np.maximum(numbers("frequencies", frequencies), 0.0)
+    return kept / kept.sum() if kept.any() else np.full(kept.size, 1.0 / kept.size)
+
+
+def _influence(counts: PersonalisedCounts, found: np.ndarray, reach: np.ndarray, floor: np.ndarray) -> np.ndarray:
+    """Average over the users (K, K) of the products of S_uj - Q(l_u) - f_j (P(l_u) - Q(l_u)) over categories j."""
+    supports = counts.support_counts()
+    place = floor[:, None] + reach[:, None] * found  # (t, K)
+    cross = supports.T @ place
+    alone = (place.T * counts.level_counts) @ place
+    return (_joint_supports(counts, supports) - cross - cross.T + alone) / counts.n_users
+
+
+def _joint_supports(counts: PersonalisedCounts, supports: np.ndarray) -> np.ndarray:
+    """How many users' reports (K, K) support both of two categories."""
+    first = counts.mechanism.levels[0]
+    if not isinstance(first, PureProtocol):  # randomised response
+        return np.diag(supports.sum(axis=0))
+    bits, size = first.support(counts.reports), len(first.categories)
+    return BitLikelihood(bits, counts.counts, size, low=0.0, high=1.0).curvature(counts.counts.astype(np.float64))

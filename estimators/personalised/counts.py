@@ -1,0 +1,204 @@
+"""Counts of distinct pairs of a reported level and a report: all that an estimator may use of personalised reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from ...mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
+from ...mechanisms.categorical.table import CategoricalTable
+from ...mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+from ...mechanisms.documents.report_text import report_numbers
+from ...mechanisms.errors import InputError
+from ...mechanisms.files.bundle_file import bundle_to_document
+from ...mechanisms.files.checksum import checksum
+from ...mechanisms.laws.domain import numbers
+from ...mechanisms.table.table import TabulatedMechanism
+from ...solvers.likelihood.bits import bit_sums
+from ..counting.counts import count_rows
+from ..counting.user_numbers import counts_of_rows
+
+
+@dataclass(frozen=True, eq=False)
+class PersonalisedCounts:
+    """How often each pair of a reported level and a report was sent.
+
+    Counts of shards with different users add up: ``a + b`` is the counts of the union.
+
+    Parameters
+    ----------
+    mechanism : PersonalisedMechanism
+        That made them, of t levels.
+    levels : (R,) ndarray of int
+        Reported levels.
+    reports : (R, ...) ndarray
+        For categories, of the kind that the levels' ``checked_reports`` return.  For numbers (R, t): which output of
+        each level's table the report is, -1 for none; reports that are the same outputs everywhere are one.
+    counts : (R,) ndarray of int
+        Positive; the pairs are all different.
+
+    Raises
+    ------
+    InputError
+        Levels that there are not, levels, reports and counts of different numbers, or too many users.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> made = PersonalisedMechanism([categorical_grr(["yes", "no"], e) for e in (0.5, 1.0)], 0.3)
+    >>> monday = PersonalisedCounts.from_reports(made, PersonalisedReports(np.array([0, 1]), np.array([1, 1])))
+    >>> both = monday + monday
+    >>> both.levels, both.reports, both.counts, both.n_users
+    (array([0, 1]), array([1, 1]), array([2, 2]), 4)
+    """
+
+    mechanism: PersonalisedMechanism
+    levels: np.ndarray
+    reports: np.ndarray
+    counts: np.ndarray
+
+    def __post_init__(self) -> None:
+        levels = self.mechanism.checked_levels(self.levels)
+        if len(levels) != len(self.reports):
+            raise InputError(f"levels and reports must be as many, got {len(levels)} and {len(self.reports)}")
+        object.__setattr__(self, "levels", levels)
+        object.__setattr__(self, "counts", counts_of_rows(self.counts, len(levels)))
+
+    @classmethod
+    def from_reports(cls, mechanism: PersonalisedMechanism, sent: PersonalisedReports) -> Self:
+        """Count the pairs of reports, one pair for each user; O(N log N).
+
+        Raises InputError for levels or reports that the mechanism cannot make, or lists of different lengths.
+        """
+        levels = mechanism.checked_levels(sent.levels)
+        reports = _checked_reports(mechanism, sent.reports)
+        if len(levels) != len(reports):
+            raise InputError(f"levels and reports must be as many, got {len(levels)} and {len(reports)}")
+        _require_of_some_level(mechanism, levels, reports)
+        return cls(mechanism, *_counted(mechanism, levels, reports, np.ones(len(levels), dtype=np.int64)))
+
+    @property
+    def n_users(self) -> int:
+        """Number of users."""
+        return int(self.counts.sum())
+
+    @property
+    def level_counts(self) -> np.ndarray:
+        """(t,) how many users reported each level."""
+        return np.bincount(self.levels, self.counts, len(self.mechanism.levels))
+
+    def support_counts(self) -> np.ndarray:
+        """Return how many users (t, K) reported each level and a report that supports each category.
+
+        A table with as many outputs as categories is randomised response: a report supports itself.  Raises InputError
+        where `require_pure` does.
+        """
+        require_pure(self.mechanism)
+        first, many = self.mechanism.categorical[0], len(self.mechanism.levels)
+        size = len(first.categories)
+        if not isinstance(first, PureProtocol):
+            seen = np.bincount(self.levels * size + self.reports, self.counts, many * size)
+            return seen.reshape(many, size)
+        bits, rows = first.support(self.reports), np.arange(many)[:, None] == self.levels
+        return np.array([bit_sums(bits[row], self.counts[row].astype(np.float64))[:size] for row in rows])
+
+    def __add__(self, other: PersonalisedCounts) -> PersonalisedCounts:
+        """Return the counts of the union of two sets of users without a user in common."""
+        if not isinstance(other, PersonalisedCounts):
+            return NotImplemented
+        if not (self.mechanism is other.mechanism or _checksum(self) == _checksum(other)):
+            raise InputError(
+                f"counts can be added for the same mechanism only, got {self.mechanism!r} and {other.mechanism!r}"
+            )
+        joined = (np.concatenate([getattr(self, k), getattr(other, k)]) for k in ("levels", "reports", "counts"))
+        return PersonalisedCounts(self.mechanism, *_counted(self.mechanism, *joined))
+
+    def require_reports(self) -> None:
+        """Raise InputError if there are none."""
+        if not self.counts.size:
+            raise InputError("there must be at least one report, got none: there is nothing to estimate from")
+
+
+def require_pure(mechanism: PersonalisedMechanism) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probabilities p* and q* (t,) that a report of each level supports its own and another category.
+
+    Raises
+    ------
+    InputError
+        Levels that are neither pure protocols nor randomised response.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+    >>> require_pure(PersonalisedMechanism([optimised_unary("ab", e) for e in (1.0, 2.0)]))[0]
+    array([0.5, 0.5])
+    """
+    laws = [_support_law(level) for level in mechanism.levels]
+    return np.array([own for own, _ in laws]), np.array([other for _, other in laws])
+
+
+def _support_law(level: CategoricalMechanism | TabulatedMechanism) -> tuple[float, float]:
+    if isinstance(level, PureProtocol):
+        return level.own_support, level.other_support
+    if isinstance(level, CategoricalTable) and level.numerators.shape == (len(level.categories),) * 2:
+        own, others = np.diag(level.numerators), level.numerators[~np.eye(len(level.categories), dtype=bool)]
+        if (own == own[0]).all() and (others == others[0]).all() and own[0] > others[0]:
+            return float(level.probabilities[0, 0]), float(level.probabilities[0, 1])
+    raise InputError(
+        f"levels must be pure protocols or randomised response, got {level!r}: use personalised_mle or "
+        "personalised_distribution"
+    )
+
+
+def _checked_reports(mechanism: PersonalisedMechanism, reports: np.ndarray) -> np.ndarray:
+    if mechanism.tables:
+        given = numbers("reports", reports)
+        return np.stack([table.locate(given) for table in mechanism.tables], axis=1)
+    first = mechanism.categorical[0]
+    if isinstance(first, CategoricalTable):  # what it never makes, another level's table may
+        return report_numbers(reports, first.numerators.shape[1])
+    return first.checked_reports(reports)
+
+
+def _require_of_some_level(mechanism: PersonalisedMechanism, levels: np.ndarray, reports: np.ndarray) -> None:
+    """Raise InputError for a report that no level gives, or not its own where levels are reported in the clear."""
+    if mechanism.tables:
+        made = reports >= 0
+    elif isinstance(mechanism.categorical[0], CategoricalTable):
+        tables = [level for level in mechanism.categorical if isinstance(level, CategoricalTable)]
+        made = np.stack([table.numerators.max(axis=0)[reports] > 0 for table in tables], axis=1)
+    else:  # pure protocols of all levels make the same reports
+        return
+    if mechanism.level_epsilon is None:
+        _require_possible(made[np.arange(len(levels)), levels], "an output of its level's table")
+    else:
+        _require_possible(made.max(axis=1), "an output of some level's table")
+
+
+def _require_possible(possible: np.ndarray, what: str) -> None:
+    if not possible.all():
+        raise InputError(
+            f"every report must be {what}, got {np.count_nonzero(~possible)} that cannot be, "
+            f"the first in row {int(np.argmin(possible)) + 1}: another mechanism made it"
+        )
+
+
+def _counted(
+    mechanism: PersonalisedMechanism, levels: np.ndarray, reports: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the distinct pairs and their counts; a pair is a row of whole numbers."""
+    if not levels.size:
+        return levels, reports, counts
+    columns = reports.reshape(len(reports), -1)
+    least = -1 if columns.dtype != np.uint8 else 0
+    sizes = [len(mechanism.levels), *(int(column.max()) - least + 1 for column in columns.T)]
+    rows = np.concatenate([levels[:, None], columns.astype(np.int64) - least], axis=1)
+    distinct, total = count_rows(rows, sizes, counts)
+    found = (distinct[:, 1:].astype(np.int64) + least).astype(reports.dtype)
+    return distinct[:, 0].astype(np.int64), found.reshape(-1, *reports.shape[1:]), total
+
+
+def _checksum(counts: PersonalisedCounts) -> str:
+    return checksum(bundle_to_document(counts.mechanism))

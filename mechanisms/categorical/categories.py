@@ -1,0 +1,90 @@
+"""The values of a categorical attribute: labels, and the numbers that stand for them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError
+
+MAX_CATEGORIES = 2**20
+"""A report's support is looked up in rows of so many entries at most."""
+
+
+@dataclass(frozen=True)
+class Categories:
+    """The K values that an attribute may take, in a fixed order.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        At least two, all different, none empty or with a NUL. Numbers are taken by the text they print as.
+
+    Raises
+    ------
+    InputError
+        Fewer than two labels, an empty one, one with a NUL, or one that comes twice.
+
+    Example
+    -------
+    >>> Categories(["red", "green", "blue"]).codes(["blue", "red"])
+    array([2, 0])
+    """
+
+    labels: tuple[str, ...]
+
+    def __init__(self, labels: Sequence[object]) -> None:
+        names = tuple(map(str, labels))
+        if not 2 <= len(names) <= MAX_CATEGORIES:
+            raise InputError(f"there must be 2 to {MAX_CATEGORIES} categories, got {len(names)}")
+        if "" in names:
+            raise InputError(f"categories must not be empty text, got one in row {names.index('') + 1}: name it")
+        if any("\0" in name for name in names):  # numpy drops it at the end of a text
+            raise InputError("categories must not hold the character NUL, got one: rename it")
+        if len(set(names)) < len(names):
+            first = next(name for name, many in Counter(names).items() if many > 1)
+            raise InputError(f"categories must differ, got {first!r} twice")
+        object.__setattr__(self, "labels", names)
+
+    @classmethod
+    def of(cls, categories: "Categories | Sequence[object]") -> "Categories":
+        """Return categories as they are, or those of these labels."""
+        return categories if isinstance(categories, Categories) else cls(categories)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def codes(self, values: ArrayLike) -> np.ndarray:
+        """Return the position (N,) of each value among the labels, int64; O(N log K).
+
+        Raises InputError with the number of unknown values and the first of them.
+        """
+        given = np.asarray(values)
+        if given.ndim != 1:
+            raise InputError(f"values must be one-dimensional, got shape {given.shape}")
+        if not given.size:
+            return np.zeros(0, dtype=np.int64)
+        distinct, which = np.unique(given.astype(np.str_), return_inverse=True)
+        names = np.array(self.labels)
+        order = np.argsort(names)
+        place = np.minimum(np.searchsorted(names, distinct, sorter=order), len(self) - 1)
+        known = names[order[place]] == distinct
+        if not known.all():
+            bad = ~known[which]
+            first = int(np.argmax(bad))
+            raise InputError(
+                f"values must be among the {len(self)} categories, got {int(bad.sum())} that are not, "
+                f"the first {str(distinct[which[first]])!r} in row {first + 1}: correct them, or declare the category"
+            )
+        return order[place][which]
+
+    def checked_codes(self, codes: ArrayLike) -> np.ndarray:
+        """Return positions (N,) as int64, or raise InputError for numbers that are no positions."""
+        given = np.asarray(codes)
+        if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer):
+            raise InputError(f"codes must be one-dimensional integers, got shape {given.shape} of {given.dtype}")
+        if given.size and not (given.min() >= 0 and given.max() < len(self)):
+            raise InputError(f"codes must lie in 0..{len(self) - 1}, got {int(given.min())} to {int(given.max())}")
+        return given.astype(np.int64)

@@ -1,0 +1,170 @@
+"""What a mechanism for categories is: a table, or a structure whose table would be too large to write down."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..budget import check_epsilon
+from ..documents.exact_mechanism import ExactMechanism
+from ..documents.table import as_number, as_object, provenance_from_document, provenance_to_document, require_keys
+from ..errors import InputError, TableError
+from ..laws.law import Words
+from ..table.exact_sampling import random_words
+from ..table.provenance import Provenance
+from .categories import Categories
+
+NOT_THE_LAW = ("epsilon", "provenance")
+"""What a mechanism says of itself; two that differ in nothing else make the same reports alike."""
+
+
+@dataclass(frozen=True, eq=False)
+class CategoricalMechanism(ExactMechanism):
+    """A randomizer of one of K categories, the conditional law of a report given the category.
+
+    Whatever its structure, the law is exact: probabilities are ratios of whole numbers, so that `failures` proves
+    privacy by whole numbers, and reports are drawn by whole numbers.
+
+    Parameters
+    ----------
+    categories : Categories
+    epsilon : float
+        The privacy budget that it claims to keep.
+    provenance : Provenance
+    """
+
+    categories: Categories
+    epsilon: float
+    provenance: Provenance
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.categories, Categories):
+            object.__setattr__(self, "categories", Categories(self.categories))
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        if not isinstance(self.provenance, Provenance):
+            raise InputError(f"provenance must be a Provenance, got {self.provenance!r}")
+
+    def __repr__(self) -> str:
+        name, method = type(self).__name__, self.provenance.method
+        return f"{name}({method!r}, epsilon={self.epsilon:g}, categories={len(self.categories)})"
+
+    def sample(self, values: ArrayLike, rng: np.random.Generator | None = None) -> np.ndarray:
+        """Draw one report for each value: by the operating system's generator, or as a simulation.
+
+        Parameters
+        ----------
+        values : (N,) array_like of str
+            Labels; numbers are taken by the text they print as.
+        rng : numpy.random.Generator, optional
+            For simulations only: whoever knows its seed can undo the noise.
+
+        Returns
+        -------
+        (N, ...) ndarray
+            Reports, of the kind that `checked_reports` describes.
+
+        Raises
+        ------
+        InputError
+            Unknown categories, with their count and the first; an rng of another kind.
+        """
+        return self.draw(self.categories.codes(values), random_words(rng))
+
+    def sample_codes(self, codes: ArrayLike, rng: np.random.Generator | None = None) -> np.ndarray:
+        """Draw reports as `sample` does, for values that are given by their positions among the categories."""
+        return self.draw(self.categories.checked_codes(codes), random_words(rng))
+
+    @abstractmethod
+    def draw(self, codes: np.ndarray, words: Words) -> np.ndarray:
+        """Draw one report for each code (N,) that is known to be valid."""
+
+    @abstractmethod
+    def pmf(self, reports: ArrayLike) -> np.ndarray:
+        """Return the probability of each report under each category (N, K)."""
+
+    @abstractmethod
+    def all_reports(self) -> np.ndarray:
+        """Return every report there is; InputError where there are more than a million."""
+
+    def same_law(self, other: CategoricalMechanism) -> bool:
+        """Whether the other one makes the same reports with the same probabilities, whatever both say of themselves."""
+        if self is other:
+            return True
+        if type(self) is not type(other) or self.categories != other.categories:
+            return False
+        names = [field.name for field in fields(self) if field.name not in ("categories", *NOT_THE_LAW)]
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+
+    def members(self) -> dict[str, Any]:
+        origin = provenance_to_document(self.provenance)
+        return {"categories": list(self.categories.labels), "epsilon": self.epsilon, "provenance": origin}
+
+
+def shared_members(members: Mapping[str, Any], own: tuple[str, ...]) -> tuple[Categories, float, Provenance]:
+    """Return what the documents of all kinds have in common, or raise TableError or InputError.
+
+    Parameters
+    ----------
+    members : mapping
+        Of a document, without its format, kind and checksum.
+    own : tuple of str
+        The members that this kind has besides.
+    """
+    require_keys("the mechanism", members, ("categories", "epsilon", "provenance", *own))
+    labels = members["categories"]
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise TableError("categories must be a list of texts")
+    origin = provenance_from_document(as_object("provenance", members["provenance"]))
+    return Categories(labels), as_number("epsilon", members["epsilon"]), origin
+
+
+def whole_number(name: str, value: object) -> int:
+    """Return the value if it is a whole number of a document, or raise TableError."""
+    if type(value) is not int:
+        raise TableError(f"{name} must be a whole number, got {value!r:.40}")
+    return value
+
+
+class PureProtocol(CategoricalMechanism):
+    """A mechanism whose reports support a set of categories and say nothing more.
+
+    A report supports a user's own category with probability p*, any other one with q*, and is `support_ratio` times
+    as likely under each category that it supports as under each that it does not.
+
+    Source: Wang, Blocki, Li and Jha (2017), "Locally differentially private protocols for frequency estimation",
+    section 3.
+    """
+
+    @property
+    @abstractmethod
+    def own_support(self) -> float:
+        """p*, the probability that a report supports its user's category."""
+
+    @property
+    @abstractmethod
+    def other_support(self) -> float:
+        """q*, the probability that it supports any one other category."""
+
+    @property
+    @abstractmethod
+    def support_ratio(self) -> float:
+        """How many times likelier a report is under a category that it supports."""
+
+    @abstractmethod
+    def support(self, reports: np.ndarray) -> np.ndarray:
+        """Return the categories that each report supports as bits (N, ceil(K / 8)) uint8, the first highest."""
+
+    def frequency_variance(self, frequency: float | np.ndarray = 0.0) -> float | np.ndarray:
+        """Return the variance of one user's share in the unbiased estimate of a frequency that is f among the users.
+
+        (f p* (1 - p*) + (1 - f) q* (1 - q*)) / (p* - q*)^2; over n users it is divided by n.
+
+        Source: Wang et al. (2017), equation (3), given the users' data.
+        """
+        p, q = self.own_support, self.other_support
+        return (frequency * p * (1 - p) + (1 - frequency) * q * (1 - q)) / (p - q) ** 2

@@ -1,0 +1,138 @@
+"""A privacy budget that can be spent once, and only on a table that keeps within it."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from threading import Lock
+from typing import NoReturn
+
+from ..budget import check_epsilon
+from ..errors import InputError, TableError
+from ..exactness.verification import require_proved
+from ..table.table import TabulatedMechanism
+
+TABLES_REMEMBERED = 8
+"""Proved tables kept in mind: a protocol asks thousands of clients about one or two."""
+
+
+class BudgetToken:
+    """One client's whole budget, or that of each client of a cohort that reports together.
+
+    A report must be paid for with `spend`, which works once: a second call raises, whatever it is for. Two
+    threads cannot spend the same token, and a token cannot be copied or pickled, since a copy would be a second
+    budget. A forked process has copies of everything: there a token refuses, spent or not, and the process that
+    made it keeps it.
+
+    Parameters
+    ----------
+    epsilon : float
+        The budget.
+    owner : str
+        Whose it is, for messages.
+
+    Raises
+    ------
+    InputError
+        An epsilon that is not usable.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import duchi, make_exact
+    >>> token = BudgetToken(1.0)
+    >>> token.spend(make_exact(duchi([0, 1], 1.0)).mechanism)
+    >>> token.is_spent
+    True
+    """
+
+    __slots__ = ("_epsilon", "_home", "_lock", "_owner")
+
+    def __init__(self, epsilon: float, *, owner: str = "this client") -> None:
+        self._epsilon = check_epsilon(epsilon)
+        self._owner = owner
+        self._lock = Lock()
+        self._home = _this_process()
+
+    @property
+    def epsilon(self) -> float:
+        """The budget that there is, or was."""
+        return self._epsilon
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing is left."""
+        return self._lock.locked()
+
+    def spend(self, mechanism: TabulatedMechanism) -> None:
+        """Pay for one report through a table.
+
+        Parameters
+        ----------
+        mechanism : TabulatedMechanism
+            Exact; that it keeps what it claims, and within the budget, is proved by whole numbers.
+
+        Raises
+        ------
+        InputError
+            The table is not proved to keep within the budget (nothing is spent), the budget was spent before, or the
+            process is a fork of the one that holds it.
+        """
+        if fault := unproved(mechanism, self._epsilon):
+            raise InputError(
+                f"a table must keep within the budget of {self._owner}, epsilon {self._epsilon:g}: {fault}"
+            )
+        self._take()
+
+    def pass_on(self, heirs: int) -> tuple[BudgetToken, ...]:
+        """Spend the token of a cohort by handing its budget to so many cohorts with different clients in them.
+
+        Each client still has one budget: it is in one of the new cohorts, and the old one can report no more.
+        """
+        self._take()
+        return tuple(BudgetToken(self._epsilon, owner=self._owner) for _ in range(heirs))
+
+    def _take(self) -> None:
+        if self._home != _this_process():
+            raise InputError(
+                f"the budget of {self._owner}, epsilon {self._epsilon:g}, must be spent in the process that holds it, "
+                "got a use in a forked one, whose copy would be a second budget: report before forking, or not there"
+            )
+        if not self._lock.acquire(blocking=False):
+            raise InputError(
+                f"the budget of {self._owner}, epsilon {self._epsilon:g}, must be spent once only, "
+                "got a second use: it has reported, or handed its budget on"
+            )
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise InputError("a budget token must not be copied or pickled, as a copy would be a second budget")
+
+    def __getstate__(self) -> NoReturn:
+        self.__reduce_ex__(0)
+
+
+_forks = 0
+"""How many forks lie between this process and the first one: unlike a process number, it is never used again."""
+
+
+def _this_process() -> tuple[int, int]:
+    return os.getpid(), _forks
+
+
+def _note_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(after_in_child=_note_fork)
+
+
+@lru_cache(maxsize=TABLES_REMEMBERED)
+def unproved(mechanism: TabulatedMechanism, epsilon: float) -> str:
+    """Say why a table is not proved to keep its promise and this budget, once for all clients asked; "" if it is."""
+    try:
+        require_proved(mechanism)
+        require_proved(mechanism, epsilon=epsilon)
+    except TableError as error:
+        return str(error)
+    return ""

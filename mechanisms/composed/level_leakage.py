@@ -1,0 +1,86 @@
+"""How much a report says about the privacy level that its user chose, whatever the value is."""
+
+import math
+from collections.abc import Sequence
+from itertools import permutations
+from typing import TypeVar
+
+import numpy as np
+
+from ..categorical.local_hashing import LocalHashing
+from ..categorical.mechanism import CategoricalMechanism
+from ..categorical.table import CategoricalTable
+from ..categorical.unary_encoding import UnaryEncoding
+from ..errors import InputError
+from ..table.table import TabulatedMechanism
+
+Kind = TypeVar("Kind")
+
+
+def report_leakage(levels: Sequence[CategoricalMechanism | TabulatedMechanism]) -> float:
+    """Return the largest log-ratio of two levels' probabilities of a report of the same value.
+
+    max over i, i', x, y of log(Pr(y | x, i) / Pr(y | x, i')): by bits for unary encodings, by numerators for tables
+    and hashing.  Tables of numbers whose outputs are not the same, or whose law within outputs differs between
+    rows, are taken to tell levels apart for certain.
+
+    Parameters
+    ----------
+    levels : sequence of mechanisms of one kind
+        As `PersonalisedMechanism` has them.
+
+    Raises
+    ------
+    InputError
+        A kind of mechanism that this has no rule for.
+
+    Example
+    -------
+    >>> from ..categorical.unary_encoding import basic_rappor
+    >>> round(report_leakage([basic_rappor(["a", "b"], 0.5), basic_rappor(["a", "b"], 1.0)]), 4)
+    0.2963
+    """
+    if tables := _those(TabulatedMechanism, levels):
+        return _of_tables(tables)
+    if encodings := _those(UnaryEncoding, levels):
+        return _of_encodings(encodings)
+    if categorical := _those(CategoricalTable, levels):
+        laws = [level.probabilities for level in categorical]
+    elif hashing := _those(LocalHashing, levels):
+        laws = [np.array([level.own_support, (1.0 - level.own_support) / (level.n_values - 1)]) for level in hashing]
+    else:
+        raise InputError(f"levels must be tables, unary encodings or local hashing, got {levels[0]!r}")
+    return max(_largest(laws[i], laws[k]) for i, k in _pairs(levels))
+
+
+def _of_encodings(levels: Sequence[UnaryEncoding]) -> float:
+    """Bits are independent, so that the largest ratio is that of the own bit times those of all others."""
+    own = np.array([(level.own_support, 1.0 - level.own_support) for level in levels])
+    other = np.array([(level.other_support, 1.0 - level.other_support) for level in levels])
+    others = len(levels[0].categories) - 1
+    return max(_largest(own[i], own[k]) + others * _largest(other[i], other[k]) for i, k in _pairs(levels))
+
+
+def _of_tables(levels: Sequence[TabulatedMechanism]) -> float:
+    first = levels[0]
+    for other in levels[1:]:
+        same = (np.array_equal(getattr(first, name), getattr(other, name)) for name in ("knots", "low", "high"))
+        if not all(same) or first.within.kind != "uniform" or other.within.kind != "uniform":
+            return math.inf
+    return max(_largest(levels[i].probabilities, levels[k].probabilities) for i, k in _pairs(levels))
+
+
+def _those(kind: type[Kind], levels: Sequence[object]) -> list[Kind]:
+    return [level for level in levels if isinstance(level, kind)]
+
+
+def _pairs(levels: Sequence[object]) -> list[tuple[int, int]]:
+    return list(permutations(range(len(levels)), 2))
+
+
+def _largest(law: np.ndarray, other: np.ndarray) -> float:
+    """Largest log-ratio of the two, entry by entry, where the first is possible."""
+    possible = law > 0
+    if (other[possible] == 0).any():
+        return math.inf
+    return float(np.log(law[possible] / other[possible]).max())

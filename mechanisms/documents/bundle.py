@@ -1,0 +1,54 @@
+"""What can be written as one document with one checksum, whatever it is made of."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any, ClassVar, Self
+
+from ..errors import TableError
+from ..table.table import TabulatedMechanism
+
+Nested = Callable[[Any], Any]
+"""Turns the document of a member, a table or a bundle, into what it stands for."""
+
+
+class Bundle(ABC):
+    """A mechanism that is more than one numeric table: a structure, or several mechanisms that belong together.
+
+    All in it is exact: there are no bundles in doubles, so that what is not broken is proved.
+    """
+
+    kind: ClassVar[str]
+    """The name of its kind in a file; a class that has one is final."""
+
+    def __init_subclass__(cls) -> None:
+        if final := [base.__name__ for base in cls.__mro__[1:] if "kind" in vars(base)]:
+            raise TypeError(f"{final[0]} is final: a subclass could draw by other numbers than those that are proved")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are checked and read-only as the mechanism is."""
+        return type(self), tuple(getattr(self, each.name) for each in fields(self))  # pyright: ignore[reportArgumentType] -- kinds are dataclasses
+
+    @abstractmethod
+    def members(self) -> dict[str, Any]:
+        """Return the members of its document: JSON values, numpy arrays, tables and bundles."""
+
+    @classmethod
+    @abstractmethod
+    def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
+        """Return the mechanism of a document, or raise TableError or InputError at its first fault."""
+
+    @abstractmethod
+    def failures(self) -> tuple[str, ...]:
+        """Return what breaks the promise of privacy, recomputed from the numbers by whole-number arithmetic."""
+
+    def require_private(self) -> None:
+        """Raise TableError with the first failure, if there is one."""
+        if failures := self.failures():
+            raise TableError(failures[0])
+
+
+def require_exact(what: str, table: TabulatedMechanism) -> None:
+    """Raise TableError for a table in doubles; `what` says which member of a bundle it is."""
+    if not table.exact:
+        raise TableError(f"{what} must be exact, got {table!r} in doubles: make it exact with make_exact")

@@ -1,0 +1,5 @@
+"""What a table may claim: `verify` judges, `prove` proves by integers, `make_exact` makes a table that can be proved.
+
+It asks no table how it was made, and whoever hands out, writes or loads a table comes in. A new condition goes into
+`verification` for tables in doubles and into `proof` for exact ones, with a table that breaks it alone as its test.
+"""

@@ -1,0 +1,57 @@
+"""The piecewise mechanism (PM): a window around the value, on a bounded output range."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..budget import check_epsilon
+from ..table.table import TabulatedMechanism
+from .ptt import ptt_variance, window_table
+from .unit_domain import UnitDomain
+
+
+def piecewise(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
+    r"""Return the piecewise mechanism: the type I window with eta = 1 + e^(epsilon / 2).
+
+    With s = e^(epsilon / 2) the centre is s t / (s - 1), the half-width 1 / (s - 1), the range
+    +-(s + 1) / (s - 1).
+
+    Parameters
+    ----------
+    knots : (n,) array_like
+        Input values in the user's units.
+    epsilon : float
+
+    Raises
+    ------
+    InputError
+        Knots or epsilon that are not usable.
+
+    Source
+    ------
+    Wang et al. (2019), algorithm 2.
+
+    Example
+    -------
+    >>> piecewise([-1, 0, 1], 1.0).var([1.0]).round(4)
+    array([5.2236])
+    """
+    domain = UnitDomain.of(knots, epsilon)
+    return window_table(domain, piecewise_eta(domain.inner), "piecewise", {"unbiased": True})
+
+
+def piecewise_eta(epsilon: float) -> float:
+    """Return 1 + e^(epsilon / 2)."""
+    return 1 + math.exp(epsilon / 2)
+
+
+def piecewise_variance(x: ArrayLike, epsilon: float) -> np.ndarray:
+    """Return x^2 / (s - 1) + (s + 3) / (3 (s - 1)^2), the variance of a report on x in [-1, 1].
+
+    Example
+    -------
+    >>> piecewise_variance(1.0, 2.0).round(4).item()
+    1.2276
+    """
+    return ptt_variance(x, epsilon, piecewise_eta(check_epsilon(epsilon)))

@@ -1,0 +1,171 @@
+"""Bundles on disk (optldp-bundle/1): JSON with one checksum over all members; docs/bundle-format.md."""
+
+import io
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ..categorical.local_hashing import LocalHashing
+from ..categorical.table import CategoricalTable
+from ..categorical.unary_encoding import UnaryEncoding
+from ..composed.attributes import AttributeSampling
+from ..composed.personalised import PersonalisedMechanism
+from ..documents.bundle import Bundle
+from ..documents.table import EXACT_FORMAT, FORMAT, document_to_table, table_to_document
+from ..errors import InputError, TableError
+from ..exactness.verification import require_usable
+from ..key_value.response import KeyValueResponse
+from ..key_value.unary import KeyValueUnary
+from ..table.table import TabulatedMechanism
+from .atomic_write import replacing
+from .checksum import checksum
+from .json_text import from_json, to_json
+from .table_file import checked_table, stream_table
+from .untrusted_file import json_content, one_line, opened, starts_zip
+
+BUNDLE_FORMAT = "optldp-bundle/1"
+
+KINDS: dict[str, type[Bundle]] = {
+    kind.kind: kind
+    for kind in (
+        CategoricalTable,
+        UnaryEncoding,
+        LocalHashing,
+        PersonalisedMechanism,
+        KeyValueUnary,
+        KeyValueResponse,
+        AttributeSampling,
+    )
+}
+"""Every kind of bundle by its name: adding one is a file of its own and a place here."""
+
+
+def save_bundle(bundle: Bundle, path: str | os.PathLike[str]) -> None:
+    """Verify a bundle and write it whole; one that does not keep its promise is never written.
+
+    Raises
+    ------
+    TableError
+        It fails its own check of privacy.
+    InputError
+        A suffix other than ".json", or a place that cannot be written; nothing is left behind.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> from ..categorical.table import categorical_grr
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_bundle(categorical_grr(["yes", "no"], 1.0), Path(folder, "answer.json"))
+    ...     load_mechanism(Path(folder, "answer.json"))
+    CategoricalTable('grr', epsilon=1, categories=2)
+    """
+    target = Path(path)
+    if target.suffix.lower() != ".json":
+        raise InputError(f"a bundle's file must end in .json, got {str(target)!r}")
+    bundle.require_private()
+    document = bundle_to_document(bundle)
+    document["checksum"] = checksum(document)
+    with replacing(target) as temporary:
+        temporary.write_text(to_json(document))
+
+
+def load_mechanism(path: str | os.PathLike[str], *, allow_unproved: bool = False) -> TabulatedMechanism | Bundle:
+    """Read a table or a bundle, check its format and checksum, and prove its promise by whole numbers.
+
+    Parameters
+    ----------
+    path : path
+    allow_unproved : bool
+        For research: accept a table in doubles too, as `load_table` does. There are no bundles in doubles.
+
+    Raises
+    ------
+    TableError
+        Neither, truncated, of another version, altered, not proved or broken; the message says what and where.
+    InputError
+        A file that cannot be read.
+    """
+    mechanism = read_unverified_mechanism(path)
+    try:
+        if isinstance(mechanism, Bundle):
+            mechanism.require_private()
+        else:
+            require_usable(mechanism, allow_unproved=allow_unproved)
+    except TableError as error:
+        raise TableError(f"mechanism {str(path)!r} refused: {error}") from None
+    return mechanism
+
+
+def read_unverified_mechanism(path: str | os.PathLike[str]) -> TabulatedMechanism | Bundle:
+    """Read a table or a bundle as `load_mechanism` does, but leave privacy to the caller: for auditors.
+
+    Raises
+    ------
+    TableError
+        Neither, truncated, of another version, or altered.
+    InputError
+        A file that cannot be read.
+    """
+    with opened(path, "mechanism") as stream:
+        try:
+            return stream_mechanism(stream)
+        except TableError as error:
+            raise TableError(f"mechanism {str(path)!r} refused: {error}") from None
+
+
+def parse_mechanism(content: bytes) -> TabulatedMechanism | Bundle:
+    """Return the table or bundle in a file's bytes, not verified; TableError for anything else."""
+    return stream_mechanism(io.BytesIO(content))
+
+
+def stream_mechanism(stream: BinaryIO) -> TabulatedMechanism | Bundle:
+    """Return the table or bundle in an open file as `parse_mechanism` does."""
+    if starts_zip(stream):
+        return stream_table(stream)
+    try:
+        document = from_json(json_content(stream))
+        if not isinstance(document, dict) or document.get("format") != BUNDLE_FORMAT:
+            return checked_table(document)
+        bundle = document_to_mechanism({k: v for k, v in document.items() if k != "checksum"})
+        found = checksum(document)
+    except (InputError, TableError) as error:
+        raise TableError(one_line(error)) from None
+    except RecursionError:
+        raise TableError("the document must not be nested deeper than a bundle is") from None
+    if document.get("checksum") != found:
+        raise TableError(f"checksum must be {found}, got {document.get('checksum')!r:.80}: the file was altered")
+    return bundle
+
+
+def bundle_to_document(bundle: Bundle) -> dict[str, Any]:
+    """Return the document of a bundle, without a checksum; its members' documents have none either."""
+    return {"format": BUNDLE_FORMAT, "kind": bundle.kind, **{k: _plain(v) for k, v in bundle.members().items()}}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Bundle):
+        return bundle_to_document(value)
+    if isinstance(value, TabulatedMechanism):
+        return table_to_document(value)
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    return value
+
+
+def document_to_mechanism(document: Any) -> TabulatedMechanism | Bundle:
+    """Return the table or bundle of a document without a checksum; TableError or InputError at its first fault."""
+    if not isinstance(document, Mapping):
+        raise TableError(f"a mechanism must be an object, got {type(document).__name__}")
+    if "checksum" in document:
+        raise TableError("a member must have no checksum of its own, got one: the whole document's covers it")
+    kind = document.get("format")
+    if kind in (FORMAT, EXACT_FORMAT):
+        return document_to_table(document)
+    if kind != BUNDLE_FORMAT:
+        raise TableError(f"format must be {BUNDLE_FORMAT!r}, got {kind!r:.60}: another optldp wrote it")
+    name = document.get("kind")
+    if not isinstance(name, str) or name not in KINDS:
+        raise TableError(f"kind must be one of {', '.join(KINDS)}, got {name!r:.60}")
+    members = {k: v for k, v in document.items() if k not in ("format", "kind")}
+    return KINDS[name].from_members(members, document_to_mechanism)

@@ -1,0 +1,247 @@
+"""What every user has spent, and the reports already given: a second report costs budget, a repeated one nothing.
+
+The file holds no user names and no values: both are stored as HMAC-SHA-256 under a key that the ledger's owner keeps
+elsewhere. What is stored in plain are reports, which are private by themselves, epsilons and the budget.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..client.sampler import Sampler
+from ..errors import BudgetError, InputError
+from .book import LedgerBook
+from .file import create_ledger_file, ledger_transaction
+from .kinds import Bookable, booked
+from .record import Record
+from .seals import checked_key
+from .user_name import user_name
+
+
+class Ledger:
+    """A file of budgets spent and reports given, for any number of threads and processes of one machine.
+
+    Epsilons of different reports of a user add up (basic composition), as exact fractions. The same user's same value
+    under the same mechanism gets the same report again, at no cost; so a change of the report tells that the value has
+    changed, which this ledger does not hide.
+
+    Spending and drawing are one call, `report`: it reads, draws and writes in one transaction of SQLite, and a report
+    that it returns is on disk, as it would be found after a power loss. A call that fails has booked nothing or, if it
+    was interrupted after the commit, has booked a report that the next call returns for free.
+
+    The file must exist: `Ledger.create` makes it, once. Every record and the file as a whole are sealed under the key,
+    so that whoever lacks the key cannot change, add, remove, move or roll back records unseen. A user's own records are
+    checked with every call, all of them by `check`. **An old copy of the whole file is as good as the file was then**:
+    nothing in it can tell. This object refuses one that replaces the file during its life; across lives, keep `mark`
+    elsewhere and hand it in when opening.
+
+    Parameters
+    ----------
+    path : path
+        A ledger's file, on a disk of this machine (locks of network folders are not to be relied on) and in a folder
+        that others cannot write to.
+    key : bytes
+        The one it was made with; whoever has key and file can test guesses of users and values.
+    budget : float
+        The one it was made with, for ever: larger ones would break what users were promised.
+    mark : str, optional
+        From `mark`, kept elsewhere: refuse a file that is older, or of another history.
+
+    Raises
+    ------
+    InputError
+        No file, a file that is not a ledger of this key and budget, or one that was altered.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> from ..families.grr import grr
+    >>> from ..exactness.make_exact import make_exact
+    >>> table = make_exact(grr([0, 1], 1.0)).mechanism
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = Ledger.create(Path(folder, "people.ledger"), bytes(range(32)), 1.5)
+    ...     first = ledger.report(table, "ann", 1.0)
+    ...     ledger.report(table, "ann", 1.0) == first, ledger.spent("ann")
+    (True, 1.0)
+    """
+
+    def __init__(self, path: str | os.PathLike[str], key: bytes, budget: float, *, mark: str | None = None) -> None:
+        self._path = _absolute(path)
+        self._key = checked_key(key)
+        self._budget = _checked_budget(budget)
+        self._seen = mark
+        with self._transaction(writes=False):
+            pass
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], key: bytes, budget: float) -> Ledger:
+        """Make the file of a new ledger, readable by its owner alone, and return the ledger.
+
+        Parameters
+        ----------
+        path : path
+            Where no file is yet: a ledger is never replaced.
+        key : bytes
+            At least 32, such as from `new_ledger_key`; keep it elsewhere.
+        budget : float
+            Largest sum of epsilons per user.
+
+        Raises
+        ------
+        InputError
+            A key, budget or path that is not usable; nothing is left behind.
+        """
+        create_ledger_file(_absolute(path), checked_key(key), _checked_budget(budget))
+        return cls(path, key, budget)
+
+    def __repr__(self) -> str:
+        return f"Ledger({str(self._path)!r}, budget={self._budget:g})"
+
+    @property
+    def path(self) -> Path:
+        """Where the file is, whatever the working folder becomes."""
+        return self._path
+
+    @property
+    def budget(self) -> float:
+        """Largest sum of epsilons per user."""
+        return self._budget
+
+    def spent(self, user: str) -> float:
+        """Return the sum of epsilons that a user has spent, rounded up if it is no double."""
+        name = user_name(user)
+        with self._transaction(writes=False) as book:
+            return _at_least(_total(book.records(book.seals.digest("user", name))))
+
+    def report(
+        self,
+        mechanism: Sampler | Bookable,
+        user: str,
+        value: float | np.number | str | Mapping[str, float],
+        *,
+        fresh: bool = False,
+    ) -> Any:
+        """Return the user's report on a value: the one already given, or a new one if the budget allows it.
+
+        Parameters
+        ----------
+        mechanism : Sampler, TabulatedMechanism, CategoricalMechanism, KeyValueMechanism or AttributeSampling
+            Exact and private, which is proved here; not a simulation.
+        user : str
+            Any name; only its keyed digest is stored. Names are compared in Unicode's form NFC, in which an accented
+            letter is the same however it was typed; case, spaces and invisible characters tell names apart.
+        value : float, str or mapping
+            In the table's domain, or a category; for pairs a number for each key that the user holds, for attributes
+            one for each. Only its keyed digest, together with user and mechanism, is stored.
+        fresh : bool
+            Draw a new report even where one was given; it costs epsilon again, and is the one repeated from then on.
+
+        Returns
+        -------
+        float, int, ndarray or mapping
+            As the mechanism's `sample` gives it for one user; of attributes a number each, NaN where none was drawn.
+
+        Raises
+        ------
+        BudgetError
+            A new report would exceed the user's budget; nothing is drawn.
+        TableError
+            A mechanism that is not exact, or not proved to be private.
+        InputError
+            A value or name that is not usable (the message does not show it), a simulated sampler, a file that was
+            altered or replaced by an older one, or that cannot be written.
+        """
+        source, name = booked(mechanism), user_name(user)
+        content = source.content(value)
+        with self._transaction(writes=True) as book:
+            person = book.seals.digest("user", name)
+            given = book.seals.digest("value", person, source.checksum, content)
+            mine = book.records(person)
+            known = [record.report for record in mine if record.given == given]
+            if fresh or not known:
+                _require_budget(book.head.budget, [*mine], source.epsilon)
+                known = [source.draw(content)]
+                book.append(person, given, source.epsilon, known[0])
+        return source.read(known[-1])  # on disk by now
+
+    def mark(self) -> str:
+        """Return a short text that tells this ledger, as it is now, from all older copies and other histories of it.
+
+        Kept where whoever could restore an old copy cannot write, it shows that one was restored: see `Ledger`.
+        """
+        with self._transaction(writes=False) as book:
+            return book.mark()
+
+    def check(self) -> int:
+        """Check every record and that none is missing, and return how many reports were booked; linear in them.
+
+        Raises InputError for the first thing that was altered.
+        """
+        with self._transaction(writes=False) as book:
+            book.check()
+            return book.head.reports
+
+    @contextmanager
+    def _transaction(self, *, writes: bool) -> Iterator[LedgerBook]:
+        """A transaction on a file that is this ledger's, and no older than what this object has seen of it."""
+        with ledger_transaction(self._path, self._key, writes=writes) as book:
+            if book.head.budget != self._budget:
+                raise InputError(
+                    f"the ledger {str(self._path)!r} must be opened with the budget that it was made with, "
+                    f"{book.head.budget:g}, got {self._budget:g}"
+                )
+            if self._seen is not None:
+                book.require_mark(self._seen)
+            yield book
+            mark = book.mark()
+        self._seen = mark  # not before the commit
+
+
+def _total(records: Iterable[Record]) -> Fraction:
+    return sum((Fraction(record.epsilon) for record in records), Fraction(0))
+
+
+def _require_budget(budget: float, records: list[Record], epsilon: float) -> None:
+    """Raise BudgetError if one more report would cost more than there is left."""
+    spent = _total(records) + Fraction(epsilon)
+    if spent > Fraction(budget):
+        raise BudgetError(
+            f"a user's epsilons must sum to at most {budget!r}, got {_at_least(spent)!r} with this report: "
+            "repeat the report already given, or stop"
+        )
+
+
+def _at_least(exact: Fraction) -> float:
+    """The smallest double that is not below."""
+    nearest = float(exact)
+    return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
+
+
+def _checked_budget(budget: object) -> float:
+    if isinstance(budget, int | float) and not isinstance(budget, bool):
+        try:
+            number = float(budget)
+        except OverflowError:
+            number = math.inf
+        if 0 < number < math.inf and number == budget:
+            return number
+    raise InputError(f"the budget must be positive and finite, and a double, got {budget!r:.60}")
+
+
+def _absolute(path: str | os.PathLike[str]) -> Path:
+    try:
+        text = os.path.abspath(os.fspath(path))
+        os.fsencode(text)
+    except (TypeError, ValueError):  # half a surrogate pair is a ValueError
+        text = "\0"
+    if not isinstance(text, str) or "\0" in text:
+        raise InputError("the ledger's path must be Unicode text without NUL, got something else")
+    return Path(text)

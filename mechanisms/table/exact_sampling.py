@@ -1,0 +1,100 @@
+"""Drawing reports by whole numbers: random words of 64 bits in, no rejection, every comparison one of integers.
+
+Two words decide on knot and output, whatever the value is; how many more a report takes depends on the report alone.
+"""
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError, TableError
+from ..integers.numerators import DENOMINATOR
+from ..laws.drawing import invert_rows
+from ..laws.law import RowFreeLaw, WithinCell, Words
+
+
+def random_words(rng: np.random.Generator | None) -> Words:
+    """Return a source of random 64-bit words: the operating system's generator, or a simulation's.
+
+    Raises InputError for an rng of another kind.
+
+    Example
+    -------
+    >>> random_words(None)(3).dtype, random_words(np.random.default_rng(1))(2).size
+    (dtype('uint64'), 2)
+    """
+    if rng is None:
+        return lambda size: np.frombuffer(os.urandom(8 * size), dtype=np.uint64)
+    if not isinstance(rng, np.random.Generator):
+        raise InputError(f"rng must be a numpy.random.Generator, got {rng!r}: leave it out, or simulate with one")
+    return lambda size: rng.integers(0, 2**64 - 1, size, dtype=np.uint64, endpoint=True)
+
+
+def draw53(words: Words, size: int) -> np.ndarray:
+    """Return (size,) whole numbers of 53 random bits, int64: the upper bits of as many words."""
+    return (words(size) >> np.uint64(11)).astype(np.int64)
+
+
+def ordered_bits(values: np.ndarray) -> np.ndarray:
+    """Return 64-bit integers in the order of the doubles, -0 being 0, so that comparing values compares integers.
+
+    Example
+    -------
+    >>> bool(np.all(np.diff(ordered_bits(np.array([-2.5, -1e-300, 0.0, 1e-300, 3.0]))) > 0))
+    True
+    """
+    bits = (values + 0.0).view(np.int64)
+    return bits ^ ((bits >> 63) & np.int64(2**63 - 1))
+
+
+@dataclass(frozen=True, eq=False)
+class ExactLaw:
+    """An exact table made ready to draw from.
+
+    Attributes
+    ----------
+    knots, low, high : ndarray
+        Those of the table.
+    cumulative : (n, m) ndarray of int64
+        Running sums of the numerators of each row; the last is 2^53.
+    within : RowFreeLaw
+    knot_bits : (n,) ndarray of int64
+        `ordered_bits` of the knots.
+    """
+
+    knots: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    cumulative: np.ndarray
+    within: RowFreeLaw
+    knot_bits: np.ndarray
+
+    @classmethod
+    def of(
+        cls, knots: np.ndarray, low: np.ndarray, high: np.ndarray, numerators: np.ndarray, within: WithinCell
+    ) -> "ExactLaw":
+        """Prepare the running sums and the knots' bits; TableError for a law that differs between rows."""
+        if not isinstance(within, RowFreeLaw):
+            raise TableError(f"an exact table's law within outputs must be the same for all rows, got {within.kind}")
+        cumulative, bits = np.cumsum(numerators, axis=1), ordered_bits(knots)
+        for array in (cumulative, bits):
+            array.setflags(write=False)
+        return cls(knots, low, high, cumulative, within, bits)
+
+    def rows(self, values: np.ndarray, words: Words) -> np.ndarray:
+        """Return the row (N,) that each value in the domain is rounded to at random.
+
+        The right knot's chance is a whole number over 2^53, within 2^-51 of (x - x_k) / (x_{k+1} - x_k).
+        """
+        index = np.searchsorted(self.knot_bits, ordered_bits(values), side="right") - 1
+        index = np.minimum(index, self.knots.size - 2)
+        left = self.knots[index]
+        share = (values - left) / (self.knots[index + 1] - left)
+        return index + (draw53(words, values.size) < np.rint(share * DENOMINATOR).astype(np.int64))
+
+    def draw(self, values: np.ndarray, words: Words) -> np.ndarray:
+        """Return one report (N,) for each value in the domain."""
+        rows = self.rows(values, words)
+        outputs = invert_rows(self.cumulative, rows, draw53(words, rows.size))
+        return self.within.draw_exact(self.low, self.high, outputs, words)

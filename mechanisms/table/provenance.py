@@ -1,0 +1,98 @@
+"""Where a table came from: method, parameters, version and, for designed tables, the certificate."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import Any
+
+from ..errors import InputError
+
+Scalar = str | float | int | bool | None
+Parameter = Scalar | list[Scalar]
+
+
+def installed_version() -> str:
+    """Return the version of the installed optldp, or "unknown" where it was not installed.
+
+    Example
+    -------
+    >>> installed_version() != ""
+    True
+    """
+    try:
+        return metadata.version("optldp")
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+@dataclass(frozen=True, eq=False)
+class Provenance:
+    """The record of how a table was made; nothing in it is trusted by `verify`, which reads the numbers.
+
+    One parameter has a meaning to `verify`: ``"unbiased": True`` is a claim, and a table that makes it and
+    does not keep it fails.
+
+    Parameters
+    ----------
+    method : str
+        Name of the family or design method, such as "piecewise" or "optimal".
+    parameters : mapping of str to a JSON scalar or a list of them
+        What the method was called with, and what it chose.
+    version : str
+        Version of optldp that made the table; the installed one by default.
+    certificate : mapping of str to float or str, optional
+        Evidence of optimality, such as {"lower_bound": 4.1, "relative_gap": 3e-7}.
+
+    Raises
+    ------
+    InputError
+        A name that is not text, or a value that JSON cannot hold (NaN and infinity among them).
+
+    Example
+    -------
+    >>> Provenance("duchi", {"unbiased": True}).method
+    'duchi'
+    """
+
+    method: str = "unspecified"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    version: str = field(default_factory=installed_version)
+    certificate: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("method", "version"):
+            if not isinstance(getattr(self, name), str):
+                raise InputError(f"provenance {name} must be text, got {getattr(self, name)!r}")
+        object.__setattr__(self, "parameters", _plain_mapping("parameters", self.parameters))
+        if self.certificate is not None:
+            object.__setattr__(self, "certificate", _plain_mapping("certificate", self.certificate))
+
+    @property
+    def claims_unbiased(self) -> bool:
+        """Whether the parameters say that reports average to the value."""
+        return self.parameters.get("unbiased") is True
+
+
+def _plain_mapping(name: str, mapping: object) -> dict[str, Parameter]:
+    if not isinstance(mapping, Mapping):
+        raise InputError(f"provenance {name} must be a mapping, got {mapping!r}")
+    plain: dict[str, Parameter] = {}
+    for key, value in mapping.items():
+        if not isinstance(key, str):
+            raise InputError(f"provenance {name} must have text as keys, got {key!r}")
+        where = f"{name}[{key!r}]"
+        if hasattr(value, "tolist"):  # numpy arrays and scalars
+            value = value.tolist()
+        plain[key] = [_scalar(where, v) for v in value] if isinstance(value, list | tuple) else _scalar(where, value)
+    return plain
+
+
+def _scalar(where: str, value: object) -> Scalar:
+    if hasattr(value, "item"):
+        value = value.item()  # pyright: ignore[reportAttributeAccessIssue] -- numpy scalars inside a list
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"provenance {where} must be finite, got {value!r}: leave it out")
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    raise InputError(f"provenance {where} must be a number, text, true, false or null, got {value!r}")

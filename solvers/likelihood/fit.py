@@ -1,0 +1,212 @@
+"""Maximum likelihood for mixture weights, with a certificate."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from threadpoolctl import threadpool_limits
+
+from ...mechanisms.errors import InputError
+from .em import Iterate, em, squarem
+from .mixture import MixtureLikelihood
+from .newton import interior_point
+
+Method = Literal["auto", "em", "squarem", "interior-point"]
+
+DEFAULT_CERTIFICATE = 1e-8
+"""Log-likelihood per observation that may be missing: far below the 1/(2n) per parameter that chance moves it by,
+for any n that fits in memory."""
+
+MOST_COMPONENTS = 4096
+"""Components up to which `auto` affords a square matrix of them and its factors: 128 MiB each."""
+
+ITERATION_LIMIT = {"em": 100_000, "squarem": 30_000, "interior-point": 200}
+
+
+class Stop(StrEnum):
+    """Why an iteration ended."""
+
+    CERTIFICATE = "certificate"
+    LOGLIK_CHANGE = "loglik-change"
+    ITERATION_LIMIT = "iteration-limit"
+    ROUNDING = "rounding"
+    """A second-order method has come as far as double precision lets it."""
+
+
+@dataclass(frozen=True)
+class MixtureFit:
+    """Weights and the evidence for them.
+
+    Parameters
+    ----------
+    weights : (K,) ndarray of float
+        On the simplex.
+    loglik : float
+        Their log-likelihood (less the penalty, if there is one), in nats.
+    certificate : float
+        No weights have a higher one by more than this per observation; recomputed from `weights`.
+    gap_bound : float
+        Nor by more than this in all: n log(1 + certificate), or n times the certificate with a penalty.
+    iterations : int
+        Evaluations of the gradient.
+    method : str
+        "em", "squarem", "interior-point" or "ems".
+    stop : Stop
+        Why it ended there.
+    """
+
+    weights: np.ndarray
+    loglik: float
+    certificate: float
+    gap_bound: float
+    iterations: int
+    method: str
+    stop: Stop
+
+
+def fit_mixture(
+    likelihood: MixtureLikelihood,
+    *,
+    start: ArrayLike | None = None,
+    method: Method = "auto",
+    certificate: float | None = None,
+    loglik_change: float | None = None,
+    penalty: np.ndarray | None = None,
+    max_iterations: int | None = None,
+    progress: Callable[[Iterate], None] | None = None,
+) -> MixtureFit:
+    r"""Maximise sum_o c_o log (L w)_o - n w^T Q w / 2 over weights w on the simplex.
+
+    Parameters
+    ----------
+    likelihood : MixtureLikelihood
+        R observations, K components; n is the sum of its counts.
+    start : (K,) array_like, optional
+        Non-negative weights to start from; EM and SQUAREM keep its zeros. Default: even weights.
+    method : {"auto", "em", "squarem", "interior-point"}
+        "auto" is the interior point up to 4096 components, else SQUAREM. An interior point step costs R K^2
+        operations and some ten to twenty steps do; an EM step costs R K, and thousands may not.
+    certificate : float, optional
+        Stop when no weights can gain more than this per observation. Default: 1e-8, or never with `loglik_change`.
+    loglik_change : float, optional
+        Stop when a step changes the log-likelihood by less than this, in nats: the rule of most papers, which says
+        nothing about what is still to be gained.
+    penalty : (K, K) ndarray, optional
+        Q, positive semidefinite; interior point only.
+    max_iterations : int, optional
+        Limit on the steps taken. Default: 200 for the interior point, 100,000 for EM, 30,000 for SQUAREM.
+    progress : callable, optional
+        Called with every `Iterate`.
+
+    Returns
+    -------
+    fit : MixtureFit
+
+    Raises
+    ------
+    InputError
+        A start that is not K non-negative numbers with a positive sum, an unknown method, a tolerance that is not
+        positive, a negative limit, a penalty for EM or one that is not a symmetric K x K matrix.
+    SolverError
+        An observation that is impossible under the start's components, or less probable than 1e-150.
+
+    Example
+    -------
+    >>> from optldp.solvers.likelihood.dense import DenseLikelihood
+    >>> fit = fit_mixture(DenseLikelihood([[[0.75, 0.25], [0.25, 0.75]]], [60, 40]))
+    >>> fit.weights.round(6), fit.certificate < 1e-8
+    (array([0.7, 0.3]), True)
+    """
+    chosen = _chosen(method, likelihood.n_components, penalty)
+    if penalty is not None:
+        _require_penalty(penalty, likelihood.n_components)
+    for name, value in (("certificate", certificate), ("loglik_change", loglik_change)):
+        if value is not None and not (value > 0 and math.isfinite(value)):
+            raise InputError(f"{name} must be positive and finite, got {value!r}")
+    if certificate is None:
+        certificate = DEFAULT_CERTIFICATE if loglik_change is None else 0.0
+    if max_iterations is not None and not max_iterations >= 0:
+        raise InputError(f"max_iterations must be at least 0, got {max_iterations!r}")
+    limit = ITERATION_LIMIT[chosen] if max_iterations is None else max_iterations
+    steps = _steps(chosen, likelihood, start_weights(start, likelihood.n_components), penalty)
+    # Two threads wait for each other in the factors and small products of the interior point, a hundred times longer
+    # than they work if the machine is busy. The large products of EM gain from them.
+    with threadpool_limits(1 if chosen == "interior-point" else None, user_api="blas"):
+        place, stop = climb(steps, lambda now: now.certificate <= certificate, loglik_change, limit, progress)
+    return fit_of(place, likelihood, chosen, stop, penalised=penalty is not None)
+
+
+def fit_of(
+    place: Iterate, likelihood: MixtureLikelihood, method: str, stop: Stop, *, penalised: bool = False
+) -> MixtureFit:
+    """Return where an iteration ended as a result with its evidence."""
+    most = max(0.0, place.certificate)
+    # Jensen's inequality sharpens the bound for a mean of logarithms alone.
+    gap = likelihood.total * (most if penalised else math.log1p(most))
+    return MixtureFit(place.weights, place.loglik, place.certificate, gap, place.steps, method, stop)
+
+
+def climb(
+    steps: Iterator[Iterate],
+    enough: Callable[[Iterate], bool],
+    loglik_change: float | None,
+    limit: int,
+    progress: Callable[[Iterate], None] | None,
+) -> tuple[Iterate, Stop]:
+    """Take steps until one is good enough, changes the log-likelihood by less than asked, or the limit is reached."""
+    now, change = next(steps), math.inf
+    for number in itertools.count():
+        if progress is not None:
+            progress(now)
+        if enough(now):
+            return now, Stop.CERTIFICATE
+        if loglik_change is not None and change < loglik_change:
+            return now, Stop.LOGLIK_CHANGE
+        if number >= limit:
+            return now, Stop.ITERATION_LIMIT
+        if (following := next(steps, None)) is None:
+            break
+        now, change = following, abs(following.loglik - now.loglik)
+    return now, Stop.ROUNDING
+
+
+def start_weights(start: ArrayLike | None, n_components: int) -> np.ndarray:
+    """Return the start on the simplex; even weights for none."""
+    if start is None:
+        return np.full(n_components, 1.0 / n_components)
+    given = np.asarray(start, dtype=np.float64)
+    if given.shape != (n_components,) or not (np.isfinite(given).all() and (given >= 0).all() and given.sum() > 0):
+        raise InputError(f"start must be {n_components} non-negative numbers with a positive sum, got {start!r}")
+    return given / given.sum()
+
+
+def _require_penalty(penalty: np.ndarray, n_components: int) -> None:
+    if np.shape(penalty) != (n_components, n_components):
+        raise InputError(f"penalty must have shape {(n_components, n_components)}, got {np.shape(penalty)}")
+    if not (np.isfinite(penalty).all() and np.array_equal(penalty, penalty.T) and (np.diag(penalty) >= 0).all()):
+        raise InputError("penalty must be finite, symmetric and positive semidefinite: pass D^T D for some D")
+
+
+def _chosen(method: str, n_components: int, penalty: np.ndarray | None) -> str:
+    if method == "auto":
+        return "interior-point" if n_components <= MOST_COMPONENTS or penalty is not None else "squarem"
+    if method not in ITERATION_LIMIT:
+        raise InputError(f"method must be one of auto, {', '.join(ITERATION_LIMIT)}, got {method!r}")
+    if penalty is not None and method != "interior-point":
+        raise InputError(f"a penalty needs method interior-point, got {method!r}")
+    return method
+
+
+def _steps(
+    method: str, likelihood: MixtureLikelihood, start: np.ndarray, penalty: np.ndarray | None
+) -> Iterator[Iterate]:
+    if method == "interior-point":
+        return interior_point(likelihood, start, penalty)
+    return (em if method == "em" else squarem)(likelihood, start)

@@ -1,0 +1,255 @@
+"""The unbiased mechanism of least guarantee over a set of priors, outputs free, with its certificate.
+
+One interior-point path as in `unbiased.optimum`, with `newton` for the steps: steps on the present outputs until
+what they cost is comparable to the complementarity gap, then refined outputs, and on.  Refinement, pricing and
+certificate are those of the unbiased ratio program under the prior of the moment, which moves within the set.  For a
+given floor the window rows have the least variance at every knot at once (`window_rows`), and so the least guarantee
+for any set of priors: the end is theirs.
+
+The prior starts at the analytic centre of its set, where multipliers that meet the equations are at hand.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...mechanisms.errors import SolverError
+from ..unbiased.optimum import CLOSED, FIRST_PRICING, OUTPUTS_PER_KNOT, REFINE_AT, Progress, Status
+from ..unbiased.pricing import price
+from ..unbiased.program import Array
+from ..unbiased.refinement import refine_outputs
+from ..unbiased.starting_point import starting_outputs, starting_point
+from ..unbiased.window_rows import two_outputs
+from .iterate import RobustIterate
+from .newton import robust_step
+from .polytope import PriorPolytope
+from .program import RobustProgram
+from .support import sparse_minimax
+
+MAX_STEPS = 400
+"""Newton steps allowed; four times what the hardest measured design takes."""
+
+HEADROOM = 0.1
+"""The inequalities' share of the starting gap, in units of the objective, at least."""
+
+INSIDE = 2.0
+"""The starting multipliers are this many times as large as just not being negative asks for, at least."""
+
+KEPT = 0.5
+"""Share of a lower bound's multiplier that may go where refined outputs change the variances."""
+
+
+@dataclass(frozen=True, eq=False)
+class RobustOptimum:
+    """A mechanism, multipliers and the certificate that joins them.
+
+    Attributes
+    ----------
+    outputs : (k,) ndarray
+        Increasing, in the program's scale; at most 3n unless rounding stopped the clean-up.
+    probabilities : (n, k) ndarray
+        Rows sum to one, unbiased, columns within the ratio.
+    variances : (n,) ndarray
+        At the knots.
+    objective, lower_bound : float
+        The guarantee, the largest expected variance over the set; certified bound for every unbiased mechanism.
+    worst_prior, lam, nu : (n,) ndarray
+        The prior in the set, and the multipliers, behind the bound.
+    status : Status
+        OPTIMAL when the relative gap is within the tolerance asked for.
+    steps, refinements : int
+    seconds : float
+    """
+
+    outputs: Array
+    probabilities: Array
+    variances: Array
+    objective: float
+    lower_bound: float
+    worst_prior: Array
+    lam: Array
+    nu: Array
+    status: Status
+    steps: int
+    refinements: int
+    seconds: float
+
+    @property
+    def relative_gap(self) -> float:
+        """(objective - lower bound) / objective."""
+        return (self.objective - self.lower_bound) / self.objective
+
+
+def solve_robust(
+    program: RobustProgram,
+    *,
+    tolerance: float = 1e-6,
+    progress: Callable[[Progress], None] | None = None,
+) -> RobustOptimum:
+    """Derive the unbiased mechanism of least guarantee over the program's priors, outputs free, with its certificate.
+
+    Where rounding spoils the interior point the two-output mechanism is returned instead if it is better, with the
+    same certificate.
+
+    Parameters
+    ----------
+    program : RobustProgram
+    tolerance : float
+        Relative gap to reach.
+    progress : callable, optional
+        Called after each step.
+
+    Raises
+    ------
+    SolverError
+        A set without an inside.
+
+    Source: linear programming duality; the worst prior: Wald (1950), Sion (1958).
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.solvers.robust.sets import MovedSet
+    >>> knots, prior = np.linspace(-1, 1, 5), np.array([0.05, 0.2, 0.5, 0.2, 0.05])
+    >>> best = [solve_robust(RobustProgram(knots, 5.0, MovedSet(prior, radius))).objective for radius in (0.1, 0.3)]
+    >>> bool(best[0] < best[1])
+    True
+    """
+    return _Path(program, tolerance, progress).run()
+
+
+class _Path:
+    """The interior-point path with its best bound."""
+
+    def __init__(self, program: RobustProgram, tolerance: float, progress: Callable[[Progress], None] | None) -> None:
+        self.program, self.tolerance, self.progress = program, tolerance, progress
+        self.started = time.perf_counter()
+        n = len(program.knots)
+        self.polytope = program.priors.polytope()
+        # Two outputs are all but optimal at small budgets, where rounding keeps the path from coming as close.
+        self.fallback = two_outputs(program.under(program.priors.some_prior))
+        self.at_most = program.objective(program.variances(*self.fallback))
+        # Without multipliers of the rows any prior certifies that no variance is negative.
+        self.bound, self.multipliers = 0.0, (program.priors.some_prior, np.zeros(n), np.zeros(n))
+        self.steps = self.refinements = 0
+
+    def run(self) -> RobustOptimum:
+        return self._result(self._close_gap(self._start()))
+
+    def _start(self) -> RobustIterate:
+        polytope, program = self.polytope, self.program
+        x = polytope.centre()
+        under = program.under(polytope.prior(x))
+        point = starting_point(under, starting_outputs(under, max(OUTPUTS_PER_KNOT * len(program.knots), 16)))
+        variances = program.variances(point.outputs, point.probabilities)
+        eta, tau = _starting_multipliers(polytope, x, variances)
+        return RobustIterate(point, x, eta, polytope.slack(x), tau)
+
+    def _close_gap(self, it: RobustIterate) -> RobustIterate:
+        """Return the cheapest iterate of a path that ends with a closed gap, by rounding or after MAX_STEPS."""
+        best, cheapest = it, np.inf
+        with suppress(SolverError):
+            while self.steps < MAX_STEPS:
+                gap = it.complementarity
+                objective = self.program.objective(self.program.variances(it.point.outputs, it.point.probabilities))
+                if objective < cheapest:
+                    best, cheapest = it, objective
+                if gap < FIRST_PRICING * objective:
+                    loss = it.point.dual_objective - self._improve_bound(it)
+                    reached = min(objective, self.at_most)
+                    self._report(it, (reached - self.bound) / reached)
+                    if reached - self.bound <= CLOSED * self.tolerance * reached:
+                        break
+                    if loss > REFINE_AT * gap:
+                        it = self._refine(it, gap, loss)
+                else:
+                    self._report(it, 1.0)
+                it = self._step(it)
+        return best
+
+    def _refine(self, it: RobustIterate, gap: float, loss: float) -> RobustIterate:
+        """Refine the outputs, which adds to the variances, and mend the multipliers that go with them."""
+        self.refinements += 1
+        under = self.program.under(self.polytope.prior(it.x))
+        pricing = price(under, it.point.lam, it.point.nu)
+        point = refine_outputs(under, it.point, pricing, gap, loss)
+        eta, tau = _mended(self.polytope, self.program.variances(point.outputs, point.probabilities), it.eta, it.tau)
+        return replace(it, point=point, eta=eta, tau=tau)
+
+    def _step(self, it: RobustIterate) -> RobustIterate:
+        self.steps += 1
+        after = robust_step(self.program, self.polytope, it)
+        if not np.isfinite(after.complementarity):
+            raise SolverError("the interior point's step is not finite")
+        return after
+
+    def _improve_bound(self, it: RobustIterate) -> float:
+        """Return the certified bound of this iterate's multipliers, keeping the best seen."""
+        multipliers = self.polytope.prior(it.x), it.point.lam, it.point.nu
+        bound = self.program.bound(*multipliers)
+        if bound > self.bound:
+            self.bound, self.multipliers = bound, multipliers
+        return bound
+
+    def _report(self, it: RobustIterate, gap: float) -> None:
+        if self.progress is not None:
+            elapsed = time.perf_counter() - self.started
+            self.progress(Progress(self.steps, len(it.point.outputs), gap, elapsed))
+
+    def _result(self, it: RobustIterate) -> RobustOptimum:
+        program = self.program
+        outputs, P = self.fallback
+        variances = program.variances(outputs, P)
+        with suppress(SolverError):
+            found = sparse_minimax(program, it.point.outputs, it.point.t)
+            if program.objective(program.variances(*found)) < program.objective(variances):
+                (outputs, P), variances = found, program.variances(*found)
+        objective = program.objective(variances)
+        done = objective - self.bound <= self.tolerance * objective
+        return RobustOptimum(
+            outputs,
+            P,
+            variances,
+            objective,
+            self.bound,
+            *self.multipliers,
+            Status.OPTIMAL if done else Status.GAP_OPEN,
+            self.steps,
+            self.refinements,
+            time.perf_counter() - self.started,
+        )
+
+
+def _starting_multipliers(polytope: PriorPolytope, x: Array, variances: Array) -> tuple[Array, float]:
+    """Return eta > 0 and tau with spread' V = tau border + rows' eta, for x at the centre.
+
+    There rows' (1 / slack) is a multiple of the border, so any multiple of 1 / slack may be added to a solution.
+    """
+    inverse, border, k = 1 / polytope.slack(x), polytope.border, len(polytope.right)
+    prior = polytope.prior(x)
+    middle = float(prior @ variances / prior.sum())
+    scaled = polytope.rows * inverse[:, None]
+    gram = scaled.T @ scaled
+    size = 1 / np.sqrt(np.diag(gram))
+    right = variances @ polytope.spread - middle * border
+    particular = inverse * (scaled @ (size * np.linalg.solve(gram * size[:, None] * size, size * right)))
+    least = float((-particular / inverse).max())
+    share = max(INSIDE * least, HEADROOM * float(variances.max()) / k)
+    along = float((inverse @ polytope.rows) @ border / (border @ border))
+    return particular + share * inverse, middle - share * along
+
+
+def _mended(polytope: PriorPolytope, variances: Array, eta: Array, tau: float) -> tuple[Array, float]:
+    """Return eta > 0 and tau that meet the equations of the weights for variances that have changed.
+
+    The multiplier of a weight's lower bound takes up the change, down to its half; what is more raises tau.
+    """
+    lower = len(polytope.free)
+    lack = (tau * polytope.border + eta @ polytope.rows - variances @ polytope.spread)[:lower]
+    shift = max(0.0, float((-lack - KEPT * eta[:lower]).max()))
+    return np.concatenate([eta[:lower] + lack + shift, eta[lower:]]), tau + shift

@@ -1,0 +1,158 @@
+"""The black-box audit: real samplers pass, most of what they spend is seen, and what it says of chance is so."""
+
+import math
+
+import numpy as np
+import pytest
+from optldp.designer import Prior, design
+from optldp.designer.audit.audit import audit
+from optldp.designer.audit.bounds import certain_bound
+from optldp.designer.audit.subjects.inputs import values_to_try, worst_pairs
+from optldp.mechanisms import (
+    FAMILIES,
+    InputError,
+    PersonalisedMechanism,
+    TabulatedMechanism,
+    basic_rappor,
+    categorical_grr,
+    duchi,
+    laplace,
+    make_exact,
+    piecewise,
+)
+from scipy import stats
+
+KNOTS = np.linspace(-1.0, 1.0, 41)
+PRIOR = Prior.on_knots(KNOTS, np.exp(-8 * KNOTS**2), source="public")
+
+
+def exact(table):
+    return make_exact(table).mechanism
+
+
+def seeded(table, seed):
+    """The table's sampler as a simulation."""
+    rng = np.random.default_rng(seed)
+    return lambda x: table.sample(x, rng)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["optimal", "aaa", "laplace", "piecewise"])
+def test_the_real_sampler_passes_and_most_of_its_epsilon_is_seen(method):
+    """By the operating system's generator, a million reports; nine tenths of the budget are seen to be spent."""
+    table = design(PRIOR, 1.0, method=method).mechanism
+    found = audit(table, confidence=0.999999)
+    assert found.ok
+    assert 0.9 < found.lower_bound <= 1.0
+    assert found.foreign == 0
+
+
+def test_a_sampler_without_noise_is_caught_with_few_samples():
+    """Whoever reports the truth is at an infinite epsilon."""
+    found = audit(exact(FAMILIES["grr"](KNOTS, 1.0)), lambda x: x, samples=4000)
+    assert not found.ok
+    assert found.lower_bound > 3
+
+
+def test_no_more_audits_fail_by_chance_than_the_confidence_allows():
+    """A hundred audits of a sampler exactly at its epsilon, at confidence 0.8: at most a fifth of them may fail."""
+    table = exact(duchi([0.0, 1.0], 0.5))
+    failed = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        failed += not audit(table, seeded(table, seed), samples=2000, confidence=0.8, rng=rng).ok
+    assert failed < stats.binom(100, 0.2).ppf(0.999)
+
+
+def test_the_bound_is_clopper_and_pearsons():
+    """Against scipy's own exact interval of the share that the first input has."""
+    for inside, other in ((0, 3), (10, 0), (7, 2), (50, 50), (5000, 1)):
+        share = stats.binomtest(inside, inside + other).proportion_ci(0.98, method="exact").low
+        expected = math.log(share / (1 - share)) if share else -math.inf
+        assert certain_bound(inside, other, 0.01) == pytest.approx(expected)
+
+
+def test_the_bound_fails_no_more_often_than_its_risk():
+    """Probabilities 0.3 and 0.1 of an event: the bound exceeds log 3 in at most a tenth of the cases."""
+    rng = np.random.default_rng(1)
+    first = rng.binomial(1000, 0.5, 2000)
+    counts = rng.binomial(first, 0.3), rng.binomial(1000 - first, 0.1)
+    above = sum(certain_bound(one, other, 0.1) > math.log(3) for one, other in np.array(counts).T.tolist())
+    assert 0.05 * 2000 < above < stats.binom(2000, 0.1).ppf(0.999)
+
+
+def test_all_knots_and_values_between_and_beside_them_are_tried():
+    table = exact(piecewise(np.linspace(-1.0, 1.0, 101), 1.0))
+    values = values_to_try(table, np.random.default_rng(1))
+    assert np.isin(table.knots, values).all()
+    assert np.isin((table.knots[:-1] + table.knots[1:]) / 2, values).all()
+    assert np.nextafter(1.0, 0) in values
+    assert np.signbit(values[values == 0]).tolist() == [False, True]
+    assert (values >= -1).all()
+    assert (values <= 1).all()
+    outside = values_to_try(table, np.random.default_rng(1), outside=True)
+    assert set(outside[(outside < -1) | (outside > 1)]) == {-3.0, np.nextafter(-1, -2), np.nextafter(1, 2), 3.0}
+
+
+def test_a_table_of_more_knots_than_are_tried_keeps_its_ends():
+    table = exact(duchi(np.linspace(0.0, 1.0, 1001), 1.0))
+    values = values_to_try(table, np.random.default_rng(1))
+    assert values.size < 700
+    assert (values[0], values[-1]) == (0.0, 1.0)
+
+
+def test_pairs_are_different_inputs_and_include_the_ends():
+    for table in (piecewise(KNOTS, 1.0), laplace(np.linspace(0, 1, 200), 2.0), duchi([0.0, 1.0], 1.0)):
+        size = table.knots.size
+        pairs = worst_pairs(table.probabilities, np.ones((size, size)), 10**6)
+        assert pairs[0] == (0, size - 1)
+        assert len(set(pairs)) == len(pairs)
+        assert all(a < b for a, b in pairs)
+
+
+def test_the_pair_that_differs_is_found_among_many():
+    """Only knots 3 and 4 differ: by a factor of two at one output."""
+    matrix = np.full((6, 3), 1 / 3)
+    matrix[3], matrix[4] = [0.4, 0.2, 0.4], [0.2, 0.4, 0.4]
+    table = exact(TabulatedMechanism.from_points(np.arange(6.0), np.arange(3.0), matrix, 1.0))
+    found = audit(table, seeded(table, 7), samples=200_000, rng=np.random.default_rng(7))
+    assert sorted(found.inputs) == pytest.approx([3.0, 4.0], abs=1e-9)
+    assert found.lower_bound == pytest.approx(math.log(2), abs=0.1)
+
+
+def test_each_level_is_held_to_its_own_budget():
+    """A level that spends what another one claims is above its claim; what is printed is that level's claim."""
+    levels = [categorical_grr(list("abc"), epsilon) for epsilon in (0.5, 1.0)]
+    sharp = PersonalisedMechanism([categorical_grr(list("abc"), 1.0), categorical_grr(list("abc"), 2.0)], 0.5)
+    made = PersonalisedMechanism(levels, 0.5)
+    found = audit(made, lambda v, i: sharp.sample(v, i, np.random.default_rng(1)), samples=50_000)
+    assert not found.ok
+    assert found.epsilon in (0.5, 1.0)
+    assert all("at level" in words for words in found.inputs)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"samples": 999}, "at least 1000, got 999"),
+        ({"samples": 1e6}, "whole number of at least 1000, got 1000000.0"),
+        ({"confidence": 1.0}, "strictly between 0 and 1, got 1.0"),
+        ({"epsilon": 0.0}, "epsilon must be positive"),
+        ({"draw": lambda x: x[:-1]}, "must return one report for each of .* values, got shape"),
+        ({"draw": lambda x: ["banana"] * len(x)}, "must return numbers, got list of something else"),
+    ],
+)
+def test_options_that_are_not_usable_are_refused(options, message):
+    """In one line."""
+    with pytest.raises(InputError, match=message):
+        audit(exact(piecewise([0.0, 1.0], 1.0)), **options)
+
+
+def test_what_a_bundle_has_no_use_for_is_refused():
+    oracle = basic_rappor(["a", "b"], 1.0)
+    with pytest.raises(InputError, match="values outside the domain are for tables"):
+        audit(oracle, outside=True)
+    with pytest.raises(InputError, match="every level has a claim of its own"):
+        audit(PersonalisedMechanism([oracle, basic_rappor(["a", "b"], 2.0)]), epsilon=1.0)
+    with pytest.raises(InputError, match=r"must return \(.*, 1\) whole numbers"):
+        audit(oracle, lambda labels: np.zeros(len(labels)))

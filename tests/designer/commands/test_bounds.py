@@ -1,0 +1,199 @@
+"""`optldp bounds`: the report it writes, what it prints, and what it refuses before it computes."""
+
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from optldp.designer import Prior
+from optldp.designer.commands.bounds import KNOTS, bounds_command
+from optldp.designer.comparison.bounds import REPORT_KNOTS, bounds
+from optldp.designer.report.page import bounds_html
+from optldp.mechanisms import InputError
+from typer.testing import CliRunner
+
+from ..conftest import INCOME, PEOPLE, Optldp, contents
+
+APP = typer.Typer()
+APP.command("bounds")(bounds_command)
+
+QUICK = ("--range", 0, 100, "--epsilon", "1:2:1", "--knots", 9, "--method", "duchi")
+
+
+@pytest.fixture
+def run(here) -> Optldp:
+    """Run the command; what it raises beside an exit is raised here too."""
+
+    def call(*arguments: object):
+        return CliRunner().invoke(APP, [str(argument) for argument in arguments], catch_exceptions=False)
+
+    return call
+
+
+@pytest.fixture
+def plain(monkeypatch) -> None:
+    """Pages without their seven figures, which take nearly all the time and are tested beside the report."""
+    monkeypatch.setattr("optldp.designer.report.figures.report_figures", lambda result: [])
+
+
+def expected(**options) -> tuple[Prior, list[float]]:
+    prior = Prior.from_data(PEOPLE, knots=9, domain=(0, 100), **options)
+    return prior, [1.0, 2.0]
+
+
+class TestReport:
+    def test_it_is_the_page_of_the_librarys_bounds(self, run):
+        done = run(*INCOME, *QUICK, "--units", "EUR", "--out", "report.html")
+        assert done.exit_code == 0
+        prior, budgets = expected(units="EUR")
+        command = (
+            "optldp bounds people.csv --column income --range 0 100 --epsilon 1:2:1 --knots 9 --method duchi "
+            "--units EUR --out report.html"
+        )
+        page = bounds_html(bounds(prior, budgets, methods=["duchi"]), column="income", command=command)
+        assert Path("report.html").read_text("utf-8") == page
+        assert done.stdout.splitlines()[-1] == "report: report.html"
+
+    def test_the_command_it_shows_makes_it_again(self, run, plain):
+        options = ("--floor", 0.01, "--tolerance", 1e-4, "--at", 2, "--public", "--drop-missing", "--units", "a b's")
+        run(*INCOME, *QUICK, *options, "--out", "report.html")
+        first = Path("report.html").read_text("utf-8")
+        shown = first.partition("<pre")[2].partition(">")[2].partition("</pre>")[0]
+        words = shlex.split(shown.replace("&#39;", "'").replace("&#34;", '"'))
+        assert words[:2] == ["optldp", "bounds"]
+        Path("report.html").unlink()
+        run(*words[2:])
+        assert Path("report.html").read_text("utf-8") == first
+
+    def test_a_prior_file_will_do(self, run):
+        done = run("--prior", "prior.csv", "--epsilon", "1", "--knots", 5, "--method", "duchi", "--json")
+        rows = json.loads(done.stdout)["rows"]
+        assert [row["method"] for row in rows] == ["optimal", "duchi", "minimax"]
+
+    def test_a_prior_that_is_not_public_is_warned_of_twice(self, run, plain):
+        sensitive = run(*INCOME, *QUICK, "--out", "report.html").stderr.splitlines()
+        public = run(*INCOME, *QUICK, "--public", "--out", "report.html").stderr
+        assert len(sensitive) == 3
+        assert "--public" in sensitive[0]
+        assert "the report shows the prior itself" in sensitive[1]
+        assert public.splitlines() == sensitive[2:]
+
+    def test_few_knots_are_warned_of_on_the_page_too(self, run, plain):
+        (line,) = run(*INCOME, *QUICK, "--public", "--out", "report.html").stderr.splitlines()
+        assert "knots are few: at epsilon 2 a mechanism on the whole interval could have up to" in line
+        assert "Few knots." in Path("report.html").read_text()
+        many = ("--range", 0, 100, "--epsilon", "0.5", "--knots", 41, "--method", "duchi", "--public")
+        assert run(*INCOME, *many, "--out", "report.html").stderr == ""
+        assert "Few knots." not in Path("report.html").read_text()
+
+    def test_budgets_may_be_repeated(self, run, plain):
+        once = json.loads(run(*INCOME, *QUICK, "--json").stdout)["rows"]
+        others = [word for place, word in enumerate(QUICK) if place not in (3, 4)]
+        again = json.loads(run(*INCOME, *others, "--epsilon", 1, "--epsilon", 2, "--json").stdout)["rows"]
+        assert [row["epsilon"] for row in again] == [row["epsilon"] for row in once] == [1, 1, 1, 2, 2, 2]
+
+
+class TestOutput:
+    def test_json_has_every_row_and_nothing_else_is_on_stdout(self, run):
+        found = json.loads(run(*INCOME, *QUICK, "--json").stdout)
+        prior, budgets = expected()
+        rows = bounds(prior, budgets, methods=["duchi"]).rows
+        assert [{**row, "seconds": 0} for row in found["rows"]] == [{**vars(row), "seconds": 0} for row in rows]
+        assert found["report"] is None
+
+    def test_the_table_has_the_optimum_and_the_best_closed_form(self, run):
+        lines = run(*INCOME, *QUICK).stdout.splitlines()
+        prior, budgets = expected()
+        found = bounds(prior, budgets, methods=["duchi"])
+        for line, budget in zip(lines[2:], found.budgets, strict=True):
+            epsilon, least, worst, method, ratio = line.split()
+            assert (float(epsilon), method) == (budget.epsilon, "duchi")
+            assert float(least) == pytest.approx(budget.row("optimal").expected_variance, rel=1e-6)
+            assert float(worst) == pytest.approx(budget.minimax.worst_case_variance, rel=1e-6)
+            assert float(ratio) == pytest.approx(budget.row("duchi").ratio_to_optimal, abs=1e-4)
+
+    def test_failures_are_counted_on_stderr_and_shown_in_the_report(self, run, plain):
+        Path("far.csv").write_text("value,weight\n1e12,1\n1000000000001,1\n")
+        done = run(
+            "--prior", "far.csv", "--epsilon", "0.001,1", "--knots", 5, "--method", "square-wave", "--method", "duchi",
+            "--method", "grr", "--public", "--out", "report.html",
+        )  # fmt: skip
+        assert done.exit_code == 0
+        assert "cases failed, the first" in done.stderr
+        assert "cases failed." in Path("report.html").read_text("utf-8")
+
+    def test_rows_are_kept_in_the_results_file(self, run, monkeypatch):
+        first = run(*INCOME, *QUICK, "--json", "--results", "rows.jsonl").stdout
+        monkeypatch.setattr("optldp.designer.comparison.bounds.solve_budget", None)
+        assert run(*INCOME, *QUICK, "--json", "--results", "rows.jsonl").stdout == first
+
+    def test_the_defaults_are_the_librarys(self):
+        assert KNOTS == REPORT_KNOTS
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            (("--epsilon", "0.25:4:0"), "LO:HI:STEP with 0 < LO < HI and STEP > 0"),
+            (("--epsilon", "4:0.25:0.25"), "LO:HI:STEP with 0 < LO < HI and STEP > 0"),
+            (("--epsilon", "1:2"), "LO:HI:STEP"),
+            (("--epsilon", ""), "--epsilon must be numbers"),
+            (("--epsilon", "one"), "--epsilon must be numbers"),
+            (("--epsilon", "0.001:16:0.001"), "at most 256 --epsilon"),
+            (("--epsilon", "0.5,0"), "epsilon must be positive"),
+            (("--epsilon", "17"), "epsilon must be at most 16"),
+            (("--method", "nope"), "methods must be out of"),
+            (("--at", "3.3"), "must be one of the epsilons"),
+            (("--workers", "0"), "n_jobs must be"),
+            (("--knots", "1"), "knots must be at least 2"),
+            (("--floor", "2"), "a floor must lie in"),
+            (("--out", "report.txt"), "must end in .html or .htm"),
+            (("--out", "missing/report.html"), "folder must exist"),
+            (("--results", "missing/rows.jsonl"), "folder must exist"),
+            (("--results", "."), "must be a file"),
+            (("--out", "report.html", "--results", "report.html"), "must be two files"),
+            (("--prior", "prior.csv"), "not from both"),
+        ],
+        ids=str,
+    )
+    def test_bad_input_is_one_line_before_anything_is_computed(self, run, here, monkeypatch, arguments, says):
+        monkeypatch.setattr("optldp.designer.comparison.bounds.solve_budget", None)
+        before = contents(here)
+        done = run(*INCOME, "--range", 0, 100, *arguments)
+        assert done.exit_code == 2
+        assert len(done.stderr.splitlines()) == 1
+        assert done.stderr.startswith("optldp: error: ")
+        assert says in done.stderr
+        assert done.stdout == ""
+        assert contents(here) == before
+
+    def test_a_folder_in_the_reports_place_is_refused_at_once(self, run, monkeypatch):
+        monkeypatch.setattr("optldp.designer.comparison.bounds.solve_budget", None)
+        Path("report.html").mkdir()
+        assert "must be a file" in run(*INCOME, *QUICK, "--out", "report.html").stderr
+
+    def test_a_folder_that_may_not_be_written_to_is_refused_at_once(self, run, monkeypatch):
+        """Asked of the system, as the tests may run as a user who may write anywhere."""
+        monkeypatch.setattr("optldp.designer.comparison.bounds.solve_budget", None)
+        monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+        assert "folder must be writable" in run(*INCOME, *QUICK, "--out", "report.html").stderr
+
+    def test_missing_tools_are_named_at_once(self, run, monkeypatch):
+        monkeypatch.setattr("optldp.designer.comparison.bounds.solve_budget", None)
+        monkeypatch.setitem(sys.modules, "jinja2", None)
+        assert "reports need jinja2: install optldp[report]" in run(*INCOME, *QUICK, "--out", "report.html").stderr
+
+    @pytest.mark.parametrize("error", [KeyboardInterrupt(), InputError("no such luck")], ids=["ctrl-c", "error"])
+    def test_an_interrupted_report_leaves_no_file_but_its_results(self, run, here, monkeypatch, error):
+        def stop(*arguments, **options):
+            raise error
+
+        monkeypatch.setattr("optldp.designer.report.page.bounds_html", stop)
+        done = run(*INCOME, *QUICK, "--out", "report.html", "--results", "rows.jsonl")
+        assert done.exit_code == (130 if isinstance(error, KeyboardInterrupt) else 2)
+        assert sorted(path.name for path in here.iterdir()) == ["people.csv", "prior.csv", "rows.jsonl"]
+        assert len(Path("rows.jsonl").read_text().splitlines()) == 3

@@ -1,0 +1,183 @@
+"""`optldp design --objective` and `--knots auto` make what the library makes, and refuse what makes no sense."""
+
+import json
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from optldp.designer import Prior, design_minimax, design_to_gap, minimax_knots
+from optldp.designer.designs.information import design_information
+from optldp.designer.designs.robust import design_robust
+from optldp.designer.priors.ambiguity import AMBIGUITIES
+from optldp.mechanisms import load_table, verify
+
+from ..conftest import INCOME, PEOPLE
+
+RANGE = ("--range", 0, 100)
+DESIGN = ("design", *INCOME, *RANGE, "--epsilon", 1, "--out", "new.json")
+
+
+class TestAutomaticKnots:
+    def test_there_are_as_many_as_the_gap_takes(self, optldp):
+        found = json.loads(optldp(*DESIGN, "--knots", "auto", "--gap", 0.005, "--json").stdout)
+        made = design_to_gap(lambda n: Prior.from_data(PEOPLE, knots=n, domain=(0, 100)), 1.0, gap=0.005)
+        assert found["knots"] == made.certificate.knots == load_table("new.json").knots.size
+        assert found["continuum_lower_bound"] == made.certificate.lower_bound
+        assert found["total_gap"] == made.certificate.total_gap <= 0.005
+        assert found["knots_tried"] == [tried.knots for tried in made.tried]
+        assert found["expected_variance"] == made.design.expected_variance
+
+    def test_the_gap_is_a_thousandth_unless_told(self, optldp):
+        found = json.loads(optldp(*DESIGN, "--knots", "auto", "--json").stdout)
+        assert 1e-4 < found["total_gap"] <= 1e-3
+
+    def test_the_worst_case_has_its_own(self, optldp):
+        found = json.loads(optldp(*DESIGN, "--objective", "minimax", "--knots", "auto", "--gap", 1e-3, "--json").stdout)
+        assert found["knots"] == minimax_knots(0, 100, 1.0, excess=1e-3).size
+        assert 0 < found["between_knots"] < 1e-3
+
+    def test_the_worst_case_stops_at_the_most_and_says_so(self, optldp, monkeypatch):
+        monkeypatch.setattr(import_module("optldp.designer.designs.continuum"), "MOST_KNOTS", 11)
+        done = optldp(*DESIGN, "--objective", "minimax", "--knots", "auto", "--json")
+        assert json.loads(done.stdout)["knots"] == 11
+        assert "warning: 52 knots would be needed, 11 are the most; see between_knots" in done.stderr
+
+    def test_a_gap_that_is_not_reached_is_warned_of(self, optldp, monkeypatch):
+        monkeypatch.setattr(
+            import_module("optldp.designer.designs.continuum"), "design_to_gap", partial(design_to_gap, most_knots=25)
+        )
+        done = optldp(*DESIGN, "--knots", "auto", "--gap", 1e-5, "--public", "--json")
+        found = json.loads(done.stdout)
+        assert (found["status"], found["knots"]) == ("gap-open", 25)
+        assert f"warning: the total gap stayed at {found['total_gap']:.1e} with 25 knots, the most" in done.stderr
+
+
+class TestMinimax:
+    def test_it_needs_a_range_and_no_data(self, optldp):
+        arguments = ("--objective", "minimax", *RANGE, "--epsilon", 1, "--knots", 11, "--units", "EUR")
+        done = optldp("design", *arguments, "--out", "new.json", "--json")
+        found, made = json.loads(done.stdout), design_minimax(np.linspace(0, 100, 11), 1.0)
+        assert found["worst_case_variance"] == made.worst_case_variance
+        assert found["worst_case_lower_bound"] == made.lower_bound
+        assert found["relative_gap"] == made.relative_gap <= 1e-6
+        assert found["expected_variance"] is None
+        assert done.stderr == ""
+        table = load_table("new.json")
+        assert not verify(table).failures
+        assert (table.prior, table.units) == (None, "EUR")
+
+    def test_data_are_what_the_expected_variance_is_taken_over_and_leave_no_trace(self, optldp):
+        done = optldp(*DESIGN, "--objective", "minimax", "--knots", 9, "--json")
+        found, table = json.loads(done.stdout), load_table("new.json")
+        prior = Prior.from_data(PEOPLE, knots=9, domain=(0, 100))
+        assert found["expected_variance"] == table.expected_variance(prior.knot_prior)
+        assert np.array_equal(table.probabilities, design_minimax(prior.knots, 1.0).mechanism.probabilities)
+        assert (table.prior, done.stderr) == (None, "")
+
+    def test_a_range_from_the_data_is_a_disclosure(self, optldp):
+        done = optldp("design", *INCOME, "--epsilon", 1, "--objective", "minimax", "--knots", 9)
+        assert done.stderr.startswith("optldp: note: no --range given")
+        assert "worst_case_lower_bound" in done.stdout
+
+    def test_a_prior_with_values_of_its_own_gives_the_knots(self, optldp):
+        done = optldp("design", "--prior", "prior.csv", "--epsilon", 1, "--objective", "minimax", "--json")
+        assert json.loads(done.stdout)["knots"] == 5
+
+
+class TestRobust:
+    @pytest.mark.parametrize(("kind", "radius"), [("relative", 0.3), ("tv", 0.1), ("wasserstein", 4.0)])
+    def test_it_guarantees_what_the_library_says(self, optldp, kind, radius):
+        chosen = ("--objective", "robust", "--ambiguity", kind, "--radius", radius, "--knots", 9)
+        done = optldp(*DESIGN, *chosen, "--json")
+        found = json.loads(done.stdout)
+        prior = Prior.from_data(PEOPLE, knots=9, domain=(0, 100))
+        made = design_robust(prior, 1.0, AMBIGUITIES[kind](radius))
+        assert found["guaranteed_variance"] == made.guaranteed_variance
+        assert (found["lower_bound"], found["relative_gap"]) == (made.lower_bound, made.relative_gap)
+        assert found["price_of_robustness"] == made.price_of_robustness
+        assert found["expected_variance"] < found["guaranteed_variance"] <= found["nominal_guarantee"]
+        assert np.array_equal(load_table("new.json").probabilities, made.mechanism.probabilities)
+        assert "--omit-prior" in done.stderr
+
+    def test_a_radius_that_contains_everything_is_minimax_and_says_so(self, refusal):
+        message = refusal(*DESIGN, "--objective", "robust", "--ambiguity", "tv", "--radius", 1.5)
+        assert "contains every prior on the knots: the design is then minimax, use --objective minimax" in message
+
+
+class TestInformation:
+    @pytest.mark.parametrize("criterion", ["mutual-information", "fisher", "cumulative"])
+    def test_it_tells_as_much_as_the_library_says(self, optldp, criterion):
+        chosen = () if criterion == "mutual-information" else ("--criterion", criterion)
+        done = optldp(*DESIGN, "--objective", "information", *chosen, "--knots", 9, "--json")
+        found = json.loads(done.stdout)
+        made = design_information(Prior.from_data(PEOPLE, knots=9, domain=(0, 100)), 1.0, criterion=criterion)
+        assert (found["criterion"], found["relative_gap"]) == (criterion, made.relative_gap)
+        if criterion == "mutual-information":
+            assert (found["information_nats"], found["information_upper_bound"]) == (made.objective, made.bound)
+            assert found["information_nats"] <= found["information_upper_bound"]
+        else:
+            assert (found["trace"], found["trace_lower_bound"]) == (made.objective, made.bound)
+            assert found["trace"] >= found["trace_lower_bound"]
+            assert found["information_nats"] == made.information
+        assert verify(load_table("new.json")).max_log_ratio <= 1
+
+    def test_an_open_gap_is_that_to_the_patterns_asked_for(self, optldp):
+        chosen = ("--objective", "information", "--criterion", "fisher", "--knots", 9, "--tolerance", 1e-15, "--json")
+        done = optldp(*DESIGN, *chosen)
+        assert f"gap stayed open at {json.loads(done.stdout)['interval_gap']:.1e};" in done.stderr
+
+    def test_a_table_whose_reports_tell_too_little_is_warned_of(self, optldp):
+        chosen = (*DESIGN, "--objective", "information", "--knots", 9)
+        assert "so none can be estimated" in optldp(*chosen).stderr
+        assert "so none can be estimated" not in optldp(*chosen, "--criterion", "cumulative").stderr
+        assert "biased" in optldp("show", "new.json").stderr
+
+    def test_any_patterns_tell_at_least_as_much(self, optldp):
+        chosen = ("--objective", "information", "--knots", 9, "--json", "--patterns")
+        some, every = (json.loads(optldp(*DESIGN, *chosen, name).stdout) for name in ("interval", "any"))
+        assert some["information_nats"] <= every["information_nats"] * (1 + 1e-9)
+        assert every["relative_gap"] <= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--objective", "best"), "--objective must be one of expected, minimax, robust, information, got 'best'"),
+        (("--objective", "minimax", "--method", "duchi"), "--method is of no use to a minimax table"),
+        (("--objective", "minimax", "--floor", 0.1), "--floor is of no use to a minimax table"),
+        (("--objective", "minimax", "--radius", 0.1), "--radius is of no use to a minimax table"),
+        (("--radius", 0.1), "--radius is for --objective robust: leave it out"),
+        (("--criterion", "fisher"), "--criterion is for --objective information: leave it out"),
+        (("--gap", 0.1), "--gap 0.1 says how many knots there must be: add --knots auto"),
+        (("--knots", "many"), "--knots must be a whole number or auto, got 'many'"),
+        (("--knots", "auto", "--gap", 2), "gap must lie strictly between 0 and 1, got 2"),
+        (("--knots", "auto", "--method", "duchi"), "--knots auto is for the method optimal, got 'duchi'"),
+        (("--knots", "auto", "--objective", "robust"), "--knots auto is of no use to a robust table"),
+        (("--levels", "1,2", "--objective", "minimax"), "levels"),
+        (("--objective", "robust"), "a robust table needs --ambiguity (relative, tv, wasserstein) and --radius R"),
+        (("--objective", "robust", "--ambiguity", "far", "--radius", 1), "--ambiguity must be one of relative, tv"),
+        (("--objective", "robust", "--ambiguity", "tv", "--radius", -1), "radius must be finite and not negative"),
+        (("--objective", "information", "--criterion", "wit"), "criterion must be one of"),
+        (("--objective", "information", "--patterns", "stripes"), "patterns must be one of"),
+        (("--objective", "information", "--method", "grr"), "--method is of no use to an information-optimal table"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(refusal, arguments, says):
+    assert says in refusal(*DESIGN, *arguments)
+
+
+def test_a_minimax_design_without_a_range_is_refused(refusal):
+    message = refusal("design", "--objective", "minimax", "--epsilon", 1)
+    assert "a minimax design needs a domain: give --range LO HI" in message
+    assert "low < high" in refusal("design", "--objective", "minimax", "--epsilon", 1, "--range", 3, 1)
+    assert "low < high" in refusal(
+        "design", "--objective", "minimax", "--epsilon", 1, "--range", 3, 1, "--knots", "auto"
+    )
+
+
+def test_categories_have_no_objective(refusal):
+    Path("jobs.csv").write_text("job\ncook\nnurse\n")
+    message = refusal("design", "jobs.csv", "--column", "job", "--categorical", "--epsilon", 1, "--objective", "robust")
+    assert "--objective is of no use to categories" in message

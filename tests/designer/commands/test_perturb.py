@@ -1,0 +1,116 @@
+"""`optldp perturb`: values to reports."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from optldp.designer import read_column, write_column
+from optldp.mechanisms import load_table
+
+from ..conftest import INCOME, PEOPLE
+
+PERTURB = ("perturb", "mech.json", *INCOME)
+
+
+@pytest.mark.usefixtures("table")
+class TestPerturb:
+    def test_every_value_becomes_one_report_of_the_table(self, optldp):
+        found = json.loads(optldp(*PERTURB, "--out", "reports.csv", "--json").stdout)
+        assert found == {"n": 300, "clipped": 0, "out": "reports.csv", "simulated": False}
+        assert Path("reports.csv").read_text().startswith("report\n")
+        reports = read_column("reports.csv", "report")
+        assert len(load_table("mech.json").output_index(reports)) == 300
+
+    def test_a_seed_makes_it_the_librarys_sample(self, optldp):
+        optldp(*PERTURB, "--out", "reports.csv", "--seed", 7)
+        expected = load_table("mech.json").sample(PEOPLE, np.random.default_rng(7))
+        assert np.array_equal(read_column("reports.csv", "simulated_report"), expected)
+
+    def test_seeds_decide_and_no_seed_is_fresh(self, optldp):
+        def reports(*options: object) -> str:
+            optldp(*PERTURB, "--out", "reports.csv", *options)
+            return Path("reports.csv").read_text()
+
+        assert reports("--seed", 1) == reports("--seed", 1) != reports("--seed", 2)
+        assert reports() != reports()
+
+    @pytest.mark.parametrize("source", ["csv", "parquet"])
+    @pytest.mark.parametrize("target", ["csv", "parquet"])
+    def test_both_kinds_of_files_are_read_and_written(self, optldp, source, target):
+        write_column(f"data.{source}", "x", PEOPLE)
+        for name in (f"data.{source}", "people.csv"):
+            column = "x" if name.startswith("data") else "income"
+            optldp("perturb", "mech.json", name, "--column", column, "--out", f"{column}.{target}", "--seed", 3)
+        first, second = (read_column(f"{name}.{target}", "simulated_report") for name in ("x", "income"))
+        assert np.array_equal(first, second)
+
+    def test_clipping_is_asked_for_and_counted(self, optldp, refusal):
+        Path("wild.csv").write_text("x\n-5\n20\n101\n1e9\n100\n")
+        arguments = ["perturb", "mech.json", "wild.csv", "--column", "x", "--out", "reports.csv", "--seed", 1]
+        message = refusal(*arguments)
+        assert "values must lie in [0, 100], got 3 of 5 outside, from -5.0 to 1000000000.0" in message
+        done = optldp(*arguments, "--clip", "--json")
+        assert json.loads(done.stdout) == {"n": 5, "clipped": 3, "out": "reports.csv", "simulated": True}
+        assert done.stderr == "optldp: note: 3 of 5 values were outside the domain and clipped\n"
+        expected = load_table("mech.json").sample([0, 20, 100, 100, 100], np.random.default_rng(1))
+        assert np.array_equal(read_column("reports.csv", "simulated_report"), expected)
+
+    def test_clipping_nothing_is_not_mentioned(self, optldp):
+        assert optldp(*PERTURB, "--out", "reports.csv", "--clip").stderr == ""
+
+    def test_missing_values_are_refused_with_their_row_or_left_out(self, optldp, refusal):
+        Path("gaps.csv").write_text("x\n1\n\nNA\n4\n")
+        arguments = ["perturb", "mech.json", "gaps.csv", "--column", "x", "--out", "reports.csv"]
+        message = refusal(*arguments)
+        assert (
+            "got 2 missing, the first in row 2: fill them in, or leave them out with drop_missing (--drop-missing)"
+            in message
+        )
+        assert json.loads(optldp(*arguments, "--drop-missing", "--json").stdout)["n"] == 2
+
+    @pytest.mark.parametrize(
+        ("text", "says"),
+        [
+            ("x\n", "must hold at least one value"),
+            ("y\n1\n", "column 'x' of 'bad.csv' must exist: the file has 'y'"),
+            ("x\n1\n2\nthree\n", "must hold numbers, got the text 'three' in row 3"),
+            ("x\n1\ninf\n", "must hold finite values, got 1 NaN or infinite, the first (inf) in row 2"),
+        ],
+        ids=["empty", "no-column", "text", "infinite"],
+    )
+    def test_bad_data(self, refusal, text, says):
+        Path("bad.csv").write_text(text)
+        assert says in refusal("perturb", "mech.json", "bad.csv", "--column", "x", "--out", "reports.csv", "--clip")
+
+    @pytest.mark.parametrize(
+        ("place", "says"),
+        [
+            ("none/reports.csv", "the output's folder must exist"),
+            ("people.csv/reports.csv", "the output's folder must exist"),
+            ("folder.csv", "the output must be a file, got the folder 'folder.csv'"),
+            ("reports.txt", "the output must end in .csv or .parquet, got 'reports.txt'"),
+            ("x" * 300 + ".csv", "File name too long"),
+            ("people.csv", "the reports must not replace the values"),
+            ("./people.csv", "the reports must not replace the values"),
+        ],
+        ids=["missing-folder", "file-as-folder", "folder", "suffix", "name-too-long", "same", "same-again"],
+    )
+    def test_an_output_that_cannot_be_written(self, refusal, place, says):
+        os.mkdir("folder.csv")
+        assert says in refusal(*PERTURB, "--out", place)
+
+    def test_a_negative_seed_is_wrong_usage(self, optldp):
+        assert optldp(*PERTURB, "--out", "reports.csv", "--seed", -1).exit_code == 2
+        assert not Path("reports.csv").exists()
+
+    def test_the_key_stays_beside_its_report(self, optldp, refusal):
+        """So that the reports of several services can be matched."""
+        found = json.loads(optldp(*PERTURB, "--key", "name", "--out", "reports.csv", "--seed", 7, "--json").stdout)
+        rows = Path("reports.csv").read_text().splitlines()
+        expected = load_table("mech.json").sample(PEOPLE, np.random.default_rng(7))
+        assert found["n"] == 300
+        assert rows[0] == "name,simulated_report"
+        assert rows[1:] == [f"p{i},{float(report)!r}" for i, report in enumerate(expected)]
+        assert "column 'who' of 'people.csv' must exist" in refusal(*PERTURB, "--key", "who", "--out", "more.csv")

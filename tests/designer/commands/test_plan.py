@@ -1,0 +1,73 @@
+"""`optldp plan`: what it prints is the library's plan, and what makes no sense is refused in one line."""
+
+import json
+
+import numpy as np
+import pytest
+from optldp.designer import Prior
+from optldp.designer.planning.distribution import plan_distribution_epsilon, plan_distribution_error
+from optldp.designer.planning.mean import plan_epsilon, plan_error
+from optldp.mechanisms import load_table
+
+from ..conftest import INCOME, PEOPLE
+
+PLAN = ("plan", *INCOME, "--range", 0, 100, "--knots", 9, "--n", 5000)
+
+
+@pytest.fixture(scope="module")
+def prior():
+    return Prior.from_data(PEOPLE, knots=9, domain=(0, 100))
+
+
+@pytest.mark.parametrize("of", ["users", "population"])
+def test_the_budget_of_an_error_and_the_error_of_a_budget(optldp, prior, of):
+    budget = json.loads(optldp(*PLAN, "--error", 1.5, "--of", of, "--json").stdout)
+    plan = plan_epsilon(prior, 5000, 1.5, of=of)
+    assert (budget["epsilon"], budget["least_epsilon"]) == (plan.epsilon, plan.least_epsilon)
+    assert (budget["predicted_error"], budget["least_error"]) == (plan.predicted_error, plan.least_error)
+    error = json.loads(optldp(*PLAN, "--epsilon", 1, "--of", of, "--json").stdout)
+    assert error["predicted_error"] == plan_error(prior, 5000, 1.0, of=of).predicted_error
+    assert (error["least_epsilon"], error["table"]) == (None, None)
+
+
+def test_the_same_of_a_distribution(optldp, prior):
+    options = ("--of", "distribution", "--seed", 3, "--json")
+    budget = json.loads(optldp(*PLAN, "--error", 6, *options).stdout)
+    plan = plan_distribution_epsilon(prior, 5000, 6.0, rng=np.random.default_rng(3))
+    assert (budget["epsilon"], budget["predicted_error"]) == (plan.epsilon, plan.predicted_error.value)
+    chosen = ("--distance", "jensen-shannon", "--estimator", "ems", "--method", "square-wave")
+    error = json.loads(optldp(*PLAN, "--epsilon", 2, *options, *chosen).stdout)
+    same = plan_distribution_error(
+        prior, 5000, 2.0, rng=np.random.default_rng(3), distance="jensen-shannon", estimator="ems", method="square-wave"
+    )
+    assert (error["predicted_error"], error["monte_carlo_error"]) == (
+        same.predicted_error.value,
+        same.predicted_error.error,
+    )
+
+
+def test_the_mechanism_is_written_and_the_prior_warned_of(optldp):
+    done = optldp(*PLAN, "--error", 1.5, "--out", "mech.json")
+    assert load_table("mech.json").knots.size == 9
+    assert "5000 reports, for the mean of the users" in done.stdout
+    assert "--public" in done.stderr
+    assert "--omit-prior" in done.stderr
+    assert optldp(*PLAN, "--epsilon", 1, "--public").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "either --error or --epsilon"),
+        (("--error", 1, "--epsilon", 1), "either --error or --epsilon"),
+        (("--error", 1, "--of", "mode"), "--of must be one of users, population, distribution, got 'mode'"),
+        (("--error", 1, "--estimator", "em"), "--estimator is for --of distribution: leave it out"),
+        (("--error", 1e-9), "target_error must be at least"),
+        (("--error", 1e-9, "--of", "population"), "without any privacy"),
+        (("--error", 1e-9, "--of", "distribution"), "without any privacy"),
+        (("--epsilon", 1, "--out", "nowhere/mech.json"), "folder must exist"),
+        (("--epsilon", -1), "epsilon must be"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(refusal, arguments, says):
+    assert says in refusal(*PLAN, *arguments)

@@ -1,0 +1,170 @@
+"""`optldp two-phase` and `optldp advise`: the library's answers, said to people and to programs."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from optldp.designer import Prior, RobustDesign, advise, two_phase
+from optldp.designer.commands.protocol import REPETITIONS, SHARE
+from optldp.designer.planning.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, DEFAULT_REPETITIONS
+from optldp.designer.protocols.two_phase import DEFAULT_SHARE
+from optldp.estimators import estimate_mean
+from optldp.mechanisms import duchi, make_exact, piecewise, save_table
+
+from ..conftest import INCOME, PEOPLE
+
+TWO_PHASE = ("two-phase", *INCOME, "--range", 0, 100, "--epsilon", 1, "--knots", 9)
+ADVISE = ("advise", *INCOME, "--range", 0, 100, "--n", 500, "--epsilon", 1, "--knots", 9, "--repetitions", 2)
+
+TWO_PHASE_KEYS = (
+    "mean std_error ci_low ci_high level n n_first truth first_mean first_weight second_mean second_expected_variance "
+    "piecewise_mean piecewise_std_error piecewise_expected_variance relative_gap seconds"
+)
+ROW_KEYS = "mechanism estimator mse mse_error jensen_shannon jensen_shannon_error wasserstein wasserstein_error seconds"
+
+
+def test_defaults_are_those_of_the_library():
+    assert (SHARE, REPETITIONS) == (DEFAULT_SHARE, DEFAULT_REPETITIONS)
+
+
+@pytest.mark.parametrize("command", ["two-phase", "advise"])
+def test_every_command_shows_an_example(optldp, command):
+    shown = optldp(command, "--help")
+    assert shown.exit_code == 0
+    assert f"Example: optldp {command} " in " ".join(shown.stdout.split())
+
+
+class TestTwoPhase:
+    def test_a_seed_makes_it_the_librarys_own_run(self, optldp):
+        done = optldp(*TWO_PHASE, "--seed", 5, "--share", 0.2, "--level", 0.9, "--json")
+        found = json.loads(done.stdout, parse_constant=pytest.fail)
+        assert list(found) == TWO_PHASE_KEYS.split()
+        rng = np.random.default_rng(5)
+        expected = two_phase(PEOPLE, 1.0, domain=(0, 100), share=0.2, knots=9, level=0.9, rng=rng)
+        for name in ("mean", "std_error", "ci_low", "ci_high", "level", "n", "first_weight"):
+            assert found[name] == getattr(expected, name)
+        assert (found["n"], found["n_first"], found["truth"]) == (300, 60, PEOPLE.mean())
+        table = piecewise(np.linspace(0, 100, 9), 1.0)
+        rival = estimate_mean(table, table.sample(PEOPLE, rng), level=0.9)
+        assert (found["piecewise_mean"], found["piecewise_std_error"]) == (rival.mean, rival.std_error)
+        prior = Prior.from_data(PEOPLE, knots=table.knots).knot_prior
+        assert found["piecewise_expected_variance"] == table.expected_variance(prior)
+        assert found["second_expected_variance"] == expected.design.mechanism.expected_variance(prior)
+
+    def test_a_design_for_every_prior_not_ruled_out_says_what_it_guarantees(self, optldp):
+        robust = ("--phase-one", "grr", "--share", 0.5, "--robust-confidence", 0.9)
+        found = json.loads(optldp(*TWO_PHASE, "--seed", 5, *robust, "--json").stdout)
+        rng = np.random.default_rng(5)
+        expected = two_phase(
+            PEOPLE, 1.0, domain=(0, 100), share=0.5, phase_one="grr", knots=9, robust_confidence=0.9, rng=rng
+        )
+        assert isinstance(expected.design, RobustDesign)
+        assert found["guaranteed_variance"] == expected.design.guaranteed_variance
+        assert found["mean"] == expected.mean
+
+    def test_text_shows_the_same_facts_and_says_that_it_is_a_simulation(self, optldp):
+        done = optldp(*TWO_PHASE, "--seed", 5)
+        assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == TWO_PHASE_KEYS.split()
+        assert done.stderr == optldp(*TWO_PHASE, "--seed", 5, "--json").stderr
+        assert done.stderr.startswith("optldp: note: a simulation")
+
+    @pytest.mark.parametrize("phase_one", ["grr", "designed", "first.json"])
+    def test_the_first_phase_is_named_or_a_table_file(self, optldp, phase_one):
+        own = make_exact(duchi([0, 100], 0.5)).mechanism
+        save_table(own, "first.json")
+        done = optldp(*TWO_PHASE, "--seed", 5, "--phase-one", phase_one, "--estimator", "ems", "--json")
+        first = own if phase_one.endswith("json") else phase_one
+        rng = np.random.default_rng(5)
+        expected = two_phase(PEOPLE, 1.0, domain=(0, 100), knots=9, phase_one=first, estimator="ems", rng=rng)
+        assert json.loads(done.stdout)["mean"] == expected.mean
+
+    @pytest.mark.parametrize(
+        ("options", "says"),
+        [
+            (["--share", 1], "share must lie strictly between 0 and 1, got 1.0"),
+            (["--share", 0.05], "each phase needs at least 30 clients, got 15 and 285 of 300"),
+            (["--range", 0, 10], "values must lie in [0, 10], got"),
+            (["--phase-one", "best"], "phase_one must be a table or one of"),
+            (["--phase-one", "nowhere.json"], "nowhere.json"),
+            (["--estimator", "best"], "estimator must be one of em, ems, mr, penalised, got 'best'"),
+            (["--method", "best"], "method must be one of"),
+            (["--level", 1], "level must lie strictly between 0 and 1"),
+            (["--epsilon", 0], "epsilon must be positive"),
+        ],
+        ids=str,
+    )
+    def test_bad_input_is_one_line(self, refusal, options, says):
+        assert says in refusal(*TWO_PHASE, *options)
+
+
+class TestAdvise:
+    def test_a_seed_makes_it_the_librarys_own_advice(self, optldp):
+        names = ["--mechanism", "duchi", "--mechanism", "optimal", "--estimator", "ua", "--estimator", "em"]
+        found = json.loads(optldp(*ADVISE, *names, "--seed", 5, "--json").stdout, parse_constant=pytest.fail)
+        assert list(found) == ["n", "epsilon", "repetitions", "rows", "left_out"]
+        prior = Prior.from_data(PEOPLE, knots=9, domain=(0, 100))
+        expected = advise(
+            prior, 500, 1.0, mechanisms=["duchi", "optimal"], estimators=["ua", "em"], repetitions=2,
+            rng=np.random.default_rng(5),
+        )  # fmt: skip
+        for row, same in zip(found["rows"], expected.rows, strict=True):
+            assert list(row) == ROW_KEYS.split()
+            assert (row["mechanism"], row["estimator"]) == (same.mechanism, same.estimator)
+            assert (row["mse"], row["mse_error"]) == (same.mse.value, same.mse.error)
+            assert row["wasserstein"] == (None if same.wasserstein is None else same.wasserstein.value)
+
+    def test_the_default_is_every_pair_best_first(self, optldp):
+        shown = optldp(*ADVISE, "--knots", 5, "--seed", 5).stdout.splitlines()[2:]
+        expected = {(m, e) for m in DEFAULT_MECHANISMS for e in DEFAULT_ESTIMATORS}
+        assert {tuple(line.split()[:2]) for line in shown} == expected
+        errors = [float(line.split()[2]) for line in shown]
+        assert errors == sorted(errors)
+
+    def test_a_prior_file_is_as_good_as_data(self, optldp):
+        done = optldp(
+            "advise", "--prior", "prior.csv", "--n", 100, "--epsilon", 1, "--estimator", "ua", "--public", "--json"
+        )
+        prior = Prior.from_pairs([-1, -0.5, 0, 0.5, 1], [1, 2, 3, 2, 1], knots=[-1, -0.5, 0, 0.5, 1], source="public")
+        expected = advise(prior, 100, 1.0, estimators=["ua"], rng=np.random.default_rng(1))
+        assert json.loads(done.stdout)["rows"][0]["mse"] == expected.best.mse.value
+        assert done.stderr == ""
+
+    def test_a_sensitive_prior_is_warned_of(self, optldp):
+        assert "warning: the result is a function of the prior" in optldp(*ADVISE, "--estimator", "ua").stderr
+
+    @pytest.mark.parametrize(
+        ("options", "says"),
+        [
+            (["--n", 1], "n must be a whole number of at least 2, got 1"),
+            (["--repetitions", 1], "repetitions must be a whole number of at least 2, got 1"),
+            (["--mechanism", "best"], "mechanisms must be out of optimal, aaa"),
+            (["--estimator", "best"], "estimators must be out of ua, decoder"),
+            (["--epsilon", 0], "epsilon must be positive"),
+            (["--prior", "prior.csv"], "the prior must come either from DATA with --column, or from --prior"),
+        ],
+        ids=str,
+    )
+    def test_bad_input_is_one_line(self, refusal, options, says):
+        assert says in refusal(*ADVISE, *options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "where"),
+    [
+        (TWO_PHASE, "optldp.designer.protocols.two_phase.two_phase"),
+        (ADVISE, "optldp.designer.planning.advice.advise"),
+    ],
+    ids=["two-phase", "advise"],
+)
+def test_ctrl_c_is_one_line_and_leaves_no_file(here, optldp, monkeypatch, arguments, where):
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    before = sorted(os.listdir(here))
+    monkeypatch.setattr(where, interrupt)
+    done = optldp(*arguments)
+    assert (done.exit_code, done.stderr, done.stdout) == (130, "optldp: interrupted\n", "")
+    assert sorted(os.listdir(here)) == before
+    assert Path("people.csv").exists()

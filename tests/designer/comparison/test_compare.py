@@ -1,0 +1,83 @@
+"""The comparison: one row per method and budget, each as `design` would say."""
+
+import math
+
+import numpy as np
+import pytest
+from optldp.designer import METHODS, ComparisonRow, Prior, compare, design
+from optldp.designer.comparison import compare as comparison
+from optldp.designer.designs.design import against_optimum
+from optldp.estimators import influence
+from optldp.mechanisms import InputError
+
+PRIOR = Prior.on_knots(np.linspace(0, 50, 7), [1, 4, 9, 4, 1, 0, 0], source="public")
+
+
+def test_there_is_a_row_for_every_method_and_budget_in_order():
+    rows = compare(PRIOR, [0.5, 2.0])
+    assert [(row.method, row.epsilon) for row in rows] == [(m, e) for e in (0.5, 2.0) for m in METHODS]
+
+
+@pytest.mark.parametrize("floor", [0.0, 0.05])
+def test_a_row_is_what_design_finds(floor):
+    rows = compare(PRIOR, [1.0], methods=["duchi", "optimal", "aaa"], floor=floor)
+    best = design(PRIOR, 1.0, floor=floor, exact=False).expected_variance
+    for row in rows:
+        made = design(PRIOR, 1.0, method=row.method, floor=floor, exact=False)
+        expected = made.expected_variance, made.worst_case_variance, made.expected_variance / best
+        expected += (float(influence(made.mechanism).times_n[0]),)
+        assert row == ComparisonRow(row.method, 1.0, *expected)
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 5.0])
+def test_without_a_floor_nothing_beats_the_optimum(epsilon):
+    rows = compare(PRIOR, [epsilon], floor=0.0)
+    assert rows[0].ratio_to_optimal == 1.0
+    assert all(row.ratio_to_optimal > 1 - 1e-6 for row in rows)
+
+
+def test_closed_forms_have_their_known_variances():
+    prior = Prior.on_knots([-1, 1], [1, 1], source="public")
+    rows = {row.method: row for row in compare(prior, [1.0], methods=["laplace", "duchi", "piecewise"])}
+    reach = (math.e + 1) / (math.e - 1)
+    assert rows["laplace"].expected_variance == pytest.approx(8.0, rel=1e-9)
+    assert rows["duchi"].expected_variance == pytest.approx(reach**2 - 1, rel=1e-9)
+    assert rows["duchi"].worst_case_variance == pytest.approx(reach**2, rel=1e-9)  # between the two knots
+    assert rows["piecewise"].expected_variance == pytest.approx(5.2236, abs=5e-5)
+    assert rows["duchi"].one_report_times_n == pytest.approx(2 * reach, rel=1e-9)
+    assert rows["laplace"].one_report_times_n == pytest.approx(2 * (1 + 64 * 2), rel=1e-9)  # 64 mean lengths of 2
+
+
+def test_the_optimum_is_solved_once_per_budget(monkeypatch):
+    solved = []
+
+    def counting(*args, **kwargs):
+        solved.append(kwargs.get("optimum") is None)
+        return against_optimum(*args, **kwargs)
+
+    monkeypatch.setattr(comparison, "against_optimum", counting)
+    compare(PRIOR, [0.5, 1.0], methods=["duchi", "laplace", "grr"])
+    assert sum(solved) == 2
+
+
+def test_progress_names_the_solver_steps_and_every_method():
+    told = []
+    compare(PRIOR, [1.0], methods=["duchi", "laplace"], progress=lambda *event: told.append(event))
+    assert [event for event in told if event[2] is None] == [("duchi", 1.0, None), ("laplace", 1.0, None)]
+    steps = [step for method, epsilon, step in told if step is not None]
+    assert steps[-1].relative_gap < steps[0].relative_gap
+
+
+@pytest.mark.parametrize(
+    ("epsilons", "methods", "says"),
+    [
+        ([], ["duchi"], "at least one epsilon"),
+        ([1.0], [], "at least one epsilon and one method"),
+        ([1.0, 0.0], ["duchi"], "epsilon must be positive"),
+        ([1.0], ["duchi", "magic"], "got 'magic'"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_before_anything_is_solved(epsilons, methods, says, monkeypatch):
+    monkeypatch.setattr(comparison, "against_optimum", None)
+    with pytest.raises(InputError, match=says):
+        compare(PRIOR, epsilons, methods=methods)

@@ -1,0 +1,182 @@
+"""Several attributes: the number sampled is the best there is, predictions hold, budgets are kept."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from optldp.designer import METHODS, Prior, design
+from optldp.designer.designs.attributes import LEAST_SHARE, design_attributes, predicted_variance, rule_of_thumb
+from optldp.estimators.means.attributes import estimate_attribute_means
+from optldp.mechanisms import InputError, duchi, ptt, three_outputs
+
+NAMES = ("age", "hours", "pay")
+
+
+def data(n: int = 4000) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(7)
+    return {"age": rng.uniform(18, 90, n), "hours": rng.beta(8, 12, n) * 100, "pay": rng.beta(1, 6, n) * 1e5}
+
+
+DOMAINS = {"age": (18.0, 90.0), "hours": (0.0, 100.0), "pay": (0.0, 1e5)}
+
+
+def priors(knots: int = 9) -> dict[str, Prior]:
+    values = data()
+    return {n: Prior.from_data(values[n], knots=knots, domain=DOMAINS[n], source="public") for n in NAMES}
+
+
+def brute_force(given: dict[str, Prior], epsilon: float, method: str, weights: dict[str, float]) -> list[float]:
+    """The weighted sum for every number of attributes, from designs of our own."""
+    d = len(given)
+    totals = []
+    for k in range(1, d + 1):
+        total = 0.0
+        for name, prior in given.items():
+            spread = prior.weights @ (prior.knots - prior.mean) ** 2 - prior.rounding.sum()
+            noise = design(prior, epsilon / k, method=method).expected_variance
+            total += weights[name] * (noise * d / k + (d / k - 1) * spread)
+        totals.append(float(total))
+    return totals
+
+
+class TestChoice:
+    @pytest.mark.parametrize("method", ["optimal", "duchi", "square-wave"])
+    @pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0, 6.0, 8.0, 12.0])
+    def test_the_number_sampled_is_the_best_of_all(self, method, epsilon):
+        """Against designs for every number; what is reported of each is that sum."""
+        given = priors(5)
+        made = design_attributes(given, epsilon, method=method)
+        weights = {n: 4 / (high - low) ** 2 for n, (low, high) in DOMAINS.items()}
+        totals = brute_force(given, epsilon, method, weights)
+        assert made.mechanism.sampled == 1 + int(np.argmin(totals))
+        assert [choice.sampled for choice in made.choices] == list(range(1, len(made.choices) + 1))
+        for choice, total in zip(made.choices, totals, strict=False):
+            assert choice.designed is None or choice.designed == pytest.approx(total, rel=1e-5)
+        assert sum(choice.designed is not None for choice in made.choices) >= min(2, len(made.choices))
+
+    def test_it_moves_downhill_from_where_the_closed_forms_point(self, monkeypatch):
+        """Screening that prefers one attribute at budgets where three are best."""
+        from optldp.designer.designs import attributes as module
+
+        honest = module._screened
+        monkeypatch.setattr(
+            module, "_screened", lambda p, e: {n: v if e > 10 else 1e12 for n, v in honest(p, e).items()}
+        )
+        made = design_attributes(priors(5), 15.0, method="duchi")
+        totals = brute_force(priors(5), 15.0, "duchi", {n: 4 / (b - a) ** 2 for n, (a, b) in DOMAINS.items()})
+        assert made.mechanism.sampled == 1 + int(np.argmin(totals)) == 3
+        assert [choice.designed is None for choice in made.choices] == [False, False, False]
+
+    def test_weights_change_the_choice(self):
+        """Duchi on a two-point prior is exact at large budgets, so it may wait; an even prior may not."""
+        given = {
+            "two": Prior.on_knots([-1, 1], [0.5, 0.5], source="public"),
+            "even": Prior.on_knots(np.linspace(-1, 1, 9), np.ones(9), source="public"),
+            "flat": Prior.on_knots(np.linspace(-1, 1, 9), np.ones(9), source="public"),
+        }
+        chosen = [
+            design_attributes(given, 7.0, weights=weights).mechanism.sampled
+            for weights in ({"two": 1.0, "even": 1e-6, "flat": 1e-6}, {"two": 1e-6, "even": 1.0, "flat": 1.0})
+        ]
+        assert chosen[0] > chosen[1]
+
+    def test_units_do_not_matter(self):
+        """Cents for euros, and an offset: the same choice, by default weights."""
+        given = priors(5)
+        moved = {
+            n: Prior.from_data(100 * data()[n] + 7, knots=100 * p.knots + 7, source="public") for n, p in given.items()
+        }
+        here, there = (design_attributes(p, 6.0, method="piecewise") for p in (given, moved))
+        assert here.mechanism.sampled == there.mechanism.sampled
+        for mine, other in zip(here.choices, there.choices, strict=True):
+            assert mine.screened == pytest.approx(other.screened, rel=1e-9)
+
+    @pytest.mark.parametrize("knots", [2, 3, 21])
+    def test_budgets_below_one_are_rightly_not_looked_at(self, knots):
+        """Half as many attributes at twice the budget do better, by closed forms and by the optimum, however spread."""
+        grid = np.linspace(-1, 1, knots)
+        for seed in range(6):
+            prior = Prior.on_knots(grid, np.random.default_rng(seed).dirichlet(np.full(knots, 0.3)), source="public")
+            spread = prior.second_moment - prior.mean**2
+            for share in (0.05, 0.3, LEAST_SHARE):
+                for build in (lambda e: duchi(grid, e), lambda e: three_outputs(grid, e), lambda e: ptt(grid, e)):
+                    one, two = (build(e).expected_variance(prior.knot_prior) for e in (2 * share, share))
+                    assert predicted_variance(one, spread, 0.1) < predicted_variance(two, spread, 0.2)
+                one, two = (design(prior, e, tolerance=1e-4).expected_variance for e in (2 * share, share))
+                assert predicted_variance(one, spread, 0.1) < predicted_variance(two, spread, 0.2)
+
+    def test_the_rule_of_thumb_is_that_of_the_paper(self):
+        """max(1, min(d, floor(epsilon / 2.5)))."""
+        for d in (1, 2, 5):
+            for epsilon in (0.1, 2.4, 2.5, 5.0, 7.4, 16.0):
+                assert rule_of_thumb(epsilon, d) == max(1, min(d, math.floor(epsilon / 2.5)))
+        assert design_attributes(priors(3), 5.0, method="duchi").rule_of_thumb == 2
+
+
+class TestDesign:
+    @pytest.mark.parametrize("sampled", [1, 2, 3])
+    def test_a_number_that_is_given_is_kept(self, sampled):
+        made = design_attributes(priors(5), 2.0, sampled=sampled, method="duchi")
+        assert made.mechanism.sampled == sampled
+        assert [choice.sampled for choice in made.choices] == [sampled]
+        assert made.choices[0].epsilon == made.mechanism.mechanisms[0].epsilon
+        assert made.mechanism.largest_spending <= Fraction(2.0)
+        assert made.mechanism.largest_spending > Fraction(2.0) * (1 - Fraction(1, 2**50))
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_every_method_makes_private_tables_with_evidence(self, method):
+        made = design_attributes(priors(5), 1.5, sampled=2, method=method)
+        assert made.mechanism.failures() == ()
+        assert made.mechanism.attributes == NAMES
+        for name, table in zip(NAMES, made.mechanism.mechanisms, strict=True):
+            assert made.designs[name].mechanism is table
+            assert made.designs[name].method == method
+            assert table.domain == DOMAINS[name]
+
+    @pytest.mark.parametrize(("epsilon", "sampled"), [(1.0, 1), (6.0, 2), (6.0, 3)])
+    def test_predicted_variances_are_those_that_are_seen(self, epsilon, sampled):
+        """600 collections of reports of the data that the priors came from, within a sixth."""
+        values = {n: column[:800] for n, column in data().items()}
+        given = {n: Prior.from_data(values[n], knots=9, domain=DOMAINS[n], source="public") for n in NAMES}
+        made = design_attributes(given, epsilon, sampled=sampled)
+        rng = np.random.default_rng(8)
+        means = np.array(
+            [
+                [
+                    one.mean
+                    for one in estimate_attribute_means(made.mechanism, made.mechanism.sample(values, rng)).values()
+                ]
+                for _ in range(600)
+            ]
+        )
+        truth = np.array([values[n].mean() for n in NAMES])
+        expected = np.array(list(made.predicted_variances(800).values()))
+        assert (np.abs(means.mean(axis=0) - truth) < 4 * np.sqrt(expected / 600)).all()
+        np.testing.assert_allclose(((means - truth) ** 2).mean(axis=0), expected, rtol=5 * math.sqrt(2 / 600) + 0.01)
+
+    def test_progress_tells_attribute_and_number(self):
+        told = []
+        design_attributes(priors(5), 2.0, progress=lambda name, k, step: told.append((name, k, step.relative_gap)))
+        assert {(name, k) for name, k, _ in told} == {(name, k) for name in NAMES for k in (1, 2)}
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"sampled": 0}, "sampled must be 'auto' or a whole number from 1 to 3, got 0"),
+            ({"sampled": 4}, "from 1 to 3, got 4"),
+            ({"sampled": "all"}, "from 1 to 3, got 'all'"),
+            ({"method": "magic"}, "method must be one of optimal"),
+            ({"epsilon": 0.0}, "epsilon must be positive"),
+            ({"epsilon": 2e-6, "sampled": 3}, "epsilon must be at least 1e-06"),
+            ({"weights": {"age": 1.0}}, "weights must be for age, hours, pay, got ones for age"),
+            ({"weights": dict.fromkeys(NAMES, 0.0)}, "weights must be positive, got 0.0 for 'age'"),
+            ({"weights": dict.fromkeys(NAMES, float("nan"))}, "weights must be positive"),
+            ({"priors": {}}, "at least one attribute"),
+            ({"floor": 2.0}, "floor must lie"),
+        ],
+    )
+    def test_options_that_are_none_are_refused(self, options, message):
+        arguments = {"priors": priors(3), "epsilon": 1.0} | options
+        with pytest.raises(InputError, match=message):
+            design_attributes(**arguments)

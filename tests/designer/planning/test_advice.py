@@ -1,0 +1,248 @@
+"""Advice: closed forms where there are any, a simulation that users drawn one by one agree with, and an order."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from optldp.designer import METHODS, Advice, AdviceRow, Prior, advise, design
+from optldp.designer.planning import bootstrap as advice_bootstrap
+from optldp.designer.planning.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, pieces_of_work
+from optldp.designer.planning.bootstrap import DISTRIBUTIONS, Case, bootstrap_rows, linear_row
+from optldp.estimators import estimate_mean, optimal_decoder
+from optldp.estimators.counting.counts import ReportCounts
+from optldp.estimators.distributions import metrics
+from optldp.estimators.distributions.distribution import DistributionEstimate
+from optldp.estimators.distributions.estimation import estimate_distribution
+from optldp.estimators.input_grid import InputGrid
+from optldp.mechanisms import InputError, TabulatedMechanism, square_wave
+
+PRIOR = Prior.on_knots(np.linspace(0, 8, 9), [1, 4, 8, 6, 4, 3, 2, 1, 0.5], source="public")
+
+
+def told(*, n=500, epsilon=1.0, seed=1, prior: Prior | DistributionEstimate = PRIOR, **options: Any) -> Advice:
+    options = {"repetitions": 4, "rng": np.random.default_rng(seed), **options}
+    return advise(prior, n, epsilon, **options)
+
+
+def by_name(advice):
+    return {(row.mechanism, row.estimator): row for row in advice.rows}
+
+
+def test_there_is_a_row_for_every_pair_and_the_least_error_comes_first():
+    advice = told(repetitions=2)
+    rows = by_name(advice)
+    assert set(rows) == {(m, e) for m in DEFAULT_MECHANISMS for e in DEFAULT_ESTIMATORS}
+    errors = [row.mse.value for row in advice.rows]
+    assert errors == sorted(errors)
+    assert advice.best is advice.rows[0]
+    distances = [row.wasserstein.value for row in advice.rows if row.wasserstein is not None]
+    best = advice.best_distribution
+    assert best is not None
+    assert best.wasserstein is not None
+    assert best.wasserstein.value == min(distances)
+    assert (advice.n, advice.epsilon, advice.repetitions, advice.left_out) == (500, 1.0, 2, ())
+
+
+@pytest.mark.parametrize("mechanism", METHODS)
+def test_the_average_errs_by_its_variance_over_n(mechanism):
+    """With values on the knots: that of the report, expected, and that of the values.
+
+    The table of `design` is exact, which costs up to a millionth of the variance.
+    """
+    row = told(mechanisms=[mechanism], estimators=["ua"], n=700).best
+    variance = design(PRIOR, 1.0, method=mechanism).expected_variance
+    values = float(PRIOR.weights @ PRIOR.knots**2) - PRIOR.mean**2
+    assert row.mse.value == pytest.approx((variance + values) / 700, rel=2e-6)
+    assert row.mse.error == 0.0
+    assert row.jensen_shannon is None
+    assert row.wasserstein is None
+
+
+def test_values_between_knots_err_as_much_as_their_rounding_says():
+    """A prior of data off the knots: expected variance of the report plus the variance of the values themselves."""
+    values = np.random.default_rng(3).uniform(0, 8, 200)
+    prior = Prior.from_data(values, knots=5, domain=(0, 8), source="public")
+    row = told(prior=prior, mechanisms=["piecewise"], estimators=["ua"], n=100).best
+    variance = design(prior, 1.0, method="piecewise").expected_variance
+    assert row.mse.value == pytest.approx((variance + values.var()) / 100, rel=2e-6)
+
+
+def test_reports_that_are_not_relabelled_are_decoded_by_their_scale():
+    """The square wave as its paper has it, against the same made unbiased."""
+    raw = square_wave(PRIOR.knots, 1.0).with_prior(PRIOR.knot_prior)
+    row = linear_row(Case("square-wave", raw, PRIOR, 500), "ua")
+    assert isinstance(row, AdviceRow)
+    assert row.mse.value == pytest.approx(told(mechanisms=["square-wave"], estimators=["ua"]).best.mse.value, rel=1e-9)
+
+
+def test_a_mechanism_on_coarser_knots_is_judged_on_those_of_the_prior():
+    """AAA's lattice has at most 25 intervals; rounding to it is part of the error."""
+    knots = np.linspace(0, 8, 31)
+    prior = Prior.on_knots(knots, np.exp(-knots), source="public")
+    made = design(prior, 1.0, method="aaa")
+    assert made.mechanism.knots.size == 16
+    rows = by_name(told(prior=prior, mechanisms=["aaa"], estimators=["ua", "em"], repetitions=40))
+    values = float(prior.weights @ knots**2) - prior.mean**2
+    assert rows["aaa", "ua"].mse.value == pytest.approx((made.expected_variance + values) / 500, rel=2e-6)
+    assert rows["aaa", "em"].mse.value < rows["aaa", "ua"].mse.value
+
+
+def test_the_decoder_errs_by_the_variance_of_its_values():
+    row = told(mechanisms=["square-wave"], estimators=["decoder"]).best
+    table = design(PRIOR, 1.0, method="square-wave").mechanism
+    decoded, shares = optimal_decoder(table, PRIOR.weights), PRIOR.weights @ table.probabilities
+    assert row.mse.value == pytest.approx((shares @ decoded**2 - (shares @ decoded) ** 2) / 500, rel=1e-9)
+    assert row.mse.value < told(mechanisms=["square-wave"], estimators=["ua"]).best.mse.value
+
+
+def test_the_closed_form_is_what_users_one_by_one_show():
+    rng = np.random.default_rng(4)
+    table = design(PRIOR, 1.0, method="laplace").mechanism
+    values = rng.choice(PRIOR.knots, (2000, 50), p=PRIOR.weights)
+    means = [estimate_mean(table, table.sample(row, rng)).mean for row in values]
+    shown = np.mean((np.array(means) - PRIOR.mean) ** 2)
+    expected = told(mechanisms=["laplace"], estimators=["ua"], n=50).best.mse.value
+    assert shown == pytest.approx(expected, rel=4 * math.sqrt(2 / 2000))
+
+
+@pytest.mark.parametrize("estimator", DISTRIBUTIONS)
+def test_counts_drawn_at_once_are_as_users_drawn_one_by_one(estimator):
+    """The bootstrap against values, reports and estimates of single users, within standard errors of both."""
+    repetitions = 8 if estimator == "penalised" else 60  # it takes a quarter of a second
+    options: dict[str, Any] = {
+        "mechanisms": ["optimal"],
+        "estimators": [estimator],
+        "n": 200,
+        "repetitions": repetitions,
+    }
+    row = told(epsilon=2.0, **options).best
+    rng, table = np.random.default_rng(6), design(PRIOR, 2.0).mechanism
+    squared, distance, moved = [], [], []
+    for _ in range(repetitions):
+        reports = table.sample(rng.choice(PRIOR.knots, 200, p=PRIOR.weights), rng)
+        counts = ReportCounts.from_reports(table, reports)
+        found = estimate_distribution(counts, method=estimator, grid=InputGrid.knots(PRIOR.knots))
+        squared.append((found.mean().mean - PRIOR.mean) ** 2)
+        distance.append(metrics.jensen_shannon_distance(found.weights, PRIOR.weights))
+        moved.append(metrics.wasserstein_1(PRIOR.knots, found.weights, PRIOR.weights))
+    for name, shown in (("mse", squared), ("jensen_shannon", distance), ("wasserstein", moved)):
+        simulated = getattr(row, name)
+        slack = 4 * math.hypot(simulated.error, np.std(shown, ddof=1) / math.sqrt(repetitions))
+        assert simulated.value == pytest.approx(np.mean(shown), abs=slack)
+        assert simulated.error > 0
+
+
+def test_the_generator_decides_and_other_rows_do_not():
+    """A row is the same in whatever company, so that asking for one more never moves the others."""
+    both = by_name(told(mechanisms=["duchi", "optimal"], estimators=["em", "ems"]))
+    alone = by_name(told(mechanisms=["optimal"], estimators=["ems"]))
+    assert both["optimal", "ems"] == alone["optimal", "ems"]
+    other = by_name(told(mechanisms=["optimal"], estimators=["ems"], seed=2))
+    assert other["optimal", "ems"] != alone["optimal", "ems"]
+
+
+def test_mechanisms_share_the_values_and_estimators_the_reports(monkeypatch):
+    seen = []
+
+    def noting(counts, *, method, grid):
+        seen.append((counts.services[0].name, method, counts.reports_of(0)))
+        return estimate_distribution(counts, method=method, grid=grid)
+
+    monkeypatch.setattr(advice_bootstrap, "estimate_distribution", noting)
+    told(mechanisms=["grr", "duchi"], estimators=["em", "ems"], repetitions=2, epsilon=16.0, n=3000)
+    assert [(name, method) for name, method, _ in seen] == [
+        (name, method) for name in ("grr", "duchi") for _ in range(2) for method in ("em", "ems")
+    ]
+    for first, second in zip(seen[::2], seen[1::2], strict=True):
+        assert np.array_equal(first[2], second[2])
+    # At epsilon 16 a report of grr is the value, and a report of Duchi's is one end or the other by its mean.
+    for repetition in range(2):
+        values, ends = seen[2 * repetition][2], seen[4 + 2 * repetition][2]
+        assert values.sum() == ends.sum() == 3000
+        assert ends[1] == pytest.approx(values @ PRIOR.knots / 8, abs=4 * math.sqrt(3000 / 4))
+    assert not np.array_equal(seen[0][2], seen[2][2])
+
+
+def test_more_clients_and_more_budget_err_less():
+    options: dict[str, Any] = {"mechanisms": ["optimal"], "estimators": ["ua", "em"], "repetitions": 20}
+    few, many, private = told(**options), told(n=5000, **options), told(epsilon=0.5, **options)
+    for pair in (("optimal", "ua"), ("optimal", "em")):
+        assert by_name(many)[pair].mse.value < by_name(few)[pair].mse.value < by_name(private)[pair].mse.value
+
+
+def test_the_error_is_the_standard_error_over_repetitions():
+    case = Case("duchi", design(PRIOR, 1.0, method="duchi").mechanism, PRIOR, 100)
+    (row,) = bootstrap_rows(case, ["em"], 12, (5, 0))
+    singles = []
+    for repetition in range(12):
+        counts = advice_bootstrap._draw(case, case.mechanism.pmf(PRIOR.knots), repetition, (5, 0))
+        found = estimate_distribution(counts, method="em", grid=InputGrid.knots(PRIOR.knots))
+        singles.append((found.weights @ PRIOR.knots - PRIOR.mean) ** 2)
+    assert row.mse.value == pytest.approx(np.mean(singles), rel=1e-9)
+    assert row.mse.error == pytest.approx(np.std(singles, ddof=1) / math.sqrt(12), rel=1e-9)
+
+
+def test_what_has_no_unbiased_mean_is_left_out_with_the_reason():
+    rows = [[0.6, 0.4], [0.6, 0.4], [0.4, 0.6]]
+    bent = TabulatedMechanism.from_points([0, 4, 8], [0, 1], rows, 0.5)
+    case = Case("bent", replace(bent, prior=PRIOR.coarsened([0, 4, 8]).knot_prior), PRIOR, 100)
+    assert linear_row(case, "ua") == "the mean of its reports is not affine in the value"
+    assert "an unbiased mean must be possible" in str(linear_row(case, "decoder"))
+
+
+def test_left_out_rows_are_told_and_none_at_all_is_an_error(monkeypatch):
+    monkeypatch.setattr("optldp.designer.planning.advice.linear_row", lambda case, estimator: "no reason")
+    advice = told(mechanisms=["duchi"], estimators=["ua", "em"])
+    assert advice.left_out == (("duchi", "ua", "no reason"),)
+    assert [row.estimator for row in advice.rows] == ["em"]
+    with pytest.raises(InputError, match="some estimator must suit some mechanism, got none: no reason"):
+        told(estimators=["ua"])
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_an_estimate_can_be_the_truth(flat):
+    """Points are knots; cells are bins, whose edges are the knots."""
+    table = design(PRIOR, 4.0, method="square-wave").mechanism
+    reports = table.sample(np.full(500, 3.0), np.random.default_rng(1))
+    grid = InputGrid.equal_cells(0, 8, 4) if flat else InputGrid.knots(PRIOR.knots)
+    found = estimate_distribution(ReportCounts.from_reports(table, reports), method="em", grid=grid)
+    edges, weights = np.linspace(0, 8, 5), found.weights
+    same = (
+        Prior.from_histogram(edges, weights, knots=edges, source="private-report")
+        if flat
+        else Prior.on_knots(PRIOR.knots, weights, source="private-report")
+    )
+    options: dict[str, Any] = {"mechanisms": ["optimal"], "estimators": ["ua", "em"]}
+    assert told(prior=found, **options) == told(prior=same, **options)
+
+
+def test_progress_is_called_for_every_piece_of_work():
+    calls = []
+    mechanisms, estimators = ["duchi", "laplace"], ["ua", "decoder", "em"]
+    told(mechanisms=mechanisms, estimators=estimators, progress=lambda *call: calls.append(call))
+    assert len(calls) == pieces_of_work(mechanisms, estimators, 4) == 2 * (2 + 4)
+    assert calls.count(("duchi", "em")) == 4
+    assert calls.count(("laplace", "decoder")) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"n": 1}, "n must be a whole number of at least 2, got 1"),
+        ({"n": 2.5}, "n must be a whole number of at least 2, got 2.5"),
+        ({"repetitions": 1}, "repetitions must be a whole number of at least 2, got 1"),
+        ({"epsilon": 0.0}, "epsilon must be positive and finite, got 0.0"),
+        ({"mechanisms": ["duchi", "best"]}, f"mechanisms must be out of {', '.join(METHODS)}, got 'best'"),
+        ({"mechanisms": []}, "mechanisms must be a list of at least one name, got []"),
+        ({"estimators": "em"}, "estimators must be a list of at least one name, got 'em'"),
+        ({"estimators": ["uwa"]}, "estimators must be out of ua, decoder, em, ems, mr, penalised, got 'uwa'"),
+        ({"rng": None}, "rng must be a numpy.random.Generator, got None"),
+    ],
+)
+def test_bad_input_is_one_line(options, says):
+    with pytest.raises(InputError) as refusal:
+        told(**options)
+    assert says in str(refusal.value)
+    assert "\n" not in str(refusal.value)

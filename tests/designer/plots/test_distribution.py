@@ -1,0 +1,62 @@
+"""The picture of a distribution shows its numbers."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.patches import StepPatch
+from optldp.designer.plots.distribution import NAMES, distribution_figure
+from optldp.designer.plots.heatmap import save_figure
+from optldp.estimators import InputGrid, ReportCounts, estimate_distribution
+from optldp.mechanisms import square_wave
+
+TABLE = square_wave(np.linspace(0.0, 100.0, 21), 1.0)
+REPORTS = TABLE.sample(100 * np.random.default_rng(1).beta(2, 5, 2000), np.random.default_rng(2))
+COUNTS = ReportCounts.from_reports(TABLE, REPORTS)
+
+
+def _steps(patch: StepPatch) -> dict[str, Any]:
+    return dict(zip(("values", "edges", "baseline"), patch.get_data(), strict=True))
+
+
+@pytest.mark.parametrize("method", sorted(NAMES))
+def test_it_draws_the_density_and_its_band(method):
+    """Weights over the widths of their cells, between their ends; the mean's line at the mean."""
+    estimate = estimate_distribution(COUNTS, method=method)
+    axes = distribution_figure(estimate, units="kg").axes[0]
+    band, line = (_steps(patch) for patch in axes.patches if isinstance(patch, StepPatch))
+    width = np.diff(estimate.grid.edges)
+    assert line["values"] == pytest.approx(estimate.weights / width)
+    assert line["edges"] == pytest.approx(estimate.grid.edges)
+    assert band["values"] == pytest.approx(estimate.high / width)
+    assert band["baseline"] == pytest.approx(estimate.low / width)
+    assert np.asarray(axes.lines[0].get_xdata())[0] == estimate.mean().mean
+    assert axes.get_ylim()[0] == 0.0
+    assert axes.get_ylim()[1] > (estimate.weights / width).max()
+
+
+def test_words_say_what_it_is():
+    """Title, axes and legend name the method, the users, the units and the intervals."""
+    axes = distribution_figure(estimate_distribution(COUNTS, method="ems", level=0.9), units="kg").axes[0]
+    assert axes.get_title() == "Distribution of the values of 2,000 users by EM with smoothing"
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("value [kg]", "density per kg")
+    shown = axes.get_legend()
+    assert shown is not None
+    legend = [text.get_text() for text in shown.get_texts()]
+    assert legend[:2] == ["90% band, pointwise", "estimate"]
+    assert legend[2].startswith("mean ")
+    assert "90% interval [" in legend[2]
+
+
+def test_without_units_there_are_no_brackets():
+    """A plain value and its density."""
+    axes = distribution_figure(estimate_distribution(COUNTS, method="ems")).axes[0]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("value", "density")
+
+
+def test_one_component_can_be_drawn(tmp_path):
+    """A cell, or a single point without any width."""
+    for grid in (InputGrid.equal_cells(0.0, 100.0, 1), InputGrid.knots([50.0])):
+        estimate = estimate_distribution(COUNTS, method="em", grid=grid)
+        save_figure(distribution_figure(estimate), tmp_path / "one.png")
+        assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")

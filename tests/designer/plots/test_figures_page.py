@@ -1,0 +1,48 @@
+"""The page of figures: its code runs, its pictures are there, and the example makes them."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "figures.md"
+PICTURES = ROOT / "docs" / "figures"
+MOST_BYTES = 60_000
+
+
+def test_every_picture_is_on_the_page_and_small():
+    named = set(re.findall(r"\]\(figures/([\w-]+\.png)\)", PAGE.read_text()))
+    assert named == {path.name for path in PICTURES.iterdir()}
+    assert len(named) == 9
+    for path in PICTURES.iterdir():
+        assert path.stat().st_size < MOST_BYTES
+        with Image.open(path) as picture:
+            assert 900 < picture.width < 1200
+
+
+@pytest.mark.slow
+def test_the_code_on_the_page_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = "\n".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL))
+    names: dict[str, object] = {}
+    exec(code, names)
+    assert isinstance(names["figure"], Figure)
+    assert {path.name for path in tmp_path.iterdir()} == {"variance.pdf", "ratio.pdf"}
+
+
+@pytest.mark.slow
+def test_the_example_makes_the_pictures_of_the_page(tmp_path):
+    """All of them, in the size they have there; pixels may differ with the version of matplotlib."""
+    command = [sys.executable, "-W", "error", ROOT / "examples" / "figures.py", "--out", tmp_path / "new" / "folder"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    made = {path.name: path for path in (tmp_path / "new" / "folder").iterdir()}
+    assert set(made) == {path.name for path in PICTURES.iterdir()}
+    for name, path in made.items():
+        with Image.open(path) as new, Image.open(PICTURES / name) as kept:
+            assert new.size == kept.size

@@ -1,0 +1,112 @@
+"""Styles that tell methods apart without colour, and the little texts."""
+
+import sys
+
+import pytest
+from matplotlib.colors import to_rgb
+from optldp.designer.comparison.compare import ComparisonRow
+from optldp.designer.designs.design import METHODS
+from optldp.designer.designs.minimax import design_minimax
+from optldp.designer.plots.by_value import conditional_variance_figure
+from optldp.designer.plots.error_table import error_table_figure
+from optldp.designer.plots.least_favourable import least_favourable_figure
+from optldp.designer.plots.style import METHOD_STYLES, add_note, method_style, methods_in_order, new_figure
+from optldp.designer.plots.trade_off import trade_off_figure
+from optldp.designer.plots.variance import variance_figure
+from optldp.designer.priors.prior import Prior
+from optldp.designer.priors.units import literal, squared, units_label
+from optldp.mechanisms import InputError, duchi
+
+from ..figure_checks import assert_readable
+
+
+def test_every_method_has_dashes_and_a_marker_of_its_own():
+    assert set(METHODS) < set(METHOD_STYLES)
+    assert "minimax" in METHOD_STYLES
+    for what in ("linestyle", "marker"):
+        assert len({style[what] for style in METHOD_STYLES.values()}) == len(METHOD_STYLES)
+
+
+def test_the_optimum_is_a_black_solid_line_and_the_thickest():
+    style = method_style("optimal")
+    assert (style["color"], style["linestyle"]) == ("#000000", "-")
+    assert all(style["linewidth"] > other["linewidth"] for name, other in METHOD_STYLES.items() if name != "optimal")
+
+
+def test_every_line_stands_out_from_white_paper():
+    """Contrast of at least two to one (relative luminance as in WCAG 2), which rules the yellow out."""
+    for style in METHOD_STYLES.values():
+        parts = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(style["color"])]
+        luminance = 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+        assert 1.05 / (luminance + 0.05) > 2
+
+
+def test_other_names_keep_their_style_and_differ_from_each_other():
+    assert method_style("mine") == method_style("mine")
+    styles = [method_style(f"mechanism {k}") for k in range(8)]
+    assert len({(style["linestyle"], style["marker"], style["color"]) for style in styles}) == 8
+
+
+def test_a_style_can_be_changed_without_changing_the_next_one():
+    method_style("aaa")["color"] = "red"
+    assert method_style("aaa")["color"] != "red"
+
+
+def test_methods_come_in_the_order_of_their_styles_and_others_last():
+    assert methods_in_order(["mine", "grr", "optimal", "grr"]) == ["optimal", "grr", "mine"]
+
+
+def test_units_stand_in_brackets_and_squares_are_unambiguous():
+    assert units_label("value", "kg") == "value [kg]"
+    assert units_label("value", "") == "value"
+    assert [squared(units) for units in ("kg", "m/s", "")] == ["kg²", "(m/s)²", ""]
+
+
+def test_dollars_are_dollars_and_no_formula():
+    assert literal(literal("$1 or $2\n")) == r"\$1 or \$2"
+    figure, axes = new_figure()
+    axes.set_xlabel(units_label("a $^$ b", "US$ of $^$"))
+    with pytest.raises(ValueError, match="Expected"):
+        assert_readable(figure)
+    axes.set_xlabel(units_label("value", "US$ of $^$"))
+    assert_readable(figure)
+
+
+def test_a_long_note_is_broken_into_lines_that_fit():
+    figure, axes = new_figure()
+    axes.set_xlabel("value")
+    add_note(figure, "word " * 80)
+    assert_readable(figure)
+    note = figure.get_supxlabel()
+    assert note.count("\n") >= 3
+    assert note.replace("\n", " ") == ("word " * 80).strip()
+
+
+def test_a_figure_has_the_size_asked_for():
+    assert new_figure(4.6, 3.0)[0].get_size_inches().tolist() == [4.6, 3.0]
+
+
+KNOTS = [-1.0, 0.0, 1.0]
+PRIOR = Prior.on_knots(KNOTS, [1, 2, 1], source="public")
+ROW = ComparisonRow("optimal", 1.0, 1.0, 2.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        new_figure,
+        lambda: variance_figure([ROW]),
+        lambda: conditional_variance_figure({"duchi": duchi(KNOTS, 1.0)}),
+        lambda: conditional_variance_figure({"duchi": duchi(KNOTS, 1.0)}, prior=PRIOR),
+        lambda: trade_off_figure([design_minimax(KNOTS, 1.0)], prior=PRIOR),
+        lambda: least_favourable_figure(design_minimax(KNOTS, 1.0)),
+        lambda: error_table_figure({("taxi", "aaa"): 1.0}, title="", quantity=""),
+    ],
+    ids=["empty", "variance", "by-value", "by-value-with-prior", "trade-off", "least-favourable", "error-table"],
+)
+def test_without_matplotlib_the_extra_is_named(monkeypatch, draw):
+    """As where it was never installed: importing any of its modules fails."""
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(InputError, match=r"plots need matplotlib: install optldp\[plot\]"):
+        draw()

@@ -1,0 +1,120 @@
+"""Two phases whose second table is robust: designed for all that the first reports do not rule out."""
+
+import numpy as np
+import pytest
+from optldp.designer.designs.design import Design, design
+from optldp.designer.designs.minimax import design_minimax
+from optldp.designer.designs.robust import RobustDesign
+from optldp.designer.priors.region import confidence_region
+from optldp.designer.protocols.plan import TwoPhasePlan
+from optldp.designer.protocols.two_phase import two_phase
+from optldp.estimators import estimate_mean
+from optldp.mechanisms import InputError, grr, piecewise, verify
+from optldp.mechanisms import exact_if_possible as exact
+
+DOMAIN = (-2.0, 6.0)
+KNOTS = np.linspace(*DOMAIN, 9)
+VALUES = np.random.default_rng(11).normal(0.5, 0.6, 6000).clip(*DOMAIN)
+
+
+def designed(plan: TwoPhasePlan, clients: int = 3000) -> tuple[np.ndarray, RobustDesign]:
+    first = plan.first.sample(VALUES[:clients], np.random.default_rng(2))
+    made = plan.second(first)
+    assert isinstance(made, RobustDesign)
+    return first, made
+
+
+@pytest.mark.parametrize("phase_one", ["square-wave", "grr", "designed"])
+def test_the_design_is_for_the_region_of_the_first_reports(phase_one):
+    plan = TwoPhasePlan(DOMAIN, 2.0, knots=9, phase_one=phase_one, robust_confidence=0.9)
+    first, made = designed(plan)
+    learnt = plan.learn(first)
+    region = confidence_region(plan.first, first, KNOTS, 0.9)
+    assert made.guaranteed_variance == region.around(learnt).largest(made.mechanism.knot_variances)[0]
+    assert made.ambiguity == "confidence region at 0.9 of 3000 reports"
+    assert made.relative_gap < 2e-6
+    assert not made.is_minimax
+    assert not verify(made.mechanism, epsilon=2.0).failures
+    assert made.mechanism.prior is not None
+    assert made.mechanism.prior.source == "private-report"
+    np.testing.assert_array_equal(made.mechanism.prior.weights, learnt.weights)
+    assert made.expected_variance == made.mechanism.expected_variance(learnt.knot_prior)
+
+
+def test_it_is_compared_with_the_design_that_would_have_been_made():
+    robust = TwoPhasePlan(DOMAIN, 2.0, knots=9, floor=0.01, robust_confidence=0.9)
+    first, made = designed(robust)
+    plain = TwoPhasePlan(DOMAIN, 2.0, knots=9, floor=0.01).second(first)
+    assert isinstance(plain, Design)
+    assert made.nominal_variance == pytest.approx(plain.expected_variance, rel=1e-12)
+    largest = confidence_region(robust.first, first, KNOTS, 0.9).around(robust.learn(first)).largest
+    assert made.nominal_guarantee == pytest.approx(largest(plain.mechanism.knot_variances)[0], rel=1e-12)
+    assert made.guaranteed_variance < made.nominal_guarantee
+
+
+def test_without_the_option_nothing_changes():
+    plan = TwoPhasePlan(DOMAIN, 1.0, knots=9)
+    first = plan.first.sample(VALUES[:500], np.random.default_rng(2))
+    made = plan.second(first)
+    assert isinstance(made, Design)
+    np.testing.assert_array_equal(made.mechanism.probabilities, design(plan.learn(first), 1.0).mechanism.probabilities)
+
+
+def test_reports_that_say_nothing_lead_to_the_minimax_and_it_says_so():
+    plan = TwoPhasePlan(DOMAIN, 0.2, knots=9, robust_confidence=0.95)
+    _, made = designed(plan, 40)
+    assert made.is_minimax
+    assert made.ambiguity == "every prior: 40 reports rule out none at confidence 0.95"
+    assert made.guaranteed_variance == pytest.approx(design_minimax(KNOTS, 0.2).worst_knot_variance, rel=3e-6)
+
+
+def test_reports_that_contradict_every_prior_lead_to_the_minimax_and_it_says_so():
+    plan = TwoPhasePlan(DOMAIN, 0.5, knots=9, phase_one="grr", robust_confidence=0.95)
+    made = plan.second(np.full(5000, plan.first.low[3]))
+    assert isinstance(made, RobustDesign)
+    assert made.is_minimax
+    assert made.ambiguity == "every prior: 5000 reports contradict them all at confidence 0.95"
+
+
+def test_the_mean_is_combined_as_always():
+    plan = TwoPhasePlan(DOMAIN, 1.0, knots=9, robust_confidence=0.95)
+    first, made = designed(plan, 600)
+    later = made.mechanism.sample(VALUES[600:], np.random.default_rng(3))
+    result = plan.finish(first, made, later)
+    assert result.design is made
+    assert result.second_mean == estimate_mean(made.mechanism, later)
+    np.testing.assert_array_equal(result.prior.weights, plan.learn(first).weights)
+    assert abs(result.mean - VALUES.mean()) < 4 * result.std_error
+
+
+def test_the_protocol_hands_the_option_on():
+    result = two_phase(
+        VALUES, 2.0, domain=DOMAIN, knots=9, rng=np.random.default_rng(1), robust_confidence=0.9, share=0.3
+    )
+    assert isinstance(result.design, RobustDesign)
+    assert result.design.ambiguity == "confidence region at 0.9 of 1800 reports"
+    assert result.ci_low < VALUES.mean() < result.ci_high
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"robust_confidence": 1.0}, "robust_confidence must lie strictly between 0 and 1, got 1.0"),
+        ({"robust_confidence": np.nan}, "robust_confidence must lie strictly between 0 and 1, got nan"),
+        ({"robust_confidence": 0.9, "method": "duchi"}, "robust_confidence is an option of the method optimal"),
+        (
+            {"robust_confidence": 0.9, "phase_one": exact(piecewise([-2, 0.3, 6], 0.5))},
+            "knots must hold those of the first table, but 0.3 is not among them",
+        ),
+    ],
+)
+def test_a_plan_that_cannot_be_robust_is_refused_before_anyone_reports(options, says):
+    with pytest.raises(InputError, match=says):
+        TwoPhasePlan(DOMAIN, 1.0, knots=9, **options)
+
+
+def test_ones_own_table_on_some_of_the_knots_will_do():
+    plan = TwoPhasePlan(DOMAIN, 2.0, knots=9, phase_one=exact(grr([-2, 0, 2, 6], 2.0)), robust_confidence=0.9)
+    _, made = designed(plan)
+    assert made.relative_gap < 2e-6
+    assert not made.is_minimax

@@ -1,0 +1,291 @@
+"""Estimated frequencies: intervals that cover, fits with their evidence, and what must not matter."""
+
+# Tests know which kind of mechanism or result they made; the types say only that it may be one of several.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportCallIssue=false, reportOptionalMemberAccess=false, reportOptionalOperand=false
+
+import importlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from optldp.estimators.distributions.mixture_reduction import mixture_reduction
+from optldp.estimators.frequencies.category_counts import CategoryCounts
+from optldp.estimators.frequencies.consistency import base_cut, iiw, norm_sub
+from optldp.estimators.frequencies.decoder import frequency_decoder
+from optldp.estimators.frequencies.estimation import estimate_frequencies
+from optldp.estimators.frequencies.likelihood import category_likelihood
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+from optldp.mechanisms.errors import InputError
+from optldp.solvers.likelihood.fit import fit_mixture
+
+from ..categorical_mechanisms import FAMILIES, any_mechanism
+
+# The package offers the function under the module's name.
+module = importlib.import_module("optldp.estimators.frequencies.estimation")
+seeds = st.integers(0, 2**32 - 1)
+METHODS = ("unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr")
+TRUTH = np.array([0.4, 0.25, 0.15, 0.1, 0.07, 0.03])
+REPETITIONS = 600
+
+
+def drawn(mechanism, n: int, rng: np.random.Generator, truth: np.ndarray = TRUTH) -> CategoryCounts:
+    """Reports of n users whose categories are drawn from these frequencies."""
+    return CategoryCounts.from_reports(mechanism, mechanism.sample_codes(rng.choice(truth.size, n, p=truth), rng))
+
+
+def coverage(mechanism, method: str, target: str | None) -> tuple[float, np.ndarray]:
+    """Share of intervals that hold the truth, and means of errors in their standard errors, over repetitions."""
+    rng, n = np.random.default_rng(6), 3000
+    fixed = np.repeat(np.arange(6), (n * TRUTH).round().astype(int))
+    inside, errors = [], []
+    for _ in range(REPETITIONS):
+        codes = fixed if target == "users" else rng.choice(6, n, p=TRUTH)
+        counts = CategoryCounts.from_reports(mechanism, mechanism.sample_codes(codes, rng))
+        # A population is what fits are about without being asked.
+        found = estimate_frequencies(counts, method=method, target=None if method == "mle" else target)
+        inside.append((found.low <= TRUTH) & (found.high >= TRUTH))
+        errors.append(found.frequencies - TRUTH)
+    return float(np.mean(inside)), np.mean(errors, axis=0) / (np.std(errors, axis=0) / np.sqrt(REPETITIONS))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["grr", "rappor", "oue", "olh", "table"])
+@pytest.mark.parametrize("target", ["users", "population"])
+def test_intervals_of_the_unbiased_estimate_cover_as_often_as_they_say(name, target):
+    """95% of 600 x 6 intervals, and no bias: for fixed users, and for users drawn anew each time."""
+    share, bias = coverage(FAMILIES[name](range(6), 1.5), "unbiased", target)
+    assert 0.93 < share < 0.97
+    assert np.abs(bias).max() < 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["grr", "olh"])
+def test_intervals_of_the_exact_maximum_cover_a_population(name):
+    """At a budget at which no category is near the bound zero."""
+    share, _ = coverage(FAMILIES[name](range(6), 3.0), "mle", "population")
+    assert 0.93 < share < 0.97
+
+
+@given(seeds)
+def test_adding_counts_commutes_with_estimating(seed):
+    """Two shards added, or all reports at once, by any method."""
+    rng = np.random.default_rng(seed)
+    mechanism = any_mechanism(rng)
+    reports = mechanism.sample_codes(rng.integers(0, len(mechanism.categories), 60), rng)
+    both = CategoryCounts.from_reports(mechanism, reports[:25]) + CategoryCounts.from_reports(mechanism, reports[25:])
+    method = rng.choice(METHODS)
+    whole = estimate_frequencies(CategoryCounts.from_reports(mechanism, reports), method=method)
+    added = estimate_frequencies(both, method=method)
+    np.testing.assert_array_equal(added.frequencies, whole.frequencies)
+    np.testing.assert_array_equal(added.std_errors, whole.std_errors)
+    assert added.n_users == whole.n_users == 60
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "iiw"])
+def test_the_order_of_the_categories_does_not_matter(method):
+    """The same bits with the categories in another order; only `iiw` has neighbours."""
+    rng, order = np.random.default_rng(7), np.array([3, 0, 5, 1, 4, 2])
+    mechanism = optimised_unary("abcdef", 1.0)
+    reports = mechanism.sample_codes(rng.choice(6, 800, p=TRUTH), rng)
+    moved = np.packbits(mechanism.bits(reports)[:, order], axis=1)
+    first = estimate_frequencies(CategoryCounts.from_reports(mechanism, reports), method=method)
+    second = estimate_frequencies(CategoryCounts.from_reports(mechanism, moved), method=method)
+    np.testing.assert_allclose(second.frequencies, first.frequencies[order], atol=1e-6)
+    np.testing.assert_allclose(second.std_errors, first.std_errors[order], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", list(FAMILIES))
+def test_the_methods_are_what_their_names_say(name):
+    """Each by its own parts, for every kind of mechanism; standard errors of what is unbiased are shared."""
+    mechanism = FAMILIES[name](range(6), 1.0)
+    counts = drawn(mechanism, 2000, np.random.default_rng(8))
+    found = {method: estimate_frequencies(counts, method=method) for method in METHODS}
+    decoder, likelihood = frequency_decoder(mechanism), category_likelihood(counts)
+    unbiased = decoder.frequencies(counts)
+    variances = decoder.variances(norm_sub(unbiased)) / 2000
+    limit = 2 * np.sqrt(decoder.noise() / 2000).mean()
+    for method, expected in (
+        ("unbiased", unbiased),
+        ("norm-sub", norm_sub(unbiased)),
+        ("base-cut", base_cut(unbiased)),
+        ("iiw", iiw(unbiased, variances.sum())),
+        ("em", fit_mixture(likelihood, method="em", loglik_change=1e-3).weights),
+        ("mle", fit_mixture(likelihood).weights),
+        ("mr", mixture_reduction(likelihood, rule="categorical", threshold=limit).fit.weights),
+    ):
+        np.testing.assert_allclose(found[method].frequencies, expected, rtol=0, atol=1e-14, err_msg=method)
+    for method in ("unbiased", "norm-sub", "base-cut", "iiw"):
+        np.testing.assert_allclose(found[method].std_errors, np.sqrt(variances))
+        assert found[method].target == "users"
+        assert found[method].fit is None
+    for method in ("em", "mle", "mr"):
+        assert found[method].target == "population"
+        assert found[method].frequencies.sum() == pytest.approx(1.0, abs=1e-12)
+    assert found["mle"].fit.certificate <= 1e-8
+    assert found["mle"].components == found["em"].components == 6
+
+
+def test_a_population_adds_the_scatter_of_its_users():
+    """f (1 - f) / n, and the covariance of multinomial shares."""
+    counts = drawn(optimised_unary(range(6), 1.0), 900, np.random.default_rng(9))
+    users, population = (estimate_frequencies(counts, target=target) for target in ("users", "population"))
+    f = norm_sub(users.frequencies)
+    np.testing.assert_array_equal(users.frequencies, population.frequencies)
+    np.testing.assert_allclose(population.std_errors**2 - users.std_errors**2, f * (1 - f) / 900, atol=1e-15)
+    added = (np.diag(f) - np.outer(f, f)) / 900
+    np.testing.assert_allclose(population.covariance - users.covariance, added, atol=1e-15)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_standard_errors_are_the_roots_of_the_covariances_diagonal(method):
+    counts = drawn(FAMILIES["olh"](range(6), 1.0), 900, np.random.default_rng(10))
+    found = estimate_frequencies(counts, method=method)
+    np.testing.assert_allclose(found.std_errors**2, np.diag(found.covariance), rtol=1e-9, atol=1e-18)
+
+
+def test_maximum_likelihood_and_the_unbiased_estimate_scatter_alike_inside_the_simplex():
+    """Randomised response has as many outputs as categories: both invert it, and say the same of a population."""
+    counts = drawn(categorical_grr(range(6), 3.0), 50_000, np.random.default_rng(11))
+    mle, unbiased = (
+        estimate_frequencies(counts, method="mle"),
+        estimate_frequencies(counts, method="unbiased", target="population"),
+    )
+    np.testing.assert_allclose(mle.frequencies, unbiased.frequencies, atol=1e-6)
+    np.testing.assert_allclose(mle.covariance, unbiased.covariance, atol=1e-10)
+
+
+def test_merged_categories_share_their_weight():
+    """Twenty categories that nobody has come out as groups with one frequency and one standard error."""
+    truth = np.concatenate([[0.7, 0.3], np.zeros(20)])
+    counts = drawn(optimised_unary(range(22), 1.0), 5000, np.random.default_rng(12), truth)
+    found = estimate_frequencies(counts, method="mr")
+    assert found.components < 22
+    assert np.unique(found.frequencies[2:].round(12)).size <= found.components - 2
+    assert np.abs(found.frequencies[:2] - truth[:2]).max() < 4 * found.std_errors[:2].max()
+    everything = estimate_frequencies(counts, method="mr", threshold=0.0)
+    assert everything.components == 22
+
+
+def test_a_larger_problem_goes_to_another_solver(monkeypatch):
+    """The same maximum, by steps that cost less."""
+    counts = drawn(optimised_unary(range(6), 2.0), 500, np.random.default_rng(13))
+    newton = estimate_frequencies(counts, method="mle")
+    monkeypatch.setattr(module, "NEWTON_OPERATIONS", 100)
+    squarem = estimate_frequencies(counts, method="mle")
+    assert (newton.fit.method, squarem.fit.method) == ("interior-point", "squarem")
+    np.testing.assert_allclose(squarem.frequencies, newton.frequencies, atol=1e-4)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_more_categories_than_a_covariance_is_formed_for_still_have_standard_errors(monkeypatch, method):
+    counts = drawn(optimised_unary(range(6), 1.0), 900, np.random.default_rng(14))
+    small = estimate_frequencies(counts, method=method)
+    monkeypatch.setattr(module, "MOST_COMPONENTS", 5)
+    large = estimate_frequencies(counts, method=method)
+    np.testing.assert_array_equal(large.frequencies, small.frequencies)
+    assert large.covariance is None
+    assert large.target == "users"
+    place = large.frequencies if large.fit else norm_sub(estimate_frequencies(counts).frequencies)
+    expected = np.sqrt(counts.mechanism.frequency_variance(place) / 900)
+    np.testing.assert_allclose(large.std_errors, expected, rtol=1e-12)
+    with pytest.raises(InputError, match="a share needs a covariance"):
+        large.share(["0"])
+
+
+def test_a_prior_changes_the_decoder_of_a_table_with_outputs_to_spare():
+    table = FAMILIES["table"](range(6), 1.0)
+    counts = drawn(table, 900, np.random.default_rng(15))
+    prior = [20, 1, 1, 1, 1, 1]
+    found = estimate_frequencies(counts, prior=prior)
+    np.testing.assert_array_equal(found.frequencies, frequency_decoder(table, prior).frequencies(counts))
+    assert np.abs(found.frequencies - estimate_frequencies(counts).frequencies).max() > 1e-6
+
+
+def test_settings_reach_the_method_they_are_for():
+    counts = drawn(categorical_grr(range(6), 1.0), 3000, np.random.default_rng(16))
+    loose = estimate_frequencies(counts, method="em", loglik_change=1.0)
+    assert loose.fit.iterations < estimate_frequencies(counts, method="em").fit.iterations
+    assert estimate_frequencies(counts, method="mle", certificate=1e-2).fit.iterations < 6
+    unbiased = estimate_frequencies(counts).frequencies
+    cut = estimate_frequencies(counts, method="base-cut", threshold=0.2)
+    np.testing.assert_array_equal(cut.frequencies, np.where(unbiased > 0.2, unbiased, 0.0))
+    seen = []
+    estimate_frequencies(counts, method="em", progress=seen.append)
+    estimate_frequencies(counts, method="mr", progress=seen.append, loglik_change=1.0)
+    assert len(seen) > 2
+
+
+def test_shares_and_single_categories_are_read_off_with_their_intervals():
+    """The sum of two bits' estimates has the sum of their variances; all of randomised response's has none."""
+    counts = drawn(optimised_unary("abcdef", 1.0), 5000, np.random.default_rng(17))
+    found = estimate_frequencies(counts, level=0.9)
+    pair = found.share("ab")
+    assert pair.value == pytest.approx(found.frequencies[:2].sum())
+    assert pair.std_error == pytest.approx(np.hypot(*found.std_errors[:2]))
+    assert pair.high - pair.value == pytest.approx(1.6448536 * pair.std_error)
+    assert pair.value - pair.low == pytest.approx(1.6448536 * pair.std_error)
+    one = found["b"]
+    assert (one.value, one.std_error) == (found.frequencies[1], found.std_errors[1])
+    assert (one.low, one.high) == (found.low[1], found.high[1])
+    whole = estimate_frequencies(drawn(categorical_grr("abcdef", 1.0), 900, np.random.default_rng(1))).share("abcdef")
+    assert whole.value == pytest.approx(1.0)
+    assert whole.std_error < 1e-6
+
+
+def test_intervals_stay_between_zero_and_one():
+    counts = drawn(optimised_unary(range(6), 0.1), 50, np.random.default_rng(18))
+    found = estimate_frequencies(counts)
+    assert found.frequencies.min() < 0 or found.frequencies.max() > 1
+    assert (found.low >= 0).all()
+    assert (found.high <= 1).all()
+
+
+def test_labels_that_there_are_not_or_twice_are_refused():
+    found = estimate_frequencies(drawn(optimised_unary("abcdef", 1.0), 50, np.random.default_rng(19)))
+    with pytest.raises(InputError, match="labels must differ"):
+        found.share(["a", "a"])
+    with pytest.raises(InputError, match="'z'"):
+        found.share(["a", "z"])
+    with pytest.raises(InputError, match="'z'"):
+        found["z"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "best"}, "method must be one of unbiased, norm-sub, base-cut, iiw, em, mle, mr, got 'best'"),
+        ({"target": "everybody"}, "target must be one of users, population, got 'everybody'"),
+        ({"level": 1.0}, "level must lie strictly between 0 and 1"),
+        ({"method": "em", "target": "users"}, "target is for unbiased, norm-sub, base-cut, iiw, got method 'em'"),
+        ({"method": "mle", "loglik_change": 1.0}, "loglik_change is for em, mr, got method 'mle'"),
+        ({"threshold": 0.1}, "threshold is for base-cut, mr, got method 'unbiased'"),
+        ({"method": "mr", "prior": [1] * 6}, "prior is for"),
+        ({"certificate": 0.1}, "certificate is for mle"),
+        ({"prior": [1] * 6}, "a prior is for tables"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(arguments, message):
+    counts = drawn(optimised_unary(range(6), 1.0), 50, np.random.default_rng(20))
+    with pytest.raises(InputError, match=message):
+        estimate_frequencies(counts, **arguments)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_reports_are_refused(method):
+    mechanism = optimised_unary("ab", 1.0)
+    empty = CategoryCounts.from_reports(mechanism, np.zeros((0, 1), dtype=np.uint8))
+    with pytest.raises(InputError, match="at least one report, got none"):
+        estimate_frequencies(empty, method=method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("family", ["grr", "oue", "olh"])
+def test_one_user_is_enough_for_an_estimate(method, family):
+    """Finite numbers, whatever they are worth."""
+    mechanism = FAMILIES[family]("abcdef", 1.0)
+    counts = CategoryCounts.from_reports(mechanism, mechanism.sample_codes([2], np.random.default_rng(21)))
+    found = estimate_frequencies(counts, method=method)
+    assert np.isfinite(found.frequencies).all()
+    assert np.isfinite(found.std_errors).all()

@@ -1,0 +1,52 @@
+"""The page of the bundle format says what the package does."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+from optldp.mechanisms import CategoricalTable, load_mechanism, local_hashing
+from optldp.mechanisms.files.bundle_file import KINDS, bundle_to_document
+
+from ..test_bundle_file import BUNDLES
+from ..test_finite_field import MODULI
+
+PAGE = (Path(__file__).parents[3] / "docs" / "bundle-format.md").read_text()
+
+
+def test_the_example_loads_and_has_its_checksum(tmp_path):
+    (tmp_path / "m.json").write_text(re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)[0])
+    made = load_mechanism(tmp_path / "m.json")
+    assert isinstance(made, CategoricalTable)
+    assert made.probabilities.tolist() == [[0.75, 0.25], [0.25, 0.75]]
+
+
+def test_the_table_of_hashes_is_that_of_the_package():
+    """Five seeds, six categories."""
+    made = local_hashing(range(6), 1.0, n_values=4)
+    rows = re.findall(r"\| (\d) \| ([\d ]+) \| ((?:\d ){5}\d) \|", PAGE)
+    assert len(rows) == made.n_hashes
+    for seed, coefficients, hashes in rows:
+        assert made.coefficients(np.array([int(seed)]))[0].tolist() == [int(a) for a in coefficients.split()]
+        assert made.hashes(np.arange(6), np.full(6, int(seed))).tolist() == [int(h) for h in hashes.split()]
+
+
+def test_the_polynomials_are_those_that_the_field_is_tested_with():
+    """All sixteen fields that are not of a prime."""
+    section = PAGE[PAGE.index("| g | e |") : PAGE.index("- *Privacy.* V / W")]
+    printed = {int(g): tuple(map(int, e.split())) for g, e in re.findall(r"(\d+) \| ((?:\d )+\d)", section)}
+    assert printed == MODULI
+
+
+def test_every_kind_has_its_members_on_the_page():
+    """By its heading."""
+    headings = set(re.findall(r"`([\w-]+)`", "".join(re.findall(r"^## .*$", PAGE, re.MULTILINE))))
+    assert headings == set(KINDS)
+
+
+def test_members_of_a_file_are_named_on_the_page():
+    """Those that are not in its section are in the part that all kinds share."""
+    for made in BUNDLES.values():
+        names = set(json.loads(json.dumps(bundle_to_document(made), default=str)))
+        section = PAGE[: PAGE.index("## `categorical")] + PAGE[PAGE.index(f"## `{made.kind}`") :]
+        assert all(f"`{name}`" in section for name in names)

@@ -60,9 +60,8 @@ from .personalised.baselines import apldp_levels, combine_levels, ppda, split_le
 from .personalised.counts import PersonalisedCounts
 from .personalised.emoa import emoa_paper
 from .personalised.estimate import LevelShares, PersonalisedEstimate, level_shares
-from .personalised.mean import personalised_mean
 from .personalised.mle import PersonalisedMaximum, personalised_mle, relaxation_bound
-from .personalised.numbers import PersonalisedDistribution, personalised_distribution
+from .personalised.numbers import PersonalisedDistribution, personalised_distribution, personalised_mean
 
 __all__ = [
     "LOGLIK_CHANGE",

@@ -40,8 +40,7 @@ from .families.duchi import duchi, duchi_variance
 from .families.grr import grr, grr_variance
 from .families.hybrid import hybrid, hybrid_variance
 from .families.laplace import laplace, laplace_variance
-from .families.piecewise import piecewise, piecewise_variance
-from .families.pm_sub import pm_sub, pm_sub_variance
+from .families.piecewise import piecewise, piecewise_variance, pm_sub, pm_sub_variance
 from .families.ptt import optimal_eta, ptt, ptt_variance
 from .families.ptt2 import ptt2, ptt2_variance
 from .families.registry import FAMILIES

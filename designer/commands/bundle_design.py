@@ -73,7 +73,7 @@ def design_oracle(
 ) -> Designed:
     """Return a frequency oracle by its name, or the optimal table, or one oracle for each level."""
     from ...mechanisms.errors import InputError
-    from ..designs.oracles import ORACLES, oracle_of_levels
+    from ..designs.categorical import ORACLES, oracle_of_levels
 
     if method == "optimal" and not budgets.personalised:
         return _design_table(prior, budgets.epsilons[0], tolerance, public)

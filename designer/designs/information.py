@@ -34,8 +34,7 @@ from ...solvers.information.optimum import InformationProgress
 from ...solvers.information.program import InformationProgram
 from ..priors.prior import DEFAULT_FLOOR, Prior
 from .design import DEFAULT_TOLERANCE
-from .information_solution import Patterns, Solution, solve_fisher, solve_mutual_information
-from .information_table import placed_outputs
+from .information_solution import Patterns, Solution, placed_outputs, solve_fisher, solve_mutual_information
 
 Criterion = Literal["mutual-information", "fisher", "cumulative"]
 

@@ -19,7 +19,7 @@ from ..plots.trade_off import trade_off_figure
 from ..plots.variance import variance_figure
 from ..priors.prior import Prior
 from ..priors.units import units_label
-from . import detail_sentences, sentences
+from . import sentences
 from .narrow import fit, literal
 from .numbers import SAME, percent, percent_above, short
 from .svg import Spot, inline_svg
@@ -136,7 +136,7 @@ def _values(result: BoundsResult, at: str) -> ReportFigure:
     spots = _value_spots(mechanisms, result.prior.units)
     return _filled(
         empty, figure, spots, keys=tuple(mechanisms), caption="Below, in grey: the prior.",
-        means=detail_sentences.about_values(result),
+        means=sentences.about_values(result),
     )  # fmt: skip
 
 
@@ -146,7 +146,7 @@ def _trade_off(result: BoundsResult, at: str) -> ReportFigure:
         return replace(empty, missing=missing)
     figure = trade_off_figure(_literal_front(result.detail), mechanisms=result.detail.mechanisms, size=SIZE)
     return _filled(
-        empty, figure, _trade_off_spots(result.detail), means=detail_sentences.about_trade_off(result)
+        empty, figure, _trade_off_spots(result.detail), means=sentences.about_trade_off(result)
     )  # fmt: skip
 
 
@@ -164,7 +164,7 @@ def _hardest(result: BoundsResult, at: str) -> ReportFigure:
     )
     return _filled(
         empty, figure, _prior_spots(result.detail), axes=-1, caption=caption,
-        means=detail_sentences.about_least_favourable(result),
+        means=sentences.about_least_favourable(result),
     )  # fmt: skip
 
 
@@ -176,7 +176,7 @@ def _mechanism(result: BoundsResult, at: str) -> ReportFigure:
         return replace(empty, missing=missing)
     figure = mechanism_heatmap(_literal_units(result.detail.mechanisms["optimal"]))
     figure.set_size_inches(*SIZE)
-    return _filled(empty, figure, (), means=detail_sentences.about_mechanism(result))
+    return _filled(empty, figure, (), means=sentences.about_mechanism(result))
 
 
 def _filled(empty: ReportFigure, figure: Figure, spots: Sequence[Spot], *, axes: int = 0, **texts: Any) -> ReportFigure:

@@ -55,3 +55,46 @@ def piecewise_variance(x: ArrayLike, epsilon: float) -> np.ndarray:
     1.2276
     """
     return ptt_variance(x, epsilon, piecewise_eta(check_epsilon(epsilon)))
+
+
+def pm_sub(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
+    r"""Return PM-SUB: the type I window with eta = 1 + e^(epsilon / 3).
+
+    Parameters
+    ----------
+    knots : (n,) array_like
+        Input values in the user's units.
+    epsilon : float
+
+    Raises
+    ------
+    InputError
+        Knots or epsilon that are not usable.
+
+    Source
+    ------
+    Zhao et al. (2021), PM-SUB.
+
+    Example
+    -------
+    >>> bool(pm_sub([-1, 0, 1], 4.0).var([1.0])[0] < 0.2)
+    True
+    """
+    domain = UnitDomain.of(knots, epsilon)
+    return window_table(domain, pm_sub_eta(domain.inner), "pm-sub", {"unbiased": True})
+
+
+def pm_sub_eta(epsilon: float) -> float:
+    """Return 1 + e^(epsilon / 3)."""
+    return 1 + math.exp(epsilon / 3)
+
+
+def pm_sub_variance(x: ArrayLike, epsilon: float) -> np.ndarray:
+    """Return the variance of a report on x in [-1, 1]; see `ptt_variance`.
+
+    Example
+    -------
+    >>> bool(pm_sub_variance(1.0, 4.0) > ptt_variance(1.0, 4.0, 4.0918))
+    True
+    """
+    return ptt_variance(x, epsilon, pm_sub_eta(check_epsilon(epsilon)))

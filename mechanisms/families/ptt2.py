@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
+from ..laws.linear import LinearDensity
 from ..table.table import TabulatedMechanism
 from .ptt import check_eta, optimal_eta, window_shape
-from .tent_density import tent_masses
 from .unit_domain import UnitDomain
+from .window_edges import WindowEdges
 
 
 def ptt2(
@@ -64,3 +65,45 @@ def ptt2_variance(x: ArrayLike, epsilon: float, eta: float) -> np.ndarray:
     _, half_width = window_shape(excess, check_eta(eta), kind=2)
     constant = half_width * (4 * eta**3 / excess + 1) / (6 * (eta - 1))
     return 2 * eta / excess * np.asarray(x, dtype=float) ** 2 + constant
+
+
+TILT_SHRINK = 1 - 2.0**-51
+"""Takes a tilt's rounding error to the flat side: privacy can only gain, for 1e-16 of a cell."""
+
+
+def tent_masses(
+    domain: UnitDomain, stretch: float, half_width: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, LinearDensity]:
+    r"""Return the cells of [-B, B], B = stretch + half_width, and the mass and slope of each at each knot.
+
+    The density at knot t is d (1 + (E - 1) max(0, 1 - |y - stretch t| / half_width)), with
+    d = 1 / (2 B + half_width (E - 1)).
+    All rows' kinks are cell edges, so that every row is a straight line inside every cell.
+
+    Parameters
+    ----------
+    domain : UnitDomain
+    stretch, half_width : float
+        In the scaled domain; both positive.
+
+    Returns
+    -------
+    low, high : (m,) ndarray
+        Ends of the cells in the scaled domain.
+    masses : (n, m) ndarray
+    within : LinearDensity
+
+    Example
+    -------
+    >>> low, high, masses, _ = tent_masses(UnitDomain.of([0, 1], np.log(3)), 1.0, 1.0)
+    >>> (6 * masses).round(9).tolist()
+    [[2.0, 2.0, 1.0, 1.0], [1.0, 1.0, 2.0, 2.0]]
+    """
+    cut = WindowEdges.of(domain.position, stretch, half_width, (-1, 0, 1))
+    base = 1 / (2 * (stretch + half_width) + half_width * domain.excess)
+    distance = stretch * (cut.origin - domain.position[:, None]) + cut.side * half_width
+    height = np.clip(1 - np.abs(distance) / half_width, 0.0, 1.0)
+    density = base * (1 + domain.excess * height)
+    left, right = density[:, :-1], density[:, 1:]
+    tilt = (right - left) / (right + left) * TILT_SHRINK
+    return cut.edges[:-1], cut.edges[1:], cut.widths * (left + right) / 2, LinearDensity(tilt)

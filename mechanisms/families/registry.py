@@ -9,8 +9,7 @@ from .duchi import duchi
 from .grr import grr
 from .hybrid import hybrid
 from .laplace import laplace
-from .piecewise import piecewise
-from .pm_sub import pm_sub
+from .piecewise import piecewise, pm_sub
 from .ptt import ptt
 from .ptt2 import ptt2
 from .square_wave import square_wave

@@ -21,15 +21,16 @@ import numpy as np
 from ...mechanisms.errors import SolverError
 from ..unbiased.optimum import CLOSED, FIRST_PRICING, OUTPUTS_PER_KNOT, REFINE_AT, Progress, Status
 from ..unbiased.pricing import price
-from ..unbiased.program import Array
+from ..unbiased.program import Array, UnbiasedProgram
 from ..unbiased.refinement import refine_outputs
+from ..unbiased.sparse_support import COST_SLACK, NEGLIGIBLE, push_to_basis, staircases
 from ..unbiased.starting_point import starting_outputs, starting_point
-from ..unbiased.window_rows import two_outputs
+from ..unbiased.window_rows import stretched_rows, two_outputs
 from .iterate import RobustIterate
+from .minimax_program import MinimaxProgram
 from .newton import robust_step
 from .polytope import PriorPolytope
 from .program import RobustProgram
-from .support import sparse_minimax
 
 MAX_STEPS = 400
 """Newton steps allowed; four times what the hardest measured design takes."""
@@ -253,3 +254,34 @@ def _mended(polytope: PriorPolytope, variances: Array, eta: Array, tau: float) -
     lack = (tau * polytope.border + eta @ polytope.rows - variances @ polytope.spread)[:lower]
     shift = max(0.0, float((-lack - KEPT * eta[:lower]).max()))
     return np.concatenate([eta[:lower] + lack + shift, eta[lower:]]), tau + shift
+
+
+def sparse_minimax(program: MinimaxProgram | RobustProgram, outputs: Array, floor: Array) -> tuple[Array, Array]:
+    """Return (outputs (k,), probabilities (n, k)), k <= 3n, with the variances of the floor's best rows or less.
+
+    Parameters
+    ----------
+    outputs, floor : (m,) ndarray
+        Increasing outputs and the floor t > 0 of each.
+
+    Raises
+    ------
+    SolverError
+        The floor admits no unbiased rows.
+    """
+    n = len(program.knots)
+    mixed = UnbiasedProgram(program.knots, np.full(n, 1 / n), program.ratio)  # what follows uses no weights
+    outputs, P = stretched_rows(mixed, outputs, floor)
+    position, pattern, theta = staircases(mixed, floor, P)
+    offsets = mixed.offsets(outputs[position])
+    columns = np.concatenate([pattern, pattern * offsets, pattern * offsets**2])
+    basis, weight = push_to_basis(columns, np.zeros(len(theta)), theta)
+    lighter = np.zeros(len(outputs))
+    np.add.at(lighter, position[basis], np.maximum(weight, 0))
+    used = lighter * program.ratio > NEGLIGIBLE
+    try:
+        fewer, sparse = stretched_rows(mixed, outputs[used], lighter[used])
+    except SolverError:
+        return outputs, P
+    before, after = (program.objective(program.variances(*made)) for made in ((outputs, P), (fewer, sparse)))
+    return (fewer, sparse) if after <= before * (1 + COST_SLACK) else (outputs, P)

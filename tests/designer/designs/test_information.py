@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.designer.designs.design import design
 from optldp.designer.designs.information import InformationDesign, design_information, table_information, table_trace
-from optldp.designer.designs.information_table import placed_outputs
+from optldp.designer.designs.information_solution import placed_outputs
 from optldp.designer.priors.prior import Prior
 from optldp.estimators import InputGrid, ReportCounts, estimate_distribution
 from optldp.estimators.means.unbiasing import optimal_decoder

@@ -1,7 +1,7 @@
 """Frequency oracles by name."""
 
 import pytest
-from optldp.designer.designs.oracles import ORACLES, oracle_of_levels
+from optldp.designer.designs.categorical import ORACLES, oracle_of_levels
 from optldp.mechanisms import Categories
 
 

@@ -14,9 +14,15 @@ import pytest
 from optldp.designer import Prior
 from optldp.designer.comparison.bounds import bounds
 from optldp.designer.comparison.bounds_result import BoundsResult
-from optldp.designer.report.detail_sentences import about_least_favourable, about_trade_off, about_values
 from optldp.designer.report.page import bounds_html
-from optldp.designer.report.sentences import about_ratio, about_variance, about_worst_case
+from optldp.designer.report.sentences import (
+    about_least_favourable,
+    about_ratio,
+    about_trade_off,
+    about_values,
+    about_variance,
+    about_worst_case,
+)
 from optldp.mechanisms import InputError
 from optldp.mechanisms.table.provenance import installed_version
 

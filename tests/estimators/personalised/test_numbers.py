@@ -11,9 +11,8 @@ from optldp.estimators.input_grid import InputGrid
 from optldp.estimators.means.decoding import plain_decoder
 from optldp.estimators.means.mean import estimate_mean
 from optldp.estimators.personalised.counts import PersonalisedCounts
-from optldp.estimators.personalised.mean import personalised_mean
 from optldp.estimators.personalised.mle import personalised_mle
-from optldp.estimators.personalised.numbers import personalised_distribution, tabled_likelihood
+from optldp.estimators.personalised.numbers import personalised_distribution, personalised_mean, tabled_likelihood
 from optldp.mechanisms import exact_if_possible as exact
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports

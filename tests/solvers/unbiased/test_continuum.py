@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from optldp.mechanisms import InputError
 from optldp.mechanisms.families.duchi import duchi_variance
 from optldp.mechanisms.families.hybrid import hybrid_variance
-from optldp.mechanisms.families.piecewise import piecewise_variance
-from optldp.mechanisms.families.pm_sub import pm_sub_variance
+from optldp.mechanisms.families.piecewise import piecewise_variance, pm_sub_variance
 from optldp.mechanisms.families.three_outputs import three_outputs_variance
 from optldp.solvers.unbiased.continuum import continuum_bound
 from optldp.solvers.unbiased.optimum import UnbiasedOptimum, solve_unbiased

@@ -6,12 +6,12 @@ import time
 import numpy as np
 from markdown_table import table
 from optldp.designer import Prior
-from optldp.designer.designs.shape_comparison import CELLS, WIDER, shape_comparison
 from optldp.designer.designs.shaped import design_shaped
 from optldp.mechanisms.families.ptt import optimal_eta, window_shape
 from optldp.mechanisms.families.ptt2 import ptt2_variance
-from optldp.solvers.shaped.heights import cheapest_heights
 from priors import EPSILONS, at_knots
+from shape_comparison import CELLS, WIDER, shape_comparison
+from shaped_heights import cheapest_heights
 
 TITLE = "Shapes of the piecewise mechanism"
 NAMES = ("uniform", "gaussian 0.1", "gaussian 0.3", "exponential")

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from .designs.minimax_trade_off import design_trade_off, trade_off_curve
     from .designs.optimum import CertifiedOptimum, certified_optimum
     from .designs.robust import RobustDesign, design_robust
-    from .designs.shape_comparison import ShapeRow, shape_comparison
     from .designs.shaped import ShapedDesign, design_shaped
     from .planning.advice import DEFAULT_MECHANISMS, Advice, advise
     from .planning.bootstrap import AdviceRow, Simulated
@@ -91,7 +90,6 @@ _HOMES = {
     "designs.minimax_trade_off": ("design_trade_off", "trade_off_curve"),
     "designs.optimum": ("CertifiedOptimum", "certified_optimum"),
     "designs.robust": ("RobustDesign", "design_robust"),
-    "designs.shape_comparison": ("ShapeRow", "shape_comparison"),
     "designs.shaped": ("ShapedDesign", "design_shaped"),
     "planning.advice": ("Advice", "DEFAULT_MECHANISMS", "advise"),
     "planning.bootstrap": ("AdviceRow", "Simulated"),
@@ -166,7 +164,6 @@ __all__ = [
     "ReportAmbiguity",
     "RobustDesign",
     "SampledChoice",
-    "ShapeRow",
     "ShapedDesign",
     "Simulated",
     "SimulatedClient",
@@ -210,7 +207,6 @@ __all__ = [
     "read_column",
     "read_pairs",
     "read_reports",
-    "shape_comparison",
     "sweep",
     "table_information",
     "table_trace",

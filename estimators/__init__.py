@@ -56,9 +56,7 @@ from .means.mean import MeanEstimate, estimate_mean
 from .means.unbiasing import affine_unbiasing, optimal_decoder
 from .means.winsorised import Winsorised, winsorised
 from .personalised.auem import auem, clipped, invert_supports
-from .personalised.baselines import apldp_levels, combine_levels, ppda, split_levels
 from .personalised.counts import PersonalisedCounts
-from .personalised.emoa import emoa_paper
 from .personalised.estimate import LevelShares, PersonalisedEstimate, level_shares
 from .personalised.mle import PersonalisedMaximum, personalised_mle, relaxation_bound
 from .personalised.numbers import PersonalisedDistribution, personalised_distribution, personalised_mean
@@ -90,14 +88,11 @@ __all__ = [
     "SupportCounts",
     "Winsorised",
     "affine_unbiasing",
-    "apldp_levels",
     "auem",
     "base_cut",
     "category_likelihood",
     "clipped",
     "collect",
-    "combine_levels",
-    "emoa_paper",
     "ems",
     "estimate_attribute_means",
     "estimate_combined_mean",
@@ -125,9 +120,7 @@ __all__ = [
     "personalised_mean",
     "personalised_mle",
     "plain_decoder",
-    "ppda",
     "relaxation_bound",
     "save_counts",
-    "split_levels",
     "winsorised",
 ]

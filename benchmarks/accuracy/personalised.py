@@ -11,19 +11,19 @@ maximum likelihood. "bound" is the Cramer-Rao bound without the constraints that
 is why an estimate that keeps them can be below it."""
 
 import numpy as np
+from emoa import emoa_paper
 from markdown_table import table
 from optldp.estimators.distributions.metrics import mae, mse
 from optldp.estimators.frequencies.category_counts import CategoryCounts
 from optldp.estimators.frequencies.consistency import norm_sub
 from optldp.estimators.personalised.auem import auem, clipped, invert_supports
-from optldp.estimators.personalised.baselines import apldp_levels, combine_levels, ppda, split_levels
 from optldp.estimators.personalised.counts import PersonalisedCounts
-from optldp.estimators.personalised.emoa import emoa_paper
 from optldp.estimators.personalised.fit import derivatives
 from optldp.estimators.personalised.likelihood import personalised_likelihood
 from optldp.estimators.personalised.mle import personalised_mle
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+from personalised_baselines import apldp_levels, combine_levels, ppda, split_levels
 from repetitions import Errors, Summary, repeat
 
 TITLE = "Personalised budgets"

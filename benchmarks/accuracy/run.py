@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # for markdown_table
+sys.path.append(str(Path(__file__).resolve().parents[2] / "examples" / "papers"))  # for the rivals
 
 import distributions
 import key_value

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
+from emoa import emoa_paper
 from febsf_methods import (
     EPSILONS,
     LAWS,
@@ -22,7 +23,7 @@ from febsf_methods import (
     two_budgets,
     zipf,
 )
-from optldp.estimators import PersonalisedCounts, auem, emoa_paper
+from optldp.estimators import PersonalisedCounts, auem
 from optldp.estimators.distributions.metrics import mse
 from optldp.mechanisms import PersonalisedMechanism, basic_rappor, categorical_grr
 from paper_script import Check, Run, main

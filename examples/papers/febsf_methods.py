@@ -5,22 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from optldp.estimators import (
-    CategoryCounts,
-    PersonalisedCounts,
-    apldp_levels,
-    auem,
-    clipped,
-    combine_levels,
-    emoa_paper,
-    invert_supports,
-    personalised_mle,
-    ppda,
-    split_levels,
-)
+from emoa import emoa_paper
+from optldp.estimators import CategoryCounts, PersonalisedCounts, auem, clipped, invert_supports, personalised_mle
 from optldp.estimators.distributions.metrics import mae, mse
 from optldp.mechanisms import PersonalisedMechanism, basic_rappor
 from paper_script import Run
+from personalised_baselines import apldp_levels, combine_levels, ppda, split_levels
 from repeated import Errors
 
 PROTECTED = ("AUEM", "AUEM clipped", "EMOA", "likelihood")

@@ -7,7 +7,7 @@ import pytest
 from optldp.mechanisms.errors import SolverError
 from optldp.mechanisms.families.ptt import optimal_eta, ptt_variance, window_shape
 from optldp.mechanisms.families.ptt2 import ptt2_variance
-from optldp.solvers.shaped.heights import cheapest_heights
+from shaped_heights import cheapest_heights
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 

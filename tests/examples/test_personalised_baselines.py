@@ -5,20 +5,20 @@
 
 import numpy as np
 import pytest
+from emoa import emoa_paper
 from optldp.estimators.frequencies.category_counts import CategoryCounts
 from optldp.estimators.frequencies.decoder import frequency_decoder
 from optldp.estimators.personalised.auem import auem, clipped, invert_supports
-from optldp.estimators.personalised.baselines import apldp_levels, combine_levels, ppda, split_levels
 from optldp.estimators.personalised.counts import PersonalisedCounts
-from optldp.estimators.personalised.emoa import emoa_paper
 from optldp.mechanisms import exact_if_possible as exact
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.families.grr import grr
+from personalised_baselines import apldp_levels, combine_levels, ppda, split_levels
 
-from ..personalised_cases import PURE, counts_of, drawn_counts, expected_counts, pair_law, personalised
+from ..estimators.personalised_cases import PURE, counts_of, drawn_counts, expected_counts, pair_law, personalised
 
 SHARES, FREQUENCIES = np.array([0.7, 0.3]), np.array([0.6, 0.3, 0.1])
 

@@ -6,20 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-
-from ...mechanisms.categorical.categories import Categories
-from ...mechanisms.categorical.mechanism import CategoricalMechanism
-from ...mechanisms.categorical.oracle_choice import total_error
-from ...mechanisms.categorical.table import categorical_grr
-from ...mechanisms.categorical.unary_encoding import basic_rappor
-from ...mechanisms.errors import InputError
-from ...mechanisms.laws.domain import numbers
-from ..frequencies.category_counts import CategoryCounts
-from ..frequencies.consistency import norm_sub
-from ..frequencies.decoder import frequency_decoder
-from ..frequencies.frequencies import FrequencyEstimate
-from ..intervals import check_level
-from .counts import PersonalisedCounts
+from optldp.estimators.frequencies.category_counts import CategoryCounts
+from optldp.estimators.frequencies.consistency import norm_sub
+from optldp.estimators.frequencies.decoder import frequency_decoder
+from optldp.estimators.frequencies.frequencies import FrequencyEstimate
+from optldp.estimators.intervals import check_level
+from optldp.estimators.personalised.counts import PersonalisedCounts
+from optldp.mechanisms.categorical.categories import Categories
+from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
+from optldp.mechanisms.categorical.oracle_choice import total_error
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import basic_rappor
+from optldp.mechanisms.errors import InputError
+from optldp.mechanisms.laws.domain import numbers
 
 
 def split_levels(counts: PersonalisedCounts) -> list[CategoryCounts]:

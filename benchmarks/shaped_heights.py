@@ -10,10 +10,9 @@ Source: Ma, Zhu and Wang (OPTT), eq. (8), with its functions f_j free.
 from __future__ import annotations
 
 import numpy as np
+from optldp.solvers.linear_program import LinearProgram, solve_linear_program
+from optldp.solvers.unbiased.program import Array
 from scipy import sparse
-
-from ..linear_program import LinearProgram, solve_linear_program
-from ..unbiased.program import Array
 
 
 def cheapest_heights(edges: Array, density: float, ratio: float, mass: float, moment: float) -> tuple[Array, float]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
-from ...mechanisms.categorical.mechanism import PureProtocol
-from ...mechanisms.errors import InputError
-from ..frequencies.category_counts import CategoryCounts
-from .auem import auem, clipped
-from .counts import PersonalisedCounts, require_pure
+from optldp.estimators.frequencies.category_counts import CategoryCounts
+from optldp.estimators.personalised.auem import auem, clipped
+from optldp.estimators.personalised.counts import PersonalisedCounts, require_pure
+from optldp.mechanisms.categorical.mechanism import PureProtocol
+from optldp.mechanisms.errors import InputError
 
 MAX_STEPS = 4
 """Steps that the authors' program takes."""

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-
-from ...mechanisms import InputError, TabulatedMechanism, ptt2
-from ...mechanisms.budget import check_epsilon
-from ...mechanisms.families.ptt import optimal_eta, window_shape
-from ...solvers.shaped.heights import cheapest_heights
-from ...solvers.unbiased.program import Array
-from ..priors.prior import Prior
-from .design import DEFAULT_TOLERANCE
-from .shaped import closed_share
-from .shaped_chain import ShapedChain, shaped_chain
+from optldp.designer.designs.design import DEFAULT_TOLERANCE
+from optldp.designer.designs.shaped import closed_share
+from optldp.designer.designs.shaped_chain import ShapedChain, shaped_chain
+from optldp.designer.priors.prior import Prior
+from optldp.mechanisms import InputError, TabulatedMechanism, ptt2
+from optldp.mechanisms.budget import check_epsilon
+from optldp.mechanisms.families.ptt import optimal_eta, window_shape
+from optldp.solvers.unbiased.program import Array
+from shaped_heights import cheapest_heights
 
 PIECES = (1, 2, 3, 5, 8)
 """Numbers of pieces of the floor that are compared."""

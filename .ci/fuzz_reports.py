@@ -18,20 +18,20 @@ from optldp.designer.command_line import app
 from optldp.estimators.data.numbers import write_columns
 from optldp.mechanisms import (
     AttributeSampling,
-    Bundle,
     PersonalisedMechanism,
-    basic_rappor,
-    categorical_grr,
     duchi,
-    key_value_response,
-    key_value_unary,
     laplace,
-    local_hashing,
     make_exact,
     piecewise,
     save_bundle,
     save_table,
 )
+from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import basic_rappor
+from optldp.mechanisms.documents.bundle import Bundle
+from optldp.mechanisms.key_value.response import key_value_response
+from optldp.mechanisms.key_value.unary import key_value_unary
 from typer.testing import CliRunner
 
 MEMORY = 6 * 2**30

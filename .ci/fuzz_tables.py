@@ -23,29 +23,28 @@ import numpy as np
 from optldp.mechanisms import (
     FAMILIES,
     AttributeSampling,
-    Bundle,
     CategoricalMechanism,
-    GeometricTails,
-    KnotPrior,
     PersonalisedMechanism,
     TableError,
     TabulatedMechanism,
-    basic_rappor,
-    categorical_grr,
     duchi,
-    key_value_response,
-    key_value_unary,
-    local_hashing,
     make_exact,
-    optimised_unary,
-    require_private,
     save_bundle,
     save_table,
-    to_points,
 )
+from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
+from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.documents.table import ends_to_document
+from optldp.mechanisms.exactness.point_outputs import to_points
+from optldp.mechanisms.exactness.verification import require_private
 from optldp.mechanisms.files.bundle_file import parse_mechanism
 from optldp.mechanisms.files.checksum import checksum
+from optldp.mechanisms.key_value.response import key_value_response
+from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.laws.within_cell import GeometricTails
+from optldp.mechanisms.table.knot_prior import KnotPrior
 
 MEMORY = 2**29
 """Address space allowed beyond what the libraries take: a file of a few kilobytes that needs more has exhausted it."""

@@ -10,25 +10,23 @@ from optldp.designer import Prior, design, design_categorical, lattice_mechanism
 from optldp.mechanisms import (
     FAMILIES,
     AttributeSampling,
-    Bundle,
-    GeometricTails,
     PersonalisedMechanism,
     TabulatedMechanism,
-    Uniform,
-    attribute_budget,
-    basic_rappor,
-    categorical_grr,
-    key_value_response,
-    key_value_unary,
     load_mechanism,
-    local_hashing,
     make_exact,
-    optimised_unary,
     prove,
     save_bundle,
     save_table,
 )
+from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
+from optldp.mechanisms.composed.attributes import attribute_budget
+from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.integers.numerators import DENOMINATOR
+from optldp.mechanisms.key_value.response import key_value_response
+from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.laws.within_cell import GeometricTails, Uniform
 from optldp.mechanisms.table.outputs import locate_outputs
 from regression_checks import USERS, Check
 

@@ -8,14 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 from optldp.estimators import CategoryCounts, estimate_frequencies, estimate_mean
 from optldp.estimators.means.unbiasing import affine_unbiasing, optimal_decoder
-from optldp.mechanisms import (
-    CategoricalMechanism,
-    GeometricTails,
-    InputError,
-    KeyValueMechanism,
-    PureProtocol,
-    TabulatedMechanism,
-)
+from optldp.mechanisms import CategoricalMechanism, InputError, KeyValueMechanism, TabulatedMechanism
+from optldp.mechanisms.categorical.mechanism import PureProtocol
+from optldp.mechanisms.laws.within_cell import GeometricTails
 from scipy import stats
 
 USERS = 20_000

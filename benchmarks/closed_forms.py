@@ -2,15 +2,11 @@
 
 import numpy as np
 from markdown_table import table
-from optldp.mechanisms import (
-    duchi_variance,
-    laplace_variance,
-    optimal_eta,
-    piecewise,
-    piecewise_variance,
-    ptt,
-    ptt_variance,
-)
+from optldp.mechanisms import piecewise, ptt
+from optldp.mechanisms.families.duchi import duchi_variance
+from optldp.mechanisms.families.laplace import laplace_variance
+from optldp.mechanisms.families.piecewise import piecewise_variance
+from optldp.mechanisms.families.ptt import optimal_eta, ptt_variance
 
 TITLE = "Closed forms"
 KNOWN = {0.5: (2.1337, 21.0582), 1.0: (2.2888, 5.0657), 2.0: (2.6906, 1.0922), 4.0: (4.0918, 0.1618)}

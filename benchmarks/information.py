@@ -18,8 +18,9 @@ import numpy as np
 from markdown_table import table
 from optldp.designer import Prior, design
 from optldp.designer.designs.information import Criterion, design_information, table_information, table_trace
-from optldp.estimators import InputGrid, ReportCounts, ems, likelihood_of
+from optldp.estimators import InputGrid, ReportCounts, likelihood_of
 from optldp.estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
+from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import FAMILIES, TabulatedMechanism, piecewise, square_wave
 from optldp.solvers.information.program import most_information
 from optldp.solvers.likelihood.dense import DenseLikelihood

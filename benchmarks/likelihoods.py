@@ -10,15 +10,9 @@ from typing import TypeVar
 
 import numpy as np
 from markdown_table import table
-from optldp.estimators import (
-    InputGrid,
-    ReportCounts,
-    Service,
-    ems,
-    likelihood_of,
-    mixture_reduction,
-    penalised_likelihood,
-)
+from optldp.estimators import InputGrid, ReportCounts, Service, likelihood_of, mixture_reduction
+from optldp.estimators.distributions.smoothed_em import ems
+from optldp.estimators.distributions.smoothness import penalised_likelihood
 from optldp.mechanisms import TabulatedMechanism, duchi, piecewise, square_wave
 from optldp.mechanisms.table.output_cells import with_output_cells
 from optldp.solvers.likelihood.em import em

@@ -5,9 +5,11 @@ import time
 
 import numpy as np
 from markdown_table import table
-from optldp.estimators import PersonalisedCounts, personalised_mle, relaxation_bound
+from optldp.estimators import PersonalisedCounts, personalised_mle
 from optldp.estimators.personalised.likelihood import personalised_likelihood
-from optldp.mechanisms import PersonalisedMechanism, basic_rappor
+from optldp.estimators.personalised.mle import relaxation_bound
+from optldp.mechanisms import PersonalisedMechanism
+from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 
 TITLE = "Personalised budgets"
 USERS = 45_211

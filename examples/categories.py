@@ -6,7 +6,9 @@ Run: python examples/categories.py
 import numpy as np
 from optldp.designer import compare_categorical, design_categorical
 from optldp.estimators import CategoryCounts, estimate_frequencies
-from optldp.mechanisms import categorical_grr, local_hashing, optimised_unary
+from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import optimised_unary
 
 USERS, EPSILON = 100_000, 1.0
 

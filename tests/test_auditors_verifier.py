@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from optldp.mechanisms import TableError, load_table, prove, require_private
+from optldp.mechanisms import TableError, load_table, prove
+from optldp.mechanisms.exactness.verification import require_private
 from optldp.mechanisms.files.table_file import parse_table
 
 from .mechanisms.document_mutants import mutants

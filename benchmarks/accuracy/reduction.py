@@ -5,7 +5,8 @@ below 0.001."""
 import numpy as np
 from data_sets import all_sets
 from markdown_table import table
-from optldp.estimators import InputGrid, ReportCounts, ems, estimate_mean, likelihood_of, mixture_reduction
+from optldp.estimators import InputGrid, ReportCounts, estimate_mean, likelihood_of, mixture_reduction
+from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import duchi, piecewise, square_wave
 from optldp.solvers.likelihood.fit import fit_mixture
 from repetitions import Errors, repeat

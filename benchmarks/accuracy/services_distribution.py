@@ -8,8 +8,9 @@ import itertools
 import numpy as np
 from data_sets import all_sets
 from markdown_table import table
-from optldp.estimators import InputGrid, ReportCounts, Service, ems, likelihood_of
+from optldp.estimators import InputGrid, ReportCounts, Service, likelihood_of
 from optldp.estimators.distributions.metrics import jensen_shannon_distance
+from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import TabulatedMechanism, duchi, piecewise, square_wave
 from optldp.mechanisms.table.output_cells import with_output_cells
 from repetitions import Errors, repeat

@@ -6,8 +6,10 @@ maximum likelihood; the penalised likelihood chooses its own smoothness."""
 import numpy as np
 from data_sets import all_sets
 from markdown_table import table
-from optldp.estimators import InputGrid, ReportCounts, ems, likelihood_of, mixture_reduction, penalised_likelihood
+from optldp.estimators import InputGrid, ReportCounts, likelihood_of, mixture_reduction
 from optldp.estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
+from optldp.estimators.distributions.smoothed_em import ems
+from optldp.estimators.distributions.smoothness import penalised_likelihood
 from optldp.mechanisms import piecewise, square_wave
 from optldp.solvers.likelihood.fit import fit_mixture
 from repetitions import Errors, repeat

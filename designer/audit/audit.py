@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ...mechanisms import Bundle, InputError, TabulatedMechanism
+from ...mechanisms import InputError, TabulatedMechanism
+from ...mechanisms.documents.bundle import Bundle
 from .bounds import certain_bound
 from .learned import LEARNED, NOT_LEARNED, TOO_FEW, can_learn
 from .search import Advance, Candidate, Hunt, drawn, hunt

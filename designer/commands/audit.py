@@ -49,7 +49,8 @@ def audit_command(
     """
     import numpy as np
 
-    from ...mechanisms import InputError, read_unverified_mechanism
+    from ...mechanisms import InputError
+    from ...mechanisms.files.bundle_file import read_unverified_mechanism
     from ..audit.audit import audit
     from ..audit.sources import DEFAULT_TIMEOUT
     from ..audit.subjects.kinds import sampler_of

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from .output import share_progress, solver_progress
 
 if TYPE_CHECKING:
-    from ...mechanisms import Bundle, TabulatedMechanism
+    from ...mechanisms import TabulatedMechanism
+    from ...mechanisms.documents.bundle import Bundle
     from ..designs.design import Design
     from ..priors.categorical import CategoricalPrior
     from ..priors.prior import Prior

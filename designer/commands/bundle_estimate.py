@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from ...estimators.frequencies.frequencies import FrequencyEstimate
     from ...mechanisms import (
         AttributeSampling,
-        Bundle,
         CategoricalMechanism,
         KeyValueMechanism,
         PersonalisedMechanism,
-        PersonalisedReports,
         TabulatedMechanism,
     )
+    from ...mechanisms.composed.personalised import PersonalisedReports
+    from ...mechanisms.documents.bundle import Bundle
 
 MOST_ROWS = 25
 """Rows of a result that are printed; --out and --json have all."""
@@ -74,7 +74,8 @@ def estimate_bundle(
     as_json: bool,
 ) -> None:
     """Estimate from one file of reports, write what was asked for, and print."""
-    from ...mechanisms import Bundle, InputError
+    from ...mechanisms import InputError
+    from ...mechanisms.documents.bundle import Bundle
     from .report_columns import LEVEL_COLUMN
     from .report_reading import accounted, read_reports
 

@@ -113,7 +113,8 @@ def estimate_command(
     Example: optldp estimate jobs.json reports.csv --method mr --out frequencies.csv --plot jobs.png
     """
     from ...estimators import InputGrid, SkippedRows, collect, estimate_mean
-    from ...mechanisms import Bundle, InputError, TabulatedMechanism, load_mechanism
+    from ...mechanisms import InputError, TabulatedMechanism, load_mechanism
+    from ...mechanisms.documents.bundle import Bundle
     from .report_reading import accounted, holds_simulated, read_reports
 
     started = time.perf_counter()
@@ -242,7 +243,8 @@ def _service_names(tables: list[Path]) -> list[str]:
 def _distribution(
     counts: ReportCounts, method: Any, grid: InputGrid | None, level: float, stop: StopRule | None
 ) -> DistributionEstimate:
-    from ...estimators import LOGLIK_CHANGE, estimate_distribution
+    from ...estimators import estimate_distribution
+    from ...estimators.distributions.smoothed_em import LOGLIK_CHANGE
 
     options: dict[str, Any] = {"solver": "em", "loglik_change": LOGLIK_CHANGE} if stop == "loglik" else {}
     with share_progress(f"estimating by {method}") as update:

@@ -19,7 +19,7 @@ from .output import number
 
 if TYPE_CHECKING:
     from ...estimators import DistributionEstimate, ReportCounts
-    from ...mechanisms import Bundle
+    from ...mechanisms.documents.bundle import Bundle
 
 
 def one_report_times_n(mechanism: TabulatedMechanism | Bundle) -> float | list[float] | None:
@@ -30,7 +30,8 @@ def one_report_times_n(mechanism: TabulatedMechanism | Bundle) -> float | list[f
 
     Example
     -------
-    >>> from ...mechanisms import categorical_grr, duchi
+    >>> from ...mechanisms.categorical.table import categorical_grr
+    >>> from ...mechanisms import duchi
     >>> round(one_report_times_n(duchi([0, 10], 1.0)), 2), round(one_report_times_n(categorical_grr("abc", 1.0)), 2)
     (21.64, 2.75)
     """

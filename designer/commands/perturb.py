@@ -14,7 +14,8 @@ from .output import one_line_errors, print_facts, print_json, refuse_given, requ
 if TYPE_CHECKING:
     import numpy as np
 
-    from ...mechanisms import Bundle, TabulatedMechanism
+    from ...mechanisms import TabulatedMechanism
+    from ...mechanisms.documents.bundle import Bundle
     from .report_columns import WrittenReports
 
 REPORT_COLUMN = "report"

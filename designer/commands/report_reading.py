@@ -36,14 +36,14 @@ from ...estimators.data.skipped_rows import OFFER, ROWS_NAMED, SkippedRows, fail
 from ...estimators.personalised.counts import PersonalisedCounts
 from ...mechanisms import (
     AttributeSampling,
-    Bundle,
     CategoricalMechanism,
     InputError,
     KeyValueMechanism,
     PersonalisedMechanism,
-    PersonalisedReports,
     TabulatedMechanism,
 )
+from ...mechanisms.composed.personalised import PersonalisedReports
+from ...mechanisms.documents.bundle import Bundle
 from .report_columns import LEVEL_COLUMN, REPORT_COLUMN
 
 

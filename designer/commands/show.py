@@ -13,7 +13,9 @@ from .options import AllowUnproved, Json, Table
 from .output import NOT_SO, one_line_errors, print_facts, print_json, readable, refuse_given, require_place, say
 
 if TYPE_CHECKING:
-    from ...mechanisms import Bundle, ExactProof, Verification
+    from ...mechanisms import Verification
+    from ...mechanisms.documents.bundle import Bundle
+    from ...mechanisms.exactness.proof import ExactProof
 
 VERDICTS = {
     "proved": "keeps its promise, proved by whole numbers",
@@ -36,7 +38,8 @@ def show_command(
 
     Example: optldp show mech.json --plot heatmap.png
     """
-    from ...mechanisms import Bundle, load_mechanism, verify
+    from ...mechanisms import load_mechanism, verify
+    from ...mechanisms.documents.bundle import Bundle
     from .influence_facts import of_n_reports, one_report_times_n
 
     require_place(plot)
@@ -102,7 +105,9 @@ def verify_command(
 
     Example: optldp verify --exact mech.json
     """
-    from ...mechanisms import Bundle, prove, read_unverified_mechanism, verify
+    from ...mechanisms import prove, verify
+    from ...mechanisms.documents.bundle import Bundle
+    from ...mechanisms.files.bundle_file import read_unverified_mechanism
 
     mechanism = read_unverified_mechanism(table)
     if isinstance(mechanism, Bundle):

@@ -8,7 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from ...mechanisms import InputError, check_epsilon, duchi, ptt, three_outputs
+from ...mechanisms import InputError, duchi, ptt, three_outputs
+from ...mechanisms.budget import check_epsilon
 from ...mechanisms.composed.attributes import AttributeSampling, attribute_budget
 from ...solvers import Progress
 from ..priors.prior import DEFAULT_FLOOR, Prior

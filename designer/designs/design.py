@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ...estimators import affine_unbiasing
-from ...mechanisms import FAMILIES, InputError, TabulatedMechanism, exact_if_possible, ptt, ptt2, require_private
+from ...estimators.means.unbiasing import affine_unbiasing
+from ...mechanisms import FAMILIES, InputError, TabulatedMechanism, ptt, ptt2
 from ...mechanisms.budget import check_epsilon
+from ...mechanisms.exactness.make_exact import exact_if_possible
+from ...mechanisms.exactness.verification import require_private
 from ...solvers import Progress, Status
 from ..priors.prior import DEFAULT_FLOOR, Prior
 from .lattice import lattice_mechanism

@@ -23,9 +23,11 @@ from typing import Literal, get_args
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ...mechanisms import InputError, Provenance, TabulatedMechanism, exact_if_possible, require_private
+from ...mechanisms import InputError, Provenance, TabulatedMechanism
 from ...mechanisms.budget import check_epsilon, inner_epsilon
 from ...mechanisms.errors import SolverError
+from ...mechanisms.exactness.make_exact import exact_if_possible
+from ...mechanisms.exactness.verification import require_private
 from ...solvers import Status
 from ...solvers.frequency.optimum import FrequencyProgress
 from ...solvers.frequency.program import FrequencyProgram

@@ -19,8 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
-from ...mechanisms import InputError, Provenance, TabulatedMechanism, exact_if_possible, require_private
+from ...mechanisms import InputError, Provenance, TabulatedMechanism
 from ...mechanisms.budget import check_epsilon, inner_epsilon
+from ...mechanisms.exactness.make_exact import exact_if_possible
+from ...mechanisms.exactness.verification import require_private
 from ...mechanisms.table.knots import check_knots
 from ...solvers import Progress, Status
 from ...solvers.robust.minimax import MinimaxOptimum, solve_minimax

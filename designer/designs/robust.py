@@ -16,8 +16,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ...mechanisms import InputError, Provenance, TabulatedMechanism, exact_if_possible, require_private
+from ...mechanisms import InputError, Provenance, TabulatedMechanism
 from ...mechanisms.budget import check_epsilon, inner_epsilon
+from ...mechanisms.exactness.make_exact import exact_if_possible
+from ...mechanisms.exactness.verification import require_private
 from ...solvers import Progress, Status
 from ...solvers.robust.optimum import solve_robust
 from ...solvers.robust.program import RobustProgram

@@ -12,8 +12,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ...mechanisms import TabulatedMechanism, exact_if_possible, require_private
+from ...mechanisms import TabulatedMechanism
 from ...mechanisms.budget import check_epsilon
+from ...mechanisms.exactness.make_exact import exact_if_possible
+from ...mechanisms.exactness.verification import require_private
 from ...solvers import Progress, Status
 from ...solvers.shaped.floor import PieceFloor
 from ..priors.prior import DEFAULT_FLOOR, Prior

@@ -9,7 +9,8 @@ import numpy as np
 
 from ...estimators.distributions.distribution import DistributionEstimate
 from ...estimators.distributions.estimation import DistributionMethod
-from ...mechanisms import InputError, check_epsilon
+from ...mechanisms import InputError
+from ...mechanisms.budget import check_epsilon
 from ..designs.design import DEFAULT_TOLERANCE, METHODS, against_optimum
 from ..priors.prior import DEFAULT_FLOOR, Prior
 from .bootstrap import DISTRIBUTIONS, LINEAR, AdviceRow, Case, bootstrap_rows, linear_row

@@ -20,7 +20,8 @@ from ...estimators.distributions.estimation import DistributionMethod, estimate_
 from ...estimators.input_grid import InputGrid
 from ...estimators.means.mean import MeanEstimate, estimate_mean
 from ...estimators.means.unbiasing import affine_unbiasing, optimal_decoder
-from ...mechanisms import FAMILIES, InputError, TabulatedMechanism, check_epsilon, make_exact
+from ...mechanisms import FAMILIES, InputError, TabulatedMechanism, make_exact
+from ...mechanisms.budget import check_epsilon
 from ...mechanisms.client.budget_token import unproved
 from ...mechanisms.client.failures import ClientFailures
 from ...solvers import Progress

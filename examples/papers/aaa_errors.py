@@ -16,16 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 from optldp.designer import DEFAULT_FLOOR, Prior, design, lattice_mechanism
 from optldp.designer.protocols.plan import TwoPhasePlan
-from optldp.estimators import InputGrid, ReportCounts, affine_unbiasing, ems, likelihood_of
-from optldp.mechanisms import (
-    TabulatedMechanism,
-    duchi_variance,
-    hybrid_variance,
-    laplace_variance,
-    piecewise_variance,
-    square_wave,
-    three_outputs_variance,
-)
+from optldp.estimators import InputGrid, ReportCounts, likelihood_of
+from optldp.estimators.distributions.smoothed_em import ems
+from optldp.estimators.means.unbiasing import affine_unbiasing
+from optldp.mechanisms import TabulatedMechanism, square_wave
+from optldp.mechanisms.families.duchi import duchi_variance
+from optldp.mechanisms.families.hybrid import hybrid_variance
+from optldp.mechanisms.families.laplace import laplace_variance
+from optldp.mechanisms.families.piecewise import piecewise_variance
+from optldp.mechanisms.families.three_outputs import three_outputs_variance
 
 CLOSED_FORMS = {
     "laplace": laplace_variance,

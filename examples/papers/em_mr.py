@@ -10,8 +10,9 @@ from collections.abc import Sequence
 import em_mr_categories as categories
 import numpy as np
 from drawn_values import Draw, reduction_sets, two_normals
-from optldp.estimators import InputGrid, ReportCounts, ems, estimate_mean, likelihood_of, mixture_reduction
+from optldp.estimators import InputGrid, ReportCounts, estimate_mean, likelihood_of, mixture_reduction
 from optldp.estimators.distributions.metrics import quantile_error, range_query_error, variance_error, wasserstein_1
+from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import duchi, laplace, piecewise, square_wave
 from optldp.solvers.likelihood.fit import fit_mixture
 from paper_script import Check, Run, main

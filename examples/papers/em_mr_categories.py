@@ -12,15 +12,17 @@ from optldp.estimators import (
     CategoryCounts,
     InputGrid,
     ReportCounts,
-    category_likelihood,
-    ems,
     estimate_frequencies,
     likelihood_of,
     mixture_reduction,
 )
 from optldp.estimators.distributions.metrics import mae
+from optldp.estimators.distributions.smoothed_em import ems
 from optldp.estimators.frequencies.frequencies import FrequencyMethod
-from optldp.mechanisms import CategoricalMechanism, categorical_grr, laplace, local_hashing
+from optldp.estimators.frequencies.likelihood import category_likelihood
+from optldp.mechanisms import CategoricalMechanism, laplace
+from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.solvers.likelihood.fit import fit_mixture
 from paper_script import Check, Run
 from repeated import Errors, Scores, repeat, show_panels

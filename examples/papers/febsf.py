@@ -25,7 +25,9 @@ from febsf_methods import (
 )
 from optldp.estimators import PersonalisedCounts, auem
 from optldp.estimators.distributions.metrics import mse
-from optldp.mechanisms import PersonalisedMechanism, basic_rappor, categorical_grr
+from optldp.mechanisms import PersonalisedMechanism
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 from paper_script import Check, Run, main
 from repeated import Errors, Scores, repeat, show_panels
 

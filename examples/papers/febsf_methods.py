@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from emoa import emoa_paper
-from optldp.estimators import CategoryCounts, PersonalisedCounts, auem, clipped, invert_supports, personalised_mle
+from optldp.estimators import CategoryCounts, PersonalisedCounts, auem, personalised_mle
 from optldp.estimators.distributions.metrics import mae, mse
-from optldp.mechanisms import PersonalisedMechanism, basic_rappor
+from optldp.estimators.personalised.auem import clipped, invert_supports
+from optldp.mechanisms import PersonalisedMechanism
+from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 from paper_script import Run
 from personalised_baselines import apldp_levels, combine_levels, ppda, split_levels
 from repeated import Errors

@@ -7,7 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 from optldp.designer.plots.style import METHOD_STYLES, empty_figure
-from optldp.mechanisms import optimal_eta, piecewise, ptt, ptt2, ptt2_variance, ptt_variance, verify
+from optldp.mechanisms import piecewise, ptt, ptt2, verify
+from optldp.mechanisms.families.ptt import optimal_eta, ptt_variance
+from optldp.mechanisms.families.ptt2 import ptt2_variance
 from paper_script import Check, Run
 from scipy.integrate import quad
 

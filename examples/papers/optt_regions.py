@@ -10,15 +10,11 @@ import numpy as np
 from aaa_data import real, synthetic
 from optldp.designer import Prior, design, design_minimax
 from optldp.designer.plots.style import SHADE, new_figure
-from optldp.mechanisms import (
-    hybrid_variance,
-    optimal_eta,
-    piecewise_variance,
-    pm_sub_variance,
-    ptt2_variance,
-    ptt_variance,
-    three_outputs_variance,
-)
+from optldp.mechanisms.families.hybrid import hybrid_variance
+from optldp.mechanisms.families.piecewise import piecewise_variance, pm_sub_variance
+from optldp.mechanisms.families.ptt import optimal_eta, ptt_variance
+from optldp.mechanisms.families.ptt2 import ptt2_variance
+from optldp.mechanisms.families.three_outputs import three_outputs_variance
 from paper_script import Check, Run
 from scipy.optimize import brentq
 

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from drawn_values import Draw, beta, beta_waves, services_sets
-from optldp.estimators import InputGrid, ReportCounts, Service, ems, likelihood_of
+from optldp.estimators import InputGrid, ReportCounts, Service, likelihood_of
 from optldp.estimators.distributions.metrics import jensen_shannon_distance
+from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import TabulatedMechanism
 from optldp.mechanisms.table.output_cells import with_output_cells
 from paper_script import Check, Run

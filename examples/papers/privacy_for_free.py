@@ -12,27 +12,16 @@ import numpy as np
 import pff_distributions as distributions
 import pff_means as means
 from drawn_values import beta_waves
-from optldp.estimators import (
-    InputGrid,
-    ReportCounts,
-    Service,
-    ems,
-    estimate_combined_mean,
-    likelihood_of,
-    plain_decoder,
-)
+from optldp.estimators import InputGrid, ReportCounts, Service, estimate_combined_mean, likelihood_of, plain_decoder
 from optldp.estimators.counting.group import ReportGroup
+from optldp.estimators.distributions.smoothed_em import ems
 from optldp.estimators.means.decoding import decoded_variances
 from optldp.estimators.means.user_weights import user_weighted_values
-from optldp.mechanisms import (
-    duchi,
-    duchi_variance,
-    laplace_variance,
-    piecewise,
-    piecewise_variance,
-    square_wave_variance,
-)
-from optldp.mechanisms.families.square_wave import square_wave_half_width
+from optldp.mechanisms import duchi, piecewise
+from optldp.mechanisms.families.duchi import duchi_variance
+from optldp.mechanisms.families.laplace import laplace_variance
+from optldp.mechanisms.families.piecewise import piecewise_variance
+from optldp.mechanisms.families.square_wave import square_wave_half_width, square_wave_variance
 from paper_script import Check, Run, main
 from repeated import COLOURS, LINES
 

@@ -10,21 +10,20 @@ from typing import Any
 import numpy as np
 from optldp.mechanisms import (
     AttributeSampling,
-    Bundle,
     PersonalisedMechanism,
-    PersonalisedReports,
     TabulatedMechanism,
-    basic_rappor,
-    categorical_grr,
     duchi,
-    key_value_response,
-    key_value_unary,
     laplace,
-    local_hashing,
     make_exact,
-    optimised_unary,
     piecewise,
 )
+from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
+from optldp.mechanisms.composed.personalised import PersonalisedReports
+from optldp.mechanisms.documents.bundle import Bundle
+from optldp.mechanisms.key_value.response import key_value_response
+from optldp.mechanisms.key_value.unary import key_value_unary
 
 KNOTS = np.linspace(-1.0, 1.0, 101)
 INNER = float(KNOTS[37])

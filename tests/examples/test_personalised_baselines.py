@@ -10,11 +10,11 @@ from optldp.estimators.frequencies.category_counts import CategoryCounts
 from optldp.estimators.frequencies.decoder import frequency_decoder
 from optldp.estimators.personalised.auem import auem, clipped, invert_supports
 from optldp.estimators.personalised.counts import PersonalisedCounts
-from optldp.mechanisms import exact_if_possible as exact
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 from optldp.mechanisms.errors import InputError
+from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 from optldp.mechanisms.families.grr import grr
 from personalised_baselines import apldp_levels, combine_levels, ppda, split_levels
 

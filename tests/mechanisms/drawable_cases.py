@@ -10,17 +10,10 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from optldp.mechanisms import (
-    FAMILIES,
-    AttributeSampling,
-    PersonalisedMechanism,
-    TabulatedMechanism,
-    categorical_grr,
-    local_hashing,
-    make_exact,
-    optimised_unary,
-)
-from optldp.mechanisms.categorical.unary_encoding import bernoulli
+from optldp.mechanisms import FAMILIES, AttributeSampling, PersonalisedMechanism, TabulatedMechanism, make_exact
+from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import bernoulli, optimised_unary
 from optldp.mechanisms.composed.attributes import random_subsets, uniform_below
 from optldp.mechanisms.key_value.pairs import sampled_pairs
 from optldp.mechanisms.key_value.response import key_value_response

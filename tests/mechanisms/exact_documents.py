@@ -6,17 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from optldp.mechanisms import (
-    FAMILIES,
-    GeometricTails,
-    KnotPrior,
-    TabulatedMechanism,
-    exponential_below,
-    make_exact,
-)
+from optldp.mechanisms import FAMILIES, TabulatedMechanism, make_exact
 from optldp.mechanisms.documents.table import table_to_document
 from optldp.mechanisms.files.checksum import checksum
 from optldp.mechanisms.files.json_text import to_json
+from optldp.mechanisms.integers.exponential import exponential_below
+from optldp.mechanisms.laws.within_cell import GeometricTails
+from optldp.mechanisms.table.knot_prior import KnotPrior
 
 D = 2**53
 

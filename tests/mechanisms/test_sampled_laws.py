@@ -11,18 +11,12 @@ import numpy as np
 import optldp.mechanisms
 import pytest
 from optldp.designer import METHODS
-from optldp.mechanisms import (
-    FAMILIES,
-    Bundle,
-    CategoricalMechanism,
-    GeometricTails,
-    Uniform,
-    WithinCell,
-    exponential_below,
-)
+from optldp.mechanisms import FAMILIES, CategoricalMechanism
+from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.files.bundle_file import KINDS
+from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.laws.geometric import digit_odds
-from optldp.mechanisms.laws.within_cell import LAWS
+from optldp.mechanisms.laws.within_cell import LAWS, GeometricTails, Uniform, WithinCell
 from optldp.mechanisms.table.exact_sampling import draw53, random_words
 
 from .drawable_cases import all_cases

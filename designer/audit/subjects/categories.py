@@ -7,7 +7,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ....mechanisms import CategoricalMechanism, CategoricalTable, InputError, LocalHashing, UnaryEncoding
+from ....mechanisms import CategoricalMechanism, InputError
+from ....mechanisms.categorical.local_hashing import LocalHashing
+from ....mechanisms.categorical.table import CategoricalTable
+from ....mechanisms.categorical.unary_encoding import UnaryEncoding
 from .events import MOST_COLUMNS, STATED, Columns, Family
 from .inputs import positions_to_try, stated_codes, worst_pairs
 from .subject import SHORT_LINE, Kind

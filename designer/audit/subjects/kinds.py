@@ -8,14 +8,14 @@ import numpy as np
 
 from ....mechanisms import (
     AttributeSampling,
-    Bundle,
     CategoricalMechanism,
     InputError,
     KeyValueMechanism,
     PersonalisedMechanism,
     TabulatedMechanism,
-    check_epsilon,
 )
+from ....mechanisms.budget import check_epsilon
+from ....mechanisms.documents.bundle import Bundle
 from .attributes import AttributeKind
 from .categories import CategoryKind
 from .inputs import values_to_try
@@ -71,7 +71,7 @@ def sampler_of(mechanism: TabulatedMechanism | Bundle, rng: np.random.Generator 
 
     Example
     -------
-    >>> from ....mechanisms import categorical_grr
+    >>> from ....mechanisms.categorical.table import categorical_grr
     >>> sampler_of(categorical_grr(["a", "b"], 1.0))(["a"]).shape
     (1,)
     """

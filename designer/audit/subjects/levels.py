@@ -11,13 +11,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ....mechanisms import (
-    CategoricalMechanism,
-    InputError,
-    PersonalisedMechanism,
-    PersonalisedReports,
-    TabulatedMechanism,
-)
+from ....mechanisms import CategoricalMechanism, InputError, PersonalisedMechanism, TabulatedMechanism
+from ....mechanisms.composed.personalised import PersonalisedReports
 from .categories import CategoryKind
 from .events import STATED, Columns, Family
 from .inputs import values_to_try

@@ -14,18 +14,13 @@ from typing import Any
 import numpy as np
 from faults import FAULTS, STRANGE, STRICTER, TEXTS
 from optldp.designer import Prior, design
-from optldp.mechanisms import (
-    GeometricTails,
-    TableError,
-    TabulatedMechanism,
-    exponential_below,
-    load_table,
-    prove,
-    require_private,
-)
+from optldp.mechanisms import TableError, TabulatedMechanism, load_table, prove
+from optldp.mechanisms.exactness.verification import require_private
 from optldp.mechanisms.files.table_file import parse_table
+from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.laws.geometric import digit_odds
 from optldp.mechanisms.laws.law import Words
+from optldp.mechanisms.laws.within_cell import GeometricTails
 from optldp.mechanisms.table.exact_sampling import ExactLaw
 from scipy import stats
 

@@ -13,13 +13,13 @@ from optldp.mechanisms import (
     InputError,
     PersonalisedMechanism,
     TabulatedMechanism,
-    basic_rappor,
-    categorical_grr,
     duchi,
     laplace,
     make_exact,
     piecewise,
 )
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 from scipy import stats
 
 KNOTS = np.linspace(-1.0, 1.0, 41)

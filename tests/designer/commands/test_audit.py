@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from optldp.mechanisms import basic_rappor, save_bundle
+from optldp.mechanisms import save_bundle
+from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 from optldp.mechanisms.files.checksum import checksum
 
 CLIENT = """

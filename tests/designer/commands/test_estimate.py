@@ -21,7 +21,7 @@ from optldp.estimators import (
 from optldp.estimators.data.numbers import read_column
 from optldp.estimators.distributions.estimation import DistributionMethod
 from optldp.mechanisms import TabulatedMechanism, duchi, piecewise, save_table, square_wave
-from optldp.mechanisms import exact_if_possible as exact
+from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 
 KNOTS = np.linspace(0.0, 10.0, 9)
 TABLES = {"sw": exact(square_wave(KNOTS, 2.0)), "pm": exact(piecewise(KNOTS, 2.0)), "sr": exact(duchi(KNOTS, 2.0))}

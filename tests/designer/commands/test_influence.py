@@ -13,17 +13,17 @@ from optldp.estimators import estimate_mean, fitted_influence, influence
 from optldp.estimators.data.numbers import read_column
 from optldp.mechanisms import (
     AttributeSampling,
-    GeometricTails,
     PersonalisedMechanism,
     TabulatedMechanism,
-    categorical_grr,
     duchi,
-    key_value_unary,
     load_table,
     make_exact,
     save_bundle,
     save_table,
 )
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.laws.within_cell import GeometricTails
 
 from ..conftest import INCOME
 

@@ -14,15 +14,15 @@ from optldp.mechanisms import (
     AttributeSampling,
     Categories,
     PersonalisedMechanism,
-    categorical_grr,
     duchi,
-    key_value_unary,
     load_mechanism,
     make_exact,
-    optimised_unary,
     save_bundle,
     save_table,
 )
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+from optldp.mechanisms.key_value.unary import key_value_unary
 from typer.testing import CliRunner
 
 TABLE = make_exact(duchi([0.0, 1.0], 1.0)).mechanism

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.designer import DEFAULT_FLOOR, METHODS, Prior, design
-from optldp.mechanisms import FAMILIES, InputError, TableError, duchi, load_table, ptt_variance, save_table, verify
+from optldp.mechanisms import FAMILIES, InputError, TableError, duchi, load_table, save_table, verify
+from optldp.mechanisms.families.ptt import ptt_variance
 
 SEVEN = np.linspace(-1.0, 1.0, 7)
 SLOPE = np.arange(1.0, 8.0)

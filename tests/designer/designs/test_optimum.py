@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 from optldp.designer import Prior, certified_optimum
-from optldp.mechanisms import inner_epsilon, verify
+from optldp.mechanisms import verify
+from optldp.mechanisms.budget import inner_epsilon
 from threadpoolctl import threadpool_info, threadpool_limits
 
 KNOTS = np.linspace(-1.0, 1.0, 17)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from optldp.designer import Prior, design
 from optldp.designer.planning.mean import PRECISION, plan_epsilon, plan_error
 from optldp.estimators import estimate_mean
-from optldp.mechanisms import MAX_EPSILON, InputError
+from optldp.mechanisms import InputError
+from optldp.mechanisms.budget import MAX_EPSILON
 
 KNOTS = np.linspace(0, 50, 9)
 PRIOR = Prior.on_knots(KNOTS, [1, 4, 9, 4, 1, 1, 0, 0, 0], source="public")

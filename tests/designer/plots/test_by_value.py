@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from optldp.designer.plots.by_value import conditional_variance_figure
 from optldp.designer.priors.prior import Prior
-from optldp.mechanisms import FAMILIES, InputError, duchi_variance
+from optldp.mechanisms import FAMILIES, InputError
+from optldp.mechanisms.families.duchi import duchi_variance
 
 from ..figure_checks import assert_readable, end_labels, shown_texts, xy
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from optldp.designer.plots.frequencies import LONGEST_LABEL, MOST_BARS, frequency_figure
 from optldp.estimators import CategoryCounts, estimate_frequencies
-from optldp.mechanisms import InputError, categorical_grr
+from optldp.mechanisms import InputError
+from optldp.mechanisms.categorical.table import categorical_grr
 
 
 def estimated(labels: list[str]):

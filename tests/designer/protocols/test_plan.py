@@ -11,7 +11,7 @@ from optldp.estimators.counting.counts import ReportCounts
 from optldp.estimators.distributions.estimation import estimate_distribution
 from optldp.estimators.input_grid import InputGrid
 from optldp.mechanisms import InputError, TabulatedMechanism, duchi, piecewise, square_wave, verify
-from optldp.mechanisms import exact_if_possible as exact
+from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 
 DOMAIN = (-2.0, 6.0)
 VALUES = np.random.default_rng(11).normal(0.5, 0.6, 4000).clip(*DOMAIN)

@@ -10,7 +10,7 @@ from optldp.designer.protocols.plan import TwoPhasePlan
 from optldp.designer.protocols.two_phase import two_phase
 from optldp.estimators import estimate_mean
 from optldp.mechanisms import InputError, grr, piecewise, verify
-from optldp.mechanisms import exact_if_possible as exact
+from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 
 DOMAIN = (-2.0, 6.0)
 KNOTS = np.linspace(*DOMAIN, 9)

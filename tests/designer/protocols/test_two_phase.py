@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optldp.designer import OneReportClient, TwoPhasePlan, TwoPhaseResult, ValueCohort, two_phase
+from optldp.designer import TwoPhasePlan, TwoPhaseResult, ValueCohort, two_phase
 from optldp.designer.protocols.two_phase import STAGES
 from optldp.estimators import estimate_mean
-from optldp.mechanisms import InputError, grr, make_exact, piecewise, square_wave, verify
-from optldp.mechanisms import exact_if_possible as exact
+from optldp.mechanisms import InputError, OneReportClient, grr, make_exact, piecewise, square_wave, verify
+from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 
 DOMAIN = (-1.0, 1.0)
 VALUES = (np.random.default_rng(5).exponential(1 / 6, 4000) - 1).clip(*DOMAIN)

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.estimators.counting.counts import ReportCounts, Service
 from optldp.estimators.counting.counts_file import load_counts, save_counts, table_fingerprint
-from optldp.mechanisms import InputError, KnotPrior, Provenance, grr, laplace, load_table, make_exact, ptt2, save_table
+from optldp.mechanisms import InputError, Provenance, grr, laplace, load_table, make_exact, ptt2, save_table
+from optldp.mechanisms.table.knot_prior import KnotPrior
 
 TABLES = (grr([0, 1, 2], 1.0), laplace([0, 1, 2], 1.0), ptt2([0, 1, 2], 1.0))
 SIZES = [table.low.size for table in TABLES]

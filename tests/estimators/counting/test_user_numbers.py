@@ -11,15 +11,10 @@ from optldp.estimators.frequencies.category_counts import CategoryCounts
 from optldp.estimators.frequencies.support_counts import SupportCounts
 from optldp.estimators.key_values.counts import KeyValueCounts
 from optldp.estimators.personalised.counts import PersonalisedCounts
-from optldp.mechanisms import (
-    InputError,
-    PersonalisedMechanism,
-    categorical_grr,
-    duchi,
-    key_value_response,
-    make_exact,
-    optimised_unary,
-)
+from optldp.mechanisms import InputError, PersonalisedMechanism, duchi, make_exact
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+from optldp.mechanisms.key_value.response import key_value_response
 
 TABLE = make_exact(duchi([0.0, 1.0], 1.0)).mechanism
 GRR = categorical_grr("abc", 1.0)

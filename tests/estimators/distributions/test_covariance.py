@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from optldp.estimators import InputGrid, ems
+from optldp.estimators import InputGrid
 from optldp.estimators.distributions.covariance import ems_covariance, maximum_covariance
+from optldp.estimators.distributions.smoothed_em import ems
 from optldp.estimators.distributions.smoothness import roughness_form
 from optldp.mechanisms import square_wave
 from optldp.solvers.likelihood.dense import DenseLikelihood

@@ -2,17 +2,10 @@
 
 import numpy as np
 import pytest
-from optldp.estimators import (
-    InputGrid,
-    ReportCounts,
-    Service,
-    ems,
-    estimate_distribution,
-    likelihood_of,
-    mixture_reduction,
-    penalised_likelihood,
-)
+from optldp.estimators import InputGrid, ReportCounts, Service, estimate_distribution, likelihood_of, mixture_reduction
 from optldp.estimators.distributions.covariance import maximum_covariance
+from optldp.estimators.distributions.smoothed_em import ems
+from optldp.estimators.distributions.smoothness import penalised_likelihood
 from optldp.mechanisms import InputError, duchi, grr, piecewise, square_wave
 from optldp.solvers.likelihood.fit import fit_mixture
 

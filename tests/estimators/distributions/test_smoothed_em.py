@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.estimators import LOGLIK_CHANGE, ems
-from optldp.estimators.distributions.smoothed_em import smoothed
+from optldp.estimators.distributions.smoothed_em import LOGLIK_CHANGE, ems, smoothed
 from optldp.mechanisms import InputError, square_wave
 from optldp.solvers.likelihood.dense import DenseLikelihood
 from optldp.solvers.likelihood.fit import Stop, fit_mixture

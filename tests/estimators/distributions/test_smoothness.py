@@ -5,8 +5,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.estimators import InputGrid, ReportCounts, Service, likelihood_of, penalised_likelihood
-from optldp.estimators.distributions.smoothness import REPEATS, SMOOTHNESSES, _smoothest_of_the_best, roughness_form
+from optldp.estimators import InputGrid, ReportCounts, Service, likelihood_of
+from optldp.estimators.distributions.smoothness import (
+    REPEATS,
+    SMOOTHNESSES,
+    _smoothest_of_the_best,
+    penalised_likelihood,
+    roughness_form,
+)
 from optldp.mechanisms import InputError, duchi, square_wave
 from optldp.solvers.likelihood.fit import fit_mixture
 

@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
-from optldp.estimators import CategoryCounts, SupportCounts, estimate_frequencies
-from optldp.mechanisms import InputError, basic_rappor, categorical_grr, local_hashing, optimised_unary
+from optldp.estimators import CategoryCounts, estimate_frequencies
+from optldp.estimators.frequencies.support_counts import SupportCounts
+from optldp.mechanisms import InputError
+from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 
 PROTOCOLS = [basic_rappor, optimised_unary, local_hashing]
 CODES = np.random.default_rng(0).integers(0, 11, 500)

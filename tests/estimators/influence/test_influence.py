@@ -23,24 +23,22 @@ from optldp.estimators import (
 )
 from optldp.mechanisms import (
     AttributeSampling,
-    CategoricalTable,
-    GeometricTails,
     InputError,
     PersonalisedMechanism,
-    PersonalisedReports,
     TabulatedMechanism,
-    basic_rappor,
-    categorical_grr,
     duchi,
-    key_value_response,
-    key_value_unary,
     laplace,
-    local_hashing,
     make_exact,
-    optimised_unary,
     piecewise,
     square_wave,
 )
+from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
+from optldp.mechanisms.composed.personalised import PersonalisedReports
+from optldp.mechanisms.key_value.response import key_value_response
+from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.laws.within_cell import GeometricTails
 from optldp.mechanisms.table.provenance import Provenance
 
 from ..test_unbiasing import random_table

@@ -17,8 +17,8 @@ from optldp.mechanisms import (
     three_outputs,
     verify,
 )
-from optldp.mechanisms import exact_if_possible as exact
 from optldp.mechanisms.composed.attributes import AttributeSampling
+from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 
 from ..test_unbiasing import random_table
 

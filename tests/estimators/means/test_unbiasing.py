@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.estimators import affine_unbiasing, optimal_decoder
+from optldp.estimators import optimal_decoder
+from optldp.estimators.means.unbiasing import affine_unbiasing
 from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.table.knot_prior import KnotPrior
 from optldp.mechanisms.table.table import TabulatedMechanism

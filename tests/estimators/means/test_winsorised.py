@@ -10,17 +10,9 @@ import numpy as np
 import pytest
 from optldp.estimators import estimate_mean, winsorised
 from optldp.estimators.means.decoder import mean_decoder
-from optldp.mechanisms import (
-    GeometricTails,
-    InputError,
-    KnotPrior,
-    TabulatedMechanism,
-    duchi,
-    laplace,
-    make_exact,
-    piecewise,
-    square_wave,
-)
+from optldp.mechanisms import InputError, TabulatedMechanism, duchi, laplace, make_exact, piecewise, square_wave
+from optldp.mechanisms.laws.within_cell import GeometricTails
+from optldp.mechanisms.table.knot_prior import KnotPrior
 from optldp.mechanisms.table.moments import largest_variance
 from scipy import integrate
 

@@ -15,11 +15,11 @@ from optldp.estimators.personalised.covariance import joint_covariance
 from optldp.estimators.personalised.fit import derivatives, fit_jointly
 from optldp.estimators.personalised.likelihood import personalised_likelihood
 from optldp.estimators.personalised.mle import personalised_mle, relaxation_bound
-from optldp.mechanisms import exact_if_possible as exact
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 from optldp.mechanisms.errors import InputError, SolverError
+from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 from optldp.mechanisms.families.grr import grr
 from optldp.solvers.likelihood.dense import DenseLikelihood
 from optldp.solvers.likelihood.fit import Stop, fit_mixture

@@ -13,10 +13,10 @@ from optldp.estimators.means.mean import estimate_mean
 from optldp.estimators.personalised.counts import PersonalisedCounts
 from optldp.estimators.personalised.mle import personalised_mle
 from optldp.estimators.personalised.numbers import personalised_distribution, personalised_mean, tabled_likelihood
-from optldp.mechanisms import exact_if_possible as exact
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 from optldp.mechanisms.errors import InputError
+from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 from optldp.mechanisms.families.duchi import duchi
 from optldp.mechanisms.families.grr import grr
 from optldp.mechanisms.families.laplace import laplace

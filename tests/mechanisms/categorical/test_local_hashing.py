@@ -7,15 +7,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from optldp.mechanisms import (
-    Categories,
-    InputError,
-    LocalHashing,
-    Provenance,
-    TableError,
-    exponential_below,
-    local_hashing,
-)
+from optldp.mechanisms import Categories, InputError, Provenance, TableError
+from optldp.mechanisms.categorical.local_hashing import LocalHashing, local_hashing
+from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.integers.finite_field import finite_field, prime_power
 from scipy import stats
 

@@ -4,15 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from optldp.mechanisms import (
-    CategoricalTable,
-    InputError,
-    LocalHashing,
-    categorical_grr,
-    frequency_oracle,
-    local_hashing,
-)
+from optldp.mechanisms import InputError, frequency_oracle
+from optldp.mechanisms.categorical.local_hashing import LocalHashing, local_hashing
 from optldp.mechanisms.categorical.oracle_choice import total_error
+from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
 
 
 def summed(size: int, epsilon: float) -> tuple[float, float]:

@@ -6,16 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.mechanisms import (
-    CategoricalTable,
-    Categories,
-    InputError,
-    Provenance,
-    TableError,
-    categorical_grr,
-    exponential_below,
-)
-from optldp.mechanisms.categorical.table import randomised_response_numerators
+from optldp.mechanisms import Categories, InputError, Provenance, TableError
+from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr, randomised_response_numerators
+from optldp.mechanisms.integers.exponential import exponential_below
 from scipy import stats
 
 from ..test_exact_sampling import Scripted

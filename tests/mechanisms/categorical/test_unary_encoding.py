@@ -8,16 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.mechanisms import (
-    InputError,
-    Provenance,
-    TableError,
-    UnaryEncoding,
-    basic_rappor,
-    exponential_below,
-    optimised_unary,
-)
-from optldp.mechanisms.categorical.unary_encoding import bernoulli
+from optldp.mechanisms import InputError, Provenance, TableError
+from optldp.mechanisms.categorical.unary_encoding import UnaryEncoding, basic_rappor, bernoulli, optimised_unary
+from optldp.mechanisms.integers.exponential import exponential_below
 from scipy import stats
 
 from ..test_exact_sampling import Scripted

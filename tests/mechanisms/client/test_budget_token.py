@@ -10,9 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from optldp.designer import BudgetToken
-from optldp.mechanisms import InputError, TabulatedMechanism, duchi, piecewise
-from optldp.mechanisms import exact_if_possible as exact
+from optldp.mechanisms import BudgetToken, InputError, TabulatedMechanism, duchi, piecewise
+from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 
 
 def test_a_second_report_is_refused_by_name():

@@ -10,8 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.designer import OneReportClient, SimulatedClient
-from optldp.mechanisms import InputError, TabulatedMechanism, duchi, grr, make_exact, piecewise
+from optldp.mechanisms import (
+    InputError,
+    OneReportClient,
+    SimulatedClient,
+    TabulatedMechanism,
+    duchi,
+    grr,
+    make_exact,
+    piecewise,
+)
 
 DOMAIN = (0.0, 1.0)
 TABLE = make_exact(duchi(DOMAIN, 1.0)).mechanism

@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 import pytest
-from optldp.mechanisms import exact_if_possible as exact
 from optldp.mechanisms.categorical.categories import Categories
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
@@ -16,6 +15,7 @@ from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised
 from optldp.mechanisms.composed.level_leakage import report_leakage
 from optldp.mechanisms.composed.personalised import PersonalisedMechanism
 from optldp.mechanisms.errors import InputError, TableError
+from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 from optldp.mechanisms.families.grr import grr
 from optldp.mechanisms.families.laplace import laplace
 from optldp.mechanisms.families.piecewise import piecewise

@@ -5,7 +5,9 @@ import re
 from pathlib import Path
 
 import numpy as np
-from optldp.mechanisms import CategoricalTable, load_mechanism, local_hashing
+from optldp.mechanisms import load_mechanism
+from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.table import CategoricalTable
 from optldp.mechanisms.files.bundle_file import KINDS, bundle_to_document
 
 from ..test_bundle_file import BUNDLES

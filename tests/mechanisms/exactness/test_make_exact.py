@@ -7,18 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms import (
-    FAMILIES,
-    Provenance,
-    TableError,
-    TabulatedMechanism,
-    exact_if_possible,
-    inner_epsilon,
-    make_exact,
-    piecewise,
-    prove,
-    verify,
-)
+from optldp.mechanisms import FAMILIES, Provenance, TableError, TabulatedMechanism, make_exact, piecewise, prove, verify
+from optldp.mechanisms.budget import inner_epsilon
+from optldp.mechanisms.exactness.make_exact import exact_if_possible
 from optldp.mechanisms.integers.rounding import round_rows
 from optldp.mechanisms.table.exact_rounding import MAX_EXACT_BIAS
 

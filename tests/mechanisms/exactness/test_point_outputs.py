@@ -4,16 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from optldp.mechanisms import (
-    ExponentialDensity,
-    TableError,
-    TabulatedMechanism,
-    laplace,
-    piecewise,
-    ptt2,
-    to_points,
-    verify,
-)
+from optldp.mechanisms import TableError, TabulatedMechanism, laplace, piecewise, ptt2, verify
+from optldp.mechanisms.exactness.point_outputs import to_points
+from optldp.mechanisms.laws.within_cell import ExponentialDensity
 from scipy.integrate import quad
 
 KNOTS = [-1.0, -0.2, 0.5, 1.0]

@@ -4,17 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.mechanisms import (
-    InputError,
-    duchi_variance,
-    optimal_eta,
-    piecewise,
-    pm_sub,
-    ptt,
-    ptt2,
-    ptt2_variance,
-    ptt_variance,
-)
+from optldp.mechanisms import InputError, piecewise, pm_sub, ptt, ptt2
+from optldp.mechanisms.families.duchi import duchi_variance
+from optldp.mechanisms.families.ptt import optimal_eta, ptt_variance
+from optldp.mechanisms.families.ptt2 import ptt2_variance
 
 
 @pytest.mark.parametrize(

@@ -4,23 +4,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms import (
-    FAMILIES,
-    InputError,
-    duchi_variance,
-    grr_variance,
-    hybrid_variance,
-    laplace_variance,
-    piecewise_variance,
-    pm_sub_variance,
-    ptt2,
-    ptt2_variance,
-    ptt_variance,
-    square_wave_variance,
-    three_outputs_variance,
-    verify,
-)
-from optldp.mechanisms.families.square_wave import square_wave_half_width
+from optldp.mechanisms import FAMILIES, InputError, ptt2, verify
+from optldp.mechanisms.families.duchi import duchi_variance
+from optldp.mechanisms.families.grr import grr_variance
+from optldp.mechanisms.families.hybrid import hybrid_variance
+from optldp.mechanisms.families.laplace import laplace_variance
+from optldp.mechanisms.families.piecewise import piecewise_variance, pm_sub_variance
+from optldp.mechanisms.families.ptt import ptt_variance
+from optldp.mechanisms.families.ptt2 import ptt2_variance
+from optldp.mechanisms.families.square_wave import square_wave_half_width, square_wave_variance
+from optldp.mechanisms.families.three_outputs import three_outputs_variance
 
 NAMES = sorted(FAMILIES)
 UNBIASED = sorted(set(FAMILIES) - {"square-wave", "grr"})

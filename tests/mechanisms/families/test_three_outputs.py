@@ -4,8 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from optldp.mechanisms import duchi_variance, hybrid, hybrid_variance, three_outputs, three_outputs_variance
-from optldp.mechanisms.families.hybrid import SWITCH
+from optldp.mechanisms import hybrid, three_outputs
+from optldp.mechanisms.families.duchi import duchi_variance
+from optldp.mechanisms.families.hybrid import SWITCH, hybrid_variance
+from optldp.mechanisms.families.three_outputs import three_outputs_variance
 
 
 def worst_case(zero, epsilon):

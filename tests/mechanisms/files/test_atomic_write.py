@@ -1,7 +1,8 @@
 """Files are written whole or not at all."""
 
 import pytest
-from optldp.mechanisms import InputError, replacing
+from optldp.mechanisms import InputError
+from optldp.mechanisms.files.atomic_write import replacing
 
 
 def test_the_target_appears_only_when_the_block_ends(tmp_path):

@@ -6,30 +6,26 @@ import numpy as np
 import pytest
 from optldp.mechanisms import (
     CategoricalMechanism,
-    CategoricalTable,
     Categories,
     InputError,
-    LocalHashing,
     Provenance,
     TableError,
     TabulatedMechanism,
-    UnaryEncoding,
-    basic_rappor,
-    categorical_grr,
     duchi,
     laplace,
     load_mechanism,
     load_table,
-    local_hashing,
     make_exact,
-    optimised_unary,
     piecewise,
     save_bundle,
     save_table,
 )
-from optldp.mechanisms import exact_if_possible as exact
+from optldp.mechanisms.categorical.local_hashing import LocalHashing, local_hashing
+from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import UnaryEncoding, basic_rappor, optimised_unary
 from optldp.mechanisms.composed.attributes import AttributeSampling
 from optldp.mechanisms.documents.bundle import Bundle
+from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 from optldp.mechanisms.files import bundle_file as module
 from optldp.mechanisms.files.bundle_file import KINDS, bundle_to_document, document_to_mechanism, parse_mechanism
 from optldp.mechanisms.files.checksum import checksum

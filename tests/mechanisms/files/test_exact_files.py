@@ -12,12 +12,12 @@ from optldp.mechanisms import (
     make_exact,
     piecewise,
     prove,
-    read_unverified_table,
     save_table,
     verify,
 )
 from optldp.mechanisms.documents.table import table_to_document
 from optldp.mechanisms.files.checksum import checksum
+from optldp.mechanisms.files.table_file import read_unverified_table
 
 from ..exact_documents import BAD, GOOD, write
 

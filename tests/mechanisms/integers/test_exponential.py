@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.mechanisms import exponential_below
+from optldp.mechanisms.integers.exponential import exponential_below
 
 getcontext().prec = 80
 

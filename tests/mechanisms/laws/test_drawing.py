@@ -4,8 +4,9 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from optldp.mechanisms import FAMILIES, ClippingWarning, GeometricTails, InputError, TabulatedMechanism, piecewise
+from optldp.mechanisms import FAMILIES, InputError, TabulatedMechanism, piecewise
 from optldp.mechanisms.laws import drawing as sampling
+from optldp.mechanisms.laws.domain import ClippingWarning
 from optldp.mechanisms.laws.drawing import (
     BLOCK,
     FINE_BELOW,
@@ -16,6 +17,7 @@ from optldp.mechanisms.laws.drawing import (
     rising_distribution,
     round_to_knots,
 )
+from optldp.mechanisms.laws.within_cell import GeometricTails
 from scipy import stats
 
 SIZE = 100_000

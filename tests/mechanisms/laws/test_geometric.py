@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from optldp.mechanisms import GeometricTails, TableError
+from optldp.mechanisms import TableError
+from optldp.mechanisms.laws.within_cell import GeometricTails
 
 INF = np.inf
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from optldp.mechanisms import ExponentialDensity, GeometricTails, LinearDensity, TableError, TabulatedMechanism, Uniform
+from optldp.mechanisms import TableError, TabulatedMechanism
 from optldp.mechanisms.laws.own_reports import kept_inside, refuges, require_own_reports
+from optldp.mechanisms.laws.within_cell import ExponentialDensity, GeometricTails, LinearDensity, Uniform
 from optldp.mechanisms.table.checks import check_outputs
 from optldp.mechanisms.table.outputs import locate_outputs
 

@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optldp.mechanisms import (
+from optldp.mechanisms import TableError, TabulatedMechanism, verify
+from optldp.mechanisms.laws.exponential import log_start_density, truncated_exponential
+from optldp.mechanisms.laws.law import place
+from optldp.mechanisms.laws.within_cell import (
+    LAWS,
     ExponentialDensity,
     GeometricTails,
     LinearDensity,
-    TableError,
-    TabulatedMechanism,
     Uniform,
-    verify,
+    law_from_parameters,
 )
-from optldp.mechanisms.laws.exponential import log_start_density, truncated_exponential
-from optldp.mechanisms.laws.law import place
-from optldp.mechanisms.laws.within_cell import LAWS, law_from_parameters
 from scipy import integrate, stats
 
 LOW, HIGH = np.array([-2.0]), np.array([1.0])

@@ -18,16 +18,16 @@ from optldp.mechanisms import (
     Sampler,
     TableError,
     TabulatedMechanism,
-    basic_rappor,
-    categorical_grr,
     duchi,
-    key_value_response,
-    key_value_unary,
-    local_hashing,
     make_exact,
     new_ledger_key,
     piecewise,
 )
+from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import basic_rappor
+from optldp.mechanisms.key_value.response import key_value_response
+from optldp.mechanisms.key_value.unary import key_value_unary
 from optldp.mechanisms.ledger.book import LedgerBook
 from optldp.mechanisms.ledger.file import SETTINGS
 

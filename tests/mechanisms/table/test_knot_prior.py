@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from optldp.mechanisms import InputError, KnotPrior, Provenance
+from optldp.mechanisms import InputError, Provenance
+from optldp.mechanisms.table.knot_prior import KnotPrior
 from optldp.mechanisms.table.provenance import installed_version
 
 

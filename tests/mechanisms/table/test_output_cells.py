@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from optldp.mechanisms import (
     FAMILIES,
     InputError,
-    KnotPrior,
     Provenance,
     TabulatedMechanism,
     grr,
@@ -21,6 +20,7 @@ from optldp.mechanisms import (
     verify,
 )
 from optldp.mechanisms.budget import inner_epsilon
+from optldp.mechanisms.table.knot_prior import KnotPrior
 from optldp.mechanisms.table.output_cells import with_output_cells
 
 FLAT = sorted(

@@ -7,11 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.mechanisms import (
-    ExponentialDensity,
-    GeometricTails,
     InputError,
-    KnotPrior,
-    LinearDensity,
     Provenance,
     TableError,
     TabulatedMechanism,
@@ -21,6 +17,8 @@ from optldp.mechanisms import (
     ptt2,
     verify,
 )
+from optldp.mechanisms.laws.within_cell import ExponentialDensity, GeometricTails, LinearDensity
+from optldp.mechanisms.table.knot_prior import KnotPrior
 
 KNOTS = np.array([0.0, 1.0, 4.0])
 TWO_KNOTS = KnotPrior(np.array([0.5, 0.5]), np.zeros(1), "public")

@@ -6,7 +6,7 @@ import time
 import numpy as np
 from markdown_table import table
 from optldp.designer import design
-from optldp.designer.audit.audit import audit
+from optldp.designer.auditing.audit import audit
 from optldp.mechanisms import FAMILIES, Sampler, TabulatedMechanism, laplace, make_exact, piecewise
 from priors import at_knots
 

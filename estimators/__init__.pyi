@@ -17,9 +17,6 @@ from .frequencies.consistency import norm_sub as norm_sub
 from .frequencies.decoder import frequency_decoder as frequency_decoder
 from .frequencies.estimation import estimate_frequencies as estimate_frequencies
 from .frequencies.frequencies import FrequencyEstimate as FrequencyEstimate
-from .influence.fitted import fitted_influence as fitted_influence
-from .influence.influence import Influence as Influence
-from .influence.influence import influence as influence
 from .input_grid import InputGrid as InputGrid
 from .key_values.counts import KeyValueCounts as KeyValueCounts
 from .key_values.fit import fit_key_values as fit_key_values
@@ -38,3 +35,6 @@ from .personalised.estimate import PersonalisedEstimate as PersonalisedEstimate
 from .personalised.mle import personalised_mle as personalised_mle
 from .personalised.numbers import personalised_distribution as personalised_distribution
 from .personalised.numbers import personalised_mean as personalised_mean
+from .poisoning.fitted import fitted_influence as fitted_influence
+from .poisoning.influence import Influence as Influence
+from .poisoning.influence import influence as influence

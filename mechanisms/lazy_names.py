@@ -32,12 +32,15 @@ def lazy_names(package: str, file: str) -> tuple[Callable[[str], object], Callab
     """
     stub = ast.parse(Path(file).with_suffix(".pyi").read_text("utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-    homes = {alias.name: f"{'.' * node.level}{node.module}" for node in imports for alias in node.names}
+    homes = {alias.name: (node.level, node.module) for node in imports for alias in node.names}
 
     def load(name: str) -> object:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(homes[name], package), name)
+        level, module = homes[name]
+        if module is None:
+            return import_module("." * level + name, package)
+        return getattr(import_module("." * level + module, package), name)
 
     names = sorted(homes)
     return load, lambda: names, names

@@ -11,7 +11,7 @@ from .options import Json, Table
 from .output import NOT_SO, one_line_errors, print_facts, print_json, readable, refuse_given, share_progress
 
 if TYPE_CHECKING:
-    from ..audit.audit import Audit
+    from ..auditing.audit import Audit
 
 DEFAULT_SAMPLES = 1e6
 
@@ -51,9 +51,9 @@ def audit_command(
 
     from ...mechanisms import InputError
     from ...mechanisms.files.bundle_file import read_unverified_mechanism
-    from ..audit.audit import audit
-    from ..audit.sources import DEFAULT_TIMEOUT
-    from ..audit.subjects.kinds import sampler_of
+    from ..auditing.audit import audit
+    from ..auditing.sources import DEFAULT_TIMEOUT
+    from ..auditing.subjects.kinds import sampler_of
 
     if not samples.is_integer():
         raise InputError(f"samples must be a whole number, got {samples!r}")

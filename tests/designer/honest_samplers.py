@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from optldp.designer.audit.subjects.kinds import Draw, sampler_of
+from optldp.designer.auditing.subjects.kinds import Draw, sampler_of
 from optldp.mechanisms import (
     FAMILIES,
     AttributeSampling,

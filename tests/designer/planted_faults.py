@@ -75,7 +75,7 @@ def tails() -> TabulatedMechanism:
 
 def honest(mechanism: TabulatedMechanism | Bundle, rng: np.random.Generator) -> Draw:
     """The mechanism's own sampler, as a simulation."""
-    from optldp.designer.audit.subjects.kinds import sampler_of
+    from optldp.designer.auditing.subjects.kinds import sampler_of
 
     return sampler_of(mechanism, rng)
 

@@ -7,7 +7,7 @@ from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.families.registry import FAMILIES
 from optldp.mechanisms.table.table import TabulatedMechanism
 
-from .test_unbiasing import random_table
+from .means.test_unbiasing import random_table
 
 DOMAINS = [(-1.0, 1.0), (0.0, 200_000.0), (1e6, 1e6 + 3), (-1e-9, 0.0)]
 

@@ -20,7 +20,7 @@ import numpy as np
 from chromium import Chromium
 from make_fixtures import REPORTS
 from make_fixtures import main as make_fixtures
-from optldp.designer.audit.audit import audit
+from optldp.designer.auditing.audit import audit
 from optldp.mechanisms import load_table
 
 CLIENT = Path(__file__).parents[1]

@@ -9,7 +9,7 @@ from optldp.designer import METHODS, Prior, compare, design, write_column
 from optldp.mechanisms import load_table, verify
 
 from ..conftest import INCOME, PEOPLE
-from ..test_optimum import DENSITIES, KNOTS, REFERENCE
+from ..designs.test_optimum import DENSITIES, KNOTS, REFERENCE
 
 DESIGN = ("design", *INCOME, "--epsilon", 1, "--out", "new.json")
 RANGE = ("--range", 0, 100)

@@ -207,7 +207,7 @@ def test_the_bound_is_for_the_whole_budget(monkeypatch):
     ambiguity = TotalVariationAmbiguity(0.1)
     whole = design_robust(PEAK, 1.0, ambiguity)
     for module in ("robust", "optimum"):
-        monkeypatch.setattr(f"optldp.designer.{module}.inner_epsilon", lambda epsilon: 0.9 * epsilon)
+        monkeypatch.setattr(f"optldp.designer.designs.{module}.inner_epsilon", lambda epsilon: 0.9 * epsilon)
     made = checked(design_robust(PEAK, 1.0, ambiguity), PEAK, ambiguity)
     assert made.guaranteed_variance > 1.1 * whole.guaranteed_variance
     assert made.max_log_ratio < 0.91

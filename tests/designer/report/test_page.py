@@ -26,7 +26,7 @@ from optldp.designer.report.sentences import (
 from optldp.mechanisms import InputError
 from optldp.mechanisms.table.provenance import installed_version
 
-from ..test_bounds_computation import PRIOR, failing_result, small_result
+from ..comparison.test_bounds import PRIOR, failing_result, small_result
 
 
 class Page(HTMLParser):

@@ -20,7 +20,7 @@ from optldp.mechanisms import (
 from optldp.mechanisms.composed.attributes import AttributeSampling
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 
-from ..test_unbiasing import random_table
+from .test_unbiasing import random_table
 
 KNOTS = np.linspace(0, 1, 21)
 

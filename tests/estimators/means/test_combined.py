@@ -20,10 +20,10 @@ from optldp.mechanisms import duchi, grr, laplace, piecewise, square_wave
 from optldp.mechanisms.errors import InputError
 from scipy import stats
 
-from ..test_decoding import deficient
-from ..test_joint_decoder import mirrored
-from ..test_unbiasing import random_table
-from ..test_user_weights import by_the_paper
+from .test_decoding import deficient
+from .test_joint_decoder import mirrored
+from .test_unbiasing import random_table
+from .test_user_weights import by_the_paper
 
 KNOTS = np.linspace(-1, 1, 9)
 SERVICES = [

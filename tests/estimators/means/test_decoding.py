@@ -14,7 +14,7 @@ from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.families.registry import FAMILIES
 from optldp.mechanisms.table.table import TabulatedMechanism
 
-from ..test_unbiasing import random_table
+from .test_unbiasing import random_table
 
 KNOTS = np.linspace(-1, 1, 9)
 

@@ -14,7 +14,7 @@ from optldp.mechanisms import duchi, laplace, piecewise, square_wave
 from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.table.table import TabulatedMechanism
 
-from ..test_decoding import deficient
+from .test_decoding import deficient
 
 KNOTS = np.linspace(-1, 1, 9)
 TABLES = [duchi(KNOTS, 1.0), laplace(KNOTS, 0.7), piecewise(np.linspace(-1, 1, 7), 1.5), square_wave(KNOTS, 0.5)]

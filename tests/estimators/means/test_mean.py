@@ -10,7 +10,7 @@ from optldp.mechanisms.families.registry import FAMILIES
 from optldp.mechanisms.table.table import TabulatedMechanism
 from scipy import stats
 
-from ..test_unbiasing import random_table, randomised_response
+from .test_unbiasing import random_table, randomised_response
 
 
 def duchi_like() -> TabulatedMechanism:

@@ -16,7 +16,7 @@ from optldp.mechanisms.table.knot_prior import KnotPrior
 from optldp.mechanisms.table.moments import largest_variance
 from scipy import integrate
 
-from ..test_unbiasing import random_table
+from .test_unbiasing import random_table
 
 POINTS = 20_001
 

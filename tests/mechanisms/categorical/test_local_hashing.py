@@ -13,7 +13,7 @@ from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.integers.finite_field import finite_field, prime_power
 from scipy import stats
 
-from ..test_exact_sampling import Scripted
+from ..table.test_exact_sampling import Scripted
 
 D = 2**53
 

@@ -11,7 +11,7 @@ from optldp.mechanisms.categorical.table import CategoricalTable, categorical_gr
 from optldp.mechanisms.integers.exponential import exponential_below
 from scipy import stats
 
-from ..test_exact_sampling import Scripted
+from ..table.test_exact_sampling import Scripted
 
 D = 2**53
 EPSILONS = [1e-6, 1e-3, 0.1, 1.0, 5.0, 16.0]

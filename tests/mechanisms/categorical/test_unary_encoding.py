@@ -13,7 +13,7 @@ from optldp.mechanisms.categorical.unary_encoding import UnaryEncoding, basic_ra
 from optldp.mechanisms.integers.exponential import exponential_below
 from scipy import stats
 
-from ..test_exact_sampling import Scripted
+from ..table.test_exact_sampling import Scripted
 
 D = 2**53
 MAKERS = [basic_rappor, optimised_unary]

@@ -16,7 +16,7 @@ from optldp.mechanisms.laws.domain import ClippingWarning
 from optldp.mechanisms.table.exact_sampling import random_words
 from scipy import stats
 
-from ..test_exact_sampling import Scripted
+from ..table.test_exact_sampling import Scripted
 
 THREE = AttributeSampling.of(
     {

@@ -10,8 +10,8 @@ from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.table import CategoricalTable
 from optldp.mechanisms.files.bundle_file import KINDS, bundle_to_document
 
-from ..test_bundle_file import BUNDLES
-from ..test_finite_field import MODULI
+from ..files.test_bundle_file import BUNDLES
+from ..integers.test_finite_field import MODULI
 
 PAGE = (Path(__file__).parents[3] / "docs" / "bundle-format.md").read_text()
 

@@ -11,7 +11,7 @@ from optldp.solvers.likelihood.dense import DenseLikelihood
 from optldp.solvers.likelihood.em import em, squarem
 from optldp.solvers.likelihood.tuples import TupleLikelihood
 
-from ..test_mixture_likelihood import windows
+from .test_mixture import windows
 
 ROUNDING = 1e-13
 """Error of a mean of logarithms, relative to one or to the mean itself, whichever is larger."""

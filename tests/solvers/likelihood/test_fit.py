@@ -12,7 +12,7 @@ from optldp.solvers.likelihood.fit import Stop, climb, fit_mixture, fit_of
 from optldp.solvers.likelihood.mixture import MixtureLikelihood
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from ..test_mixture_likelihood import all_outcomes, bodies, plain_matrix, windows
+from .test_mixture import all_outcomes, bodies, plain_matrix, windows
 
 METHODS = ["em", "squarem", "interior-point"]
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 from optldp.designer import Prior, design
-from optldp.designer.audit.audit import audit
-from optldp.designer.audit.bounds import certain_bound
-from optldp.designer.audit.subjects.inputs import values_to_try, worst_pairs
+from optldp.designer.auditing.audit import audit
+from optldp.designer.auditing.bounds import certain_bound
+from optldp.designer.auditing.subjects.inputs import values_to_try, worst_pairs
 from optldp.mechanisms import (
     FAMILIES,
     InputError,

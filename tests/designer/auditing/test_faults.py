@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import pytest
-from optldp.designer.audit.audit import audit
+from optldp.designer.auditing.audit import audit
 from scipy import stats
 
 from ..honest_samplers import HONEST, honest_sampler

@@ -7,7 +7,7 @@ import threading
 import time
 
 import pytest
-from optldp.designer.audit.pipe import answers, split_command
+from optldp.designer.auditing.pipe import answers, split_command
 from optldp.mechanisms import InputError
 
 

@@ -41,7 +41,7 @@ from optldp.mechanisms.key_value.unary import key_value_unary
 from optldp.mechanisms.laws.within_cell import GeometricTails
 from optldp.mechanisms.table.provenance import Provenance
 
-from ..test_unbiasing import random_table
+from ..means.test_unbiasing import random_table
 
 RNG = np.random.default_rng(1)
 

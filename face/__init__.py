@@ -1,0 +1,24 @@
+"""Local differential privacy mechanisms, derived by optimisation, with certificates.
+
+The names here are those of the tutorial, loaded on first use. Behind them are four layers, each a package of its own:
+`optldp.mechanisms` (tables, their proofs, files and clients; numpy alone), `optldp.solvers` (programs and bounds),
+`optldp.estimators` (from reports to statistics) and `optldp.designer` (priors, designs, comparisons, commands).
+
+Example
+-------
+>>> import optldp
+>>> prior = optldp.Prior.on_knots([0, 25, 50, 75, 100], [5, 3, 2, 1, 1], source="public")
+>>> made = optldp.design(prior, 1.0)
+>>> optldp.verify(made.mechanism).verdict
+<Verdict.PROVED: 'proved'>
+"""
+
+from importlib import metadata
+
+from .mechanisms.lazy_names import lazy_names
+
+_load, __dir__, __all__ = lazy_names(__name__, __file__)  # pyright: ignore[reportUnsupportedDunderAll] -- the stub
+
+
+def __getattr__(name: str) -> object:
+    return metadata.version("optldp") if name == "__version__" else _load(name)

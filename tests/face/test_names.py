@@ -1,0 +1,52 @@
+"""The face: names of the tutorial, each said once, and nothing loaded before it is used."""
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+from importlib import metadata
+
+import optldp
+import pytest
+
+PACKAGES = ("optldp", "optldp.mechanisms", "optldp.solvers", "optldp.estimators", "optldp.designer")
+
+
+def in_fresh_python(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_loads_and_is_listed(package):
+    module = importlib.import_module(package)
+    assert all(getattr(module, name) is not None for name in module.__all__)
+    assert set(module.__all__) <= set(dir(module))
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        module.no_such_name  # noqa: B018 -- what is asked raises
+
+
+@pytest.mark.parametrize("package", PACKAGES[1:])
+def test_no_public_name_is_a_room_too(package):
+    """Importing the room would put it in the name's place."""
+    module = importlib.import_module(package)
+    rooms = {found.name for found in pkgutil.iter_modules(module.__path__)}
+    assert not rooms & set(module.__all__)
+
+
+@pytest.mark.parametrize("package", PACKAGES[1:4])
+def test_a_layer_has_at_most_forty_public_names(package):
+    assert len(importlib.import_module(package).__all__) <= 40
+
+
+def test_the_version_is_the_installed_one():
+    assert optldp.__version__ == metadata.version("optldp")
+
+
+def test_importing_the_face_and_the_layers_loads_nothing_heavy():
+    code = f"import sys, {', '.join(PACKAGES)}; print(sorted({{'numpy', 'scipy', 'duckdb', 'typer'}} & set(sys.modules)))"
+    assert in_fresh_python(code) == "[]"
+
+
+def test_the_command_runs_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "optldp", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"optldp {optldp.__version__}"

@@ -43,7 +43,9 @@ def test_the_version_is_the_installed_one():
 
 
 def test_importing_the_face_and_the_layers_loads_nothing_heavy():
-    code = f"import sys, {', '.join(PACKAGES)}; print(sorted({{'numpy', 'scipy', 'duckdb', 'typer'}} & set(sys.modules)))"
+    code = (
+        f"import sys, {', '.join(PACKAGES)}; print(sorted({{'numpy', 'scipy', 'duckdb', 'typer'}} & set(sys.modules)))"
+    )
     assert in_fresh_python(code) == "[]"
 
 

@@ -14,7 +14,7 @@ from optldp.designer.priors.prior import Prior
 from optldp.mechanisms import InputError, TabulatedMechanism, ptt2
 from optldp.mechanisms.budget import check_epsilon
 from optldp.mechanisms.families.ptt import optimal_eta, window_shape
-from optldp.solvers.unbiased.program import Array
+from optldp.solvers.arrays import Array
 from shaped_heights import cheapest_heights
 
 PIECES = (1, 2, 3, 5, 8)

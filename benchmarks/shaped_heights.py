@@ -10,8 +10,8 @@ Source: Ma, Zhu and Wang (OPTT), eq. (8), with its functions f_j free.
 from __future__ import annotations
 
 import numpy as np
+from optldp.solvers.arrays import Array
 from optldp.solvers.linear_program import LinearProgram, solve_linear_program
-from optldp.solvers.unbiased.program import Array
 from scipy import sparse
 
 

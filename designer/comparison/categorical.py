@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from ...estimators import frequency_decoder
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.categorical.oracle_choice import total_error
-from ...solvers.frequency.program import Array, FrequencyProgram, all_marks
+from ...solvers.arrays import Array
+from ...solvers.frequency.program import FrequencyProgram, all_marks
 from ..designs.categorical import DEFAULT_TOLERANCE, MAX_COLUMNS, category_weights, design_categorical
 
 MOST_LINEAR = 12

@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError, SolverError
+from ..arrays import Array
 from ..unbiased.optimum import Status
 from .patterns import climb_from, distinct, enumerate_best, slack_marks, starting_marks
-from .program import MOST_ENUMERATED, Array, Certificate, FrequencyProgram, certified_frequency_bound
+from .program import MOST_ENUMERATED, Certificate, FrequencyProgram, certified_frequency_bound
 from .relaxation import Relaxation
 from .terms import violated_terms
 from .weights import PatternWeights, polished, weigh_patterns

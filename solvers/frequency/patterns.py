@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .program import Array, FrequencyProgram, all_marks
+from ..arrays import Array
+from .program import FrequencyProgram, all_marks
 
 BLOCKS = 4
 """Cyclic families to begin with: with four, a uniform prior's error is within 2 % of its optimum."""

@@ -31,11 +31,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
-
-Array = NDArray[np.float64]
+from ..arrays import Array
 
 MOST_ENUMERATED = 18
 """Categories up to which all patterns are looked at: 262 143 of them, half a second."""

@@ -20,7 +20,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ...mechanisms.errors import SolverError
-from .program import Array, Certificate, FrequencyProgram, valid_factors
+from ..arrays import Array
+from .program import Certificate, FrequencyProgram, valid_factors
 
 MAX_STEPS = 120
 """Newton steps of one programme; three times what was seen where it converges."""

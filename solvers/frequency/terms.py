@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .program import Array
+from ..arrays import Array
 
 TRIES = 100
 """Ascents for each level, from random groups."""

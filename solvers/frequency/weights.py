@@ -15,7 +15,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ...mechanisms.errors import SolverError
-from .program import Array, FrequencyProgram
+from ..arrays import Array
+from .program import FrequencyProgram
 
 MAX_STEPS = 60
 """Three times what the hardest measured problem takes."""

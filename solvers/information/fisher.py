@@ -29,8 +29,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
+from ..arrays import Array
 from ..frequency.optimum import FrequencyProgress
-from ..frequency.program import ROUNDING, Array, FrequencyProgram
+from ..frequency.program import ROUNDING, FrequencyProgram
 from ..frequency.weights import PatternWeights, weigh_patterns
 from ..unbiased.optimum import Status
 from .optimum import whole_table

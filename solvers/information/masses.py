@@ -21,7 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..frequency.program import MOST_ENUMERATED, Array, all_marks
+from ..arrays import Array
+from ..frequency.program import MOST_ENUMERATED, all_marks
 from .program import InformationProgram, checked_multipliers, most_information
 
 CELLS = 2**17

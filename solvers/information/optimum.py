@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from ..arrays import Array
 from ..frequency.patterns import distinct, slack_marks
-from ..frequency.program import Array
 from ..linear_program import LinearProgram, solve_linear_program
 from ..unbiased.optimum import Status
 from .masses import MassGrid, best_patterns, certified_information_bound

@@ -30,7 +30,8 @@ from numpy.typing import ArrayLike
 from scipy.special import entr
 
 from ...mechanisms.errors import InputError
-from ..frequency.program import ROUNDING, SUM_TOLERANCE, Array
+from ..arrays import Array
+from ..frequency.program import ROUNDING, SUM_TOLERANCE
 
 SMALL_EXCESS = 1e-2
 """Of K - 1: below it K - 1 - ln K, the difference of nearly equal numbers, is summed as a series. Its square plays that

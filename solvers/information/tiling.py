@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..frequency.program import Array
+from ..arrays import Array
 from .program import InformationProgram, interval_masses
 
 MAX_PASSES = 100

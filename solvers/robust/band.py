@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from ...mechanisms.errors import InputError
+from ..arrays import Array
 from ..linear_program import LinearProgram, solve_linear_program
-from ..unbiased.program import Array
 from .polytope import PriorPolytope
 from .sets import PriorSet, rounded_up
 

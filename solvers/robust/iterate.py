@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import Array
 from ..unbiased.interior_point import Iterate
-from ..unbiased.program import Array
 
 
 @dataclass(frozen=True, eq=False)

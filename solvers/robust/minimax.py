@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import Array
 from ..unbiased.optimum import Progress, Status
-from ..unbiased.program import Array
 from .minimax_program import MinimaxProgram
 from .optimum import RobustOptimum, solve_robust
 from .program import RobustProgram

@@ -21,8 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...mechanisms.errors import InputError
+from ..arrays import Array
 from ..unbiased.pricing import certified_bound
-from ..unbiased.program import Array, UnbiasedProgram
+from ..unbiased.program import UnbiasedProgram
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 """Relative rounding of the sum of n weights, per weight; what the bound gives up to be safe from it."""

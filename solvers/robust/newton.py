@@ -32,6 +32,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs  # pyright: ignore[reportAttributeAccessIssue] -- made at import
 
 from ...mechanisms.errors import SolverError
+from ..arrays import Array
 from ..unbiased.dual_centring import centre_slacks
 from ..unbiased.interior_point import (
     BOUNDARY_SHARE,
@@ -42,7 +43,6 @@ from ..unbiased.interior_point import (
     STEP_SHARE,
     residuals,
 )
-from ..unbiased.program import Array
 from .iterate import RobustIterate, RobustMove
 from .polytope import PriorPolytope
 from .program import RobustProgram

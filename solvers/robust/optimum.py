@@ -19,9 +19,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...mechanisms.errors import SolverError
+from ..arrays import Array
 from ..unbiased.optimum import CLOSED, FIRST_PRICING, OUTPUTS_PER_KNOT, REFINE_AT, Progress, Status
 from ..unbiased.pricing import price
-from ..unbiased.program import Array, UnbiasedProgram
+from ..unbiased.program import UnbiasedProgram
 from ..unbiased.refinement import refine_outputs
 from ..unbiased.sparse_support import COST_SLACK, NEGLIGIBLE, push_to_basis, staircases
 from ..unbiased.starting_point import starting_outputs, starting_point

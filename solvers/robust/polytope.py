@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from ...mechanisms.errors import SolverError
-from ..unbiased.program import Array, Indices
+from ..arrays import Array, Indices
 
 CENTRING_STEPS = 200
 """Newton steps allowed towards the centre; a dozen to forty are typical."""

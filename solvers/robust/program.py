@@ -22,8 +22,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import Array
 from ..unbiased.pricing import certified_bound
-from ..unbiased.program import Array, UnbiasedProgram
+from ..unbiased.program import UnbiasedProgram
 from .sets import PriorSet
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ..unbiased.program import Array
+from ..arrays import Array
 from .polytope import PriorPolytope
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..unbiased.program import Array
+from ..arrays import Array
 from .polytope import PriorPolytope
 from .sets import PriorSet, lifted_polytope, rounded_up
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError, SolverError
-from ..unbiased.program import Array, Indices
+from ..arrays import Array, Indices
 
 REACH_ROUNDING = 1e-9
 """How far the knots may lie beyond what the floor reaches: floors that reach them exactly are rounded."""

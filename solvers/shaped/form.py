@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..unbiased.program import Array
+from ..arrays import Array
 from .floor import PieceFloor
 from .gradient import FloorGradient
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..unbiased.program import Array
+from ..arrays import Array
 from .floor import PieceFloor, nearest_windows
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..unbiased.program import Array
+from ..arrays import Array
 from .floor import PieceFloor, windows
 
 SAME_CUT = 1e-13

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ...mechanisms.errors import InputError, SolverError
-from ..unbiased.program import Array
+from ..arrays import Array
 from .floor import PieceFloor, reach, windows
 from .form import FloorForm
 from .gradient import FloorGradient, second_moments, upper_reach

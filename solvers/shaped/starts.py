@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..unbiased.program import Array
+from ..arrays import Array
 from .floor import PieceFloor
 
 CENTRE_SHARE = 0.3

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .program import Array
+from ..arrays import Array
 
 TOLERANCE = 1e-8
 """Relative change of tau at which Newton's method stops; it moves the centre, never feasibility's sign."""

@@ -6,8 +6,9 @@ import time
 from dataclasses import dataclass
 
 from ...mechanisms.errors import SolverError
+from ..arrays import Array
 from .interior_point import newton_step
-from .program import Array, UnbiasedProgram
+from .program import UnbiasedProgram
 from .starting_point import starting_point
 from .window_rows import stretched_rows
 

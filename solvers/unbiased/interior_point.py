@@ -35,8 +35,9 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs  # pyright: ignore[reportAttributeAccessIssue] -- made at import
 
 from ...mechanisms.errors import SolverError
+from ..arrays import Array
 from .dual_centring import centre_slacks
-from .program import Array, UnbiasedProgram
+from .program import UnbiasedProgram
 
 CORRECTORS = 2
 """Centrality correctors tried per step; each is one back-substitution and they save a third of the steps."""

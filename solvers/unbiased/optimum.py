@@ -20,9 +20,10 @@ from enum import StrEnum
 import numpy as np
 
 from ...mechanisms.errors import SolverError
+from ..arrays import Array
 from .interior_point import Iterate, newton_step
 from .pricing import certified_bound, price
-from .program import Array, UnbiasedProgram
+from .program import UnbiasedProgram
 from .refinement import refine_outputs
 from .sparse_support import sparse_mechanism
 from .starting_point import starting_outputs, starting_point

@@ -24,7 +24,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .program import Array, UnbiasedProgram
+from ..arrays import Array
+from .program import UnbiasedProgram
 
 DINKELBACH_STEPS = 2
 """Improvements of the bound tried; the first usually gains a factor of two in the gap, later ones little."""

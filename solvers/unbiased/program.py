@@ -20,13 +20,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...mechanisms.errors import InputError
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Flags = NDArray[np.bool_]
+from ..arrays import Array
 
 PRIOR_SHARE = 0.5
 """Barrier weights mix the prior with 1/n in this share: neither a rare knot nor a common one stalls the method."""

@@ -15,10 +15,11 @@ from dataclasses import replace
 import numpy as np
 
 from ...mechanisms.errors import SolverError
+from ..arrays import Array, Flags, Indices
 from .dual_centring import centre_slacks
 from .interior_point import Iterate
 from .pricing import Pricing
-from .program import Array, Flags, Indices, UnbiasedProgram
+from .program import UnbiasedProgram
 
 NEAR = 10.0
 """Outputs with F below this many times the current gap, per unit of floor, stay or come in."""

@@ -18,7 +18,8 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from ...mechanisms.errors import SolverError
-from .program import Array, Indices, UnbiasedProgram
+from ..arrays import Array, Indices
+from .program import UnbiasedProgram
 from .window_rows import stretched_rows
 
 NEGLIGIBLE = 1e-13

@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...mechanisms.errors import SolverError
+from ..arrays import Array
 from .dual_centring import centre_slacks
 from .interior_point import Iterate
-from .program import Array, UnbiasedProgram
+from .program import UnbiasedProgram
 
 REACH = 1.6
 """Outermost starting output in units of (E + 1)/(E - 1), Duchi's output: wide enough for a flat base."""

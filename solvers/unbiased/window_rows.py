@@ -21,7 +21,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...mechanisms.errors import SolverError
-from .program import Array, Indices, UnbiasedProgram
+from ..arrays import Array, Indices
+from .program import UnbiasedProgram
 
 LARGEST_STRETCH = 1e-7
 """Relative stretch of the outputs allowed; it costs 2e-7 of E[Y^2], which the certificate would show."""

@@ -1,3 +1,5 @@
+from .certificate import Progress as Progress
+from .certificate import Status as Status
 from .frequency.optimum import FrequencyOptimum as FrequencyOptimum
 from .frequency.optimum import solve_frequency as solve_frequency
 from .frequency.program import FrequencyProgram as FrequencyProgram
@@ -28,8 +30,6 @@ from .shaped.floor import PieceFloor as PieceFloor
 from .unbiased.continuum import ContinuumBound as ContinuumBound
 from .unbiased.continuum import continuum_bound as continuum_bound
 from .unbiased.fixed_outputs import solve_on_outputs as solve_on_outputs
-from .unbiased.optimum import Progress as Progress
-from .unbiased.optimum import Status as Status
 from .unbiased.optimum import UnbiasedOptimum as UnbiasedOptimum
 from .unbiased.optimum import solve_unbiased as solve_unbiased
 from .unbiased.pricing import Pricing as Pricing

@@ -101,14 +101,12 @@ def _design_table(prior: CategoricalPrior, epsilon: float, tolerance: float | No
             prior.weights,
             epsilon,
             tolerance=DEFAULT_TOLERANCE if tolerance is None else tolerance,
-            progress=lambda step: update(f"optimal table: error {step.error:.6g}", 0.0),
+            progress=lambda step: update(f"optimal table: error {step.value:.6g}", 0.0),
         )
     more = {"expected_squared_error": made.error, "status": str(made.status), "seconds": made.seconds}
     notes = [] if public else [SENSITIVE]
     if made.status != "optimal":
-        notes.append(
-            f"warning: the certificate's gap stayed open at {made.relative_gap:.1e}; the table is valid all the same"
-        )
+        notes.append(f"warning: {made.status.sentence} (gap {made.relative_gap:.1e})")
     return Designed(made.mechanism, notes, more)
 
 
@@ -175,7 +173,7 @@ def design_attribute_tables(options: DesignOptions, notes: list[str]) -> Designe
             method=options.method or "optimal",
             floor=options.floor,
             tolerance=options.precision,
-            progress=lambda name, k, step: update(f"{name}, {k} sampled: gap {step.relative_gap:.1e}", 0.0),
+            progress=lambda name, k, step: update(f"{name}, {k} sampled: gap {step.gap:.1e}", 0.0),
         )
     more = {
         "expected_variance": [one.expected_variance for one in made.designs.values()],

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ...mechanisms import TabulatedMechanism
+    from ...solvers import Status
     from ..designs.design import Design
     from ..designs.information import Criterion, Patterns
     from ..priors.prior import Prior
@@ -211,7 +212,7 @@ def _information(options: DesignOptions) -> Outcome:
             patterns=cast("Patterns", options.patterns or "interval"),
             floor=options.floor,
             tolerance=ANY_PATTERNS_GAP if loose else options.precision,
-            progress=lambda step: told(f"round {step.round}, {step.patterns} patterns"),
+            progress=lambda step: told(f"round {step.step}, {step.columns} patterns"),
         )
     of_nats = made.criterion == "mutual-information"
     facts = {
@@ -241,7 +242,5 @@ def _size(table: TabulatedMechanism) -> dict[str, Any]:
     return {"epsilon": table.epsilon, "knots": n, "outputs": m}
 
 
-def _open(status: str, gap: float) -> list[str]:
-    if status == "optimal":
-        return []
-    return [f"warning: the certificate's gap stayed open at {gap:.1e}; the table is valid all the same"]
+def _open(status: Status, gap: float) -> list[str]:
+    return [] if status == "optimal" else [f"warning: {status.sentence} (gap {gap:.1e})"]

@@ -20,9 +20,9 @@ from ...mechanisms.categorical.table import CategoricalTable, categorical_grr
 from ...mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.provenance import Provenance
-from ...solvers.frequency.optimum import FrequencyProgress, solve_frequency
+from ...solvers.certificate import Progress, Status
+from ...solvers.frequency.optimum import solve_frequency
 from ...solvers.frequency.program import Certificate, FrequencyProgram, certified_frequency_bound
-from ...solvers.unbiased.optimum import Status
 
 DEFAULT_TOLERANCE = 1e-3
 """Relative gap asked of the certificate: priors are not known better, and tables stay small."""
@@ -73,7 +73,7 @@ def design_categorical(
     *,
     tolerance: float = DEFAULT_TOLERANCE,
     max_columns: int = MAX_COLUMNS,
-    progress: Callable[[FrequencyProgress], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> CategoricalDesign:
     """Build the table that errs least on frequencies near a prior, and certify how good it is.
 

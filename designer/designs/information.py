@@ -28,11 +28,9 @@ from ...mechanisms.budget import check_epsilon, inner_epsilon
 from ...mechanisms.errors import SolverError
 from ...mechanisms.exactness.make_exact import exact_if_possible
 from ...mechanisms.exactness.verification import require_private
-from ...solvers import Status
-from ...solvers.frequency.optimum import FrequencyProgress
+from ...solvers import Progress, Status
 from ...solvers.frequency.program import FrequencyProgram
 from ...solvers.information.fisher import cumulative_importance
-from ...solvers.information.optimum import InformationProgress
 from ...solvers.information.program import InformationProgram
 from ..priors.prior import DEFAULT_FLOOR, Prior
 from .design import DEFAULT_TOLERANCE
@@ -108,7 +106,7 @@ def design_information(
     floor: float = DEFAULT_FLOOR,
     tolerance: float = DEFAULT_TOLERANCE,
     exact: bool = True,
-    progress: Callable[[InformationProgress | FrequencyProgress], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> InformationDesign:
     """Build the table whose reports tell most, and certify how good it is.
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError, SolverError
 from ..arrays import Array
-from ..unbiased.optimum import Status
+from ..certificate import Progress, Status, check_tolerance, relative_gap
 from .patterns import climb_from, distinct, enumerate_best, slack_marks, starting_marks
 from .program import MOST_ENUMERATED, Certificate, FrequencyProgram, certified_frequency_bound
 from .relaxation import Relaxation
@@ -67,16 +67,6 @@ SEED = 20170705
 """Ascents start at random; the same prior gives the same table."""
 
 
-@dataclass(frozen=True)
-class FrequencyProgress:
-    """What a progress callback is told after each round."""
-
-    round: int
-    patterns: int
-    error: float
-    seconds: float
-
-
 @dataclass(frozen=True, eq=False)
 class FrequencyOptimum:
     """A table and its certificate.
@@ -107,8 +97,8 @@ class FrequencyOptimum:
 
     @property
     def relative_gap(self) -> float:
-        """(error - lower bound) / error."""
-        return (self.error - self.lower_bound) / self.error
+        """Of error and lower bound."""
+        return relative_gap(self.error, self.lower_bound)
 
 
 def solve_frequency(
@@ -118,7 +108,7 @@ def solve_frequency(
     importance: ArrayLike | None = None,
     tolerance: float = 1e-3,
     max_columns: int = 4000,
-    progress: Callable[[FrequencyProgress], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> FrequencyOptimum:
     """Derive the table of least expected squared frequency error, with its certificate.
 
@@ -131,10 +121,11 @@ def solve_frequency(
     importance : (K, K) array_like, optional
         C, positive definite: the error is then tr(C M^-1) - pi^T C pi.
     tolerance : float
-        Relative gap to reach, strictly between 0 and 1.
+        Relative gap to reach.
     max_columns : int
         Columns of the table at most, at least 5 K + 1; a round costs O(max_columns^3).
     progress : callable, optional
+        Called after each round; up to 18 categories the bound is only known at the end.
 
     Raises
     ------
@@ -157,8 +148,7 @@ def solve_frequency(
     started = time.perf_counter()
     weighing = None if importance is None else np.asarray(importance, dtype=np.float64)
     program = FrequencyProgram(np.asarray(prior, dtype=np.float64), ratio, weighing)
-    if not 0 < tolerance < 1:
-        raise InputError(f"tolerance must lie strictly between 0 and 1, got {tolerance!r}")
+    check_tolerance(tolerance)
     if max_columns < 5 * program.size + 1:
         raise InputError(
             f"max_columns must be at least {5 * program.size + 1} for {program.size} categories, got {max_columns}"
@@ -172,10 +162,10 @@ def solve_frequency(
     error = program.error(table)
     if certificate is None:
         certificate = _without_terms(found.root, found.multipliers)  # all patterns are looked at
-    elif error - floor > tolerance * error:
+    elif relative_gap(error, floor) > tolerance:
         certificate = tightened_certificate(program, certificate, error, tolerance)
     bound = _bound(program, certificate)
-    status = Status.OPTIMAL if error - bound <= tolerance * error else Status.GAP_OPEN
+    status = Status.of(relative_gap(error, bound), tolerance)
     return FrequencyOptimum(table, error, bound, certificate, status, search.rounds, time.perf_counter() - started)
 
 
@@ -187,7 +177,7 @@ class _Search:
         program: FrequencyProgram,
         tolerance: float,
         max_columns: int,
-        progress: Callable[[FrequencyProgress], None] | None,
+        progress: Callable[[Progress], None] | None,
         started: float,
     ) -> None:
         self.program, self.tolerance, self.max_columns = program, tolerance, max_columns
@@ -206,13 +196,12 @@ class _Search:
                 self.program, self.program.patterns(self.marks), tolerance=self.tolerance * WEIGHTS_SHARE
             )
             error = self._error(found)
-            self._report(error)
-            left, gained = error - floor, last - error
+            self._report(error, floor)
+            gained = last - error
             if exact or best is None or gained > 0:  # exact pricing's last multipliers are the certificate
                 best, last = (self.marks, found), error
-            closed = left <= ENOUGH * self.tolerance * error or (
-                not exact and gained < STALLED * self.tolerance * error
-            )
+            stalled = not exact and gained < STALLED * self.tolerance * error
+            closed = relative_gap(error, floor) <= ENOUGH * self.tolerance or stalled
             new = self._improving(found, exact)
             if closed or not new.size or self.rounds == MAX_ROUNDS:
                 self.marks, found = best
@@ -240,11 +229,11 @@ class _Search:
         heavy = heavy[weights[heavy] > LIGHT * self.tolerance * weights.max()]
         return distinct([slack_marks(self.program.size), self.marks[:, heavy], new])
 
-    def _report(self, error: float) -> None:
+    def _report(self, error: float, bound: float) -> None:
         self.rounds += 1
         if self.progress is not None:
             elapsed = time.perf_counter() - self.started
-            self.progress(FrequencyProgress(self.rounds, self.marks.shape[1], error, elapsed))
+            self.progress(Progress(self.rounds, error, bound, self.marks.shape[1], elapsed))
 
 
 def _table(program: FrequencyProgram, marks: Array, weights: Array, least: float) -> Array:
@@ -288,7 +277,7 @@ def tightened_certificate(program: FrequencyProgram, best: Certificate, error: f
         closed, before = bound - highest, error - highest
         if bound > highest:
             best, highest = made, bound
-        if error - highest <= tolerance * error or (len(levels) and closed < SHARE_CLOSED * before):
+        if relative_gap(error, highest) <= tolerance or (len(levels) and closed < SHARE_CLOSED * before):
             break
         held = made.weights * groups.sum(1) ** 2 > HELD * np.abs(made.diagonal).max()
         groups, levels = groups[held], levels[held]

@@ -30,10 +30,9 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
 from ..arrays import Array
-from ..frequency.optimum import FrequencyProgress
+from ..certificate import Progress, Status, check_tolerance, relative_gap
 from ..frequency.program import ROUNDING, FrequencyProgram
 from ..frequency.weights import PatternWeights, weigh_patterns
-from ..unbiased.optimum import Status
 from .optimum import whole_table
 from .program import interval_masses
 
@@ -87,8 +86,8 @@ class FisherOptimum:
 
     @property
     def relative_gap(self) -> float:
-        """(error - interval bound) / error."""
-        return (self.error - self.interval_bound) / self.error
+        """Of error and interval bound."""
+        return relative_gap(self.error, self.interval_bound)
 
 
 def cumulative_importance(knots: ArrayLike) -> Array:
@@ -120,7 +119,7 @@ def solve_interval_fisher(
     *,
     importance: ArrayLike | None = None,
     tolerance: float = 1e-6,
-    progress: Callable[[FrequencyProgress], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> FisherOptimum:
     """Derive the table of interval patterns whose reports tell most of the knots' distribution, with its certificate.
 
@@ -135,6 +134,7 @@ def solve_interval_fisher(
     tolerance : float
         Relative gap to reach.
     progress : callable, optional
+        Called after each round.
 
     Raises
     ------
@@ -153,8 +153,7 @@ def solve_interval_fisher(
            [0.25, 0.75]]), 1.92)
     """
     started = time.perf_counter()
-    if not 0 < tolerance < 1:
-        raise InputError(f"tolerance must lie strictly between 0 and 1, got {tolerance!r}")
+    check_tolerance(tolerance)
     weighing = None if importance is None else np.asarray(importance, dtype=np.float64)
     program = FrequencyProgram(np.asarray(prior, dtype=np.float64), ratio, weighing)
     first, last = np.triu_indices(program.size + 1, 1)
@@ -169,11 +168,11 @@ def solve_interval_fisher(
             best, root, lam = bound, found.root, found.multipliers
         rounds, error = rounds + 1, float(np.trace(found.root)) - program.square
         if progress is not None:
-            progress(FrequencyProgress(rounds, chosen.size, error, time.perf_counter() - started))
+            progress(Progress(rounds, error, best, chosen.size, time.perf_counter() - started))
         gains[chosen] = -np.inf
         new = np.argsort(-gains, kind="stable")[: BATCH * program.size]
         new = new[gains[new] > 0]
-        done = error - best <= CLOSED * tolerance * error or rounds == MAX_ROUNDS
+        done = relative_gap(error, best) <= CLOSED * tolerance or rounds == MAX_ROUNDS
         if done or (not new.size and precision < LEAST_PRECISION):
             break
         precision = precision if new.size else precision / 10
@@ -183,7 +182,7 @@ def solve_interval_fisher(
     kept = found.weights > LIGHT * tolerance * found.weights.max()
     table = whole_table(program.patterns(marks[:, kept]), found.weights[kept], ratio)
     error, bound = program.error(table), certified_interval_error(program.prior, ratio, root, lam, importance)
-    status = Status.OPTIMAL if error - bound <= tolerance * error else Status.GAP_OPEN
+    status = Status.of(relative_gap(error, bound), tolerance)
     return FisherOptimum(table, error, bound, root, lam, status, rounds, time.perf_counter() - started)
 
 

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ..arrays import Array
+from ..certificate import Progress, Status, relative_gap
 from ..frequency.patterns import distinct, slack_marks
 from ..linear_program import LinearProgram, solve_linear_program
-from ..unbiased.optimum import Status
 from .masses import MassGrid, best_patterns, certified_information_bound
 from .program import InformationProgram, most_information
 from .tiling import best_tiling
@@ -58,16 +58,6 @@ SEED = 20160101
 """Knots are run through in random orders, so that ties break differently; the same prior gives the same table."""
 
 
-@dataclass(frozen=True)
-class InformationProgress:
-    """What a progress callback is told after each round."""
-
-    round: int
-    patterns: int
-    relative_gap: float
-    seconds: float
-
-
 @dataclass(frozen=True, eq=False)
 class InformationOptimum:
     """A table and its certificate.
@@ -97,8 +87,8 @@ class InformationOptimum:
 
     @property
     def relative_gap(self) -> float:
-        """(upper bound - information) / information."""
-        return (self.upper_bound - self.information) / self.information
+        """Of information and upper bound."""
+        return relative_gap(self.information, self.upper_bound)
 
 
 def solve_information(
@@ -106,7 +96,7 @@ def solve_information(
     ratio: float,
     *,
     tolerance: float = 1e-6,
-    progress: Callable[[InformationProgress], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> InformationOptimum:
     """Derive the table of most mutual information over all patterns, with its certificate.
 
@@ -119,6 +109,7 @@ def solve_information(
     tolerance : float
         Relative gap to reach.
     progress : callable, optional
+        Called after each round.
 
     Raises
     ------
@@ -147,10 +138,8 @@ def solve_information(
         rounds += 1
         bound, best, new = _priced(program, grid, (lam, best, bound), tolerance * value, rng)
         if progress is not None:
-            progress(
-                InformationProgress(rounds, marks.shape[1], (bound - value) / value, time.perf_counter() - started)
-            )
-        if bound - value <= CLOSED * tolerance * value or not new.size or rounds == MAX_ROUNDS:
+            progress(Progress(rounds, value, bound, marks.shape[1], time.perf_counter() - started))
+        if relative_gap(value, bound) <= CLOSED * tolerance or not new.size or rounds == MAX_ROUNDS:
             break
         spare = lam @ program.patterns(marks) - program.values(program.prior @ marks)
         near = np.argsort(np.where(weights > 0, -np.inf, spare), kind="stable")[: HELD * program.size]
@@ -158,7 +147,7 @@ def solve_information(
     kept = weights > NEGLIGIBLE * weights.max()
     table = whole_table(program.patterns(marks[:, kept]), weights[kept], ratio)
     value, bound = program.information(table), certified_information_bound(program.prior, ratio, best)
-    status = Status.OPTIMAL if bound - value <= tolerance * value else Status.GAP_OPEN
+    status = Status.of(relative_gap(value, bound), tolerance)
     return InformationOptimum(table, value, bound, best, status, rounds, time.perf_counter() - started)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array
-from ..unbiased.optimum import Progress, Status
+from ..certificate import Progress, Status, relative_gap
 from .minimax_program import MinimaxProgram
 from .optimum import RobustOptimum, solve_robust
 from .program import RobustProgram
@@ -58,8 +58,8 @@ class MinimaxOptimum:
 
     @property
     def relative_gap(self) -> float:
-        """(objective - lower bound) / objective."""
-        return (self.objective - self.lower_bound) / self.objective
+        """Of objective and lower bound."""
+        return relative_gap(self.objective, self.lower_bound)
 
     @property
     def least_favourable(self) -> Array:
@@ -135,7 +135,7 @@ def _certified(program: MinimaxProgram, mixtures: MixedSet, found: RobustOptimum
         rho,
         found.lam,
         found.nu,
-        Status.OPTIMAL if objective - bound <= tolerance * objective else Status.GAP_OPEN,
+        Status.of(relative_gap(objective, bound), tolerance),
         found.steps,
         found.refinements,
         found.seconds,

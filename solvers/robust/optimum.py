@@ -20,7 +20,8 @@ import numpy as np
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
-from ..unbiased.optimum import CLOSED, FIRST_PRICING, OUTPUTS_PER_KNOT, REFINE_AT, Progress, Status
+from ..certificate import Progress, Status, relative_gap
+from ..unbiased.optimum import CLOSED, FIRST_PRICING, OUTPUTS_PER_KNOT, REFINE_AT
 from ..unbiased.pricing import price
 from ..unbiased.program import UnbiasedProgram
 from ..unbiased.refinement import refine_outputs
@@ -83,8 +84,8 @@ class RobustOptimum:
 
     @property
     def relative_gap(self) -> float:
-        """(objective - lower bound) / objective."""
-        return (self.objective - self.lower_bound) / self.objective
+        """Of objective and lower bound."""
+        return relative_gap(self.objective, self.lower_bound)
 
 
 def solve_robust(
@@ -164,13 +165,13 @@ class _Path:
                 if gap < FIRST_PRICING * objective:
                     loss = it.point.dual_objective - self._improve_bound(it)
                     reached = min(objective, self.at_most)
-                    self._report(it, (reached - self.bound) / reached)
-                    if reached - self.bound <= CLOSED * self.tolerance * reached:
+                    self._report(it, reached)
+                    if relative_gap(reached, self.bound) <= CLOSED * self.tolerance:
                         break
                     if loss > REFINE_AT * gap:
                         it = self._refine(it, gap, loss)
                 else:
-                    self._report(it, 1.0)
+                    self._report(it, min(objective, self.at_most))
                 it = self._step(it)
         return best
 
@@ -198,10 +199,10 @@ class _Path:
             self.bound, self.multipliers = bound, multipliers
         return bound
 
-    def _report(self, it: RobustIterate, gap: float) -> None:
+    def _report(self, it: RobustIterate, objective: float) -> None:
         if self.progress is not None:
             elapsed = time.perf_counter() - self.started
-            self.progress(Progress(self.steps, len(it.point.outputs), gap, elapsed))
+            self.progress(Progress(self.steps, objective, self.bound, len(it.point.outputs), elapsed))
 
     def _result(self, it: RobustIterate) -> RobustOptimum:
         program = self.program
@@ -212,7 +213,6 @@ class _Path:
             if program.objective(program.variances(*found)) < program.objective(variances):
                 (outputs, P), variances = found, program.variances(*found)
         objective = program.objective(variances)
-        done = objective - self.bound <= self.tolerance * objective
         return RobustOptimum(
             outputs,
             P,
@@ -220,7 +220,7 @@ class _Path:
             objective,
             self.bound,
             *self.multipliers,
-            Status.OPTIMAL if done else Status.GAP_OPEN,
+            Status.of(relative_gap(objective, self.bound), self.tolerance),
             self.steps,
             self.refinements,
             time.perf_counter() - self.started,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
+from ..certificate import relative_gap
 from .interior_point import newton_step
 from .program import UnbiasedProgram
 from .starting_point import starting_point
@@ -42,8 +43,8 @@ class FixedOutputsSolution:
 
     @property
     def relative_gap(self) -> float:
-        """(objective - lower bound) / objective."""
-        return (self.objective - self.lower_bound) / self.objective
+        """Of objective and lower bound."""
+        return relative_gap(self.objective, self.lower_bound)
 
 
 def solve_on_outputs(

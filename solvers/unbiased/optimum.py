@@ -15,12 +15,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
+from ..certificate import Progress, Status, relative_gap
 from .interior_point import Iterate, newton_step
 from .pricing import certified_bound, price
 from .program import UnbiasedProgram
@@ -43,23 +43,6 @@ CLOSED = 0.8
 
 MAX_STEPS = 400
 """Newton steps allowed; three times what the hardest measured design takes."""
-
-
-class Status(StrEnum):
-    """How a design ended."""
-
-    OPTIMAL = "optimal"
-    GAP_OPEN = "gap-open"
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What a progress callback is told after each step."""
-
-    step: int
-    outputs: int
-    relative_gap: float
-    seconds: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +78,8 @@ class UnbiasedOptimum:
 
     @property
     def relative_gap(self) -> float:
-        """(objective - lower bound) / objective."""
-        return (self.objective - self.lower_bound) / self.objective
+        """Of objective and lower bound."""
+        return relative_gap(self.objective, self.lower_bound)
 
 
 def solve_unbiased(
@@ -161,13 +144,13 @@ class _Path:
                     best, cheapest = it, objective
                 if gap < FIRST_PRICING * objective:
                     loss = it.dual_objective - self._improve_bound(it)
-                    self._report(it, (objective - self.bound) / objective)
-                    if objective - self.bound <= CLOSED * self.tolerance * objective:
+                    self._report(it, objective)
+                    if relative_gap(objective, self.bound) <= CLOSED * self.tolerance:
                         break
                     if loss > REFINE_AT * gap:
                         it = self._refine(it, gap, loss)
                 else:
-                    self._report(it, 1.0)
+                    self._report(it, objective)
                 it = self._step(it)
         return best
 
@@ -189,10 +172,10 @@ class _Path:
             self.bound, self.lam, self.nu = bound, it.lam, it.nu
         return bound
 
-    def _report(self, it: Iterate, gap: float) -> None:
+    def _report(self, it: Iterate, objective: float) -> None:
         if self.progress is not None:
             elapsed = time.perf_counter() - self.started
-            self.progress(Progress(self.steps, len(it.outputs), gap, elapsed))
+            self.progress(Progress(self.steps, objective, self.bound, len(it.outputs), elapsed))
 
     def _result(self, it: Iterate) -> UnbiasedOptimum:
         outputs, P = two_outputs(self.program)
@@ -201,7 +184,6 @@ class _Path:
             if self.program.objective(*found) < self.program.objective(outputs, P):
                 outputs, P = found
         objective = self.program.objective(outputs, P)
-        done = objective - self.bound <= self.tolerance * objective
         return UnbiasedOptimum(
             outputs,
             P,
@@ -209,7 +191,7 @@ class _Path:
             self.bound,
             self.lam,
             self.nu,
-            Status.OPTIMAL if done else Status.GAP_OPEN,
+            Status.of(relative_gap(objective, self.bound), self.tolerance),
             self.steps,
             self.refinements,
             time.perf_counter() - self.started,

@@ -117,7 +117,7 @@ class TestDesign:
     def test_an_open_gap_is_warned_of_and_the_table_written(self, optldp):
         done = optldp(*DESIGN, *RANGE, "--knots", 3, "--tolerance", 1e-15, "--public")
         assert done.exit_code == 0
-        assert done.stderr.startswith("optldp: warning: the certificate's gap stayed open at ")
+        assert done.stderr.startswith("optldp: warning: the certificate's gap stayed open; ")
         assert load_table("new.json").provenance.certificate is not None
 
     def test_text_shows_the_variance_that_the_bound_bounds(self, optldp):

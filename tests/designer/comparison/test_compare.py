@@ -65,7 +65,7 @@ def test_progress_names_the_solver_steps_and_every_method():
     compare(PRIOR, [1.0], methods=["duchi", "laplace"], progress=lambda *event: told.append(event))
     assert [event for event in told if event[2] is None] == [("duchi", 1.0, None), ("laplace", 1.0, None)]
     steps = [step for method, epsilon, step in told if step is not None]
-    assert steps[-1].relative_gap < steps[0].relative_gap
+    assert steps[-1].gap < steps[0].gap
 
 
 @pytest.mark.parametrize(

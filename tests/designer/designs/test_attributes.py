@@ -157,7 +157,7 @@ class TestDesign:
 
     def test_progress_tells_attribute_and_number(self):
         told = []
-        design_attributes(priors(5), 2.0, progress=lambda name, k, step: told.append((name, k, step.relative_gap)))
+        design_attributes(priors(5), 2.0, progress=lambda name, k, step: told.append((name, k, step.gap)))
         assert {(name, k) for name, k, _ in told} == {(name, k) for name in NAMES for k in (1, 2)}
 
     @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.designer.designs.categorical import design_categorical
 from optldp.mechanisms.errors import InputError
+from optldp.solvers.certificate import Status
 from optldp.solvers.frequency.program import FrequencyProgram, certified_frequency_bound
-from optldp.solvers.unbiased.optimum import Status
 
 
 @given(st.integers(2, 7), st.floats(0.05, 8.0), st.integers(0, 2**32 - 1))

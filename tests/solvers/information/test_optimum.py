@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optldp.solvers.certificate import Status
 from optldp.solvers.information import masses as information_masses
 from optldp.solvers.information.masses import MassGrid, best_patterns, certified_information_bound
 from optldp.solvers.information.optimum import solve_information, whole_table
 from optldp.solvers.information.program import InformationProgram, most_information
-from optldp.solvers.unbiased.optimum import Status
 
 from ..information_oracle import (
     all_patterns,
@@ -111,5 +111,7 @@ def test_rows_that_patterns_cannot_fill_get_a_column_of_their_own():
 def test_progress_is_told_after_each_round():
     seen = []
     found = solve_information(np.array([0.4, 0.3, 0.2, 0.06, 0.04]), math.exp(1.5), progress=seen.append)
-    assert [one.round for one in seen] == list(range(1, found.rounds + 1))
-    assert seen[-1].relative_gap < 1e-6
+    assert [one.step for one in seen] == list(range(1, found.rounds + 1))
+    assert seen[-1].gap < 1e-6
+    assert seen[-1].bound == pytest.approx(found.upper_bound, rel=1e-9)
+    assert seen[-1].value <= seen[-1].bound

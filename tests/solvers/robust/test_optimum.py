@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.mechanisms.errors import InputError, SolverError
+from optldp.solvers.certificate import Progress, Status
 from optldp.solvers.robust import optimum as robust_optimum
 from optldp.solvers.robust.band import BandSet
 from optldp.solvers.robust.minimax import solve_minimax
@@ -15,7 +16,7 @@ from optldp.solvers.robust.optimum import RobustOptimum, solve_robust
 from optldp.solvers.robust.program import RobustProgram
 from optldp.solvers.robust.sets import BoxSet, MixedSet, MovedSet, PriorSet
 from optldp.solvers.robust.transport import TransportSet
-from optldp.solvers.unbiased.optimum import Progress, Status, solve_unbiased
+from optldp.solvers.unbiased.optimum import solve_unbiased
 from optldp.solvers.unbiased.window_rows import two_outputs
 
 from ..robust_oracle import KINDS, random_set, robust_with_cvxpy
@@ -254,7 +255,8 @@ def test_progress_is_reported_after_each_step():
     best = solve_robust(RobustProgram(KNOTS, 5.0, MovedSet(SLOPE, 0.1)), progress=told.append)
     assert [one.step for one in told] == list(range(len(told)))
     assert len(told) == best.steps + 1
-    assert told[-1].relative_gap < 1e-6
+    assert told[-1].gap < 1e-6
+    assert told[-1].bound == best.lower_bound <= told[-1].value == pytest.approx(best.objective, rel=1e-6)
 
 
 def test_the_start_meets_the_equations_of_the_weights():

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.mechanisms.errors import InputError, SolverError
+from optldp.solvers.certificate import Progress, Status
 from optldp.solvers.unbiased import optimum as unbiased_optimum
 from optldp.solvers.unbiased.interior_point import newton_step
-from optldp.solvers.unbiased.optimum import Progress, Status, UnbiasedOptimum, solve_unbiased
+from optldp.solvers.unbiased.optimum import UnbiasedOptimum, solve_unbiased
 from optldp.solvers.unbiased.pricing import certified_bound
 from optldp.solvers.unbiased.program import UnbiasedProgram
 from optldp.solvers.unbiased.ratio_program import solve_with_highs
@@ -233,11 +234,12 @@ def test_progress_is_reported_before_every_step_and_at_the_end():
     started = time.perf_counter()
     best = solve_unbiased(KNOTS, np.full(17, 1 / 17), np.e, progress=told.append)
     assert [one.step for one in told] == list(range(best.steps + 1))
-    assert told[-1].relative_gap <= 1e-6
+    assert told[-1].gap <= 1e-6
+    assert told[-1].bound == best.lower_bound <= told[-1].value == pytest.approx(best.objective, rel=1e-6)
     seconds = [one.seconds for one in told]
     assert seconds == sorted(seconds)
     assert seconds[-1] <= best.seconds <= time.perf_counter() - started
-    assert all(one.outputs >= 16 for one in told)
+    assert all(one.columns >= 16 for one in told)
 
 
 def test_a_callback_may_interrupt():

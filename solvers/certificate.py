@@ -1,0 +1,121 @@
+"""How every solver says how good its answer is: value and bound, the gap between them, status, progress.
+
+A value has been reached, a bound is what nothing can better: below the value of a minimisation, above that of a
+maximisation. What lies between the two, relative to the value, is the gap; the answer is optimal to a tolerance when
+the gap is within it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ..mechanisms.errors import InputError
+
+
+class Status(StrEnum):
+    """How a solver ended.
+
+    Attributes
+    ----------
+    sentence : str
+        What the status means, for people to read.
+
+    Example
+    -------
+    >>> Status.of(1e-7, tolerance=1e-6), str(Status.of(0.2, tolerance=1e-6))
+    (<Status.OPTIMAL: 'optimal'>, 'gap-open')
+    """
+
+    sentence: str
+
+    OPTIMAL = "optimal", "the certificate proves it optimal to the tolerance asked for"
+    GAP_OPEN = (
+        "gap-open",
+        "the certificate's gap stayed open; the table is valid all the same",
+    )
+
+    def __new__(cls, value: str, sentence: str) -> Status:
+        member = str.__new__(cls, value)
+        member._value_, member.sentence = value, sentence
+        return member
+
+    @classmethod
+    def of(cls, gap: float, tolerance: float) -> Status:
+        """Return OPTIMAL for a gap within the tolerance, GAP_OPEN for any other, NaN among them."""
+        return cls.OPTIMAL if gap <= tolerance else cls.GAP_OPEN
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a progress callback is told after each step of a solver.
+
+    Attributes
+    ----------
+    step : int
+        Steps taken so far; rounds, where patterns are added round by round.
+    value : float
+        Reached on the way: what the solver makes small, or large. The result may be a little off, having been cleaned
+        up.
+    bound : float
+        Certified so far; 0 where a minimisation has none yet.
+    columns : int
+        Of the matrix at present: outputs, patterns, or the components of a mixture.
+    seconds : float
+        Since the start.
+    """
+
+    step: int
+    value: float
+    bound: float
+    columns: int
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """The `relative_gap` of value and bound."""
+        return relative_gap(self.value, self.bound)
+
+
+def relative_gap(value: float, bound: float) -> float:
+    """Return |value - bound| / |value|: by what share of itself the value could still be improved, at most.
+
+    One formula for minimisation and maximisation, so a bound that rounding has put on the wrong side of the value
+    counts as far from it as one on the right side.
+
+    Parameters
+    ----------
+    value, bound : float
+        Of any one unit.
+
+    Returns
+    -------
+    gap : float
+        Zero where value and bound are equal, zeros too; infinite for a value of zero with another bound, and where
+        either is infinite or NaN, since then nothing is certified.
+
+    Example
+    -------
+    >>> relative_gap(4.0, 3.0), relative_gap(4.0, 5.0), relative_gap(0.0, 0.0), relative_gap(0.0, 1.0)
+    (0.25, 0.25, 0.0, inf)
+    """
+    value, bound = float(value), float(bound)  # numpy's scalars warn of a division by zero
+    if not (math.isfinite(value) and math.isfinite(bound)):
+        return math.inf
+    if value == bound:
+        return 0.0
+    return abs(value - bound) / abs(value) if value else math.inf
+
+
+def check_tolerance(tolerance: float) -> float:
+    """Return the tolerance, a relative gap to reach.
+
+    Raises
+    ------
+    InputError
+        One that is not strictly between 0 and 1: none could be reached, or nothing would have to be.
+    """
+    if not 0 < tolerance < 1:
+        raise InputError(f"tolerance must lie strictly between 0 and 1, got {tolerance!r}")
+    return tolerance

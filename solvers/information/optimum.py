@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ..arrays import Array
-from ..certificate import Progress, Status, relative_gap
+from ..certificate import Progress, Status, check_tolerance, relative_gap
 from ..frequency.patterns import distinct, slack_marks
 from ..linear_program import LinearProgram, solve_linear_program
 from .masses import MassGrid, best_patterns, certified_information_bound
@@ -114,7 +114,7 @@ def solve_information(
     Raises
     ------
     InputError
-        Not a prior or not a ratio.
+        Not a prior, a ratio or a tolerance.
     SolverError
         The master program was not solved.
 
@@ -128,6 +128,7 @@ def solve_information(
            [0.75, 0.25]]), 'optimal')
     """
     started = time.perf_counter()
+    check_tolerance(tolerance)
     program = InformationProgram(np.asarray(prior, dtype=np.float64), ratio)
     grid, rng = MassGrid.of(program.prior), np.random.default_rng(SEED)
     marks = _starting_marks(program, rng)

@@ -20,7 +20,7 @@ import numpy as np
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
-from ..certificate import Progress, Status, relative_gap
+from ..certificate import Progress, Status, check_tolerance, relative_gap
 from ..unbiased.optimum import CLOSED, FIRST_PRICING, OUTPUTS_PER_KNOT, REFINE_AT
 from ..unbiased.pricing import price
 from ..unbiased.program import UnbiasedProgram
@@ -109,6 +109,8 @@ def solve_robust(
 
     Raises
     ------
+    InputError
+        A tolerance that is not strictly between 0 and 1.
     SolverError
         A set without an inside.
 
@@ -123,7 +125,7 @@ def solve_robust(
     >>> bool(best[0] < best[1])
     True
     """
-    return _Path(program, tolerance, progress).run()
+    return _Path(program, check_tolerance(tolerance), progress).run()
 
 
 class _Path:

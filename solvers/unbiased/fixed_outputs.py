@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
-from ..certificate import relative_gap
+from ..certificate import check_tolerance, relative_gap
 from .interior_point import newton_step
 from .program import UnbiasedProgram
 from .starting_point import starting_point
@@ -67,6 +67,8 @@ def solve_on_outputs(
 
     Raises
     ------
+    InputError
+        A shape does not fit, or a number is out of range.
     SolverError
         The outputs do not reach far enough, or rounding stops the method before the tolerance.
 
@@ -78,6 +80,7 @@ def solve_on_outputs(
     True
     """
     started = time.perf_counter()
+    check_tolerance(tolerance)
     program = UnbiasedProgram(knots, weights, ratio)
     it = starting_point(program, outputs)
     steps = 0

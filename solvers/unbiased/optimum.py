@@ -20,7 +20,7 @@ import numpy as np
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
-from ..certificate import Progress, Status, relative_gap
+from ..certificate import Progress, Status, check_tolerance, relative_gap
 from .interior_point import Iterate, newton_step
 from .pricing import certified_bound, price
 from .program import UnbiasedProgram
@@ -108,6 +108,11 @@ def solve_unbiased(
     progress : callable, optional
         Called after each step.
 
+    Raises
+    ------
+    InputError
+        A shape does not fit, or a number is out of range.
+
     Example
     -------
     >>> import numpy as np
@@ -116,7 +121,7 @@ def solve_unbiased(
     True
     """
     program = UnbiasedProgram(knots, weights, ratio)
-    return _Path(program, tolerance, progress).run()
+    return _Path(program, check_tolerance(tolerance), progress).run()
 
 
 class _Path:

@@ -12,7 +12,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from optldp.mechanisms.errors import InputError
 from optldp.solvers.certificate import Progress, Status, check_tolerance, relative_gap
+from optldp.solvers.frequency.optimum import solve_frequency
+from optldp.solvers.information.fisher import solve_interval_fisher
+from optldp.solvers.information.optimum import solve_information
+from optldp.solvers.robust.minimax import solve_minimax
+from optldp.solvers.robust.optimum import solve_robust
+from optldp.solvers.robust.program import RobustProgram
+from optldp.solvers.robust.sets import MovedSet
+from optldp.solvers.unbiased.fixed_outputs import solve_on_outputs
+from optldp.solvers.unbiased.optimum import solve_unbiased
 
+KNOTS, HALVES, RATIO = np.array([-1.0, 1.0]), np.array([0.5, 0.5]), math.e
+SOLVERS = {
+    "unbiased": lambda **to: solve_unbiased(KNOTS, HALVES, RATIO, **to),
+    "on outputs": lambda **to: solve_on_outputs(KNOTS, HALVES, np.linspace(-4, 4, 17), RATIO, **to),
+    "minimax": lambda **to: solve_minimax(KNOTS, RATIO, **to),
+    "robust": lambda **to: solve_robust(RobustProgram(KNOTS, RATIO, MovedSet(HALVES, 0.1)), **to),
+    "frequency": lambda **to: solve_frequency(HALVES, RATIO, **to),
+    "information": lambda **to: solve_information(HALVES, RATIO, **to),
+    "fisher": lambda **to: solve_interval_fisher(HALVES, RATIO, **to),
+}
 NUMBERS = st.floats(-1e100, 1e100)
 SIZES = st.floats(1e-6, 1e6)
 
@@ -82,3 +101,21 @@ def test_a_tolerance_is_a_share(tolerance):
 def test_other_tolerances_are_refused(tolerance):
     with pytest.raises(InputError, match=re.escape(f"strictly between 0 and 1, got {tolerance!r}")):
         check_tolerance(tolerance)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_solver_refuses_what_no_gap_can_reach(solver):
+    assert SOLVERS[solver](tolerance=1e-3).relative_gap <= 1e-3
+    with pytest.raises(InputError, match="strictly between 0 and 1, got 0"):
+        SOLVERS[solver](tolerance=0)
+
+
+@pytest.mark.parametrize("solver", [name for name in SOLVERS if name != "on outputs"])
+def test_every_solver_s_progress_ends_with_a_gap_that_its_status_agrees_with(solver):
+    """Steps are counted one by one; up to 18 categories the frequency program has no bound before the end."""
+    told: list[Progress] = []
+    found = SOLVERS[solver](tolerance=1e-5, progress=told.append)
+    assert found.status is Status.OPTIMAL
+    assert [one.step for one in told] == list(range(told[0].step, told[0].step + len(told)))
+    assert min(one.columns for one in told) >= 2
+    assert told[-1].bound == 0.0 if solver == "frequency" else told[-1].gap <= 1e-5

@@ -24,8 +24,9 @@ from ...solvers import Progress, Status
 from ...solvers.robust.optimum import solve_robust
 from ...solvers.robust.program import RobustProgram
 from ...solvers.robust.sets import PriorSet
-from ..priors.ambiguity import Ambiguity, scaled_knots
+from ..priors.ambiguity import Ambiguity
 from ..priors.prior import Prior
+from ..priors.unit_interval import UnitInterval
 from .design import DEFAULT_TOLERANCE
 from .optimum import CertifiedOptimum, certified_optimum
 
@@ -210,18 +211,17 @@ def _solved(
     tolerance: float,
     progress: Callable[[Progress], None] | None,
 ) -> _Found:
-    low, high = prior.domain
-    middle, half, scaled = 0.5 * (low + high), 0.5 * (high - low), scaled_knots(prior)
+    unit = UnitInterval.of(prior.knots)
     with threadpool_limits(1, user_api="blas"):  # as in `certified_optimum`
         best = solve_robust(
-            RobustProgram(scaled, math.exp(inner_epsilon(epsilon)), priors), tolerance=tolerance, progress=progress
+            RobustProgram(unit.knots, math.exp(inner_epsilon(epsilon)), priors), tolerance=tolerance, progress=progress
         )
     # The bound must hold for the whole budget, not for the slightly smaller one the table was built with.
-    bound = RobustProgram(scaled, math.exp(epsilon), priors).bound(best.worst_prior, best.lam, best.nu)
+    bound = RobustProgram(unit.knots, math.exp(epsilon), priors).bound(best.worst_prior, best.lam, best.nu)
     table = TabulatedMechanism.from_points(
-        prior.knots, middle + half * best.outputs, best.probabilities, epsilon, units=prior.units
+        prior.knots, unit.values(best.outputs), best.probabilities, epsilon, units=prior.units
     )
-    return _Found(table, half**2 * bound, best.worst_prior, best.status)
+    return _Found(table, unit.half**2 * bound, best.worst_prior, best.status)
 
 
 def _single(

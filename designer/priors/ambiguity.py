@@ -16,6 +16,7 @@ from ...mechanisms import InputError
 from ...solvers.robust.sets import BoxSet, MovedSet, PriorSet
 from ...solvers.robust.transport import TransportSet
 from .prior import Prior
+from .unit_interval import UnitInterval
 
 SMALLEST_RADIUS = 1e-12
 """A set no wider than this, in parts of one and of the half-width, is as good as a single prior: no step fits into
@@ -168,10 +169,11 @@ class WassersteinAmbiguity(Ambiguity):
         return f"Wasserstein-1 distance {self.radius:.6g}"
 
     def around(self, prior: Prior) -> TransportSet:
-        return TransportSet(scaled_knots(prior), prior.weights, self.radius / _half_width(prior))
+        unit = UnitInterval.of(prior.knots)
+        return TransportSet(unit.knots, prior.weights, self.radius / unit.half)
 
     def is_single(self, prior: Prior) -> bool:
-        return self.radius <= SMALLEST_RADIUS * _half_width(prior)
+        return self.radius <= SMALLEST_RADIUS * UnitInterval.of(prior.knots).half
 
     def contains_every(self, prior: Prior) -> bool:
         """The distance is convex in q, so the farthest prior is a point mass, and at an end of the domain."""
@@ -243,19 +245,6 @@ def _is_tight(low: np.ndarray, high: np.ndarray) -> bool:
     """Whether the bounds, or the sum of one, leave next to no choice."""
     room = min(1 - low.sum(), high.sum() - 1)
     return bool(room <= SMALLEST_RADIUS or np.count_nonzero(high - low > SMALLEST_RADIUS) < 2)
-
-
-def scaled_knots(prior: Prior) -> np.ndarray:
-    """Return the prior's knots mapped to [-1, 1]."""
-    low, high = prior.domain
-    scaled = (prior.knots - 0.5 * (low + high)) / _half_width(prior)
-    scaled[[0, -1]] = -1.0, 1.0
-    return scaled
-
-
-def _half_width(prior: Prior) -> float:
-    low, high = prior.domain
-    return 0.5 * (high - low)
 
 
 def _radius(name: str, value: float) -> float:

@@ -11,7 +11,6 @@ from optldp.designer.priors.ambiguity import (
     RelativeAmbiguity,
     TotalVariationAmbiguity,
     WassersteinAmbiguity,
-    scaled_knots,
 )
 from optldp.designer.priors.prior import Prior
 from optldp.mechanisms import InputError
@@ -100,10 +99,6 @@ def test_rounding_brings_priors_no_farther_apart_than_the_values(seed):
     around = WassersteinAmbiguity(wasserstein_distance(one, two)).around(priors[0])
     assert around.distance(priors[1].weights) <= around.radius * (1 + 1e-9)
     assert 0.5 * np.abs(priors[0].weights - priors[1].weights).sum() <= 15 / 40 + 1e-12
-
-
-def test_scaled_knots_end_at_one():
-    np.testing.assert_array_equal(scaled_knots(PRIOR), [-1, -0.6, 0.2, 1])
 
 
 @pytest.mark.parametrize("value", [-0.1, np.nan, np.inf, "far", None])

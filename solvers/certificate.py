@@ -54,7 +54,7 @@ class Progress:
     Attributes
     ----------
     step : int
-        Steps taken so far; rounds, where patterns are added round by round.
+        Steps taken so far: rounds, where patterns are added round by round, and gradients, where a likelihood climbs.
     value : float
         Reached on the way: what the solver makes small, or large. The result may be a little off, having been cleaned
         up.

@@ -165,7 +165,7 @@ def _frequencies(mechanism: CategoricalMechanism, reports: np.ndarray, options: 
             counts,
             method=method,
             level=options.level,
-            progress=lambda now: update(f"{method}: {now.steps} steps", 0.0),
+            progress=lambda now: update(f"{method}: {now.step} steps", 0.0),
         )
     one_report = float(influence(mechanism, found).one_report.max()) if method == "unbiased" else None
     return _frequency_table(found, {"one_report": one_report})

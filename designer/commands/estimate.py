@@ -253,7 +253,7 @@ def _distribution(
             method=method,
             grid=grid,
             level=level,
-            progress=lambda now: update(f"{method}: {now.steps} steps", 0.0),
+            progress=lambda now: update(f"{method}: {now.step} steps", 0.0),
             split_progress=lambda done, of: update("choosing the smoothness", done / of),
             **options,
         )

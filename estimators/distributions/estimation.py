@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ...solvers.likelihood.em import Iterate
+from ...solvers import Progress
 from ...solvers.likelihood.fit import Method, MixtureFit, fit_mixture
 from ...solvers.likelihood.mixture import MixtureLikelihood
 from ..counting.counts import ReportCounts
@@ -46,7 +46,7 @@ def estimate_distribution(
     threshold: float | None = None,
     rule: Rule | None = None,
     rng: np.random.Generator | None = None,
-    progress: Callable[[Iterate], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
     split_progress: Callable[[int, int], None] | None = None,
 ) -> DistributionEstimate:
     """Estimate the distribution of the inputs from the reports of all services at once.
@@ -75,7 +75,7 @@ def estimate_distribution(
     rng : numpy.random.Generator, optional
         For "penalised": how the users are halved. Default: a fixed seed.
     progress, split_progress : callable, optional
-        Called with every iterate, and for "penalised" with the number of held-out fits done and of all.
+        Called at the start of a fit and after each step, and for "penalised" with the held-out fits done and of all.
 
     Returns
     -------

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ...solvers.likelihood.em import Iterate
+from ...solvers import Progress
 from ...solvers.likelihood.fit import MixtureFit, fit_mixture
 from ...solvers.likelihood.mixture import MixtureLikelihood, SumLikelihood
 from .smoothed_em import LOGLIK_CHANGE
@@ -105,7 +105,7 @@ def mixture_reduction(
     least_components: int | None = None,
     loglik_change: float = LOGLIK_CHANGE,
     method: Literal["em", "interior-point"] = "em",
-    progress: Callable[[Iterate], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> ReducedMixture:
     r"""Fit mixture weights, merging components of little weight as long as the information criterion falls.
 
@@ -131,7 +131,7 @@ def mixture_reduction(
     method : {"em", "interior-point"}
         The papers' EM, whose early stop smooths, or the exact maximum for each set of components.
     progress : callable, optional
-        Called with every `Iterate`.
+        Called at the start of the fit and after each step.
 
     Returns
     -------

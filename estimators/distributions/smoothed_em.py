@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
+from ...solvers import Progress
 from ...solvers.likelihood.em import Iterate, em_step, evaluate
-from ...solvers.likelihood.fit import MixtureFit, climb, fit_of, start_weights
+from ...solvers.likelihood.fit import MixtureFit, climb, fit_of, start_weights, teller
 from ...solvers.likelihood.mixture import MixtureLikelihood
 
 LOGLIK_CHANGE = 1e-3
@@ -25,7 +26,7 @@ def ems(
     start: ArrayLike | None = None,
     loglik_change: float = LOGLIK_CHANGE,
     max_iterations: int = ITERATION_LIMIT,
-    progress: Callable[[Iterate], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> MixtureFit:
     """Estimate mixture weights by EM steps, each followed by w_k <- (w_{k-1} + 2 w_k + w_{k+1}) / 4.
 
@@ -44,7 +45,7 @@ def ems(
     max_iterations : int
         Limit on the steps.
     progress : callable, optional
-        Called with every `Iterate`.
+        Called at the start and after each step.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def ems(
     if not (loglik_change > 0 and math.isfinite(loglik_change)):
         raise InputError(f"loglik_change must be positive and finite, got {loglik_change!r}")
     steps = _steps(likelihood, start_weights(start, likelihood.n_components))
-    place, stop = climb(steps, lambda _: False, loglik_change, max_iterations, progress)
+    place, stop = climb(steps, lambda _: False, loglik_change, max_iterations, teller(progress, likelihood))
     return fit_of(place, likelihood, "ems", stop)
 
 

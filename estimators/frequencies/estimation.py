@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
-from ...solvers.likelihood.em import Iterate
+from ...solvers import Progress
 from ...solvers.likelihood.fit import MOST_COMPONENTS, MixtureFit, fit_mixture
 from ..distributions.covariance import maximum_covariance
 from ..distributions.mixture_reduction import THRESHOLD_SDS, MergedLikelihood, mixture_reduction
@@ -47,7 +47,7 @@ def estimate_frequencies(
     certificate: float | None = None,
     loglik_change: float | None = None,
     threshold: float | None = None,
-    progress: Callable[[Iterate], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> FrequencyEstimate:
     """Estimate the frequency of every category from reports of one mechanism.
 
@@ -77,7 +77,7 @@ def estimate_frequencies(
         For "base-cut", see there. For "mr": frequency below which groups may be merged. Default: two standard errors of
         the unbiased estimate of a category that nobody has, averaged.
     progress : callable, optional
-        Called with every `Iterate` of a fit.
+        Called at the start of a fit and after each of its steps.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def _decoded(
 
 
 def _fitted(
-    method: str, counts: CategoryCounts, settings: dict[str, Any], progress: Callable[[Iterate], None] | None
+    method: str, counts: CategoryCounts, settings: dict[str, Any], progress: Callable[[Progress], None] | None
 ) -> _Found:
     likelihood, member = category_likelihood(counts), np.arange(len(counts.mechanism.categories))
     if method == "mr":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
 from ...mechanisms.errors import InputError
+from ..certificate import Progress
 from .em import Iterate, em, squarem
 from .mixture import MixtureLikelihood
 from .newton import interior_point
@@ -80,7 +82,7 @@ def fit_mixture(
     loglik_change: float | None = None,
     penalty: np.ndarray | None = None,
     max_iterations: int | None = None,
-    progress: Callable[[Iterate], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> MixtureFit:
     r"""Maximise sum_o c_o log (L w)_o - n w^T Q w / 2 over weights w on the simplex.
 
@@ -103,7 +105,7 @@ def fit_mixture(
     max_iterations : int, optional
         Limit on the steps taken. Default: 200 for the interior point, 100,000 for EM, 30,000 for SQUAREM.
     progress : callable, optional
-        Called with every `Iterate`.
+        Called at the start and after each step; value and bound are log-likelihoods in nats, less the penalty.
 
     Returns
     -------
@@ -138,8 +140,9 @@ def fit_mixture(
     steps = _steps(chosen, likelihood, start_weights(start, likelihood.n_components), penalty)
     # Two threads wait for each other in the factors and small products of the interior point, a hundred times longer
     # than they work if the machine is busy. The large products of EM gain from them.
+    tell = teller(progress, likelihood, penalised=penalty is not None)
     with threadpool_limits(1 if chosen == "interior-point" else None, user_api="blas"):
-        place, stop = climb(steps, lambda now: now.certificate <= certificate, loglik_change, limit, progress)
+        place, stop = climb(steps, lambda now: now.certificate <= certificate, loglik_change, limit, tell)
     return fit_of(place, likelihood, chosen, stop, penalised=penalty is not None)
 
 
@@ -147,10 +150,30 @@ def fit_of(
     place: Iterate, likelihood: MixtureLikelihood, method: str, stop: Stop, *, penalised: bool = False
 ) -> MixtureFit:
     """Return where an iteration ended as a result with its evidence."""
+    gap = _missing(place, likelihood, penalised)
+    return MixtureFit(place.weights, place.loglik, place.certificate, gap, place.steps, method, stop)
+
+
+def teller(
+    progress: Callable[[Progress], None] | None, likelihood: MixtureLikelihood, *, penalised: bool = False
+) -> Callable[[Iterate], None]:
+    """Return what tells a progress callback, if there is one, of an iterate's log-likelihood and bound."""
+    if progress is None:
+        return lambda _: None
+    started = time.perf_counter()
+
+    def tell(now: Iterate) -> None:
+        bound = now.loglik + _missing(now, likelihood, penalised)
+        progress(Progress(now.steps, now.loglik, bound, now.weights.size, time.perf_counter() - started))
+
+    return tell
+
+
+def _missing(place: Iterate, likelihood: MixtureLikelihood, penalised: bool) -> float:
+    """Return by how much the log-likelihood of other weights may be higher at most."""
     most = max(0.0, place.certificate)
     # Jensen's inequality sharpens the bound for a mean of logarithms alone.
-    gap = likelihood.total * (most if penalised else math.log1p(most))
-    return MixtureFit(place.weights, place.loglik, place.certificate, gap, place.steps, method, stop)
+    return likelihood.total * (most if penalised else math.log1p(most))
 
 
 def climb(
@@ -158,13 +181,12 @@ def climb(
     enough: Callable[[Iterate], bool],
     loglik_change: float | None,
     limit: int,
-    progress: Callable[[Iterate], None] | None,
+    tell: Callable[[Iterate], None],
 ) -> tuple[Iterate, Stop]:
     """Take steps until one is good enough, changes the log-likelihood by less than asked, or the limit is reached."""
     now, change = next(steps), math.inf
     for number in itertools.count():
-        if progress is not None:
-            progress(now)
+        tell(now)
         if enough(now):
             return now, Stop.CERTIFICATE
         if loglik_change is not None and change < loglik_change:

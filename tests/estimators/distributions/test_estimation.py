@@ -257,7 +257,7 @@ def test_em_that_stopped_early_has_the_scatter_of_its_steps():
 
 
 def test_progress_is_shown():
-    """Iterates for iterations, held-out fits for the penalised."""
+    """Steps of iterations, held-out fits for the penalised."""
     seen, dealt = [], []
     estimate_distribution(COUNTS, method="ems", progress=seen.append)
     estimate_distribution(COUNTS, method="penalised", split_progress=lambda done, of: dealt.append((done, of)))

@@ -1,6 +1,7 @@
 """The fit and its evidence: no other solver finds more than the certificate allows."""
 
 import dataclasses
+import itertools
 import math
 
 import cvxpy as cp
@@ -8,7 +9,8 @@ import numpy as np
 import pytest
 from optldp.mechanisms.errors import InputError, SolverError
 from optldp.solvers.likelihood.dense import DenseLikelihood
-from optldp.solvers.likelihood.fit import Stop, climb, fit_mixture, fit_of
+from optldp.solvers.likelihood.em import em
+from optldp.solvers.likelihood.fit import Stop, climb, fit_mixture, start_weights
 from optldp.solvers.likelihood.mixture import MixtureLikelihood
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -82,20 +84,23 @@ def test_the_certificate_holds_on_the_whole_way(method, seed):
     seen = []
     fit_mixture(likelihood, method=method, max_iterations=30, progress=seen.append)
     assert len(seen) > 2
-    for place in seen:
-        fit = fit_of(place, likelihood, method, Stop.ITERATION_LIMIT)
-        assert fit.loglik + fit.gap_bound >= best - 1e-12 * abs(best)
+    for step in seen:
+        assert step.value <= step.bound
+        assert step.bound >= best - 1e-12 * abs(best)
+        assert step.columns == likelihood.n_components
 
 
 def test_a_penalty_takes_the_plain_bound():
     """A flat likelihood and a curved penalty: the logarithm's sharper bound would be below the truth."""
     likelihood = DenseLikelihood([[[1.0], [1.0]]], [100])
     penalty = np.array([[10.0, 0.0], [0.0, 0.0]])
-    fit = fit_mixture(likelihood, penalty=penalty, start=[1.0, 0.0], max_iterations=0)
+    seen = []
+    fit = fit_mixture(likelihood, penalty=penalty, start=[1.0, 0.0], max_iterations=0, progress=seen.append)
     best = fit_mixture(likelihood, penalty=penalty)
     assert best.loglik - fit.loglik == pytest.approx(500, rel=1e-6)
     assert fit.gap_bound >= 500
     assert fit.gap_bound == pytest.approx(100 * fit.certificate)
+    assert [one.bound - one.value for one in seen] == [fit.gap_bound]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -164,10 +169,10 @@ def test_the_papers_rule_stops_at_the_first_small_change(method):
     """The certificate then is whatever it is, and says so."""
     likelihood, seen = likelihood_of(*random_matrix(1)), []
     fit = fit_mixture(likelihood, method=method, loglik_change=1e-2, progress=seen.append)
-    changes = np.abs(np.diff([place.loglik for place in seen]))
+    changes = np.abs(np.diff([step.value for step in seen]))
     assert fit.stop is Stop.LOGLIK_CHANGE
     assert changes[-1] < 1e-2 <= changes[:-1].min()
-    assert fit.loglik == seen[-1].loglik
+    assert (fit.loglik, fit.loglik + fit.gap_bound) == (seen[-1].value, seen[-1].bound)
     assert fit.certificate > 1e-8
 
 
@@ -190,15 +195,14 @@ def test_the_limit_is_kept_and_every_place_is_shown(method, limit):
     )
     assert fit.stop is Stop.ITERATION_LIMIT
     assert len(seen) == limit + 1
-    assert fit.iterations == seen[-1].steps
-    np.testing.assert_array_equal(fit.weights, seen[-1].weights)
+    assert (fit.iterations, fit.loglik) == (seen[-1].step, seen[-1].value)
 
 
 def test_an_iteration_that_ends_by_itself_ends_by_rounding():
-    seen = []
-    likelihood = likelihood_of(*random_matrix(2))
-    fit_mixture(likelihood, method="em", max_iterations=2, progress=seen.append)
-    place, stop = climb(iter(seen), lambda _: False, None, 100, None)
+    likelihood, seen = likelihood_of(*random_matrix(2)), []
+    three = itertools.islice(em(likelihood, start_weights(None, likelihood.n_components)), 3)
+    place, stop = climb(three, lambda _: False, None, 100, seen.append)
+    assert [one.steps for one in seen] == [1, 2, 3]
     assert place is seen[-1]
     assert stop is Stop.ROUNDING
 

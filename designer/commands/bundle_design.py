@@ -95,13 +95,13 @@ def _design_table(prior: CategoricalPrior, epsilon: float, tolerance: float | No
     from ..designs.categorical import DEFAULT_TOLERANCE, design_categorical
     from .prior import SENSITIVE
 
-    with share_progress("optimal table") as update:
+    with solver_progress("optimal table") as progress:
         made = design_categorical(
             prior.categories,
             prior.weights,
             epsilon,
             tolerance=DEFAULT_TOLERANCE if tolerance is None else tolerance,
-            progress=lambda step: update(f"optimal table: error {step.value:.6g}", 0.0),
+            progress=progress,
         )
     more = {"expected_squared_error": made.error, "status": str(made.status), "seconds": made.seconds}
     notes = [] if public else [SENSITIVE]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from .bundle_design import design_numbers
-from .output import solver_progress, spinner
+from .output import solver_progress
 from .prior import SENSITIVE
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def _information(options: DesignOptions) -> Outcome:
     epsilon, criterion = options.budgets.epsilons[0], options.criterion or "mutual-information"
     # Sets of any shape are priced by a relaxation, which the Fisher criteria rarely close further.
     loose = options.patterns == "any" and criterion != "mutual-information" and options.tolerance is None
-    with spinner(f"{criterion}, epsilon {epsilon:g}") as told:
+    with solver_progress(f"{criterion}, epsilon {epsilon:g}") as progress:
         made = design_information(
             prior,
             epsilon,
@@ -212,7 +212,7 @@ def _information(options: DesignOptions) -> Outcome:
             patterns=cast("Patterns", options.patterns or "interval"),
             floor=options.floor,
             tolerance=ANY_PATTERNS_GAP if loose else options.precision,
-            progress=lambda step: told(f"round {step.step}, {step.columns} patterns"),
+            progress=progress,
         )
     of_nats = made.criterion == "mutual-information"
     facts = {

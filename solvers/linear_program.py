@@ -17,7 +17,6 @@ DEFAULT_TOLERANCE = 1e-9
 """Primal and dual feasibility asked of HiGHS, whose default is 1e-7: tables are repaired from its answer."""
 
 _STATUS: dict[highspy.HighsModelStatus, str] = {
-    highspy.HighsModelStatus.kOptimal: "optimal",
     highspy.HighsModelStatus.kInfeasible: "infeasible",
     highspy.HighsModelStatus.kUnbounded: "unbounded",
     highspy.HighsModelStatus.kUnboundedOrInfeasible: "unbounded or infeasible",
@@ -70,7 +69,7 @@ class LinearProgram:
 
 @dataclass(frozen=True, eq=False)
 class LinearSolution:
-    """An optimal solution as HiGHS states it.
+    """An optimal solution as HiGHS states it; every other end of a run is a SolverError.
 
     Parameters
     ----------
@@ -79,8 +78,6 @@ class LinearSolution:
         cost.x
     row_duals : (r,) ndarray
         Change of the optimum per unit of the row's active bound.
-    status : str
-        "optimal"; every other end of a run is a SolverError.
     seconds : float
         Wall time of the run, building the model included.
     iterations : int
@@ -90,7 +87,6 @@ class LinearSolution:
     x: np.ndarray
     objective: float
     row_duals: np.ndarray
-    status: str
     seconds: float
     iterations: int
 
@@ -160,7 +156,6 @@ def solve_linear_program(
         x=np.array(solution.col_value),
         objective=float(info.objective_function_value),
         row_duals=np.array(solution.row_dual),
-        status=_STATUS[status],
         seconds=time.perf_counter() - start,
         iterations=sum(max(0, count) for count in counts),
     )

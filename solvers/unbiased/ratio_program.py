@@ -45,6 +45,7 @@ class RatioSolution:
     unbiasedness_duals : (n,) ndarray
         nu_i, of the rows sum_y (y - x_i) P[i, y] = 0; units.
     status : str
+        The solver's own word, no certificate: "optimal", or Clarabel's "optimal_inaccurate".
     seconds : float
         Building and solving.
     iterations : int
@@ -144,7 +145,7 @@ def solve_with_highs(
     n, m = scaled.deviations.shape
     shares, least = solved.x[: n * m].reshape(n, m), solved.x[n * m :]
     duals = solved.row_duals[:n], solved.row_duals[n : 2 * n]
-    return scaled.solution(shares + least, duals, solved.status, start, solved.iterations)
+    return scaled.solution(shares + least, duals, "optimal", start, solved.iterations)
 
 
 def solve_with_cvxpy(

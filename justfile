@@ -1,0 +1,32 @@
+# What a contributor needs, in five commands: `just` lists them. Each line runs as it stands, too, without just.
+# The virtual environment of CONTRIBUTING.md is in .venv; `just python=python3 test` takes another Python.
+
+python := ".venv/bin/python"
+
+_list:
+    @just --list --unsorted
+
+# the quick tests, or those named: just test tests/mechanisms -n 0
+test *arguments:
+    {{python}} -m pytest {{arguments}}
+
+# all that CI tests: slow claims, and properties on as many examples as they were written for
+test-everything *arguments:
+    {{python}} -m pytest {{arguments}}
+    HYPOTHESIS_PROFILE=full {{python}} -m pytest -m "slow or hypothesis" {{arguments}}
+
+# lint, format, types, walls between rooms, docstring examples
+check:
+    {{python}} -m ruff check .
+    {{python}} -m ruff format --check .
+    {{python}} -m pyright --pythonpath {{python}}
+    .ci/walls {{python}}
+    {{python}} .ci/docstring_examples.py
+
+# the documentation site, built strictly and checked
+docs:
+    .ci/docs_site {{python}}
+
+# what a release consists of, from the last commit, into a new or empty folder
+release folder="dist":
+    .ci/release {{python}} {{folder}}

@@ -1,0 +1,64 @@
+"""The contributor's tools agree with the project: one version, the same Pythons, commands and files that are there."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from packaging.specifiers import SpecifierSet
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text())
+
+
+def test_a_citation_names_the_version_and_licence_of_the_package():
+    citation = read(ROOT / "CITATION.cff")
+    assert (citation["version"], citation["license"]) == (PROJECT["version"], PROJECT["license"])
+
+
+def test_public_ci_has_linux_and_macos_and_every_python_from_the_oldest_that_is_supported():
+    """And the classifiers, if they name any, name no other."""
+    matrix = read(ROOT / ".github" / "workflows" / "ci.yml")["jobs"]["tests"]["strategy"]["matrix"]
+    supported = SpecifierSet(PROJECT["requires-python"])
+    assert matrix["python"] == [f"3.{minor}" for minor in (11, 12, 13)]
+    assert [f"3.{minor}" in supported for minor in (10, 11)] == [False, True]
+    assert {system.split("-")[0] for system in matrix["system"]} == {"ubuntu", "macos"}
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflow_may_read_the_repository_alone_and_takes_actions_by_their_hash(workflow):
+    """A tag can be moved to other code; publishing needs a token of its own, and nothing beside."""
+    document = read(workflow)
+    assert document["permissions"] == {"contents": "read"}
+    assert [job["permissions"] for job in document["jobs"].values() if "permissions" in job] in (
+        [],
+        [{"id-token": "write"}],
+    )
+    used = re.findall(r"uses: (\S+)", workflow.read_text())
+    assert used
+    assert [action for action in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action)] == []
+
+
+def test_what_the_tools_call_is_in_the_repository():
+    """Programs of .ci that hooks, recipes and workflows start."""
+    for path in (*WORKFLOWS, ROOT / "justfile", ROOT / ".pre-commit-config.yaml"):
+        called = re.findall(r"(?<![\w/])\.ci/[\w.]+", path.read_text())
+        assert called
+        assert [name for name in called if not (ROOT / name).is_file()] == []
+
+
+def test_ci_runs_the_quick_tests_and_then_all_that_they_leave_out():
+    """What the README's command deselects, CI selects, here and in public, on as many examples as were written for."""
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["addopts"]
+    assert "-m 'not slow'" in options
+    for path in (ROOT / ".ci" / "run", ROOT / "justfile", ROOT / ".github" / "workflows" / "ci.yml"):
+        text = path.read_text()
+        assert 'pytest -m "slow or hypothesis"' in text
+        assert re.search(r"HYPOTHESIS_PROFILE[=:] ?full", text)

@@ -1,11 +1,28 @@
-"""Property tests draw the same examples in every run; HYPOTHESIS_PROFILE=search draws new ones."""
+"""How tests run: properties on the same examples each time, one thread each, some cases of many unless all are asked for.
+
+HYPOTHESIS_PROFILE=search draws new examples of properties, and more.
+"""
 
 import os
+from collections import Counter
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: tests run side by side, one on each core
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m leaves out what is slow
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test that is marked `sampled(n)` each n-th case is quick, from the first on, and all others are slow."""
+    seen = Counter[str]()
+    for item in items:
+        if mark := item.get_closest_marker("sampled"):
+            test, _, _ = item.nodeid.partition("[")
+            if seen[test] % mark.args[0]:
+                item.add_marker(pytest.mark.slow)
+            seen[test] += 1

@@ -52,7 +52,7 @@ def blocks(page: str) -> list[Block]:
 
 
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
-SLOW = ("bounds.md", "figures.md", "information.md", "sweeps.md")
+SLOW = ("bounds.md", "estimators.md", "figures.md", "how-to/services.md", "information.md", "minimax.md", "sweeps.md")
 """They design dozens of mechanisms, or draw many pictures."""
 
 WITH_PYTHON = [page for page in PAGES if any(block.language == "python" and block.runs for block in blocks(page))]
@@ -85,6 +85,7 @@ def without_numbers(text: str) -> str:
     return "\n".join(" ".join(NUMBER.sub("#", line).split()) for line in text.strip().splitlines())
 
 
+@pytest.mark.slow
 def test_the_tutorial_runs_from_its_first_block_to_its_last_and_prints_what_it_shows(tmp_path, monkeypatch):
     """In order, in one empty folder; pictures and files that it writes are there afterwards."""
     monkeypatch.chdir(tmp_path)
@@ -119,6 +120,7 @@ def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
     for block in blocks(page):
         if block.language == "python" and block.runs:
             run_python(block, names)
+    assert {path.name for path in tmp_path.iterdir()} >= WRITTEN.get(page, set())
 
 
 def reports_of_two_services() -> dict[str, Any]:
@@ -136,6 +138,8 @@ def reports_of_two_services() -> dict[str, Any]:
 
 
 GIVEN = {"estimators.md": reports_of_two_services}
+WRITTEN = {"figures.md": {"variance.pdf", "ratio.pdf"}}
+"""Files that a page's code leaves, where it says so."""
 
 
 def commands(page: Path) -> Iterator[str]:

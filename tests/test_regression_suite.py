@@ -50,12 +50,14 @@ def test_random_numbers_a_twentieth_too_small_fail(suite, monkeypatch):
     assert len(failed(verdicts(suite))) >= 5
 
 
+@pytest.mark.slow
 def test_reports_on_the_edge_of_the_next_cell_fail(suite, monkeypatch):
     """What reports did on cells of a few doubles before they were kept inside."""
     monkeypatch.setattr(cell_law, "kept_inside", lambda low, high, columns, reports: np.minimum(reports, high[columns]))
     assert any("found in the outputs" in said for said in failed(verdicts(suite)))
 
 
+@pytest.mark.slow
 def test_rounding_always_to_the_left_knot_fails(suite, monkeypatch):
     """Reports are as private as before, and their law between knots is off."""
 
@@ -78,6 +80,7 @@ def test_a_traceback_is_a_failure_and_shows_where(suite, monkeypatch):
     assert "ZeroDivisionError" in suite.judged(SEED, 1)[1]
 
 
+@pytest.mark.slow
 def test_the_program_ends_in_time_and_repeats_a_case(tmp_path):
     """Exit code 0 and a seed to run it again with."""
     program = [sys.executable, str(ROOT / ".ci" / "regression.py")]

@@ -9,6 +9,8 @@ import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
+pytest_plugins = ["pytester"]
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -55,10 +57,29 @@ def test_what_the_tools_call_is_in_the_repository():
 
 
 def test_ci_runs_the_quick_tests_and_then_all_that_they_leave_out():
-    """What the README's command deselects, CI selects, here and in public, on as many examples as were written for."""
+    """What the README's command deselects by pyproject.toml's options, CI selects, here and in public."""
     options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["addopts"]
     assert "-m 'not slow'" in options
     for path in (ROOT / ".ci" / "run", ROOT / "justfile", ROOT / ".github" / "workflows" / "ci.yml"):
-        text = path.read_text()
-        assert 'pytest -m "slow or hypothesis"' in text
-        assert re.search(r"HYPOTHESIS_PROFILE[=:] ?full", text)
+        assert re.search(r"python\S* -m pytest -m slow", path.read_text()), path
+
+
+def test_of_sampled_cases_each_nth_is_quick_and_no_case_is_lost(pytester):
+    """The quick and the slow cases of a test together are all of them."""
+    pytester.makeconftest((ROOT / "tests" / "conftest.py").read_text())
+    pytester.makeini("[pytest]\nmarkers =\n    slow\n    sampled")
+    pytester.makepyfile("""
+        import pytest
+
+        @pytest.mark.sampled(3)
+        @pytest.mark.parametrize("case", range(7))
+        def test_many(case): pass
+
+        def test_one(): pass
+    """)
+    quick, slow = (
+        re.findall(r"::(\S+) PASSED", pytester.runpytest_inprocess("-v", "-m", words).stdout.str())
+        for words in ("not slow", "slow")
+    )
+    assert quick == ["test_many[0]", "test_many[3]", "test_many[6]", "test_one"]
+    assert slow == ["test_many[1]", "test_many[2]", "test_many[4]", "test_many[5]"]

@@ -87,7 +87,8 @@ def bases() -> dict[str, dict[str, Any]]:
 
 def mutants(stride: int = 1) -> Iterator[tuple[str, bytes]]:
     """Every base document with each place changed, removed or doubled, and damaged texts; each stride-th, by name."""
-    yield from islice(_changed(), 0, None, stride)
+    for name, *change in islice(_changes(), 0, None, stride):
+        yield name, _signed(*change)
     plain = json.dumps(document())
     for name, (old, new) in TEXTS.items():
         assert old is None or old in plain, old
@@ -98,13 +99,14 @@ def mutants(stride: int = 1) -> Iterator[tuple[str, bytes]]:
     yield "an empty file", b""
 
 
-def _changed() -> Iterator[tuple[str, bytes]]:
+def _changes() -> Iterator[tuple[str, dict[str, Any], tuple[Any, ...], Callable[[Any, Any], None]]]:
+    """Every change by name: the document, the place and what is done there."""
     for name, base in bases().items():
         for path in list(_paths(base)):
             for number, value in enumerate(VALUES):
-                yield f"{name} {path} = {number}", _signed(base, path, partial(_replace, value))
-            yield f"{name} {path} removed", _signed(base, path, _remove)
-            yield f"{name} {path} doubled", _signed(base, path, _double)
+                yield f"{name} {path} = {number}", base, path, partial(_replace, value)
+            yield f"{name} {path} removed", base, path, _remove
+            yield f"{name} {path} doubled", base, path, _double
 
 
 def _paths(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

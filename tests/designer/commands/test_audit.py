@@ -65,6 +65,7 @@ def test_the_real_sampler_passes(optldp, table):
     assert 190_000 < found["draws"] <= 200_000
 
 
+@pytest.mark.slow
 def test_a_claim_a_tenth_too_small_is_exit_code_1(optldp, table):
     done = optldp("audit", claiming(table, 0.9), "--samples", "1e6", "--seed", 3, "--json")
     assert done.exit_code == 1
@@ -101,7 +102,7 @@ def test_a_bundle_is_audited(optldp, here):
 
 def test_a_sampler_behind_a_pipe_is_audited(optldp, table):
     command = client(table)
-    done = optldp("audit", table, "--sampler", command, "--samples", 20_000, "--confidence", 0.999999, "--json")
+    done = optldp("audit", table, "--sampler", command, "--samples", 5000, "--confidence", 0.999999, "--json")
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     assert (found["sampler"], found["foreign"]) == (command, 0)
@@ -111,7 +112,7 @@ def test_a_sampler_behind_a_pipe_is_audited(optldp, table):
 def test_a_bundle_behind_a_pipe_is_audited(optldp, here):
     save_bundle(basic_rappor(["cook", 'the "chef"', "nurse"], 1.0), "jobs.json")
     command = client(Path("jobs.json"), code=ENCODER)
-    done = optldp("audit", "jobs.json", "--sampler", command, "--samples", 20_000, "--confidence", 0.999999, "--json")
+    done = optldp("audit", "jobs.json", "--sampler", command, "--samples", 5000, "--confidence", 0.999999, "--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["foreign"] == 0
 
@@ -119,14 +120,14 @@ def test_a_bundle_behind_a_pipe_is_audited(optldp, here):
 def test_a_client_that_prints_fewer_digits_for_some_values_is_caught(optldp, table):
     """The reports are good ones, only their text tells."""
     command = client(table, "f'{y:.17e}' if x > 50 else repr(y)")
-    done = optldp("audit", table, "--sampler", command, "--samples", 20_000, "--json")
+    done = optldp("audit", table, "--sampler", command, "--samples", 8000, "--json")
     assert done.exit_code == 1
     assert json.loads(done.stdout)["lower_bound"] > 5
 
 
 def test_a_client_that_says_what_it_clipped_is_caught(optldp, table):
     command = client(table, "'banana' if x > high else repr(y)")
-    options = ["--samples", 20_000, "--confidence", 0.999999]
+    options = ["--samples", 5000, "--confidence", 0.999999]
     assert optldp("audit", table, "--sampler", command, *options).exit_code == 0
     assert optldp("audit", table, "--sampler", command, "--outside", *options).exit_code == 1
 

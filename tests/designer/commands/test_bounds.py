@@ -45,6 +45,7 @@ def expected(**options) -> tuple[Prior, list[float]]:
 
 
 class TestReport:
+    @pytest.mark.slow
     def test_it_is_the_page_of_the_librarys_bounds(self, run):
         done = run(*INCOME, *QUICK, "--units", "EUR", "--out", "report.html")
         assert done.exit_code == 0
@@ -81,6 +82,7 @@ class TestReport:
         assert "the report shows the prior itself" in sensitive[1]
         assert public.splitlines() == sensitive[2:]
 
+    @pytest.mark.slow
     def test_few_knots_are_warned_of_on_the_page_too(self, run, plain):
         (line,) = run(*INCOME, *QUICK, "--public", "--out", "report.html").stderr.splitlines()
         assert "knots are few: at epsilon 2 a mechanism on the whole interval could have up to" in line

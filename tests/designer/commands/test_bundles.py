@@ -76,6 +76,7 @@ class TestCategories:
         assert done["simulated"]
         assert read_labels("r.csv", "simulated_report").tolist() == expected
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("method", ["norm-sub", "base-cut", "iiw", "em", "mle", "mr"])
     def test_every_method_writes_and_draws_its_frequencies(self, optldp, design, method):
         """The file has a row for each category with its interval."""
@@ -263,6 +264,7 @@ class TestPairs:
         2,
     )
 
+    @pytest.mark.sampled(4)
     @pytest.mark.parametrize("form", ["unary", "grr"])
     @pytest.mark.parametrize("method", ["unbiased", "em", "mr", "mle"])
     def test_keys_and_means_of_their_values(self, optldp, design, form, method):
@@ -277,6 +279,7 @@ class TestPairs:
         assert result["key"] == ["clerk", "cook", "nurse", "smith"]
         assert all(0.0 <= mean <= 60.0 for mean in result["means"])
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize(
         ("rows", "says"),
         [

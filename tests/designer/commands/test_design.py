@@ -16,6 +16,7 @@ RANGE = ("--range", 0, 100)
 
 
 class TestDesign:
+    @pytest.mark.sampled(5)
     @pytest.mark.parametrize("epsilon", [0.5, 1, 2, 4])
     @pytest.mark.parametrize("name", list(REFERENCE))
     def test_it_reproduces_the_reference_optima(self, optldp, name, epsilon):
@@ -30,6 +31,7 @@ class TestDesign:
         assert found["max_log_ratio"] <= epsilon
         assert found["table"] is None
 
+    @pytest.mark.sampled(5)
     @pytest.mark.parametrize("method", METHODS)
     def test_what_it_prints_is_what_the_saved_table_verifies_to(self, optldp, method):
         done = optldp(*DESIGN, *RANGE, "--knots", 5, "--method", method, "--json")

@@ -73,6 +73,7 @@ def without_rank() -> TabulatedMechanism:
 
 @pytest.mark.parametrize("files_given", [ONE, THREE], ids=["one-service", "three-services"])
 class TestEveryMethod:
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("method", MEAN_METHODS)
     def test_means_are_the_librarys(self, optldp, files_given, method):
         """The combined mean of the counted reports, with its interval."""
@@ -82,6 +83,7 @@ class TestEveryMethod:
         assert {key: found[key] for key in vars(expected)} == pytest.approx(vars(expected))
         assert found["seconds"] > 0
 
+    @pytest.mark.sampled(7)
     @pytest.mark.parametrize("method", DISTRIBUTION_METHODS)
     @pytest.mark.parametrize("of", ["mean", "distribution", "quantiles"])
     def test_distributions_are_the_librarys(self, optldp, files_given, method, of):
@@ -118,6 +120,7 @@ class TestDefaults:
         expected = vars(estimate_mean(TABLES["sw"], REPORTS["sw"][1]))
         assert {name: found[name] for name in expected} == pytest.approx(expected)
 
+    @pytest.mark.sampled(2)
     @pytest.mark.parametrize(
         ("of", "method"), [("mean", "population"), ("distribution", "penalised"), ("quantiles", "penalised")]
     )

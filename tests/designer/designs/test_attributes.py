@@ -41,6 +41,7 @@ def brute_force(given: dict[str, Prior], epsilon: float, method: str, weights: d
 
 
 class TestChoice:
+    @pytest.mark.sampled(5)
     @pytest.mark.parametrize("method", ["optimal", "duchi", "square-wave"])
     @pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0, 6.0, 8.0, 12.0])
     def test_the_number_sampled_is_the_best_of_all(self, method, epsilon):
@@ -55,6 +56,7 @@ class TestChoice:
             assert choice.designed is None or choice.designed == pytest.approx(total, rel=1e-5)
         assert sum(choice.designed is not None for choice in made.choices) >= min(2, len(made.choices))
 
+    @pytest.mark.slow
     def test_it_moves_downhill_from_where_the_closed_forms_point(self, monkeypatch):
         """Screening that prefers one attribute at budgets where three are best."""
         from optldp.designer.designs import attributes as module
@@ -92,6 +94,7 @@ class TestChoice:
         for mine, other in zip(here.choices, there.choices, strict=True):
             assert mine.screened == pytest.approx(other.screened, rel=1e-9)
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("knots", [2, 3, 21])
     def test_budgets_below_one_are_rightly_not_looked_at(self, knots):
         """Half as many attributes at twice the budget do better, by closed forms and by the optimum, however spread."""
@@ -124,6 +127,7 @@ class TestDesign:
         assert made.mechanism.largest_spending <= Fraction(2.0)
         assert made.mechanism.largest_spending > Fraction(2.0) * (1 - Fraction(1, 2**50))
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("method", METHODS)
     def test_every_method_makes_private_tables_with_evidence(self, method):
         made = design_attributes(priors(5), 1.5, sampled=2, method=method)
@@ -134,6 +138,7 @@ class TestDesign:
             assert made.designs[name].method == method
             assert table.domain == DOMAINS[name]
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize(("epsilon", "sampled"), [(1.0, 1), (6.0, 2), (6.0, 3)])
     def test_predicted_variances_are_those_that_are_seen(self, epsilon, sampled):
         """600 collections of reports of the data that the priors came from, within a sixth."""

@@ -27,6 +27,7 @@ def rivals(prior, epsilon):
     return {name: design(prior, epsilon, method=name, floor=0.0, exact=False).mechanism for name in FAMILIES}
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(WEIGHTS, EPSILONS)
 def test_the_least_expected_variance(drawn, epsilon):
@@ -36,6 +37,7 @@ def test_the_least_expected_variance(drawn, epsilon):
         assert best <= table.expected_variance(prior.knot_prior) * SLACK, name
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(EPSILONS)
 def test_the_least_worst_case(epsilon):
@@ -45,6 +47,7 @@ def test_the_least_worst_case(epsilon):
         assert best.worst_case_variance <= table.worst_case_variance()[0] + 0.25 * (KNOTS[1] - KNOTS[0]) ** 2, name
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(WEIGHTS, EPSILONS, st.floats(0.05, 0.95))
 def test_every_mixture_of_the_two(drawn, epsilon, weight):
@@ -55,6 +58,7 @@ def test_every_mixture_of_the_two(drawn, epsilon, weight):
         assert best.objective <= ((1 - weight) * expected + weight * worst) * SLACK, name
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(WEIGHTS, EPSILONS, st.sampled_from(sorted(AMBIGUITIES)), st.floats(0.01, 0.3))
 def test_the_least_guarantee(drawn, epsilon, kind, radius):

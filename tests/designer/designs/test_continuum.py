@@ -28,6 +28,7 @@ def certificate(prior: Prior, epsilon: float) -> ContinuumCertificate:
     return continuum_certificate(prior, certified_optimum(prior, epsilon, tolerance=1e-6))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
 @pytest.mark.parametrize("name", PRIORS)
 def test_the_bound_lies_below_what_finer_knots_reach_and_rises_with_them(name, epsilon):
@@ -44,6 +45,7 @@ def test_the_bound_lies_below_what_finer_knots_reach_and_rises_with_them(name, e
         assert one.total_gap == (one.expected_variance - one.lower_bound) / one.expected_variance
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", FAMILIES)
 def test_every_family_is_judged_by_the_same_bound(method):
     """Their own variance, the optimum's bound: none is below it, and none is nearer than the optimum."""
@@ -91,6 +93,7 @@ def test_it_judges_only_what_belongs_together():
 
 
 class TestDesignToGap:
+    @pytest.mark.sampled(4)
     @pytest.mark.parametrize(("epsilon", "gap"), [(0.5, 1e-3), (1.0, 1e-3), (4.0, 1e-2)])
     @pytest.mark.parametrize("name", PRIORS)
     def test_it_reaches_the_gap_in_few_designs_with_few_knots_too_many(self, name, epsilon, gap):

@@ -35,6 +35,7 @@ def priors(draw: st.DrawFn) -> Prior:
 
 
 class TestEveryMethod:
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("method", METHODS)
     @settings(max_examples=8, deadline=None, derandomize=True)
     @given(prior=priors(), epsilon=st.floats(0.05, 8.0), floor=st.sampled_from([0.0, DEFAULT_FLOOR, 0.3]))
@@ -83,6 +84,7 @@ class TestEveryMethod:
         assert highest <= made.worst_case_variance * (1 + 1e-12)
         assert made.worst_case_variance == pytest.approx(highest, rel=1e-3)
 
+    @pytest.mark.sampled(5)
     @pytest.mark.parametrize("method", METHODS)
     @pytest.mark.parametrize(("scale", "shift"), [(1000.0, 12345.0), (3e-5, -7.0)])
     def test_another_unit_or_range_only_rescales_the_variances(self, method, scale, shift):
@@ -91,6 +93,7 @@ class TestEveryMethod:
         for name in ("expected_variance", "program_variance", "lower_bound", "worst_case_variance"):
             assert getattr(moved, name) == pytest.approx(scale**2 * getattr(plain, name), rel=1e-9)
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("method", METHODS)
     def test_a_unit_of_a_power_of_two_changes_not_one_bit(self, method):
         plain, moved = design(sloping(), 1.3, method=method), design(sloping(1024 * SEVEN), 1.3, method=method)
@@ -105,6 +108,7 @@ class TestEveryMethod:
         assert not verify(made.mechanism).failures
         assert made.relative_gap >= 0
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("method", METHODS)
     def test_its_saved_table_verifies_to_the_same_numbers(self, method, tmp_path):
         made = design(sloping(), 1.0, method=method)

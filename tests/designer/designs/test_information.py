@@ -47,6 +47,7 @@ def checked(made: InformationDesign, prior: Prior) -> InformationDesign:
     return made
 
 
+@pytest.mark.sampled(3)
 @settings(max_examples=20)
 @given(n=st.integers(2, 13), epsilon=st.floats(0.1, 6.0), seed=st.integers(0, 2**32 - 1))
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -79,6 +80,7 @@ def test_any_patterns_are_at_least_as_good_as_intervals(criterion, epsilon):
     assert every.bound == pytest.approx(some.bound, rel=2e-3)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
 def test_thirty_three_knots_are_certified_to_the_tolerance(criterion, epsilon):
@@ -99,6 +101,7 @@ def test_any_patterns_of_many_knots_are_certified_by_the_relaxation():
     assert made.objective < 0.7 * made.interval_bound
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_more_budget_never_hurts(criterion):
     prior = prior_of(1, ELEVEN)

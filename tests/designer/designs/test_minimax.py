@@ -77,6 +77,7 @@ def test_between_knots_a_level_design_gains_a_quarter_of_the_squared_distance():
         assert made.between_knots == made.worst_case_variance / made.worst_knot_variance - 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
 def test_as_many_knots_as_advised_keep_rounding_below_the_share(epsilon):
     for excess in (1e-2, 1e-3):

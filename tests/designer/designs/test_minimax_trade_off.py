@@ -45,6 +45,7 @@ def test_the_expected_variance_is_the_mean_over_the_data_rounding_included():
     assert verify(made.mechanism).expected_variance == pytest.approx(made.expected_variance, rel=1e-12)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["duchi", "hybrid", "optimal"])
 @pytest.mark.parametrize("weight", [0.01, 0.5, 1.0])
 def test_no_other_mechanism_has_a_lower_objective(name, weight):

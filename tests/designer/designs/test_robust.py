@@ -45,6 +45,7 @@ def around(prior: Prior) -> list[Ambiguity]:
     return [RelativeAmbiguity(0.4), TotalVariationAmbiguity(0.1), WassersteinAmbiguity(0.05 * np.ptp(prior.knots))]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
 @pytest.mark.parametrize("prior", [PEAK, RARE])
 def test_what_it_says_is_so_and_the_gap_is_closed(prior, epsilon):
@@ -186,6 +187,7 @@ def test_known_rounding_is_part_of_guarantee_and_bound():
         assert difference == pytest.approx(between.rounding_variance, rel=1e-6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", [RelativeAmbiguity, TotalVariationAmbiguity, WassersteinAmbiguity])
 def test_more_room_costs_more_and_never_expects_less(kind):
     made = [checked(design_robust(PEAK, 2.0, kind(r)), PEAK, kind(r)) for r in (0.01, 0.1, 0.3, 0.6)]
@@ -193,6 +195,7 @@ def test_more_room_costs_more_and_never_expects_less(kind):
     assert np.all(np.diff([one.expected_variance for one in made]) > -1e-5)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("scale", "shift"), [(1000.0, 12345.0), (3e-5, -7.0)])
 def test_another_unit_or_range_only_rescales(scale, shift):
     moved = Prior.on_knots(shift + scale * ELEVEN, PEAK.weights, source="public")

@@ -59,6 +59,7 @@ def test_every_design_is_private_unbiased_and_between_ptt_and_the_bound(name, n,
     assert made.shape.low.size <= pieces
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
 @pytest.mark.parametrize("name", ["uniform", "gaussian", "exponential"])
 def test_the_reference_values_lie_on_the_sides_they_should(name, epsilon):

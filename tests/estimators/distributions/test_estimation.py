@@ -150,6 +150,7 @@ def repeated():
     return estimates
 
 
+@pytest.mark.slow
 class TestCoverage:
     """95% intervals, and all of what was seen within 4 standard errors of what was said."""
 

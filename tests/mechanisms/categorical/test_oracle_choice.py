@@ -19,6 +19,7 @@ def summed(size: int, epsilon: float) -> tuple[float, float]:
     return float(grr), float(np.sum(hashing.frequency_variance(frequencies)))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 3.0])
 @pytest.mark.parametrize("size", [2, 3, 5, 8, 12, 20, 40, 100])
 def test_it_is_the_oracle_of_less_total_variance(size, epsilon):

@@ -44,6 +44,7 @@ def closed_form(name, table, x, epsilon):
     return CLOSED_FORMS[name](x, epsilon)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=60, deadline=None)
 @given(knots=knot_lists, epsilon=budgets)

@@ -48,6 +48,7 @@ def admitted(unit: bytes) -> bytes:
     return filled(unit, low)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", UNITS)
 def test_the_worst_text_of_each_kind_that_is_parsed_takes_little_memory(tmp_path, name):
     """And is then refused, as it is no table."""
@@ -59,6 +60,7 @@ def test_the_worst_text_of_each_kind_that_is_parsed_takes_little_memory(tmp_path
     assert peak < MOST_MEMORY
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["empty lists", "empty objects", "short numbers", "texts", "wide texts"])
 @pytest.mark.parametrize("size", [60_000_000, MAX_JSON_BYTES])
 def test_a_longer_text_is_refused_before_it_is_parsed(tmp_path, name, size):

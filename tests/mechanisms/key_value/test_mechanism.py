@@ -48,6 +48,7 @@ def report_codes(mechanism, unary, reports):
 
 
 class TestBudget:
+    @pytest.mark.sampled(5)
     @pytest.mark.parametrize("name", VALUES)
     @pytest.mark.parametrize("unary", [True, False])
     @pytest.mark.parametrize(("n_keys", "padding"), [(2, 0), (2, 1), (4, 2), (3, 3)])
@@ -168,6 +169,7 @@ class TestBudget:
 
 
 class TestDraws:
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("unary", [True, False])
     @pytest.mark.parametrize("pairs", [[], [(1, 0)], [(0, 2), (2, 1)], [(0, 0), (1, 2), (2, 2)]])
     def test_reports_are_as_frequent_as_the_law_says(self, unary, pairs):

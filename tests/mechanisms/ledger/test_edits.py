@@ -118,6 +118,7 @@ EDITS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("statements", EDITS.values(), ids=EDITS)
 def test_every_edit_is_seen_and_the_file_left_alone(ledger, statements):
     """By whom it concerns at the next call, by `check` in any case; through old and new handles."""

@@ -50,6 +50,7 @@ def brute_force(table: TabulatedMechanism, edges: np.ndarray) -> np.ndarray:
     return grouped
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FLAT)
 @settings(max_examples=25)
 @given(

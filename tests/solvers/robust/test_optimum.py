@@ -49,6 +49,7 @@ def checked(program: RobustProgram, *, tolerance: float = 1e-6) -> RobustOptimum
     return best
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0])
 def test_cvxpy_on_the_same_outputs_finds_no_better_and_on_a_grid_neither(kind, epsilon):
@@ -94,6 +95,7 @@ def test_brute_force_over_all_vertices_of_a_tiny_set_agrees(epsilon):
     assert known.objective == pytest.approx(best.objective, rel=3e-6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=12, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1))
@@ -150,6 +152,7 @@ def test_weights_that_cannot_change_are_kept():
     assert best.status is Status.OPTIMAL
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("epsilon", "gap"), [(1e-5, 1e-3), (1e-3, 1e-4), (10.0, 1e-4), (16.0, 0.05)])
 def test_extreme_budgets_give_a_feasible_mechanism_and_an_honest_status(epsilon, gap):
     """`checked` recomputes the claims; whatever the status, the gap is small."""

@@ -76,6 +76,7 @@ def gap(program: UnbiasedProgram, best: UnbiasedOptimum, rounding: np.ndarray, m
         return float(1 - continuum_bound(program, best.lam, best.nu, rounding).lower_bound / variance)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("finer", [2, 4])
 @pytest.mark.parametrize("ratio", [1.5, np.e, 60.0])
 @pytest.mark.parametrize("seed", range(4))
@@ -96,6 +97,7 @@ def test_it_lies_below_the_optimum_on_finer_knots(seed, ratio, finer):
     assert found.knot_bound <= best.objective + rounding.sum()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0, 4.0])
 @pytest.mark.parametrize("name", ["uniform", "gaussian", "exponential"])
 def test_no_continuous_closed_form_beats_it(name, epsilon):
@@ -155,6 +157,7 @@ def dual_value(measure: Measure, lam: np.ndarray, nu: np.ndarray, margin: float)
     return float(mass @ (at + by * values - values**2) + atom_lam.sum() + min(0.0, G.min()))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(seed=SEEDS, margin=st.sampled_from([0.0, 0.02, 0.3, 1e6]))
 def test_a_dense_scan_of_the_dual_function_confirms_it(random_program, seed, margin):
@@ -188,6 +191,7 @@ def test_values_on_the_knots_leave_nothing_to_interpolate():
     assert found.lower_bound <= best.objective
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("name", ["uniform", "gaussian", "exponential"])
 def test_its_gap_falls_with_the_square_of_the_knots_distance(name, epsilon):

@@ -27,6 +27,7 @@ def output_grid(epsilon: float, m: int) -> np.ndarray:
     return np.linspace(-reach, reach, m)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
 @pytest.mark.parametrize("name", list(PRIORS))
 def test_a_finer_output_grid_approaches_the_reference_optimum_from_above(name, epsilon):

@@ -1,4 +1,4 @@
-"""How tests run: properties on the same examples each time, one thread each, some cases of many unless all are asked for.
+"""How tests run: properties on the same examples each time, one thread each, of many cases some unless all are asked.
 
 HYPOTHESIS_PROFILE=search draws new examples of properties, and more.
 """

@@ -1,10 +1,12 @@
 """The command line, called in this process, in a folder of its own with a few data files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 from optldp.designer.command_line import app
 from typer.testing import CliRunner, Result
 
@@ -15,14 +17,27 @@ INCOME = ("people.csv", "--column", "income")
 Optldp = Callable[..., Result]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def commands_built_once() -> Iterator[None]:
+    """A program builds its commands from their signatures when it starts; here it starts thousands of times."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.testing._get_command", cache(typer.main.get_command))
+        yield
+
+
 @pytest.fixture
 def here(tmp_path, monkeypatch) -> Path:
     """An empty working folder but for people.csv (columns name, income) and prior.csv."""
     monkeypatch.chdir(tmp_path)
+    fill()
+    return tmp_path
+
+
+def fill() -> None:
+    """Write the files that every test of a command may use into the working folder."""
     rows = "".join(f"p{i},{float(value)!r}\n" for i, value in enumerate(PEOPLE))
     Path("people.csv").write_text("name,income\n" + rows)
     Path("prior.csv").write_text("value,weight\n-1,1\n-0.5,2\n0,3\n0.5,2\n1,1\n")
-    return tmp_path
 
 
 @pytest.fixture
@@ -52,11 +67,22 @@ def refusal(here, optldp) -> Callable[..., str]:
     return run
 
 
+@pytest.fixture(scope="session")
+def designed_table(tmp_path_factory) -> bytes:
+    """What `optldp design` writes for five knots on [0, 100] at epsilon 1, with a sensitive prior."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("designed"))
+        fill()
+        words = ["design", *INCOME, "--range", "0", "100", "--knots", "5", "--epsilon", "1", "--out", "mech.json"]
+        made = CliRunner().invoke(app, words, catch_exceptions=False)
+        assert made.exit_code == 0, made.output
+        return Path("mech.json").read_bytes()
+
+
 @pytest.fixture
-def table(optldp) -> Path:
+def table(here, designed_table) -> Path:
     """mech.json: five knots on [0, 100] at epsilon 1, with a sensitive prior."""
-    made = optldp("design", *INCOME, "--range", 0, 100, "--knots", 5, "--epsilon", 1, "--out", "mech.json")
-    assert made.exit_code == 0, made.output
+    Path("mech.json").write_bytes(designed_table)
     return Path("mech.json")
 
 

@@ -1,6 +1,7 @@
 """`optldp estimate`: every method, what it prints, what it writes, and what it refuses."""
 
 import json
+import shutil
 import sys
 from dataclasses import replace
 from functools import cache
@@ -47,12 +48,20 @@ def write_reports(path: str, users: np.ndarray, reports: np.ndarray) -> None:
         relation.write_csv(path) if path.endswith(".csv") else relation.write_parquet(path)
 
 
-@pytest.fixture(autouse=True)
-def files(here):
-    """Tables and reports of three services, users numbered."""
+@pytest.fixture(scope="module")
+def written(tmp_path_factory) -> Path:
+    """A folder with the tables and reports of three services, users numbered."""
+    folder = tmp_path_factory.mktemp("services")
     for name, (users, reports) in REPORTS.items():
-        save_table(TABLES[name], f"{name}.json")
-        write_reports(f"{name}.{'parquet' if name == 'pm' else 'csv'}", users, reports)
+        save_table(TABLES[name], folder / f"{name}.json")
+        write_reports(str(folder / f"{name}.{'parquet' if name == 'pm' else 'csv'}"), users, reports)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def files(here, written):
+    """The three services' files in the working folder."""
+    shutil.copytree(written, here, dirs_exist_ok=True)
     return here
 
 
@@ -225,6 +234,7 @@ class TestFiles:
         assert read_column(f"dist.{suffix}", "cell_low").tolist() == found["edges"][:-1]
         assert read_column(f"dist.{suffix}", "cell_high").tolist() == found["edges"][1:]
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG\r\n\x1a\n"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
     def test_the_picture_is_drawn(self, optldp, suffix, start):
         """Also where only the mean is printed."""

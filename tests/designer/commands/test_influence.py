@@ -57,6 +57,7 @@ class TestTables:
         names = list(facts_of(text))
         assert names.index("one_report") == names.index("std_error") + 1
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("method", ["em", "ems", "penalised"])
     def test_fits_have_it_to_first_order(self, optldp, table, method):
         from optldp.estimators import ReportCounts, estimate_distribution

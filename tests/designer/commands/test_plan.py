@@ -30,6 +30,7 @@ def test_the_budget_of_an_error_and_the_error_of_a_budget(optldp, prior, of):
     assert (error["least_epsilon"], error["table"]) == (None, None)
 
 
+@pytest.mark.slow
 def test_the_same_of_a_distribution(optldp, prior):
     options = ("--of", "distribution", "--seed", 3, "--json")
     budget = json.loads(optldp(*PLAN, "--error", 6, *options).stdout)

@@ -86,6 +86,7 @@ def as_lists(reports: Any) -> Any:
 CASES = [(kind, line) for kind, (_, _, _, bad) in KINDS.items() for line in bad]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("kind", "line"), CASES)
 def test_a_bad_row_is_named_or_left_out_and_costs_itself(tmp_path, kind, line):
     """By its number in the file and the reason, and the option is offered where it is not given."""

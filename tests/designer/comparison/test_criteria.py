@@ -60,6 +60,7 @@ def test_every_method_is_judged_by_its_own_table():
     assert rows["information", "square-wave"].ratio_to_best == pytest.approx(trace / best, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_nothing_is_beyond_a_bound():
     for criterion in (ROBUST, INFORMED, InformationCriterion("mutual-information")):
         found = bounds(PRIOR, [0.5, 2.0], methods=METHODS, criteria=[criterion])
@@ -154,6 +155,7 @@ def test_the_page_shows_every_criterion_with_its_proof():
 ASKED = ("bounds", *INCOME, "--range", 0, 100, "--knots", 5, "--epsilon", "1,2", "--method", "duchi")
 
 
+@pytest.mark.slow
 def test_the_command_judges_by_what_is_asked_and_repeats_it_in_the_report(optldp):
     more = ("--objective", "robust", "--ambiguity", "tv", "--radius", 0.1, "--objective", "information")
     done = optldp(*ASKED, *more, "--out", "report.html", "--json")

@@ -57,6 +57,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 7)])
 def test_a_sweep_killed_half_way_goes_on(table, tmp_path, solved, sent, code):
     file = tmp_path / "sweep.jsonl"

@@ -73,6 +73,7 @@ def test_the_reference_values_lie_on_the_sides_they_should(name, epsilon):
     assert best.expected_variance * (1 - 2e-6) <= made.expected_variance < made.ptt_objective
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "epsilon", "pieces", "share"),
     [("uniform", 0.5, 2, 0.99), ("uniform", 1.0, 3, 0.99), ("gaussian", 0.5, 2, 0.97), ("exponential", 1.0, 2, 0.96)],
@@ -82,6 +83,7 @@ def test_few_pieces_close_most_of_the_gap(name, epsilon, pieces, share):
     assert design_shaped(prior, epsilon, pieces=pieces, floor=0.0).gap_closed > share
 
 
+@pytest.mark.slow
 def test_the_gap_closes_as_pieces_are_added():
     chain = shaped_chain(prior_of("gaussian"), 1.0, 6, False)
     closed = [closed_share(one.objective, chain.floors[0].objective, chain.lower_bound) for one in chain.floors]
@@ -143,6 +145,7 @@ def test_a_symmetric_prior_gets_a_symmetric_floor():
     np.testing.assert_allclose(shape.mass, shape.mass[::-1], rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_other_units_give_the_same_mechanism():
     here = design_shaped(prior_of("exponential"), 1.0, pieces=2)
     there = design_shaped(prior_of("exponential", np.linspace(0, 100, 9)), 1.0, pieces=2)

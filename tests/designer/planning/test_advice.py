@@ -107,6 +107,7 @@ def test_the_closed_form_is_what_users_one_by_one_show():
     assert shown == pytest.approx(expected, rel=4 * math.sqrt(2 / 2000))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("estimator", DISTRIBUTIONS)
 def test_counts_drawn_at_once_are_as_users_drawn_one_by_one(estimator):
     """The bootstrap against values, reports and estimates of single users, within standard errors of both."""

@@ -16,6 +16,7 @@ def rng(seed=3):
     return np.random.default_rng(seed)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("distance", ["wasserstein", "jensen-shannon"])
 def test_the_error_predicted_is_the_one_that_users_make(distance):
     """Against reports drawn value by value through the table, within four joint standard errors."""

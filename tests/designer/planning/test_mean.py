@@ -87,6 +87,7 @@ class TestError:
 class TestEpsilon:
     """What an error costs."""
 
+    @pytest.mark.sampled(5)
     @pytest.mark.parametrize("method", METHODS)
     @pytest.mark.parametrize("target", [0.25, 0.5, 5.0])
     def test_the_budget_meets_the_target_and_a_slightly_smaller_one_does_not(self, method, target):
@@ -96,6 +97,7 @@ class TestEpsilon:
         smaller = plan_error(PRIOR, 10_000, plan.epsilon * (1 - 1.01 * PRECISION), method=method)
         assert smaller.predicted_error > target
 
+    @pytest.mark.sampled(2)
     @pytest.mark.parametrize("of", ["users", "population"])
     def test_it_is_where_brute_force_finds_it(self, of):
         grid = np.geomspace(0.5, 2.0, 30)
@@ -118,6 +120,7 @@ class TestEpsilon:
         assert plan.least_epsilon is not None
         assert exact * (1 - 1.01 * PRECISION) <= plan.least_epsilon <= exact * (1 + 1e-9)
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("method", METHODS)
     def test_with_the_budget_ruled_out_no_method_meets_the_target(self, method):
         least = plan_epsilon(PRIOR, 10_000, 0.3, method=method, floor=0.1).least_epsilon
@@ -138,6 +141,7 @@ class TestEpsilon:
         assert plan.least_epsilon is not None
         assert plan.least_epsilon > 1 - 2.1 * PRECISION
 
+    @pytest.mark.slow
     @given(st.floats(0.02, 20.0), st.integers(1, 10**6))
     @settings(max_examples=8)
     def test_only_the_variance_per_report_counts(self, variance, users):
@@ -173,6 +177,7 @@ class TestRefusals:
         assert best == pytest.approx(plan_error(PRIOR, 10, MAX_EPSILON).least_error, rel=2e-5)
         assert plan_epsilon(PRIOR, 10, 1.001 * best, floor=0.0).epsilon <= MAX_EPSILON
 
+    @pytest.mark.slow
     def test_a_target_beyond_the_method_names_the_method_and_its_best(self):
         said = refusal(PRIOR, 10, 0.05, method="laplace")
         assert "the best of laplace with 10 users" in said

@@ -28,6 +28,7 @@ def corners(mesh: QuadMesh) -> np.ndarray:
     return np.asarray(mesh.get_coordinates())
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_every_method_can_be_drawn(method, suffix, tmp_path):

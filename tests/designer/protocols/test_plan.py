@@ -45,6 +45,7 @@ def test_ones_own_first_table_is_used_as_it_is():
     assert TwoPhasePlan(DOMAIN, 1.0, knots=9, phase_one=table).first is table
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_the_prior_is_the_estimate_from_the_first_reports(estimator):
     plan = TwoPhasePlan(DOMAIN, 2.0, knots=17, estimator=estimator, units="points")

@@ -79,6 +79,7 @@ def texts(monkeypatch) -> Callable[[BoundsResult], str]:
 
 
 class TestOnlyAPage:
+    @pytest.mark.slow
     def test_it_is_the_same_in_every_run(self):
         assert bounds_html(small_result(), column="income", command="optldp bounds people.csv") == small_page()
 

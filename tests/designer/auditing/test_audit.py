@@ -54,14 +54,15 @@ def test_a_sampler_without_noise_is_caught_with_few_samples():
     assert found.lower_bound > 3
 
 
-def test_no_more_audits_fail_by_chance_than_the_confidence_allows():
-    """A hundred audits of a sampler exactly at its epsilon, at confidence 0.8: at most a fifth of them may fail."""
+@pytest.mark.parametrize("audits", [10, pytest.param(100, marks=pytest.mark.slow)])
+def test_no_more_audits_fail_by_chance_than_the_confidence_allows(audits):
+    """Audits of a sampler exactly at its epsilon, at confidence 0.8: at most a fifth of them may fail."""
     table = exact(duchi([0.0, 1.0], 0.5))
     failed = 0
-    for seed in range(100):
+    for seed in range(audits):
         rng = np.random.default_rng(seed)
         failed += not audit(table, seeded(table, seed), samples=2000, confidence=0.8, rng=rng).ok
-    assert failed < stats.binom(100, 0.2).ppf(0.999)
+    assert failed < stats.binom(audits, 0.2).ppf(0.999)
 
 
 def test_the_bound_is_clopper_and_pearsons():

@@ -37,7 +37,7 @@ def check(folder: Path) -> None:
         texts = [member.read() if member else b"", wheel.read(f"{name}.dist-info/METADATA")]
         for text in texts:
             Metadata.from_email(text, validate=True)  # raises, naming the field
-        layers = {path.split("/")[1] for path in wheel.namelist() if path.startswith("optldp/")}
+        layers = {path.split("/")[1] for path in wheel.namelist() if path.startswith("optldp/") and path.count("/") > 1}
     if texts[0] != texts[1] or layers != {"designer", "estimators", "mechanisms", "solvers"}:
         sys.exit(f"source archive and wheel must have the same metadata and all four layers, got {sorted(layers)}")
     bill = json.loads((folder / "sbom.cdx.json").read_text())

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import metadata
 from typing import Any
 
@@ -12,8 +13,9 @@ Scalar = str | float | int | bool | None
 Parameter = Scalar | list[Scalar]
 
 
+@cache
 def installed_version() -> str:
-    """Return the version of the installed optldp, or "unknown" where it was not installed.
+    """Return the version of the installed optldp, looked up once, or "unknown" where it was not installed.
 
     Example
     -------

@@ -54,6 +54,12 @@ def client(table: Path, form: str = "repr(y)", code: str = CLIENT) -> str:
     return f"{sys.executable} -I -S client.py {table}"
 
 
+@pytest.fixture
+def without_learning(monkeypatch) -> None:
+    """No classifier is trained, which takes most of an audit's time, where it is not what finds out."""
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+
+
 def test_the_real_sampler_passes(optldp, table):
     done = optldp("audit", table, "--samples", "2e5", "--confidence", 0.999999, "--json")
     assert done.exit_code == 0
@@ -100,6 +106,7 @@ def test_a_bundle_is_audited(optldp, here):
     assert "\x1b" not in done.stdout
 
 
+@pytest.mark.usefixtures("without_learning")
 def test_a_sampler_behind_a_pipe_is_audited(optldp, table):
     command = client(table)
     done = optldp("audit", table, "--sampler", command, "--samples", 5000, "--confidence", 0.999999, "--json")
@@ -117,6 +124,7 @@ def test_a_bundle_behind_a_pipe_is_audited(optldp, here):
     assert json.loads(done.stdout)["foreign"] == 0
 
 
+@pytest.mark.usefixtures("without_learning")
 def test_a_client_that_prints_fewer_digits_for_some_values_is_caught(optldp, table):
     """The reports are good ones, only their text tells."""
     command = client(table, "f'{y:.17e}' if x > 50 else repr(y)")
@@ -125,6 +133,7 @@ def test_a_client_that_prints_fewer_digits_for_some_values_is_caught(optldp, tab
     assert json.loads(done.stdout)["lower_bound"] > 5
 
 
+@pytest.mark.usefixtures("without_learning")
 def test_a_client_that_says_what_it_clipped_is_caught(optldp, table):
     command = client(table, "'banana' if x > high else repr(y)")
     options = ["--samples", 5000, "--confidence", 0.999999]

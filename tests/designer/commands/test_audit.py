@@ -116,6 +116,7 @@ def test_a_sampler_behind_a_pipe_is_audited(optldp, table):
     assert found["lower_bound"] > 0.5
 
 
+@pytest.mark.slow
 def test_a_bundle_behind_a_pipe_is_audited(optldp, here):
     save_bundle(basic_rappor(["cook", 'the "chef"', "nurse"], 1.0), "jobs.json")
     command = client(Path("jobs.json"), code=ENCODER)

@@ -370,6 +370,7 @@ class TestBadInput:
         chosen = () if method is None else ("--method", method)
         assert "must be at least 2 for a standard error, got 1" in refusal("estimate", "sw.json", "one.csv", *chosen)
 
+    @pytest.mark.sampled(2)
     @pytest.mark.parametrize("method", ["population", "penalised"])
     def test_cell_grids_that_disagree_are_refused_unless_cells_are_given(self, optldp, refusal, method):
         """The knot that is missing is named."""

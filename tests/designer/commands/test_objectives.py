@@ -87,6 +87,7 @@ class TestMinimax:
 
 
 class TestRobust:
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize(("kind", "radius"), [("relative", 0.3), ("tv", 0.1), ("wasserstein", 4.0)])
     def test_it_guarantees_what_the_library_says(self, optldp, kind, radius):
         chosen = ("--objective", "robust", "--ambiguity", kind, "--radius", radius, "--knots", 9)

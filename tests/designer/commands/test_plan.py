@@ -19,6 +19,7 @@ def prior():
     return Prior.from_data(PEOPLE, knots=9, domain=(0, 100))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("of", ["users", "population"])
 def test_the_budget_of_an_error_and_the_error_of_a_budget(optldp, prior, of):
     budget = json.loads(optldp(*PLAN, "--error", 1.5, "--of", of, "--json").stdout)

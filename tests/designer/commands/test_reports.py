@@ -82,6 +82,7 @@ class TestSkipping:
 
 @pytest.mark.usefixtures("made")
 class TestSimulations:
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize(
         ("kind", "options", "columns"),
         [
@@ -177,6 +178,7 @@ def folder(tmp_path_factory) -> Path:
     return place
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", list(MADE))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=25)
 @given(

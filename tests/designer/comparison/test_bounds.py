@@ -212,6 +212,7 @@ class TestInterruptions:
         assert solved == [0.5, 1.0, 1.0]
         assert len(file.read_bytes().splitlines()) == 3
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize(
         ("change", "says"),
         [

@@ -123,6 +123,7 @@ def test_criteria_that_look_alike_are_not_taken_for_each_other(tmp_path, one, ot
         BoundsFile(file, PRIOR, floor=0.0, tolerance=1e-6, criteria=[other])
 
 
+@pytest.mark.slow
 def test_the_figure_shades_below_what_is_least_and_above_what_is_most():
     for criterion, edge in ((ROBUST, 0), (InformationCriterion("mutual-information"), 1)):
         found = bounds(PRIOR, [0.5, 1.0, 2.0], methods=METHODS, criteria=[criterion])
@@ -140,6 +141,7 @@ def test_the_figure_shades_below_what_is_least_and_above_what_is_most():
         criterion_figure([], quantity="nothing")
 
 
+@pytest.mark.slow
 def test_the_page_shows_every_criterion_with_its_proof():
     page = bounds_html(result())
     assert 'id="robust"' in page

@@ -145,6 +145,7 @@ class TestWorkers:
     def test_processes_do(self, table):
         assert sweep(PRIORS, EPSILONS, n_jobs=2) == table
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("backend", ["threading", "sequential", "lists-only"])
     def test_whatever_backend_the_caller_names_does(self, table, backend):
         with joblib.parallel_config(backend=backend, n_jobs=2):

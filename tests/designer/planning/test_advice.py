@@ -45,6 +45,7 @@ def test_there_is_a_row_for_every_pair_and_the_least_error_comes_first():
     assert (advice.n, advice.epsilon, advice.repetitions, advice.left_out) == (500, 1.0, 2, ())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("mechanism", METHODS)
 def test_the_average_errs_by_its_variance_over_n(mechanism):
     """With values on the knots: that of the report, expected, and that of the values.

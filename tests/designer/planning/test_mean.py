@@ -47,6 +47,7 @@ class TestError:
         extra = population.predicted_error**2 - users.predicted_error**2
         assert extra == pytest.approx(values.var() / 100, rel=1e-9)
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("method", METHODS)
     def test_it_is_that_of_the_design_and_no_less_than_what_is_certified(self, method):
         plan = plan_error(PRIOR, 1000, 1.0, method=method)

@@ -46,10 +46,10 @@ def frames(matrix: np.ndarray, rng: np.random.Generator) -> list[pd.DataFrame]:
 
 
 def stored(frame: pd.DataFrame, path: Path) -> Path:
-    connection = duckdb.connect()
-    connection.register("frame", frame)
     options = "" if path.suffix == ".parquet" else " (HEADER)"
-    connection.execute(f"COPY (SELECT * FROM frame) TO '{path}'{options}")
+    with duckdb.connect() as connection:
+        connection.register("frame", frame)
+        connection.execute(f"COPY (SELECT * FROM frame) TO '{path}'{options}")
     return path
 
 

@@ -132,6 +132,7 @@ def test_what_is_exact_stays_as_it_is():
     assert make_exact(once).mechanism is once
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", FAMILIES)
 @pytest.mark.parametrize("knots", [np.linspace(0, 1, 2), np.linspace(-1, 1, 11), np.linspace(1e6, 1e6 + 1, 5)], ids=len)
 def test_every_family_can_be_exact_at_the_smallest_budgets(name, knots):

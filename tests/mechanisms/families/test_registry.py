@@ -110,6 +110,7 @@ def test_the_half_width_of_the_square_wave_is_smooth_where_its_series_ends():
     assert square_wave_half_width(1e-6) == pytest.approx(0.5, abs=1e-6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=20, deadline=None)
 @given(scale=st.floats(1e-3, 1e3), shift=st.floats(-10, 10), epsilon=st.floats(0.05, 8))
@@ -136,6 +137,7 @@ def test_more_budget_never_hurts(name):
     assert np.all(np.diff(worst) < 0)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("epsilon", [1e-6, 16.0])
 @pytest.mark.parametrize("knots", [[0.0, 1.0], [1e6, 1e6 + 0.25, 1e6 + 1], np.linspace(-1, 1, 401)])

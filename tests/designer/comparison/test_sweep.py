@@ -110,6 +110,7 @@ class TestRows:
 class TestFailures:
     """A case that cannot be solved is a row."""
 
+    @pytest.mark.slow
     def test_a_method_that_cannot_be_built_says_why_and_stops_no_other(self):
         table = sweep({"far": FAR_AWAY}, [1e-6, 1.0], ["optimal", "duchi", "square-wave"], n_jobs=2)
         assert [row.key for row in table.failures] == [("far", 1e-6, "square-wave")]

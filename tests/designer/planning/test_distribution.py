@@ -46,6 +46,7 @@ def test_more_users_and_larger_budgets_err_less():
     assert large < 0.7 * small
 
 
+@pytest.mark.slow
 def test_the_least_budget_meets_the_target_and_a_smaller_one_does_not():
     seen = {}
     plan = plan_distribution_epsilon(

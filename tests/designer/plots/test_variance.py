@@ -47,6 +47,7 @@ def expect(rows, method, value) -> np.ndarray:
     return np.array([(row.epsilon, value(row)) for row in rows if row.method == method])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", METHODS)
 def test_each_method_is_the_line_of_its_rows(rows, method):
     shown = {

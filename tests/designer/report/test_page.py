@@ -157,6 +157,7 @@ class TestWhatItSays:
         assert page.count("<strong>Not drawn:</strong> trade-off at weight 1: none either.") == 2
         assert page.count("What this means") == 3
 
+    @pytest.mark.slow
     def test_failed_cases_are_named_in_the_figures(self):
         """What is drawn is the rest."""
         page = plain(bounds_html(failing_result()))

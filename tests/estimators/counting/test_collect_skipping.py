@@ -37,6 +37,7 @@ def written(folder, lines, name="web.csv"):
     return path
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("line", list(BAD))
 def test_a_row_without_a_report_is_left_out_and_named(tmp_path, line):
     """Its neighbours are counted; without the option it is one line that offers it."""

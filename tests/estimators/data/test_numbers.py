@@ -47,6 +47,7 @@ class TestRoundTrip:
         write_column(path, name, [1.0, 2.0])
         assert read_column(path, name).tolist() == [1.0, 2.0]
 
+    @pytest.mark.sampled(4)
     @pytest.mark.parametrize("extension", ["csv", "parquet"])
     @pytest.mark.parametrize(
         "stem",

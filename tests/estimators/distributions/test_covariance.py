@@ -50,6 +50,7 @@ def test_the_exact_maximum_scatters_as_said():
     )
 
 
+@pytest.mark.slow
 def test_a_penalised_maximum_scatters_as_said():
     """With a penalty that takes a good part of the scatter away."""
     penalty = 3e-4 * roughness_form(GRID, TRUTH)
@@ -73,6 +74,7 @@ def test_ems_scatters_as_said():
     assert_close(scatter_ratios(fit, ems_covariance, CLEAR, 100_000, spiky))
 
 
+@pytest.mark.slow
 def test_em_that_is_stopped_early_scatters_less():
     """With little information forty steps have not followed most directions."""
     table = GRID.rows(square_wave(np.linspace(0.0, 1.0, 33), 1.0))

@@ -31,6 +31,7 @@ COUNTS = ReportCounts.from_outputs(services(), outputs_of(services(), 700, 1))
 GRID = InputGrid.common(COUNTS.mechanisms)
 
 
+@pytest.mark.slow
 def test_every_method_is_the_function_of_its_name():
     """The exact maximum, EMS, mixture reduction and the penalised likelihood of the same likelihood."""
     likelihood = likelihood_of(COUNTS, GRID)
@@ -70,6 +71,7 @@ def test_the_certificate_is_that_of_the_weights(method):
     assert found.fit.gap_bound <= COUNTS.n_users * max(found.fit.certificate, 0) + 1e-9
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", METHODS)
 def test_one_services_ule_is_em(method):
     """Users of one service enter with their report's probability, whatever the method's name."""
@@ -83,6 +85,7 @@ def test_one_services_ule_is_em(method):
     assert ule.method == em.method == "em"
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("method", METHODS)
 def test_units_do_not_matter(method):
     """Knots 3 x - 7 give the same weights, and a mean and quantiles that moved along."""

@@ -105,7 +105,7 @@ def test_every_family_every_kind_and_the_lattice_are_there():
     assert set(METHODS) - {"optimal"} <= set(tables())
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", CASES)
 def test_the_sampler_draws_the_very_law_that_was_proved(name):
     """Fractions equal for every input; idle words change nothing; ratios within what was proved, and e^epsilon."""

@@ -58,6 +58,7 @@ class TestReport:
         assert Path("report.html").read_text("utf-8") == page
         assert done.stdout.splitlines()[-1] == "report: report.html"
 
+    @pytest.mark.slow
     def test_the_command_it_shows_makes_it_again(self, run, plain):
         options = ("--floor", 0.01, "--tolerance", 1e-4, "--at", 2, "--public", "--drop-missing", "--units", "a b's")
         run(*INCOME, *QUICK, *options, "--out", "report.html")
@@ -91,6 +92,7 @@ class TestReport:
         assert run(*INCOME, *many, "--out", "report.html").stderr == ""
         assert "Few knots." not in Path("report.html").read_text()
 
+    @pytest.mark.slow
     def test_budgets_may_be_repeated(self, run, plain):
         once = json.loads(run(*INCOME, *QUICK, "--json").stdout)["rows"]
         others = [word for place, word in enumerate(QUICK) if place not in (3, 4)]
@@ -189,6 +191,7 @@ class TestRefusals:
         monkeypatch.setitem(sys.modules, "jinja2", None)
         assert "reports need jinja2: install optldp[report]" in run(*INCOME, *QUICK, "--out", "report.html").stderr
 
+    @pytest.mark.sampled(2)
     @pytest.mark.parametrize("error", [KeyboardInterrupt(), InputError("no such luck")], ids=["ctrl-c", "error"])
     def test_an_interrupted_report_leaves_no_file_but_its_results(self, run, here, monkeypatch, error):
         def stop(*arguments, **options):

@@ -186,6 +186,7 @@ class TestInterruptions:
         assert solved == EPSILONS[2:]
         assert again.rows == small_result().rows
 
+    @pytest.mark.slow
     def test_fewer_methods_are_taken_from_the_file_and_more_are_computed(self, tmp_path, solved):
         file = tmp_path / "bounds.jsonl"
         bounds(PRIOR, [1.0], methods=["laplace", "duchi"], results=file)

@@ -36,6 +36,7 @@ def result():
     return bounds(PRIOR, [0.5, 1.0, 2.0], methods=METHODS, criteria=[ROBUST, INFORMED])
 
 
+@pytest.mark.slow
 def test_the_best_is_the_design_for_the_criterion():
     for epsilon in (0.5, 2.0):
         (robust,) = (row for row in result().by(ROBUST) if row.method == "robust" and row.epsilon == epsilon)

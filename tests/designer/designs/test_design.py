@@ -34,6 +34,7 @@ def priors(draw: st.DrawFn) -> Prior:
     return Prior.on_knots(low + width * np.linspace(0, 1, n), weights, source="public")
 
 
+@pytest.mark.sampled(3)
 class TestEveryMethod:
     @pytest.mark.sampled(3)
     @pytest.mark.parametrize("method", METHODS)

@@ -92,6 +92,7 @@ def test_a_radius_of_zero_is_the_design_for_the_prior(kind):
     np.testing.assert_array_equal(made.worst_prior, PEAK.weights)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", AMBIGUITIES.values())
 def test_a_tiny_radius_hardly_differs_from_zero(kind):
     known = design(PEAK, 1.0, floor=0.0)
@@ -101,6 +102,7 @@ def test_a_tiny_radius_hardly_differs_from_zero(kind):
         assert made.guaranteed_variance == pytest.approx(known.expected_variance, rel=3e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("epsilon", [1.0, 3.0])
 def test_just_short_of_every_prior_is_the_minimax(epsilon):
     minimax = design_minimax(ELEVEN, epsilon)

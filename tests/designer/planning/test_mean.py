@@ -171,6 +171,7 @@ class TestEpsilon:
 class TestRefusals:
     """One line that says what can be had."""
 
+    @pytest.mark.slow
     def test_a_target_beyond_every_mechanism_says_the_best_there_is_and_that_can_be_had(self):
         said = refusal(PRIOR, 10, 1e-6)
         assert "any unbiased mechanism on these knots" in said

@@ -106,6 +106,7 @@ class TestCounts:
         """Any participation: users of all services, of some, of one."""
         assert as_counter(collected(answers)) == brute_force(answers)
 
+    @pytest.mark.slow
     @settings(max_examples=12)
     @given(answers_of(st.integers(0, 15)), answers_of(st.integers(16, 31)))
     def test_of_disjoint_users_they_add_up_to_those_of_all(self, some, others):
@@ -235,6 +236,7 @@ class TestOptions:
         assert seen
         assert os.listdir(tmp_path) == []
 
+    @pytest.mark.slow
     def test_a_little_memory_is_enough(self, tmp_path):
         """Two million users are counted within 80 MB of duckdb's memory; the rest is on disk."""
         rng, table = np.random.default_rng(10), TABLES["points"]

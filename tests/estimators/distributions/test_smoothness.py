@@ -104,6 +104,7 @@ class TestChoice:
         assert (_smoothest_of_the_best(wavering), _smoothest_of_the_best(steady)) == (1, 2)
         assert _smoothest_of_the_best(np.zeros((1, 3))) == 0
 
+    @pytest.mark.slow
     def test_the_scores_are_the_held_out_likelihoods(self):
         """Five times: fit each half for each multiplier, and judge it by the other half."""
         counts = counted(600, 4)
@@ -120,6 +121,7 @@ class TestChoice:
         # The fits start elsewhere, and stop a millionth below their best.
         assert [score for _, score in found.held_out] == pytest.approx(expected / (2 * REPEATS), abs=1e-4)
 
+    @pytest.mark.slow
     def test_it_is_the_same_every_time(self):
         """By default the halves are dealt by a fixed seed; another generator deals other halves."""
         counts = counted(2000, 2)

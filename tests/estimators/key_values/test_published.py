@@ -83,6 +83,7 @@ def test_expected_counts_give_the_truth_back(unary):
     np.testing.assert_allclose(found.means, sampled @ made.value.knots / sampled.sum(axis=1), rtol=1e-9)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("unary", [True, False])
 @pytest.mark.parametrize("family", [duchi, piecewise, grr])
 def test_frequencies_and_means_are_unbiased(unary, family):

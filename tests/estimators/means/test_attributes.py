@@ -40,6 +40,7 @@ def mixed(epsilon: float, sampled: int) -> AttributeSampling:
 
 
 class TestEstimate:
+    @pytest.mark.sampled(4)
     @pytest.mark.parametrize(("epsilon", "sampled"), [(1.0, 1), (3.0, 2), (5.0, 3), (5.0, 1)])
     def test_means_are_unbiased_and_intervals_cover_the_users_asked(self, epsilon, sampled):
         """800 collections of 600 users: bias within four standard errors, coverage of 95% within 93% to 97.5%."""
@@ -57,6 +58,7 @@ class TestEstimate:
         assert ((covered > 0.93) & (covered < 0.975)).all(), covered
         np.testing.assert_allclose(np.sqrt((errors**2).mean(axis=0)), means.std(axis=0), rtol=0.12)
 
+    @pytest.mark.slow
     def test_intervals_for_the_population_cover_its_mean(self):
         """New users every time; the means of each attribute are known."""
         made, rng, runs = mixed(5.0, 3), np.random.default_rng(3), 1500

@@ -134,6 +134,7 @@ def simulated(method: CombinedMethod) -> tuple[MeanEstimate, ...]:
 TRUTH = 2 * stats.beta(2, 5).mean() - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", UNBIASED)
 class TestBySimulation:
     """Bounds of four standard errors of 400 repetitions."""

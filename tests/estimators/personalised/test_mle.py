@@ -185,6 +185,7 @@ def test_the_relaxation_is_tight_where_pairs_show_the_level():
     assert 0.0 <= bound - found.fit.loglik < 0.05
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("family", [basic_rappor, ALL[-1]])
 def test_standard_errors_are_the_scatter_of_the_maxima(family):
     """In a Monte Carlo the covariance of shares and frequencies is what the information says, for both targets."""

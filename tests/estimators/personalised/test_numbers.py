@@ -122,6 +122,7 @@ def test_means_are_right_within_their_standard_errors(family, level_epsilon):
     assert found.std_error < 0.02
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("family", [piecewise, square_wave, laplace])
 def test_means_of_levels_in_the_clear_are_unbiased_and_weighted_by_their_variances(family):
     """In a Monte Carlo the mean is right within 4 standard errors, scatters as it says, and beats the plain average."""

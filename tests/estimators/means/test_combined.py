@@ -149,6 +149,7 @@ class TestBySimulation:
         assert abs(scores.var() - 1) < 4 * math.sqrt(2 / REPETITIONS)
 
 
+@pytest.mark.slow
 def test_weights_pay_and_the_joint_decoder_pays_most():
     """Mean squared errors of the same samples; the services' variances differ by a factor of seven."""
     ua, population, decoder = (np.mean([e.std_error**2 for e in simulated(method)]) for method in UNBIASED)

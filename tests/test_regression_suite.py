@@ -43,6 +43,7 @@ def test_sound_samplers_pass_and_most_kinds_are_drawn_from(suite):
     assert kinds == set(suite.KINDS)
 
 
+@pytest.mark.slow
 def test_random_numbers_a_twentieth_too_small_fail(suite, monkeypatch):
     """The upper ends of rows come up too rarely."""
     draw53 = exact_sampling.draw53

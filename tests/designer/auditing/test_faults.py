@@ -18,7 +18,7 @@ PARTS = 4
 DRAWS = 20_000
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.slow if fault.samples == MILLION else ()) for name, fault in FAULTS.items()],

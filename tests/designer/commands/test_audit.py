@@ -60,6 +60,7 @@ def without_learning(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
 
 
+@pytest.mark.slow
 def test_the_real_sampler_passes(optldp, table):
     done = optldp("audit", table, "--samples", "2e5", "--confidence", 0.999999, "--json")
     assert done.exit_code == 0
@@ -134,6 +135,7 @@ def test_a_client_that_prints_fewer_digits_for_some_values_is_caught(optldp, tab
     assert json.loads(done.stdout)["lower_bound"] > 5
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_learning")
 def test_a_client_that_says_what_it_clipped_is_caught(optldp, table):
     command = client(table, "'banana' if x > high else repr(y)")

@@ -91,6 +91,7 @@ def test_a_radius_that_contains_everything_and_two_of_a_kind_are_refused():
         bounds(PRIOR, [1.0], criteria=[ROBUST, GuaranteeCriterion(RelativeAmbiguity(0.1))])
 
 
+@pytest.mark.slow
 def test_results_are_taken_up_with_their_criteria_only(tmp_path):
     file, done = tmp_path / "bounds.jsonl", []
     first = bounds(PRIOR, [1.0, 2.0], methods=METHODS, criteria=[ROBUST], results=file)

@@ -114,6 +114,7 @@ class TestCounts:
         together = {name: some[name] | others[name] for name in NAMES}
         assert_identical(collected(some) + collected(others), collected(together))
 
+    @pytest.mark.slow
     @settings(max_examples=12)
     @given(answers_of(st.integers(0, 15)), st.integers(1, 1000))
     def test_order_of_rows_and_labels_of_users_do_not_matter(self, answers, seed):

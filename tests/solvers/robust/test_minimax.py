@@ -108,6 +108,7 @@ def test_for_two_knots_randomised_response_is_optimal(epsilon):
     assert best.objective == pytest.approx(1 / np.tanh(epsilon / 2) ** 2 - 1, rel=2e-6)
 
 
+@pytest.mark.slow
 def test_more_budget_never_hurts_and_more_knots_never_help():
     budgets = [checked(plain(epsilon)).objective for epsilon in np.geomspace(0.05, 8, 10)]
     assert np.all(np.diff(budgets) < 0)

@@ -133,6 +133,7 @@ class TestStreams:
     def reports(self, table, optldp):
         assert optldp(*ARGUMENTS["perturb"]).exit_code == 0
 
+    @pytest.mark.sampled(2)
     @pytest.mark.parametrize("command", COMMANDS)
     def test_json_is_one_object_and_all_of_stdout(self, optldp, command):
         done = optldp(*ARGUMENTS[command], "--json")
@@ -145,6 +146,7 @@ class TestStreams:
             for row in printed["rows"]:
                 assert list(row) == ROW_KEYS.split()
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("command", COMMANDS)
     def test_json_says_on_stderr_what_text_says_there(self, optldp, command):
         text, asked = optldp(*ARGUMENTS[command]), optldp(*ARGUMENTS[command], "--json")
@@ -152,6 +154,7 @@ class TestStreams:
         assert text.stderr == asked.stderr
         assert all(line.startswith("optldp: ") for line in text.stderr.splitlines())
 
+    @pytest.mark.sampled(4)
     @pytest.mark.parametrize("command", COMMANDS)
     def test_text_is_never_cut_or_wrapped_to_a_terminal(self, optldp, command, monkeypatch):
         monkeypatch.setenv("COLUMNS", "20")

@@ -39,6 +39,7 @@ def cvxpy_error(prior, ratio):
     return problem.value - prior @ prior
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("size", range(2, 7))
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.5])
 def test_the_optimum_is_cvxpy_s(size, epsilon):

@@ -50,6 +50,7 @@ def test_cumulative_importance_is_the_squared_distance_of_distribution_functions
     assert change @ cumulative_importance(knots) @ change == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.5])
 @pytest.mark.parametrize("size", [2, 4, 6])
 @pytest.mark.parametrize("which", [0, 1, 2])

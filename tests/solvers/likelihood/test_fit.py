@@ -58,6 +58,7 @@ def clarabel_optimum(matrix: np.ndarray, counts: np.ndarray, penalty: np.ndarray
     return n * problem.value
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("strength", [0.0, 0.1, 10.0])
 def test_clarabel_finds_no_more_than_the_certificate_allows_and_no_less_than_the_fit(seed, strength):

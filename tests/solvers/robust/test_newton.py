@@ -153,6 +153,7 @@ def test_complementarity_is_the_duality_gap(random_program, seed, kind):
     assert program.objective(variances) <= primal * (1 + 1e-9)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["mixed", "box", "transport"])
 @pytest.mark.parametrize("seed", range(9))
 def test_the_limit_is_the_optimum_that_others_find_on_these_outputs(random_program, seed, kind):

@@ -87,6 +87,7 @@ AWKWARD = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 @pytest.mark.parametrize("name", list(AWKWARD))
 def test_awkward_priors_are_solved(name, epsilon):
@@ -95,6 +96,7 @@ def test_awkward_priors_are_solved(name, epsilon):
     assert len(best.outputs) <= 14
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(25))
 def test_spiky_random_priors_on_random_knots_are_solved(seed):
     """Dirichlet(0.05) weights, up to forty knots, budgets from 0.02 to 12."""

@@ -87,8 +87,8 @@ def bases() -> dict[str, dict[str, Any]]:
 
 def mutants(stride: int = 1) -> Iterator[tuple[str, bytes]]:
     """Every base document with each place changed, removed or doubled, and damaged texts; each stride-th, by name."""
-    for name, *change in islice(_changes(), 0, None, stride):
-        yield name, _signed(*change)
+    for name, base, path, change in islice(_changes(), 0, None, stride):
+        yield name, _signed(base, path, change)
     plain = json.dumps(document())
     for name, (old, new) in TEXTS.items():
         assert old is None or old in plain, old

@@ -74,7 +74,7 @@ def of_table(table: TabulatedMechanism, x: float, rng: np.random.Generator) -> I
     if affine is not None:  # the mean of reports decides, as above
         expected = (float(reports.mean()) - affine[1]) / affine[0]
         slack = 1e-9 * abs(expected) + 4 * ulp / abs(affine[0])
-        yield f"the {estimate.method} estimate at {x!r}", float(abs(estimate.mean - expected) <= slack)
+        yield f"the {estimate.method} estimate at {x!r}", float(abs(estimate.value - expected) <= slack)
     if decoder is not None:
         second, farthest = float(law @ (decoder - x) ** 2), float(np.abs(decoder - x).max())
         slack = ulp + 1e-7 * farthest
@@ -121,7 +121,7 @@ def of_categories(made: CategoricalMechanism, code: int, rng: np.random.Generato
     support = np.unpackbits(made.support(reports), axis=1, count=size).sum(axis=0, dtype=np.int64)
     yield from binomial(f"support of category {code}: of", support, USERS, np.where(np.arange(size) == code, p, q))
     if p > q:
-        found = estimate_frequencies(counts).frequencies
+        found = estimate_frequencies(counts).value
         expected = (support / USERS - q) / (p - q)
         yield "estimated frequencies", float(np.allclose(found, expected, rtol=1e-7, atol=1e-9 / (p - q)))
 

@@ -25,7 +25,7 @@ assert made["relative_gap"] < 1e-6, made
 assert run("verify", "mech.json")["ok"]
 assert run("perturb", "mech.json", *column, "--out", "reports.csv", "--seed", "7")["n"] == 5000
 mean = run("estimate", "mech.json", "reports.csv")
-assert mean["ci_low"] < mean["ci_high"], mean
+assert mean["low"] < mean["value"] < mean["high"], mean
 rows = run("compare", *column, "--range", "0", "200000", "--epsilon", "1", "--method", "piecewise")["rows"]
 assert rows[0]["ratio_to_optimal"] > 1, rows
 
@@ -39,5 +39,5 @@ assert made["relative_gap"] < 1e-3, made
 assert run("verify", "jobs.json", "--exact")["ok"]
 assert run("perturb", "jobs.json", *column, "--out", "jobs-reports.csv", "--seed", "7")["n"] == 5000
 found = run("estimate", "jobs.json", "jobs-reports.csv", "--method", "mle")
-assert found["category"][found["frequency"].index(max(found["frequency"]))] == "cook", found
+assert found["category"][found["value"].index(max(found["value"]))] == "cook", found
 print("smoke test: 9 passed, 0 failed")

@@ -67,7 +67,7 @@ def _errors(
         distinct = counts.counts.size
         for place, method in enumerate(METHODS):
             found, seconds = _timed(lambda counts=counts, method=method: estimate_frequencies(counts, method=method))
-            errors[place] += np.abs(found.frequencies - _shares(codes, size)).mean() / runs
+            errors[place] += np.abs(found.value - _shares(codes, size)).mean() / runs
             if not last and found.fit is not None:
                 cells.append(f"{seconds:.2f} ({found.fit.iterations})")
     name = mechanism.provenance.method.upper()
@@ -86,7 +86,7 @@ def _unary() -> str:
         steps = em(category_likelihood(counts), np.full(size, 1.0 / size))
         _, stepping = _timed(lambda steps=steps: [next(steps) for _ in range(STEPS)])
         found, seconds = _timed(lambda counts=counts: estimate_frequencies(counts, method="mle"))
-        error = np.abs(found.frequencies - _shares(codes, size)).mean()
+        error = np.abs(found.value - _shares(codes, size)).mean()
         fit = f"{seconds:.1f} ({found.fit.iterations}), {found.fit.certificate:.0e}" if found.fit else ""
         rows.append((size, f"{users:,}", f"{counting:.2f}", f"{stepping / STEPS:.3f}", fit, f"{error:.5f}"))
     return table(header, rows)
@@ -105,12 +105,12 @@ def _given(codes: np.ndarray) -> str:
         counts, counting = _timed(lambda m=mechanism, r=reports: CategoryCounts.from_reports(m, r))
         plain, seconds = _timed(lambda c=counts: estimate_frequencies(c))
         near = estimate_frequencies(counts, method="norm-sub")
-        held = ((plain.low <= shares) & (shares <= plain.high)).mean()
+        held = ((plain.interval().low <= shares) & (shares <= plain.interval().high)).mean()
         exact = ("", "")
         if counts.counts.size * size**2 <= MOST_OPERATIONS:
             best, fitting = _timed(lambda c=counts: estimate_frequencies(c, method="mle"))
-            exact = f"{fitting:.1f}", f"{np.abs(best.frequencies - shares).mean():.6f}"
-        errors = [f"{np.abs(found.frequencies - shares).mean():.6f}" for found in (plain, near)]
+            exact = f"{fitting:.1f}", f"{np.abs(best.value - shares).mean():.6f}"
+        errors = [f"{np.abs(found.value - shares).mean():.6f}" for found in (plain, near)]
         rows.append(
             (mechanism.provenance.method.upper(), f"{drawing:.2f}", f"{counting:.2f}", f"{counts.counts.size:,}",
              f"{seconds:.2f}", errors[0], f"{held:.3f}", errors[1], *exact)

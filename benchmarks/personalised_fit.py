@@ -28,12 +28,13 @@ def run() -> str:
         counts = PersonalisedCounts.from_reports(mechanism, sent)
         counted = time.perf_counter()
         found = personalised_mle(counts)
+        assert found.joint is not None
         fitted = time.perf_counter()
         bound, _ = relaxation_bound(personalised_likelihood(counts)) if size < 42 else (np.nan, None)
         rows.append(
             (
                 size, f"{counts.counts.size:,}", f"{counted - started:.2f}", f"{fitted - counted:.2f}",
-                found.fit.iterations, "" if np.isnan(bound) else f"{bound - found.fit.loglik:.1f}",
+                found.joint.iterations, "" if np.isnan(bound) else f"{bound - found.joint.loglik:.1f}",
             )
         )  # fmt: skip
     header = ("categories", "distinct reports", "counting, s", "fit, s", "steps", "bound above the maximum, nats")

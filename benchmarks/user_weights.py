@@ -45,10 +45,10 @@ def _row(services: list[Service], n_users: int) -> tuple[str, ...]:
     loop = ("", "")
     if n_users <= LOOP_USERS:
         mean = _user_by_user(services, matrix)
-        loop = f"{time.perf_counter() - weighed:.2f}", f"{abs(mean - uwa.mean):.0e}"
+        loop = f"{time.perf_counter() - weighed:.2f}", f"{abs(mean - uwa.value):.0e}"
     distinct = sum(group.counts.size for group in counts.groups)
     seconds = [f"{step:.2f}" for step in (counted - started, averaged - counted, weighed - averaged)]
-    errors = [f"{found.mean - x.mean():+.4f} (standard error {found.std_error:.4f})" for found in (uwa, population)]
+    errors = [f"{found.value - x.mean():+.4f} (standard error {found.std_error:.4f})" for found in (uwa, population)]
     return f"{n_users:,}", f"{distinct:,}", *seconds, *loop, *errors
 
 

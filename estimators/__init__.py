@@ -4,8 +4,12 @@ Whoever holds reports does not need to know how their mechanism was designed: it
 probability every input yields every report, and that is all an estimator may use.  So estimators take tables and
 reports, whatever family or design the tables came from.
 
-*Counting.*  `collect` matches the reports of several services by user and counts them, out of core; `ReportCounts` are
-what the tables make sufficient, and counts of shards add up.  Nothing that follows costs more for more users.
+*Counting.*  `count` makes the counts of any reports: of one mechanism of any kind, or of several services matched by
+user, out of core.  Counts are what the laws make sufficient, and those of shards add up.  Nothing that follows costs
+more for more users.
+
+*Answers.*  Every estimate is an `Estimate`: a value, its standard error, an `Interval` for any confidence, n, method and
+target, a summary for people and a data frame.
 
 *Means.*  `estimate_mean` for one table; `estimate_combined_mean` for several services: plain averages (UA), each user's
 own weights (UWA), weights for the population, or a jointly optimal decoder.

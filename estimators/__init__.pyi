@@ -1,4 +1,4 @@
-from .counting.collect import collect as collect
+from .count_reports import count as count
 from .counting.counts import ReportCounts as ReportCounts
 from .counting.counts import ReportGroup as ReportGroup
 from .counting.counts import Service as Service
@@ -6,10 +6,10 @@ from .counting.counts_file import load_counts as load_counts
 from .counting.counts_file import save_counts as save_counts
 from .data.skipped_rows import SkippedRows as SkippedRows
 from .distributions.distribution import DistributionEstimate as DistributionEstimate
-from .distributions.distribution import Estimated as Estimated
 from .distributions.estimation import estimate_distribution as estimate_distribution
 from .distributions.likelihood import likelihood_of as likelihood_of
 from .distributions.mixture_reduction import mixture_reduction as mixture_reduction
+from .estimate import Estimate as Estimate
 from .frequencies.category_counts import CategoryCounts as CategoryCounts
 from .frequencies.consistency import base_cut as base_cut
 from .frequencies.consistency import iiw as iiw
@@ -18,6 +18,7 @@ from .frequencies.decoder import frequency_decoder as frequency_decoder
 from .frequencies.estimation import estimate_frequencies as estimate_frequencies
 from .frequencies.frequencies import FrequencyEstimate as FrequencyEstimate
 from .input_grid import InputGrid as InputGrid
+from .intervals import Interval as Interval
 from .key_values.counts import KeyValueCounts as KeyValueCounts
 from .key_values.fit import fit_key_values as fit_key_values
 from .key_values.published import estimate_key_means as estimate_key_means
@@ -31,7 +32,6 @@ from .means.unbiasing import optimal_decoder as optimal_decoder
 from .means.winsorised import winsorised as winsorised
 from .personalised.auem import auem as auem
 from .personalised.counts import PersonalisedCounts as PersonalisedCounts
-from .personalised.estimate import PersonalisedEstimate as PersonalisedEstimate
 from .personalised.mle import personalised_mle as personalised_mle
 from .personalised.numbers import personalised_distribution as personalised_distribution
 from .personalised.numbers import personalised_mean as personalised_mean

@@ -1,17 +1,78 @@
-"""Standard errors and confidence intervals of an average of independent values, counted rather than listed."""
+"""Intervals, the one normal quantile, and how far an average of independent values may be off, counted, not listed."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtri
 
 from ..mechanisms.errors import InputError
 
-Interval = Literal["normal", "bernstein"]
+IntervalKind = Literal["normal", "bernstein"]
 """How far the truth may be: as the central limit theorem says, or as holds for every number of users."""
+
+CONFIDENCE = 0.95
+"""Coverage of intervals unless another one is asked for."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where the truth is said to lie.
+
+    Parameters
+    ----------
+    low, high : float or (K,) ndarray of float
+        Ends; for K numbers those of each by itself.
+    confidence : float
+        Nominal coverage.
+    """
+
+    low: Any
+    high: Any
+    confidence: float
+
+
+def normal_interval(value: Any, std_error: Any, confidence: float, least: float, most: float) -> Interval:
+    """Return the value plus and minus the normal quantile times its standard error, cut to [least, most].
+
+    Numbers or (K,) arrays; raises InputError for a confidence outside (0, 1).
+
+    Example
+    -------
+    >>> found = normal_interval(0.5, 0.01, 0.95, 0.0, 1.0)
+    >>> round(found.low, 4), round(found.high, 4)
+    (0.4804, 0.5196)
+    """
+    reach = normal_quantile(confidence) * std_error
+    return Interval(_within(value - reach, least, most), _within(value + reach, least, most), confidence)
+
+
+def _within(value: Any, least: float, most: float) -> Any:
+    return np.clip(value, least, most) if isinstance(value, np.ndarray) else min(max(value, least), most)
+
+
+def normal_quantile(confidence: float) -> float:
+    """Return how many standard errors a normal interval reaches to either side.
+
+    Parameters
+    ----------
+    confidence : float
+        Coverage, strictly between 0 and 1.
+
+    Raises
+    ------
+    InputError
+        Any other number.
+
+    Example
+    -------
+    >>> round(normal_quantile(0.95), 6)
+    1.959964
+    """
+    check_confidence(confidence)
+    return float(ndtri((1.0 + confidence) / 2.0))
 
 
 @dataclass(frozen=True)
@@ -49,24 +110,37 @@ class Sample:
         return cls(n, mean, float(counts @ (values - mean) ** 2) / (n - 1), width)
 
 
-def check_level(level: float) -> None:
-    """Raise InputError unless the level is a probability strictly between 0 and 1."""
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level must lie strictly between 0 and 1, got {level!r}")
+def check_confidence(confidence: float) -> None:
+    """Raise InputError unless the confidence is a probability strictly between 0 and 1."""
+    if not 0.0 < confidence < 1.0:
+        raise InputError(f"confidence must lie strictly between 0 and 1, got {confidence!r}")
 
 
-def check_interval(interval: str) -> None:
-    """Raise InputError unless the interval is one of those there are."""
-    if interval not in get_args(Interval):
-        raise InputError(f"interval must be one of {', '.join(get_args(Interval))}, got {interval!r}")
-
-
-def pooled(samples: Sequence[Sample], level: float, interval: Interval) -> tuple[float, float, float]:
-    r"""Return the average over several samples, its standard error, and the half-width of its interval.
+def pooled(samples: Sequence[Sample]) -> tuple[float, float]:
+    """Return the average over several samples and its standard error.
 
     Each sample estimates the mean of its own users, so the average is sum_h n_h mean_h / n and, given how users were
-    split, has the variance sum_h n_h s_h^2 / n^2.  The half-width is the normal quantile times the standard error,
-    or from the empirical Bernstein bound, which holds for any n, with alpha = (1 - level) / H for each of H samples,
+    split, has the variance sum_h n_h s_h^2 / n^2.
+
+    Parameters
+    ----------
+    samples : sequence of Sample
+        At least one, of different users.
+
+    Example
+    -------
+    >>> pooled([Sample(100, 1.0, 4.0, 3.0), Sample(300, 2.0, 4.0, 3.0)])
+    (1.75, 0.1)
+    """
+    n = sum(sample.n for sample in samples)
+    mean = sum(sample.n * sample.mean for sample in samples) / n
+    return mean, math.sqrt(sum(sample.n * sample.variance for sample in samples)) / n
+
+
+def bernstein_reach(samples: Sequence[Sample], confidence: float) -> float:
+    r"""Return the half-width of the interval of that average by the empirical Bernstein bound, valid for any n.
+
+    With alpha = (1 - confidence) / H for each of H samples,
 
         sum_h n_h/n [ sqrt(2 s_h^2 ln(4/alpha) / n_h) + 7 width_h ln(4/alpha) / (3 (n_h - 1)) ].
 
@@ -74,31 +148,22 @@ def pooled(samples: Sequence[Sample], level: float, interval: Interval) -> tuple
     ----------
     samples : sequence of Sample
         At least one, of different users.
-    level : float
+    confidence : float
         Coverage, in (0, 1).
-    interval : {"normal", "bernstein"}
-
-    Returns
-    -------
-    (mean, std_error, reach) : tuple of float
 
     Source: Maurer and Pontil (2009), "Empirical Bernstein bounds and sample-variance penalization", theorem 4, with
     delta = alpha / 2 on each side.
 
     Example
     -------
-    >>> mean, std_error, reach = pooled([Sample(100, 1.0, 4.0, 3.0), Sample(300, 2.0, 4.0, 3.0)], 0.95, "normal")
-    >>> mean, std_error, round(reach, 3)
-    (1.75, 0.1, 0.196)
+    >>> round(bernstein_reach([Sample(100, 1.0, 4.0, 3.0), Sample(300, 2.0, 4.0, 3.0)], 0.95), 3)
+    0.614
     """
+    check_confidence(confidence)
     n = sum(sample.n for sample in samples)
-    mean = sum(sample.n * sample.mean for sample in samples) / n
-    std_error = math.sqrt(sum(sample.n * sample.variance for sample in samples)) / n
-    if interval == "normal":
-        return mean, std_error, float(ndtri((1.0 + level) / 2.0)) * std_error
-    log = math.log(4.0 * len(samples) / (1.0 - level))
+    log = math.log(4.0 * len(samples) / (1.0 - confidence))
     reach = sum(
         sample.n * (math.sqrt(2 * sample.variance * log / sample.n) + 7 * sample.width * log / (3 * (sample.n - 1)))
         for sample in samples
     )
-    return mean, std_error, reach / n
+    return reach / n

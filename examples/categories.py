@@ -40,7 +40,7 @@ def main() -> None:
     print(f"{'':<10}" + "".join(f"{method:>12}" for method in methods))
     for mechanism in made:
         counts = CategoryCounts.from_reports(mechanism, mechanism.sample_codes(codes, rng))
-        errors = [np.abs(estimate_frequencies(counts, method=method).frequencies - truth).mean() for method in methods]
+        errors = [np.abs(estimate_frequencies(counts, method=method).value - truth).mean() for method in methods]
         print(f"{mechanism.provenance.method:<10}" + "".join(f"{100 * error:>12.3f}" for error in errors))
 
 

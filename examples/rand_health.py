@@ -59,8 +59,8 @@ def run(epsilon: float, folder: Path) -> None:
     estimate = estimate_mean(mechanism, reports)
     print(f"\n{len(reports)} reports drawn and estimated from in {time.perf_counter() - started:.2f} s")
     print(
-        f"  mean {estimate.mean:.3f} +- {estimate.std_error:.3f}, "
-        f"95% interval [{estimate.ci_low:.3f}, {estimate.ci_high:.3f}], truth {visits.mean():.3f}"
+        f"  mean {estimate.value:.3f} +- {estimate.std_error:.3f}, "
+        f"95% interval [{estimate.interval().low:.3f}, {estimate.interval().high:.3f}], truth {visits.mean():.3f}"
     )
 
     print(f"\n{'method':14}{'expected variance':>20}{'worst case':>14}{'ratio to optimal':>19}")

@@ -47,10 +47,12 @@ def main() -> None:
     values = people(rng)
     reports = made.mechanism.sample(values, rng)  # a simulation: without rng it would be for real
     predicted = made.predicted_variances(USERS)
-    for name, found in estimate_attribute_means(made.mechanism, reports).items():
+    found = estimate_attribute_means(made.mechanism, reports, target="users")
+    for name, mean in zip(found.attributes, found.means, strict=True):
+        ends = mean.interval()
         print(
-            f"{name:17} {found.mean:10.2f} +- {found.std_error:.2f} (predicted {predicted[name] ** 0.5:.2f}), "
-            f"95% [{found.ci_low:.2f}, {found.ci_high:.2f}], truth {values[name].mean():.2f}"
+            f"{name:17} {mean.value:10.2f} +- {mean.std_error:.2f} (predicted {predicted[name] ** 0.5:.2f}), "
+            f"95% [{ends.low:.2f}, {ends.high:.2f}], truth {values[name].mean():.2f}"
         )
 
 

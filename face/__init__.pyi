@@ -7,7 +7,7 @@ from .designer import bounds as bounds
 from .designer import compare as compare
 from .designer import design as design
 from .designer import two_phase as two_phase
-from .estimators import collect as collect
+from .estimators import count as count
 from .estimators import estimate_distribution as estimate_distribution
 from .estimators import estimate_frequencies as estimate_frequencies
 from .estimators import estimate_mean as estimate_mean

@@ -21,9 +21,9 @@ import numpy as np
 from markdown_table import table
 from optldp.designer import Prior, design
 from optldp.estimators.input_grid import InputGrid
-from optldp.estimators.key_values.counts import KeyValueCounts
+from optldp.estimators.key_values.counts import KeyValueCounts, ShownCounts
 from optldp.estimators.key_values.fit import fit_key_values
-from optldp.estimators.key_values.published import KeyValueEstimate, estimate_key_means
+from optldp.estimators.key_values.published import estimate_key_means
 from optldp.mechanisms import duchi, piecewise
 from optldp.mechanisms.key_value.choice import best_key_value
 from optldp.mechanisms.key_value.mechanism import KeyValueMechanism
@@ -134,17 +134,14 @@ def _errors(data: str, name: str, users: int, epsilon: float, rng: np.random.Gen
     means = {}
     for label, mechanism in _mechanisms(data, name, epsilon).items():
         reports = mechanism.sample(codes, values, rng)
-        means[label] = _published(mechanism, reports).means
+        counts = KeyValueCounts.from_reports(mechanism, reports)
+        means[label] = estimate_key_means(counts).value
         if label in ("PM", "design"):
-            means[f"{label}-joint"] = fit_key_values(mechanism, reports, grid=grid).means
+            means[f"{label}-joint"] = fit_key_values(counts, grid=grid).value
         if label == "PM":
-            means["PM-EM"] = fit_key_values(mechanism, reports, method="em", grid=grid).means
-            means["PM-MR"] = fit_key_values(mechanism, reports, method="mr", grid=grid).means
+            means["PM-EM"] = fit_key_values(counts, method="em", grid=grid).value
+            means["PM-MR"] = fit_key_values(counts, method="mr", grid=grid).value
     return {label: 4000.0 * float(np.mean((found - truth) ** 2)) for label, found in means.items()}
-
-
-def _published(mechanism: KeyValueMechanism, reports: np.ndarray) -> KeyValueEstimate:
-    return estimate_key_means(KeyValueCounts.from_reports(mechanism, reports))
 
 
 def _coverage(data: str, users: int, epsilon: float, rng: np.random.Generator) -> Errors:
@@ -155,10 +152,11 @@ def _coverage(data: str, users: int, epsilon: float, rng: np.random.Generator) -
         codes, values = population.draw(users, rng)
         for label in ("SR", "SR-GRR", "PM"):
             mechanism = _mechanisms(data, "mixed", epsilon)[label]
-            found = _published(mechanism, mechanism.sample(codes, values, rng))
-            inside = (found.mean_low <= truth) & (truth <= found.mean_high)
+            reports = mechanism.sample(codes, values, rng)
+            found = estimate_key_means(ShownCounts.from_reports(mechanism, reports))
+            inside = (found.interval().low <= truth) & (truth <= found.interval().high)
             hits.setdefault(f"{label} Fieller", []).append(inside)
-            near = np.abs(found.means - truth) <= 1.96 * found.mean_errors
+            near = np.abs(found.value - truth) <= 1.96 * found.std_error
             hits.setdefault(f"{label} delta", []).append(near)
     rates = {label: 100.0 * np.mean(seen, axis=0) for label, seen in hits.items()}
     return {f"{label} {key}": float(rate[key]) for label, rate in rates.items() for key in COVERED_KEYS}

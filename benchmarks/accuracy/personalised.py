@@ -101,10 +101,10 @@ def _errors(data: str, name: str, law: str, rng: np.random.Generator) -> Errors:
         errors[f"bound {epsilon}"] = 1e4 * _bound(counts, shares, truth)
     counts = PersonalisedCounts.from_reports(clear, sent)
     others = {
-        OTHERS[0]: combine_levels(split_levels(counts)).frequencies,
+        OTHERS[0]: combine_levels(split_levels(counts)).value,
         OTHERS[1]: _apldp(codes, labels, levels, rng),
         OTHERS[2]: _ppda(codes, labels, levels, rng),
-        OTHERS[3]: personalised_mle(counts).frequencies,
+        OTHERS[3]: personalised_mle(counts).value,
     }
     return errors | _measured(others, truth)
 
@@ -124,9 +124,9 @@ def _two_levels(data: str, name: str, law: str, rng: np.random.Generator) -> Err
 
 
 def _estimates(counts: PersonalisedCounts) -> dict[str, np.ndarray]:
-    inverted = auem(counts).frequencies
+    inverted = auem(counts).value
     found = inverted, clipped(inverted), norm_sub(inverted), emoa_paper(counts).frequencies
-    return dict(zip(PROTECTED, (*found, personalised_mle(counts).frequencies), strict=True))
+    return dict(zip(PROTECTED, (*found, personalised_mle(counts).value), strict=True))
 
 
 def _measured(found: dict[str, np.ndarray], truth: np.ndarray, suffix: str = "") -> Errors:
@@ -162,7 +162,7 @@ def _apldp(codes: np.ndarray, labels: np.ndarray, levels: np.ndarray, rng: np.ra
         CategoryCounts.from_reports(made, made.sample(labels[codes[levels == i]], rng))
         for i, made in enumerate(apldp_levels(labels.tolist(), EPSILONS))
     ]
-    return combine_levels(groups).frequencies
+    return combine_levels(groups).value
 
 
 def _ppda(codes: np.ndarray, labels: np.ndarray, levels: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -70,11 +70,11 @@ def _errors(data: str, name: str, label: str, config: Config, rng: np.random.Gen
             outputs[np.ix_(member == number, silent)] = -1
     counts = ReportCounts.from_outputs(services, outputs)
     truth = values.mean()
-    singles = [estimate_combined_mean(counts.only([j]), method="ua").mean for j in range(len(services))]
+    singles = [estimate_combined_mean(counts.only([j]), method="ua").value for j in range(len(services))]
     found = {f"service {j}": 1e6 * (mean - truth) ** 2 for j, mean in enumerate(singles)}
     found["best single"] = found[f"service {_best(services)}"]
     for method, argument in METHODS.items():
-        found[method] = 1e6 * (estimate_combined_mean(counts, method=argument).mean - truth) ** 2
+        found[method] = 1e6 * (estimate_combined_mean(counts, method=argument).value - truth) ** 2
     return found
 
 

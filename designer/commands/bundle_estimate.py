@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.figure import Figure
 
+    from ...estimators import Estimate
     from ...estimators.frequencies.frequencies import FrequencyEstimate
     from ...mechanisms import (
         AttributeSampling,
@@ -46,7 +48,7 @@ class BundleOptions:
     """What the user asked for, beside the mechanism and its reports."""
 
     method: str | None
-    level: float
+    confidence: float
     column: str
     level_column: str | None
     drop_missing: bool
@@ -116,8 +118,9 @@ def estimate_bundle(
         print_facts(found.title, shown)
         return
     header, rows = list(found.columns), list(zip(*found.columns.values(), strict=True))
-    if len(rows) > MOST_ROWS:  # the second column is what a person would rank by
-        rows = sorted(rows, key=lambda row: -row[1])
+    if len(rows) > MOST_ROWS:  # by frequency, which is the value itself but for keys
+        rank = header.index("frequency" if "frequency" in header else "value")
+        rows = sorted(rows, key=lambda row: -row[rank])
     print_rows(found.title, header, [[readable(value) for value in row] for row in rows[:MOST_ROWS]])
     if len(rows) > MOST_ROWS:
         typer.echo(f"the {MOST_ROWS} largest of {len(rows)}; all of them: --out FILE or --json")
@@ -155,54 +158,62 @@ def _found(mechanism: Bundle, reports: Any, options: BundleOptions) -> Found:
 
 
 def _frequencies(mechanism: CategoricalMechanism, reports: np.ndarray, options: BundleOptions) -> Found:
-    from ...estimators import CategoryCounts, estimate_frequencies, influence
+    from ...estimators import count, estimate_frequencies, influence
 
     _only(options)
     method = _chosen(options.method, ("unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr"))
-    counts = CategoryCounts.from_reports(mechanism, reports)
+    counts = count(mechanism, reports)
     with share_progress(f"estimating by {method}") as update:
         found = estimate_frequencies(
             counts,
             method=method,
-            level=options.level,
             progress=lambda now: update(f"{method}: {now.step} steps", 0.0),
         )
     one_report = float(influence(mechanism, found).one_report.max()) if method == "unbiased" else None
-    return _frequency_table(found, {"one_report": one_report})
+    return _frequency_table(found, options.confidence, {"one_report": one_report})
 
 
 def _personalised(mechanism: PersonalisedMechanism, sent: PersonalisedReports, options: BundleOptions) -> Found:
-    from ...estimators import PersonalisedCounts, auem, personalised_mean, personalised_mle
+    from ...estimators import auem, count, personalised_mean, personalised_mle
 
     method = _chosen(options.method, ("mean",) if mechanism.tables else ("mle", "unbiased"))
-    counts = PersonalisedCounts.from_reports(mechanism, sent)
+    counts = count(mechanism, sent)
     if mechanism.tables:
-        found = personalised_mean(counts, level=options.level)
-        names = ("method", "n", "mean", "std_error", "one_report", "ci_low", "ci_high", "level")
-        return Found("mean of the values", {name: getattr(found, name) for name in names}, {}, moved="the mean")
-    estimate = (personalised_mle if method == "mle" else auem)(counts, level=options.level)
-    shares = {"levels": list(mechanism.epsilons), "level_shares": estimate.shares.shares.tolist()}
-    return _frequency_table(estimate.frequency, shares)
+        facts = personalised_mean(counts).to_dict(options.confidence)
+        return Found("mean of the values", facts, {}, moved="the mean")
+    estimate = (personalised_mle if method == "mle" else auem)(counts)
+    shares = {"levels": list(mechanism.epsilons), "level_shares": estimate.level_shares.value.tolist()}
+    return _frequency_table(estimate, options.confidence, shares)
 
 
 def _pairs(mechanism: KeyValueMechanism, reports: np.ndarray, options: BundleOptions) -> Found:
-    from ...estimators import KeyValueCounts, estimate_key_means, fit_key_values, influence
+    from ...estimators import count, estimate_key_means, fit_key_values, influence
 
     method = _chosen(options.method, ("unbiased", "em", "mr", "mle"))
     _only(options)
+    counts, title = count(mechanism, reports), "keys and the means of their values"
     if method == "unbiased":
-        found = estimate_key_means(KeyValueCounts.from_reports(mechanism, reports), level=options.level)
+        found = estimate_key_means(counts)
         shares = influence(mechanism, "frequencies").times_n / found.n
-        facts = {"method": method, "n": found.n, "level": found.level, "one_report": float(shares.max())}
-        names = ("frequencies", "frequency_errors", "frequency_low", "frequency_high",
-                 "means", "mean_errors", "mean_low", "mean_high")  # fmt: skip
-        columns = {name: getattr(found, name).tolist() for name in names}
+        facts, columns = _split(found, options.confidence)
         columns["mean_one_report"] = influence(mechanism, found).one_report.tolist()
-        return Found("keys and the means of their values", facts, {"key": list(found.keys), **columns})
-    fit = fit_key_values(mechanism, reports, method="joint" if method == "mle" else method)
-    facts = {"method": method, "n": fit.n, "certificate": max(part.certificate for part in fit.fits)}
-    columns = {"key": list(fit.keys), "frequencies": fit.frequencies.tolist(), "means": fit.means.tolist()}
-    return Found("keys and the means of their values", facts, columns)
+        return Found(title, facts | {"one_report": float(shares.max())}, columns)
+    fit = fit_key_values(counts, method="joint" if method == "mle" else method)
+    facts, columns = _split(fit, options.confidence)
+    facts["certificate"] = max(part.certificate for part in fit.fits)
+    return Found(title, facts, {name: column for name, column in columns.items() if not _unknown(column)})
+
+
+def _split(found: Estimate, confidence: float) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """What an estimate says once, and its columns."""
+    said = found.to_dict(confidence)
+    columns = {name: fact for name, fact in said.items() if isinstance(fact, list)}
+    return {name: fact for name, fact in said.items() if name not in columns}, columns
+
+
+def _unknown(column: list[Any]) -> bool:
+    """Whether it is standard errors that there are none of, or ends of intervals without them."""
+    return all(isinstance(value, float) and math.isnan(value) for value in column)
 
 
 def _attributes(mechanism: AttributeSampling, reports: dict[str, np.ndarray], options: BundleOptions) -> Found:
@@ -210,11 +221,8 @@ def _attributes(mechanism: AttributeSampling, reports: dict[str, np.ndarray], op
 
     method = _chosen(options.method, ("unbiased",))
     _only(options)
-    found = estimate_attribute_means(mechanism, reports, level=options.level)
-    columns: dict[str, list[Any]] = {"attribute": list(found)}
-    for name in ("n", "mean", "std_error", "ci_low", "ci_high", "one_report"):
-        columns[name] = [getattr(mean, name) for mean in found.values()]
-    return Found("means of the attributes", {"method": method, "level": options.level}, columns)
+    facts, columns = _split(estimate_attribute_means(mechanism, reports), options.confidence)
+    return Found("means of the attributes", facts | {"method": method}, columns)
 
 
 def _write(out: Path, columns: dict[str, list[Any]]) -> None:
@@ -238,24 +246,18 @@ def _only(options: BundleOptions) -> None:
     refuse_given("for levels of budgets", {"--level-column": options.level_column})
 
 
-def _frequency_table(found: FrequencyEstimate, more: dict[str, Any]) -> Found:
+def _frequency_table(found: FrequencyEstimate, confidence: float, more: dict[str, Any]) -> Found:
     fit = found.fit
-    facts = {"method": found.method, "n": found.n_users, "level": found.level, "target": found.target, **more}
+    facts, columns = _split(found, confidence)
+    facts |= more
     if fit is not None:
         facts |= {"iterations": fit.iterations, "certificate": fit.certificate, "stop": str(fit.stop)}
         facts |= {"components": found.components}
-    columns = {
-        "category": list(found.categories.labels),
-        "frequency": found.frequencies.tolist(),
-        "std_error": found.std_errors.tolist(),
-        "low": found.low.tolist(),
-        "high": found.high.tolist(),
-    }
 
     def figure() -> Figure:
         from ..plots.frequencies import frequency_figure
 
-        return frequency_figure(found)
+        return frequency_figure(found, confidence=confidence)
 
     return Found("frequencies of the categories", facts, columns, figure)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from .bundle_estimate import BundleOptions, estimate_bundle
-from .options import AllowUnproved, DropMissing, Json, SkipInvalid
+from .options import CONFIDENCE, AllowUnproved, Confidence, DropMissing, Json, SkipInvalid
 from .output import (
     facts_shown,
     number,
@@ -27,7 +26,7 @@ from .output import (
 from .perturb import REPORT_COLUMN
 
 if TYPE_CHECKING:
-    from ...estimators import DistributionEstimate, InputGrid, ReportCounts
+    from ...estimators import DistributionEstimate, InputGrid, MeanEstimate, ReportCounts
 
 MEAN_METHODS = ("ua", "uwa", "population", "decoder")
 BUNDLE_METHODS = ("unbiased", "norm-sub", "base-cut", "iiw", "mle")
@@ -66,7 +65,7 @@ def estimate_command(
         ),
     ] = None,
     of: Annotated[Of | None, typer.Option("--of", help="What to estimate. Default: mean.")] = None,
-    level: Annotated[float, typer.Option("--level", help="Coverage of intervals and bands.")] = 0.95,
+    confidence: Confidence = CONFIDENCE,
     level_column: Annotated[
         str | None, typer.Option("--level-column", help="Column of the reported levels. Default: level.")
     ] = None,
@@ -112,7 +111,8 @@ def estimate_command(
     Example: optldp estimate a.json a.csv b.json b.parquet --key user
     Example: optldp estimate jobs.json reports.csv --method mr --out frequencies.csv --plot jobs.png
     """
-    from ...estimators import InputGrid, SkippedRows, collect, estimate_mean
+    from ...estimators import InputGrid, SkippedRows, count, estimate_mean
+    from ...estimators.intervals import check_confidence
     from ...mechanisms import InputError, TabulatedMechanism, load_mechanism
     from ...mechanisms.documents.bundle import Bundle
     from .report_reading import accounted, holds_simulated, read_reports
@@ -122,6 +122,7 @@ def estimate_command(
         raise InputError(
             f"tables and reports must come in pairs, got {len(files)} files: TABLE REPORTS [TABLE REPORTS ...]"
         )
+    check_confidence(confidence)
     _require_outputs(files, (out, DATA_SUFFIXES), (plot, PLOT_SUFFIXES))
     mechanisms = [load_mechanism(path, allow_unproved=allow_unproved) for path in files[::2]]
     if any(isinstance(mechanism, Bundle) for mechanism in mechanisms):
@@ -129,7 +130,7 @@ def estimate_command(
                    "--stop": stop, "--winsorise": winsorise, "--keep-first": keep_first or None,
                    "--allow-disjoint": allow_disjoint or None}  # fmt: skip
         refuse_given("for tables of numbers", numeric)
-        options = BundleOptions(method, level, column, level_column, drop_missing, skip_invalid)
+        options = BundleOptions(method, confidence, column, level_column, drop_missing, skip_invalid)
         estimate_bundle(mechanisms, files[1], options, out=out, plot=plot, as_json=as_json)
         return
     refuse_given("for levels of budgets", {"--level-column": level_column})
@@ -147,13 +148,13 @@ def estimate_command(
         read = read_reports(tables[0], files[1], column=column, drop_missing=drop_missing, skip_invalid=skip_invalid)
         told = told_of_reports(read.simulated, read.skipped)
         with accounted(read.skipped):
-            found = estimate_mean(tables[0], read.reports, level=level, winsorise=winsorise)
-        _print_mean(found, told, as_json)
+            found = estimate_mean(tables[0], read.reports, winsorise=winsorise)
+        _print_mean(found, confidence, told, as_json)
         return
     refuse_given("for the plain mean of one table", {"--winsorise": winsorise})
     names, skipped = _service_names(files[::2]), SkippedRows()
     with share_progress("counting reports") as update:
-        counts = collect(
+        counts = count(
             list(zip(names, tables, files[1::2], strict=True)),
             key=key,
             column=column,
@@ -168,24 +169,25 @@ def estimate_command(
     if of == "mean" and method not in DISTRIBUTION_METHODS:
         from ...estimators import estimate_combined_mean
 
-        found = estimate_combined_mean(counts, method=method or "population", grid=grid, level=level)
-        _print_mean(found, {"seconds": time.perf_counter() - started} | told, as_json)
+        found = estimate_combined_mean(counts, method=method or "population", grid=grid)
+        _print_mean(found, confidence, {"seconds": time.perf_counter() - started} | told, as_json)
         return
-    estimate = _distribution(counts, method or "penalised", grid, level, stop)
-    _write(estimate, tables[0].units, out, plot)
+    estimate = _distribution(counts, method or "penalised", grid, stop)
+    _write(estimate, confidence, tables[0].units, out, plot)
     facts = _evidence(estimate) | {"seconds": time.perf_counter() - started} | told
     if of != "quantiles":
         from .influence_facts import fitted_one_report
 
         facts["one_report"] = fitted_one_report(counts, estimate)
     if between is not None:
-        facts["between"] = {"low_end": between[0], "high_end": between[1], **asdict(estimate.probability(*between))}
+        share = estimate.probability(*between).to_dict(confidence)
+        facts["between"] = {"low_end": between[0], "high_end": between[1], **share}
     if of == "mean":
-        _print_mean(estimate.mean(), facts, as_json)
+        _print_mean(estimate.mean(), confidence, facts, as_json)
     elif of == "quantiles":
-        _print_quantiles(estimate, quantile or list(QUANTILES), facts, as_json)
+        _print_quantiles(estimate, confidence, quantile or list(QUANTILES), facts, as_json)
     else:
-        _print_distribution(estimate, facts, as_json)
+        _print_distribution(estimate, confidence, facts, as_json)
 
 
 def _require_method(
@@ -202,9 +204,9 @@ def _require_method(
         raise InputError(f"--stop is for --method em and ule, got {method or 'none'}: leave it out")
     if quantile and of != "quantiles":
         raise InputError(f"--quantile is for --of quantiles, got --of {of}: leave it out")
-    for level in quantile or ():
-        if not 0.0 < level < 1.0:
-            raise InputError(f"a quantile's level must lie strictly between 0 and 1, got {level!r}")
+    for share in quantile or ():
+        if not 0.0 < share < 1.0:
+            raise InputError(f"a quantile's share must lie strictly between 0 and 1, got {share!r}")
     if needs_distribution and of == "mean" and method not in DISTRIBUTION_METHODS:
         raise InputError(
             f"{needs_distribution[0]} needs a distribution, got --of mean: add --of distribution, or choose one of "
@@ -241,7 +243,7 @@ def _service_names(tables: list[Path]) -> list[str]:
 
 
 def _distribution(
-    counts: ReportCounts, method: Any, grid: InputGrid | None, level: float, stop: StopRule | None
+    counts: ReportCounts, method: Any, grid: InputGrid | None, stop: StopRule | None
 ) -> DistributionEstimate:
     from ...estimators import estimate_distribution
     from ...estimators.distributions.smoothed_em import LOGLIK_CHANGE
@@ -252,7 +254,6 @@ def _distribution(
             counts,
             method=method,
             grid=grid,
-            level=level,
             progress=lambda now: update(f"{method}: {now.step} steps", 0.0),
             split_progress=lambda done, of: update("choosing the smoothness", done / of),
             **options,
@@ -272,9 +273,8 @@ def _evidence(estimate: DistributionEstimate) -> dict[str, Any]:
     }
 
 
-def _print_mean(found: Any, evidence: dict[str, Any], as_json: bool) -> None:
-    keys = ("method", "n", "mean", "std_error", "one_report", "ci_low", "ci_high", "level", "bias_low", "bias_high")
-    facts = {key: asdict(found)[key] for key in keys} | evidence
+def _print_mean(found: MeanEstimate, confidence: float, evidence: dict[str, Any], as_json: bool) -> None:
+    facts = found.to_dict(confidence) | evidence
     say_of_reports(facts)
     if as_json:
         print_json(facts)
@@ -282,41 +282,31 @@ def _print_mean(found: Any, evidence: dict[str, Any], as_json: bool) -> None:
         print_facts("mean of the values", _readable(facts))
 
 
-def _print_distribution(estimate: DistributionEstimate, evidence: dict[str, Any], as_json: bool) -> None:
-    mean = _means(estimate, evidence.pop("one_report", None))
-    facts = {"method": estimate.method, "n": estimate.n, "level": estimate.level} | mean | evidence
-    say_of_reports(facts)
+def _print_distribution(
+    estimate: DistributionEstimate, confidence: float, evidence: dict[str, Any], as_json: bool
+) -> None:
+    mean = estimate.mean().to_dict(confidence) | {"one_report": evidence.pop("one_report", None)}
+    say_of_reports(evidence)
     if as_json:
-        arrays = {
-            "knots": estimate.grid.points.tolist(),
-            "weights": estimate.weights.tolist(),
-            "low": estimate.low.tolist(),
-            "high": estimate.high.tolist(),
-            "edges": estimate.grid.edges.tolist(),
-        }
-        print_json(facts | arrays)
+        print_json(estimate.to_dict(confidence) | {"mean": mean} | evidence)
     else:
-        print_facts("distribution of the values", _readable(facts))
+        print_facts("distribution of the values, and their mean", _readable(mean | evidence))
         typer.echo("the weights themselves: --out FILE, --plot FILE or --json")
 
 
 def _print_quantiles(
-    estimate: DistributionEstimate, levels: list[float], evidence: dict[str, Any], as_json: bool
+    estimate: DistributionEstimate, confidence: float, shares: list[float], evidence: dict[str, Any], as_json: bool
 ) -> None:
-    found = [(level, estimate.quantile(level)) for level in levels]
-    facts = {"method": estimate.method, "n": estimate.n, "level": estimate.level} | evidence
+    found = [{"quantile": share, **estimate.quantile(share).to_dict(confidence)} for share in shares]
+    facts = {"method": estimate.method, "n": estimate.n, "confidence": confidence, "target": estimate.target} | evidence
     say_of_reports(facts)
     if as_json:
-        print_json(facts | {"quantiles": [{"quantile": level, **asdict(value)} for level, value in found]})
+        print_json(facts | {"quantiles": found})
         return
-    rows = [[f"{level:g}", number(q.value), number(q.low), number(q.high)] for level, q in found]
-    print_rows("quantiles of the values", ["level", "value", "low", "high"], rows)
+    names = ("value", "low", "high")
+    rows = [[f"{one['quantile']:g}", *(number(one[name]) for name in names)] for one in found]
+    print_rows("quantiles of the values", ["quantile", *names], rows)
     print_facts("fit", _readable(facts))
-
-
-def _means(estimate: DistributionEstimate, one_report: float | None) -> dict[str, Any]:
-    found = asdict(estimate.mean()) | {"one_report": one_report}
-    return {key: found[key] for key in ("mean", "std_error", "one_report", "ci_low", "ci_high")}
 
 
 def _readable(facts: dict[str, Any]) -> list[tuple[str, str]]:
@@ -324,9 +314,7 @@ def _readable(facts: dict[str, Any]) -> list[tuple[str, str]]:
 
     rows = []
     for name, value in facts.items():
-        if value is None or (name in ("bias_low", "bias_high") and value == 0.0):  # unknown, or nothing winsorised
-            continue
-        if name == "one_report":
+        if name == "one_report" and value is not None:
             rows.append((name, moves_by(value, facts["n"])))
         elif name == "between":
             ends = f"between {number(value['low_end'])} and {number(value['high_end'])}"
@@ -337,25 +325,19 @@ def _readable(facts: dict[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
-def _write(estimate: DistributionEstimate, units: str, out: Path | None, plot: Path | None) -> None:
+def _write(estimate: DistributionEstimate, confidence: float, units: str, out: Path | None, plot: Path | None) -> None:
     """Write what was asked for; the picture is drawn before anything is written."""
     figure = None
     if plot is not None:
         from ..plots.distribution import distribution_figure
 
-        figure = distribution_figure(estimate, units=units)
+        figure = distribution_figure(estimate, units=units, confidence=confidence)
     if out is not None:
-        _write_distribution(out, estimate)
+        from ...estimators.data.numbers import write_columns
+
+        columns = estimate.to_dict(confidence)
+        write_columns(out, {name: column for name, column in columns.items() if isinstance(column, list)})
     if plot is not None and figure is not None:
         from ..plots.heatmap import save_figure
 
         save_figure(figure, plot)
-
-
-def _write_distribution(path: Path, estimate: DistributionEstimate) -> None:
-    from ...estimators.data.numbers import write_columns
-
-    names = ("knot", "weight", "low", "high", "cell_low", "cell_high")
-    edges = estimate.grid.edges
-    arrays = (estimate.grid.points, estimate.weights, estimate.low, estimate.high, edges[:-1], edges[1:])
-    write_columns(path, dict(zip(names, arrays, strict=True)))

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+CONFIDENCE = 0.95
 FLOOR = 1e-3
 TOLERANCE = 1e-6
 
@@ -44,4 +45,5 @@ Floor = Annotated[
     typer.Option("--floor", help="Uniform share mixed into the prior to protect knots of no mass; 0 for none."),
 ]
 Tolerance = Annotated[float, typer.Option("--tolerance", help="Relative gap of the certificate to reach.")]
+Confidence = Annotated[float, typer.Option("--confidence", help="Coverage of intervals and bands.")]
 Public = Annotated[bool, typer.Option("--public", help="The prior is public knowledge: no warning.")]

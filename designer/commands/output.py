@@ -144,7 +144,7 @@ def readable(value: object) -> str:
 
 def facts_shown(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the facts that a person is shown: those that are known, and of the file only what is not as usual."""
-    hidden = [name for name in ("simulated", "skipped") if not facts.get(name)]
+    hidden = [name for name in ("simulated", "skipped", "bias_low", "bias_high") if not facts.get(name)]
     hidden += ["skipped_first"]  # a note has said it
     return [(name, readable(value)) for name, value in facts.items() if value is not None and name not in hidden]
 

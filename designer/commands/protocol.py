@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from .options import (
+    CONFIDENCE,
     FLOOR,
     TOLERANCE,
     Column,
+    Confidence,
     Data,
     Domain,
     DropMissing,
@@ -60,7 +62,7 @@ def two_phase_command(
     knots: Knots = None,
     floor: Floor = FLOOR,
     tolerance: Tolerance = TOLERANCE,
-    level: Annotated[float, typer.Option("--level", help="Coverage of the confidence interval.")] = 0.95,
+    confidence: Confidence = CONFIDENCE,
     robust_confidence: Annotated[
         float | None,
         typer.Option(
@@ -79,10 +81,12 @@ def two_phase_command(
     import numpy as np
 
     from ...estimators.data.numbers import read_column
+    from ...estimators.intervals import check_confidence
     from ..designs.robust import RobustDesign
     from ..priors.prior import DEFAULT_KNOTS
     from ..protocols.two_phase import STAGES, two_phase
 
+    check_confidence(confidence)
     first = _first_table(phase_one)
     values = read_column(data, column, drop_missing=drop_missing)
     rng = np.random.default_rng(seed)
@@ -90,11 +94,11 @@ def two_phase_command(
         result = two_phase(
             values, epsilon, domain=domain, share=share, phase_one=first, method=method, floor=floor,
             estimator=cast("DistributionMethod", estimator), knots=DEFAULT_KNOTS if knots is None else knots,
-            tolerance=tolerance, level=level, robust_confidence=robust_confidence, rng=rng,
+            tolerance=tolerance, robust_confidence=robust_confidence, rng=rng,
             progress=lambda stage, step: update(stage, step is None),
         )  # fmt: skip
     say(SIMULATED)
-    facts = _two_phase_facts(result, values, epsilon, rng)
+    facts = _two_phase_facts(result, values, epsilon, confidence, rng)
     if isinstance(result.design, RobustDesign):
         facts["guaranteed_variance"] = result.design.guaranteed_variance
     if as_json:
@@ -113,7 +117,7 @@ def _first_table(phase_one: str) -> str | TabulatedMechanism:
 
 
 def _two_phase_facts(
-    result: TwoPhaseResult, values: np.ndarray, epsilon: float, rng: np.random.Generator
+    result: TwoPhaseResult, values: np.ndarray, epsilon: float, confidence: float, rng: np.random.Generator
 ) -> dict[str, object]:
     """Return the result beside the truth and beside what one phase through the piecewise mechanism gives.
 
@@ -128,19 +132,14 @@ def _two_phase_facts(
     rival = piecewise(table.knots, epsilon)
     one_phase = estimate_mean(rival, rival.sample(values, rng))
     return {
-        "mean": result.mean,
-        "std_error": result.std_error,
-        "ci_low": result.ci_low,
-        "ci_high": result.ci_high,
-        "level": result.level,
-        "n": result.n,
+        **result.to_dict(confidence),
         "n_first": result.n - result.second_mean.n,
         "truth": float(values.mean()),
-        "first_mean": None if result.first_mean is None else result.first_mean.mean,
+        "first_mean": None if result.first_mean is None else result.first_mean.value,
         "first_weight": result.first_weight,
-        "second_mean": result.second_mean.mean,
+        "second_mean": result.second_mean.value,
         "second_expected_variance": table.expected_variance(own),
-        "piecewise_mean": one_phase.mean,
+        "piecewise_mean": one_phase.value,
         "piecewise_std_error": one_phase.std_error,
         "piecewise_expected_variance": rival.expected_variance(own),
         "relative_gap": result.design.relative_gap,

@@ -174,5 +174,5 @@ def _as_prior(estimate: DistributionEstimate) -> Prior:
     """Return an estimate as what is known of the values; flat cells become bins between their edges as knots."""
     grid, source = estimate.grid, "private-report"
     if grid.flat:
-        return Prior.from_histogram(grid.edges, estimate.weights, knots=grid.edges, source=source)
-    return Prior.on_knots(grid.points, estimate.weights, source=source)
+        return Prior.from_histogram(grid.edges, estimate.value, knots=grid.edges, source=source)
+    return Prior.on_knots(grid.points, estimate.value, source=source)

@@ -147,9 +147,9 @@ def bootstrap_rows(
             found = estimate_distribution(counts, method=name, grid=grid)
             seconds = time.perf_counter() - started
             errors[name][repetition] = (
-                (found.mean().mean - truth.mean) ** 2,
-                jensen_shannon_distance(found.weights, truth.weights),
-                wasserstein_1(truth.knots, found.weights, truth.weights),
+                (found.mean().value - truth.mean) ** 2,
+                jensen_shannon_distance(found.value, truth.weights),
+                wasserstein_1(truth.knots, found.value, truth.weights),
                 seconds,
             )
             if progress is not None:

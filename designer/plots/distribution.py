@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...estimators.distributions.distribution import DistributionEstimate
+from ...estimators.intervals import CONFIDENCE
 from ..priors.units import literal, units_label
 from .style import new_figure
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def distribution_figure(estimate: DistributionEstimate, *, units: str = "") -> Figure:
+def distribution_figure(estimate: DistributionEstimate, *, units: str = "", confidence: float = CONFIDENCE) -> Figure:
     """Draw the density, its pointwise bands and the mean with its interval.
 
     Parameters
@@ -29,22 +30,25 @@ def distribution_figure(estimate: DistributionEstimate, *, units: str = "") -> F
     estimate : DistributionEstimate
     units : str
         Name of the units of the inputs.
+    confidence : float
+        Coverage of the bands and the mean's interval.
 
     Raises
     ------
     InputError
-        matplotlib is not installed.
+        matplotlib is not installed, or a confidence outside (0, 1).
     """
+    edges, mean, band = estimate.grid.edges, estimate.mean(), estimate.interval(confidence)
+    ends = mean.interval(confidence)
     figure, axes = new_figure()
-    edges, mean = estimate.grid.edges, estimate.mean()
     width = np.where(np.diff(edges) > 0, np.diff(edges), 1.0)
-    density, low, high = (values / width for values in (estimate.weights, estimate.low, estimate.high))
-    percent = f"{100 * estimate.level:g}%"
+    density, low, high = (values / width for values in (estimate.value, band.low, band.high))
+    percent = f"{100 * confidence:g}%"
     axes.stairs(high, edges, baseline=low, fill=True, color="#9ecae1", label=f"{percent} band, pointwise")
     axes.stairs(density, edges, color="#08306b", linewidth=1.4, label="estimate")
-    label = f"mean {mean.mean:,.5g}, {percent} interval [{mean.ci_low:,.5g}, {mean.ci_high:,.5g}]"
-    axes.axvline(mean.mean, color="black", linestyle="--", linewidth=1.2, label=label)
-    axes.axvspan(mean.ci_low, mean.ci_high, color="black", alpha=0.15, linewidth=0)
+    label = f"mean {mean.value:,.5g}, {percent} interval [{ends.low:,.5g}, {ends.high:,.5g}]"
+    axes.axvline(mean.value, color="black", linestyle="--", linewidth=1.2, label=label)
+    axes.axvspan(ends.low, ends.high, color="black", alpha=0.15, linewidth=0)
     if edges[0] < edges[-1]:
         axes.set_xlim(edges[0], edges[-1])
     # A band that says nothing reaches up to one: the estimate decides the height.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...estimators.frequencies.frequencies import FrequencyEstimate
+from ...estimators.intervals import CONFIDENCE
 from ..priors.units import literal
 from .style import new_figure
 
@@ -29,7 +30,7 @@ NAMES = {
 }
 
 
-def frequency_figure(estimate: FrequencyEstimate, *, title: str = "") -> Figure:
+def frequency_figure(estimate: FrequencyEstimate, *, title: str = "", confidence: float = CONFIDENCE) -> Figure:
     """Draw the frequencies as bars with intervals, the largest at the top; at most forty of them.
 
     Parameters
@@ -37,27 +38,29 @@ def frequency_figure(estimate: FrequencyEstimate, *, title: str = "") -> Figure:
     estimate : FrequencyEstimate
     title : str
         Default: method and number of users.
+    confidence : float
+        Coverage of the intervals.
 
     Raises
     ------
     InputError
-        matplotlib is not installed.
+        matplotlib is not installed, or a confidence outside (0, 1).
     """
-    order = np.argsort(-estimate.frequencies, kind="stable")[:MOST_BARS]
-    values, labels = estimate.frequencies[order], [_short(estimate.categories.labels[k]) for k in order]
-    reach = np.array([np.maximum(values - estimate.low[order], 0.0), np.maximum(estimate.high[order] - values, 0.0)])
+    order, ends = np.argsort(-estimate.value, kind="stable")[:MOST_BARS], estimate.interval(confidence)
+    values, labels = estimate.value[order], [_short(estimate.categories.labels[k]) for k in order]
+    reach = np.array([np.maximum(values - ends.low[order], 0.0), np.maximum(ends.high[order] - values, 0.0)])
     figure, axes = new_figure(height=1.4 + 0.22 * order.size)
     places = np.arange(order.size)
     axes.barh(places, values, color="#9ecae1", height=0.75, label="estimate")
     bars = axes.errorbar(values, places, xerr=reach, fmt="none", ecolor="#08306b", elinewidth=1.2, capsize=2)
-    bars.set_label(f"{100 * estimate.level:g}% interval, each by itself")
+    bars.set_label(f"{100 * confidence:g}% interval, each by itself")
     axes.axvline(0.0, color="black", linewidth=0.8)
     axes.set_yticks(places, labels, fontsize="small")
     axes.set_ylim(order.size - 0.4, -0.6)
     rest = len(estimate.categories) > order.size
     more = f" (the {order.size} largest estimates of {len(estimate.categories)})" if rest else ""
     axes.set_xlabel(f"share of the users{more}")
-    name = f"Frequencies among {estimate.n_users:,} users: {NAMES[estimate.method]}"
+    name = f"Frequencies among {estimate.n:,} users: {NAMES[estimate.method]}"
     axes.set_title(title or name, fontsize="medium")
     axes.legend(loc="lower right", frameon=False, fontsize="small")
     return figure

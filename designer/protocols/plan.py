@@ -13,10 +13,10 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from ...estimators.counting.counts import ReportCounts
 from ...estimators.distributions.estimation import DistributionMethod, estimate_distribution
+from ...estimators.estimate import NumberEstimate
 from ...estimators.input_grid import InputGrid
 from ...estimators.means.mean import MeanEstimate, estimate_mean
 from ...estimators.means.unbiasing import affine_unbiasing, optimal_decoder
@@ -74,8 +74,6 @@ class TwoPhasePlan:
         Mechanism of the second phase, one of `METHODS`.
     floor, tolerance : float
         As in `design`.
-    level : float
-        Coverage of the interval.
     units : str
     robust_confidence : float, optional
         In (0, 1): the second table is then the one of least guarantee over all priors that the first reports do not
@@ -110,7 +108,6 @@ class TwoPhasePlan:
     method: str = "optimal"
     floor: float = DEFAULT_FLOOR
     tolerance: float = DEFAULT_TOLERANCE
-    level: float = 0.95
     units: str = ""
     robust_confidence: float | None = None
     first: TabulatedMechanism = field(init=False)
@@ -124,8 +121,6 @@ class TwoPhasePlan:
         for name, value, known in (("estimator", self.estimator, ESTIMATORS), ("method", self.method, METHODS)):
             if value not in known:
                 raise InputError(f"{name} must be one of {', '.join(known)}, got {value!r}")
-        if not 0.0 < self.level < 1.0:
-            raise InputError(f"level must lie strictly between 0 and 1, got {self.level!r}")
         if not 0.0 <= self.floor <= 1.0:
             raise InputError(f"a floor must lie in [0, 1], got {self.floor!r}")
         object.__setattr__(self, "first", self._first_table(grid))
@@ -168,7 +163,7 @@ class TwoPhasePlan:
         _require_clients("the first phase", counts.n_users)
         grid = InputGrid.knots(self.knots)
         found = estimate_distribution(counts, method=self.estimator, grid=grid)
-        return Prior.on_knots(self.knots, found.weights, source="private-report", units=self.units)
+        return Prior.on_knots(self.knots, found.value, source="private-report", units=self.units)
 
     def second(
         self, first_reports: ArrayLike, *, progress: Callable[[Progress], None] | None = None
@@ -209,31 +204,31 @@ class TwoPhasePlan:
         """
         _require_clients("the first phase", np.size(first_reports))
         _require_clients("the second phase", np.size(second_reports))
-        later = estimate_mean(second.mechanism, second_reports, level=self.level)
+        later = estimate_mean(second.mechanism, second_reports)
         early = None
         if _has_unbiased_mean(self.first):
             # Not decoded for the prior learnt: that depends on the reports, and the mean would be biased.
-            early = estimate_mean(self.first, first_reports, level=self.level)
+            early = estimate_mean(self.first, first_reports)
         share, mean, std_error = _combined(early, later)
-        reach = float(ndtri((1.0 + self.level) / 2.0)) * std_error
-        n = int(np.size(first_reports)) + int(np.size(second_reports))
         return TwoPhaseResult(
-            mean, std_error, mean - reach, mean + reach, self.level, n, share, early, later, self.first, second
+            mean,
+            std_error,
+            int(np.size(first_reports)) + int(np.size(second_reports)),
+            "two-phase",
+            first_weight=share,
+            first_mean=early,
+            second_mean=later,
+            first=self.first,
+            design=second,
         )
 
 
-@dataclass(frozen=True, eq=False)
-class TwoPhaseResult:
-    """The mean of the values and everything it came from.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TwoPhaseResult(NumberEstimate):
+    """The mean of the values, from the reports of both phases, and everything it came from.
 
     Attributes
     ----------
-    mean, std_error, ci_low, ci_high : float
-        From the reports of both phases, in the units of the values.
-    level : float
-        Nominal coverage of the interval.
-    n : int
-        Number of reports, one from each client.
     first_weight : float
         Weight of the first phase's mean in the combined one.
     first_mean : MeanEstimate or None
@@ -249,12 +244,6 @@ class TwoPhaseResult:
         Clients of either phase who were asked by `two_phase` and gave no report: they are not among the n.
     """
 
-    mean: float
-    std_error: float
-    ci_low: float
-    ci_high: float
-    level: float
-    n: int
     first_weight: float
     first_mean: MeanEstimate | None
     second_mean: MeanEstimate
@@ -273,11 +262,11 @@ class TwoPhaseResult:
 def _combined(early: MeanEstimate | None, later: MeanEstimate) -> tuple[float, float, float]:
     """Weight of the earlier mean, the combined mean, and its standard error."""
     if early is None:
-        return 0.0, later.mean, later.std_error
+        return 0.0, later.value, later.std_error
     first, second = early.std_error**2, later.std_error**2
     # Reports that are all alike say nothing of their variance: then each report counts alike.
     share = second / (first + second) if min(first, second) > 0 else early.n / (early.n + later.n)
-    mean = share * early.mean + (1 - share) * later.mean
+    mean = share * early.value + (1 - share) * later.value
     return share, mean, math.sqrt(share**2 * first + (1 - share) ** 2 * second)
 
 

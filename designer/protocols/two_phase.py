@@ -37,7 +37,6 @@ def two_phase(
     method: str = "optimal",
     floor: float = DEFAULT_FLOOR,
     tolerance: float = DEFAULT_TOLERANCE,
-    level: float = 0.95,
     robust_confidence: float | None = None,
     progress: Callable[[str, Progress | None], None] | None = None,
 ) -> TwoPhaseResult:
@@ -62,7 +61,7 @@ def two_phase(
         Deals the clients, and perturbs the values of simulated ones.
     share : float
         Share of clients in the first phase, in (0, 1).
-    knots, phase_one, estimator, method, floor, tolerance, level, robust_confidence
+    knots, phase_one, estimator, method, floor, tolerance, robust_confidence
         As in `TwoPhasePlan`.
     progress : callable, optional
         Called with the stage and the solver's progress, or None at the stage's end.
@@ -84,7 +83,7 @@ def two_phase(
     >>> rng = np.random.default_rng(3)
     >>> values = rng.normal(2.0, 0.5, 20_000).clip(0, 10)
     >>> result = two_phase(values, 1.0, domain=(0, 10), knots=21, rng=rng)
-    >>> bool(result.ci_low < values.mean() < result.ci_high), result.prior.source
+    >>> bool(result.interval().low < values.mean() < result.interval().high), result.prior.source
     (True, 'private-report')
     """
     if not isinstance(rng, np.random.Generator):
@@ -93,7 +92,7 @@ def two_phase(
         raise InputError(f"share must lie strictly between 0 and 1, got {share!r}")
     plan = TwoPhasePlan(
         domain, epsilon, knots=knots, phase_one=phase_one, estimator=estimator, method=method, floor=floor,
-        tolerance=tolerance, level=level, robust_confidence=robust_confidence,
+        tolerance=tolerance, robust_confidence=robust_confidence,
     )  # fmt: skip
     cohort = cohort_of(clients, plan.epsilon, plan.domain)
     n_first = _first_size(cohort.n_clients, share)

@@ -36,56 +36,12 @@ def collect(
 ) -> ReportCounts:
     """Count the users of several services by what they reported.
 
-    Parameters
-    ----------
-    sources : list of (mechanism, reports) or (name, mechanism, reports)
-        One for each service. Reports are a `.csv` or `.parquet` path, an Arrow table, a pandas or polars data frame,
-        numpy arrays by column name, or one array of reports. Several such arrays, of equal length, are aligned: a row
-        is a user, NaN says that they did not report to the service.
-    key : str, optional
-        Column that names the user, in every source: text or integers (or any other type that is the same in all).
-        Keys of a CSV are integers if those of another source are, else text. Needed for several sources with columns.
-    column : str
-        Column of the reports; where it is not there, the one of the same name with "simulated_" before it.
-    keep_first : bool
-        Of several reports of a user to a service, keep the first in the order of the rows instead of refusing them.
-    allow_disjoint : bool
-        Accept services that have no users in common.
-    drop_missing : bool
-        Leave out rows whose report is missing (an empty CSV cell, NA, null, NaN) instead of refusing them.
-    skip_invalid : bool or SkippedRows
-        Leave out rows that hold no report that the table can make, or no key, and rows of a CSV that are none, instead
-        of refusing them: counted in the account that is given, else in a `SkippedRowsWarning`. Rows are then not
-        missing at random if those who sent them chose what to send.
-    memory_limit : str, optional
-        What duckdb may keep in memory, such as "4GB"; 2GB by default.
-    temp_directory : path, optional
-        Where what does not fit into memory is kept meanwhile: at most about the size of the reports and keys.
-    progress : callable, optional
-        Called with what is being done and the share of all the work that is done, from 0 to 1.
+    The arguments, what is raised and an example are `count`'s, which hands sources to it.
 
     Returns
     -------
     ReportCounts
-        The same as `ReportCounts.from_outputs` for the users' outputs. Counts of disjoint sets of users add up.
-
-    Raises
-    ------
-    InputError
-        One line each: reports that a table cannot produce, columns that are missing, users without a key or with
-        several reports to a service, services without reports or without common users, keys of different types,
-        arrays of different length, sources that cannot be read.
-
-    Example
-    -------
-    >>> import numpy as np
-    >>> from optldp.mechanisms.families.grr import grr
-    >>> table = grr([0, 1], 1.0)
-    >>> web = {"user": np.array(["ann", "bo", "cy"]), "report": np.array([0.0, 1.0, 1.0])}
-    >>> app = {"user": np.array(["cy", "bo"]), "report": np.array([0.0, 0.0])}
-    >>> counts = collect([("web", table, web), ("app", table, app)], key="user")
-    >>> [(group.services, group.outputs.tolist(), group.counts.tolist()) for group in counts.groups]
-    [((0,), [[0]], [1]), ((0, 1), [[1, 0]], [2])]
+        The same as `ReportCounts.from_outputs` for the users' outputs.
     """
     chosen = report_sources(sources)
     empty = ReportCounts(tuple(source.service for source in chosen), ())

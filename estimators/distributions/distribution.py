@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from ...mechanisms.errors import InputError
 from ...solvers.likelihood.fit import MixtureFit
+from ..estimate import Estimate, NumberEstimate, Target
 from ..input_grid import InputGrid
+from ..intervals import CONFIDENCE, Interval, normal_interval, normal_quantile
 from ..means.mean import MeanEstimate
 
-FittedBy = Literal["em", "ems", "mr", "penalised"]
-
-
-@dataclass(frozen=True)
-class Estimated:
-    """A number estimated from a distribution, with its standard error and interval."""
-
-    value: float
-    std_error: float
-    low: float
-    high: float
+QUARTILES = (0.25, 0.5, 0.75)
 
 
 @dataclass(frozen=True, eq=False)
-class DistributionEstimate:
+class DistributionEstimate(Estimate):
     """Weights of a grid's components, their scatter, and how converged they are.
 
-    All intervals are normal ones by the delta method at the fit.  They measure scatter, not bias: what smoothing or
-    merging has moved, or an exact maximum has overfitted, is not in them.
+    All intervals are normal ones by the delta method at the fit; those of the weights are pointwise bands.  They
+    measure scatter, not bias: what smoothing or merging has moved, or an exact maximum has overfitted, is not in them.
 
     Parameters
     ----------
     grid : InputGrid
         K components; a distribution function rises evenly within their cells.
-    weights : (K,) ndarray of float
-        On the simplex.
+    value : (K,) ndarray of float
+        Weights of the components, on the simplex.
     covariance : (K, K) ndarray of float
         Estimated covariance of the weights.
-    level : float
-        Nominal coverage of the bands and intervals.
     n : int
         Number of users.
     method : {"em", "ems", "mr", "penalised"}
@@ -54,6 +44,7 @@ class DistributionEstimate:
         Multiplier of the roughness, for "penalised".
     components : int
         Components left after reduction, for "mr"; else K.
+    target : {"population"}
 
     Example
     -------
@@ -61,94 +52,138 @@ class DistributionEstimate:
     >>> from optldp.mechanisms.families.grr import grr
     >>> counts = ReportCounts.from_reports(grr([0.0, 1.0, 2.0], 3.0), np.repeat([0.0, 1.0, 2.0], [500, 300, 200]))
     >>> found = estimate_distribution(counts, method="em")
-    >>> found.weights.round(3), found.low.round(3), found.high.round(3)
+    >>> found.value.round(3), found.interval().low.round(3), found.interval().high.round(3)
     (array([0.526, 0.295, 0.179]), array([0.49 , 0.262, 0.15 ]), array([0.562, 0.328, 0.208]))
-    >>> round(found.mean().mean, 3), round(found.probability(0.5, 2.0).value, 3), round(found.quantile(0.5).value, 3)
+    >>> round(found.mean().value, 3), round(found.probability(0.5, 2.0).value, 3), round(found.quantile(0.5).value, 3)
     (0.653, 0.474, 0.475)
     """
 
     grid: InputGrid
-    weights: np.ndarray
+    value: np.ndarray
     covariance: np.ndarray
-    level: float
     n: int
-    method: FittedBy
+    method: str
     fit: MixtureFit
     smoothness: float | None
     components: int
+    target: Target = "population"
 
     @property
-    def low(self) -> np.ndarray:
-        """(K,) lower ends of the weights' pointwise bands."""
-        return np.clip(self.weights - self._reach * self._std_errors, 0.0, 1.0)
-
-    @property
-    def high(self) -> np.ndarray:
-        """(K,) upper ends of the weights' pointwise bands."""
-        return np.clip(self.weights + self._reach * self._std_errors, 0.0, 1.0)
-
-    @property
-    def _std_errors(self) -> np.ndarray:
+    def std_error(self) -> np.ndarray:
+        """(K,) standard errors of the weights."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
     @property
-    def _reach(self) -> float:
-        return float(ndtri((1.0 + self.level) / 2.0))
+    def labels(self) -> Mapping[str, Sequence[Any]]:
+        """Each component's point, and the ends of its cell."""
+        low, high = self.grid.edges[:-1], self.grid.edges[1:]
+        return {"knot": self.grid.points.tolist(), "cell_low": low.tolist(), "cell_high": high.tolist()}
 
-    def functional(self, coefficients: ArrayLike) -> Estimated:
+    def interval(self, confidence: float = CONFIDENCE) -> Interval:
+        """Return the weights' pointwise bands, within [0, 1]; InputError for a confidence outside (0, 1)."""
+        return normal_interval(self.value, self.std_error, confidence, 0.0, 1.0)
+
+    def summary(self, confidence: float = CONFIDENCE) -> str:
+        """Return mean and quartiles for people to read; InputError for a confidence outside (0, 1)."""
+        lines = [f"mean {self.mean().summary(confidence)}"]
+        for share in QUARTILES:
+            found = self.quantile(share)
+            low, high = found.interval(confidence).low, found.interval(confidence).high
+            lines.append(f"  {100 * share:g}% of values lie below {found.value:.6g} [{low:.6g}, {high:.6g}]")
+        return "\n".join(lines)
+
+    def functional(self, coefficients: ArrayLike) -> NumberEstimate:
         """Return the estimate of sum_k a_k w_k for the (K,) coefficients a."""
         a = np.asarray(coefficients, dtype=np.float64)
-        value = float(a @ self.weights)
+        value = float(a @ self.value)
         # The weights sum to one: centring takes nothing away and keeps digits.
         centred = a - value
         std_error = float(np.sqrt(max(0.0, centred @ self.covariance @ centred)))
-        return Estimated(value, std_error, value - self._reach * std_error, value + self._reach * std_error)
+        return NumberEstimate(value, std_error, self.n, self.method, self.target)
 
     def mean(self) -> MeanEstimate:
         """Return the mean of the distribution, in the units of the inputs."""
         found = self.functional(self.grid.points)
-        return MeanEstimate(found.value, found.std_error, found.low, found.high, self.level, self.n, self.method)
+        return MeanEstimate(found.value, found.std_error, self.n, self.method, self.target)
 
-    def variance(self) -> Estimated:
+    def variance(self) -> NumberEstimate:
         """Return the variance of the distribution of the components' points, squared units."""
-        centre = float(self.grid.points @ self.weights)
+        centre = float(self.grid.points @ self.value)
         # The derivative of the variance in w_k is (x_k - mean)^2 up to a constant.
         return self.functional((self.grid.points - centre) ** 2)
 
-    def probability(self, low: float, high: float) -> Estimated:
-        """Return the probability of a range of inputs, clipped to [0, 1].
+    def probability(self, low: float, high: float) -> NumberEstimate:
+        """Return the probability of a range of inputs, its interval within [0, 1].
 
         Raises InputError for a range whose ends are not numbers in order.
         """
         if not low <= high:
             raise InputError(f"a range must have its ends in order, got [{low!r}, {high!r}]")
         found = self.functional(self._share_below(high) - self._share_below(low))
-        return Estimated(found.value, found.std_error, max(0.0, found.low), min(1.0, found.high))
+        return replace(found, least=0.0, most=1.0)
 
-    def quantile(self, level: float) -> Estimated:
-        """Return a quantile, in the units of the inputs.
+    def quantile(self, share: float) -> QuantileEstimate:
+        """Return the value that this share of the distribution lies below, in the units of the inputs.
 
-        Its interval holds the values at which the distribution function's own interval holds the level; the
-        standard error is that interval's length as if it were normal.
-
-        Raises InputError for a level outside (0, 1).
+        Raises InputError for a share outside (0, 1).
         """
-        if not 0.0 < level < 1.0:
-            raise InputError(f"a quantile's level must lie strictly between 0 and 1, got {level!r}")
+        if not 0.0 < share < 1.0:
+            raise InputError(f"a quantile's share must lie strictly between 0 and 1, got {share!r}")
         edges = self.grid.edges
         below = np.tri(edges.size, self.grid.size, -1)
-        rising = below @ self.weights
+        rising = below @ self.value
         spread = below - rising[:, None]
-        error = self._reach * np.sqrt(np.maximum(np.einsum("ek,kl,el->e", spread, self.covariance, spread), 0.0))
-        value, low = _first_reaching(edges, rising, level), _first_reaching(edges, rising + error, level)
-        high = _last_below(edges, rising - error, level)
-        return Estimated(value, (high - low) / (2.0 * self._reach), low, high)
+        errors = np.sqrt(np.maximum(np.einsum("ek,kl,el->e", spread, self.covariance, spread), 0.0))
+        return QuantileEstimate(edges, rising, errors, share, self.n, self.method, self.target)
 
     def _share_below(self, x: float) -> np.ndarray:
         """(K,) share of each component's cell that lies below x."""
         low, high = self.grid.edges[:-1], self.grid.edges[1:]
         width = high - low
         return np.where(width > 0, np.clip((x - low) / np.where(width > 0, width, 1.0), 0.0, 1.0), x >= low)
+
+
+@dataclass(frozen=True, eq=False)
+class QuantileEstimate(Estimate):
+    """A quantile of an estimated distribution, in the units of the inputs.
+
+    Its interval holds the values at which the distribution function's own interval holds the share.
+
+    Parameters
+    ----------
+    edges, below, errors : (K + 1,) ndarray of float
+        The distribution function at the cells' edges, and its standard errors there.
+    share : float
+        Of the distribution that lies below the quantile.
+    n : int
+    method : str
+    target : {"population"}
+    """
+
+    edges: np.ndarray
+    below: np.ndarray
+    errors: np.ndarray
+    share: float
+    n: int
+    method: str
+    target: Target
+
+    @property
+    def value(self) -> float:
+        """The quantile."""
+        return _first_reaching(self.edges, self.below, self.share)
+
+    @property
+    def std_error(self) -> float:
+        """The length of its 95% interval as if that were normal."""
+        found = self.interval()
+        return (found.high - found.low) / (2.0 * normal_quantile(CONFIDENCE))
+
+    def interval(self, confidence: float = CONFIDENCE) -> Interval:
+        """Return where the function's band meets the share; InputError for a confidence outside (0, 1)."""
+        reach = normal_quantile(confidence) * self.errors
+        low = _first_reaching(self.edges, self.below + reach, self.share)
+        return Interval(low, _last_below(self.edges, self.below - reach, self.share), confidence)
 
 
 def _first_reaching(edges: np.ndarray, curve: np.ndarray, level: float) -> float:

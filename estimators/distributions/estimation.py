@@ -38,7 +38,6 @@ def estimate_distribution(
     *,
     method: DistributionMethod = "penalised",
     grid: InputGrid | None = None,
-    level: float = 0.95,
     solver: Method | None = None,
     certificate: float | None = None,
     loglik_change: float | None = None,
@@ -61,8 +60,6 @@ def estimate_distribution(
         exact maximum likelihood, which overfits. "ems": EM with smoothing. "mr": mixture reduction.
     grid : InputGrid, optional
         Default: the knots that all tables share.
-    level : float
-        Coverage of the bands, in (0, 1).
     solver : {"auto", "em", "squarem", "interior-point"}, optional
         For "em" and "ule": how the maximum is found. Default: "auto".
     certificate, loglik_change : float, optional
@@ -84,7 +81,7 @@ def estimate_distribution(
     Raises
     ------
     InputError
-        An unknown method, a level outside (0, 1), a setting of another method, tables whose knots disagree (say which
+        An unknown method, a setting of another method, tables whose knots disagree (say which
         grid), a service without reports.
 
     Example
@@ -98,8 +95,6 @@ def estimate_distribution(
     """
     if method not in get_args(DistributionMethod):
         raise InputError(f"method must be one of {', '.join(get_args(DistributionMethod))}, got {method!r}")
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level must lie strictly between 0 and 1, got {level!r}")
     settings = {
         "solver": solver,
         "certificate": certificate,
@@ -123,7 +118,6 @@ def estimate_distribution(
         place,
         fitted.fit.weights,
         fitted.covariance,
-        level,
         counts.n_users,
         "em" if method == "ule" else method,
         fitted.fit,

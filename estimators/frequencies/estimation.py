@@ -14,18 +14,17 @@ from ...solvers.likelihood.fit import MOST_COMPONENTS, MixtureFit, fit_mixture
 from ..distributions.covariance import maximum_covariance
 from ..distributions.mixture_reduction import THRESHOLD_SDS, MergedLikelihood, mixture_reduction
 from ..distributions.smoothed_em import LOGLIK_CHANGE
-from ..intervals import check_level
+from ..estimate import Target, check_target
 from .category_counts import CategoryCounts
 from .consistency import base_cut, iiw, norm_sub
 from .decoder import frequency_decoder
-from .frequencies import FrequencyEstimate, FrequencyMethod, Target
+from .frequencies import FrequencyEstimate, FrequencyMethod
 from .likelihood import category_likelihood
 from .support_counts import SupportCounts
 
 DECODED = ("unbiased", "norm-sub", "base-cut", "iiw")
 
 SETTINGS = {
-    "target": DECODED,
     "prior": DECODED,
     "certificate": ("mle",),
     "loglik_change": ("em", "mr"),
@@ -41,8 +40,7 @@ def estimate_frequencies(
     counts: CategoryCounts | SupportCounts,
     *,
     method: FrequencyMethod = "unbiased",
-    level: float = 0.95,
-    target: Target | None = None,
+    target: Target = "population",
     prior: ArrayLike | None = None,
     certificate: float | None = None,
     loglik_change: float | None = None,
@@ -60,12 +58,10 @@ def estimate_frequencies(
         consistent or smooth, see `consistency`. "mle": the exact maximum likelihood. "em": EM that stops early, as the
         papers run it, which keeps it from overfitting. "mr": mixture reduction, which merges categories that chance may
         have made.
-    level : float
-        Coverage of the intervals, in (0, 1).
-    target : {"users", "population"}, optional
-        For the unbiased estimate, and what is made of it: whether standard errors are about the shares among these
-        users, where all that is unknown is the mechanism's noise, or about a population of which they are independent
-        draws, which adds f (1 - f) / n to the variances. Default: "users". Those of fits are about a population.
+    target : {"population", "users"}
+        Whether standard errors are about a population of which the users are independent draws, or about the shares
+        among these users, where all that is unknown is the mechanism's noise: f (1 - f) / n less in the variances. The
+        latter for the unbiased estimate, and what is made of it, alone.
     prior : (K,) array_like of float, optional
         For the unbiased estimate from tables, and what is made of it: frequencies at which its total variance is to be
         least. Default: even.
@@ -86,7 +82,7 @@ def estimate_frequencies(
     Raises
     ------
     InputError
-        No reports, an unknown method or target, a level outside (0, 1), a setting of another method, or a table whose
+        No reports, an unknown method or target, a setting of another method, or a table whose
         reports cannot tell the categories apart.
 
     Example
@@ -94,18 +90,17 @@ def estimate_frequencies(
     >>> from optldp.mechanisms.categorical.table import categorical_grr
     >>> counts = CategoryCounts.from_reports(categorical_grr("abc", 1.0), np.repeat([0, 1, 2], [560, 250, 190]))
     >>> for method in ("unbiased", "norm-sub", "mle"):
-    ...     print(estimate_frequencies(counts, method=method).frequencies.round(3))
+    ...     print(estimate_frequencies(counts, method=method).value.round(3))
     [ 0.956  0.105 -0.06 ]
     [0.926 0.074 0.   ]
     [0.914 0.086 0.   ]
     """
     if method not in get_args(FrequencyMethod):
         raise InputError(f"method must be one of {', '.join(get_args(FrequencyMethod))}, got {method!r}")
-    if target is not None and target not in get_args(Target):
-        raise InputError(f"target must be one of {', '.join(get_args(Target))}, got {target!r}")
-    check_level(level)
+    check_target(target)
+    if target == "users" and method not in DECODED:
+        raise InputError(f"target users is for {', '.join(DECODED)}, got method {method!r}: leave it out")
     settings = {
-        "target": target,
         "prior": prior,
         "certificate": certificate,
         "loglik_change": loglik_change,
@@ -117,7 +112,7 @@ def estimate_frequencies(
             raise InputError(f"{name} is for {', '.join(SETTINGS[name])}, got method {method!r}: leave it out")
     counts.require_reports()
     if method in DECODED:
-        found = _decoded(method, counts, **given)
+        found = _decoded(method, counts, target, **given)
     elif isinstance(counts, SupportCounts):
         raise InputError(f"method {method} needs whole reports, got support counts: use CategoryCounts")
     else:
@@ -127,8 +122,7 @@ def estimate_frequencies(
         found.frequencies,
         np.sqrt(found.variances),
         found.covariance,
-        found.target,
-        level,
+        target,
         method,
         counts.n_users,
         found.fit,
@@ -141,7 +135,6 @@ class _Found(NamedTuple):
     frequencies: np.ndarray
     variances: np.ndarray
     covariance: np.ndarray | None
-    target: Target
     components: int
     fit: MixtureFit | None = None
 
@@ -149,8 +142,8 @@ class _Found(NamedTuple):
 def _decoded(
     method: str,
     counts: CategoryCounts | SupportCounts,
+    target: Target,
     *,
-    target: Target = "users",
     prior: ArrayLike | None = None,
     threshold: float | None = None,
 ) -> _Found:
@@ -170,7 +163,7 @@ def _decoded(
     if target == "population":
         variances = variances + place * (1.0 - place) / n
         covariance = None if covariance is None else covariance + (np.diag(place) - np.outer(place, place)) / n
-    return _Found(estimate, variances, covariance, target, place.size)
+    return _Found(estimate, variances, covariance, place.size)
 
 
 def _fitted(
@@ -190,12 +183,13 @@ def _fitted(
         fit = fit_mixture(likelihood, method="auto" if quick else "squarem", progress=progress, **settings)
     groups = int(member.max()) + 1
     if member.size > MOST_COMPONENTS:
-        variances = frequency_decoder(counts.mechanism).variances(fit.weights) / counts.n_users
-        return _Found(fit.weights, variances, None, "users", groups, fit)
+        noise = frequency_decoder(counts.mechanism).variances(fit.weights)
+        variances = (noise + fit.weights * (1.0 - fit.weights)) / counts.n_users
+        return _Found(fit.weights, variances, None, groups, fit)
     merged = MergedLikelihood(likelihood, member)
     steps = None if method == "mle" else fit.iterations
     covariance = merged.spread_covariance(maximum_covariance(merged, np.bincount(member, fit.weights), em_steps=steps))
-    return _Found(fit.weights, np.maximum(np.diag(covariance), 0.0), covariance, "population", groups, fit)
+    return _Found(fit.weights, np.maximum(np.diag(covariance), 0.0), covariance, groups, fit)
 
 
 def _noise_level(counts: CategoryCounts) -> float:

@@ -1,4 +1,4 @@
-"""What key-value reports show at each key, counted."""
+"""Reports on pairs of a key and a value, counted whole or by what they show at each key."""
 
 from __future__ import annotations
 
@@ -11,12 +11,91 @@ from ...mechanisms.errors import InputError
 from ...mechanisms.files.bundle_file import bundle_to_document
 from ...mechanisms.files.checksum import checksum
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
-from ..counting.user_numbers import total_users, whole_counts
+from ..counting.user_numbers import counts_of_rows, total_users, whole_counts
 
 
 @dataclass(frozen=True, eq=False)
 class KeyValueCounts:
-    """How often each output was shown at each key; counts of shards add up.
+    """How often each report was made.
+
+    Counts of shards with different users add up: ``a + b`` is the counts of the union.
+
+    Parameters
+    ----------
+    mechanism : KeyValueMechanism
+        K keys, m outputs.
+    reports : (R, ...) ndarray
+        Of the kind that ``mechanism.checked_reports`` returns, all different.
+    counts : (R,) ndarray of int
+        Positive.
+
+    Raises
+    ------
+    InputError
+        Reports that the mechanism cannot make, other counts than theirs, or too many users.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.duchi import duchi
+    >>> from optldp.mechanisms.key_value.unary import key_value_unary
+    >>> made = key_value_unary(["a", "b"], duchi([0.0, 1.0], 1.0), 1.0)
+    >>> counts = KeyValueCounts.from_reports(made, np.array([[0, 2], [1, 2], [0, 2]]))
+    >>> counts.counts.tolist(), counts.shown.tolist()
+    ([2, 1], [[1, 0], [0, 3]])
+    """
+
+    mechanism: KeyValueMechanism
+    reports: np.ndarray
+    counts: np.ndarray
+
+    def __post_init__(self) -> None:
+        reports = self.mechanism.checked_reports(self.reports)
+        object.__setattr__(self, "reports", reports)
+        object.__setattr__(self, "counts", counts_of_rows(self.counts, len(reports)))
+
+    @classmethod
+    def from_reports(cls, mechanism: KeyValueMechanism, reports: ArrayLike) -> KeyValueCounts:
+        """Count reports, one for each user; O(N log N). InputError for ones that the mechanism cannot make."""
+        given = mechanism.checked_reports(reports)
+        return cls(mechanism, *np.unique(given, axis=0, return_counts=True))
+
+    def __add__(self, other: KeyValueCounts) -> KeyValueCounts:
+        """Return the counts of the union of two sets of users without a user in common."""
+        if not isinstance(other, KeyValueCounts):
+            return NotImplemented
+        _require_same(self.mechanism, other.mechanism)
+        both = np.concatenate([self.reports, other.reports])
+        distinct, which = np.unique(both, axis=0, return_inverse=True)
+        total = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(total, which.reshape(-1), np.concatenate([self.counts, other.counts]))
+        return KeyValueCounts(self.mechanism, distinct, total)
+
+    @property
+    def n_users(self) -> int:
+        """Number of reports."""
+        return int(self.counts.sum())
+
+    @property
+    def shown(self) -> np.ndarray:
+        """(K, m) how often each output was shown at each key."""
+        return _shown(self.mechanism, self.reports, self.counts)
+
+    @property
+    def hidden(self) -> np.ndarray:
+        """(K,) reports that show nothing at each key."""
+        return self.n_users - self.shown.sum(axis=1)
+
+    def require_reports(self) -> None:
+        """Raise InputError if there are none."""
+        if not self.counts.size:
+            raise InputError("there must be at least one report, got none: there is nothing to estimate from")
+
+
+@dataclass(frozen=True, eq=False)
+class ShownCounts:
+    """How often each output was shown at each key: K m numbers, whatever the number of users; shards add up.
+
+    All that means and fits key by key need; the likelihood of whole reports needs `KeyValueCounts`.
 
     Parameters
     ----------
@@ -35,7 +114,7 @@ class KeyValueCounts:
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> from optldp.mechanisms.key_value.unary import key_value_unary
     >>> made = key_value_unary(["a", "b"], duchi([0.0, 1.0], 1.0), 1.0)
-    >>> counts = KeyValueCounts.from_reports(made, np.array([[0, 2], [1, 2], [0, 0]]))
+    >>> counts = ShownCounts.from_reports(made, np.array([[0, 2], [1, 2], [0, 0]]))
     >>> counts.n_users, counts.shown.tolist()
     (3, [[1, 0], [0, 2]])
     """
@@ -59,22 +138,37 @@ class KeyValueCounts:
         object.__setattr__(self, "shown", shown)
 
     @classmethod
-    def from_reports(cls, mechanism: KeyValueMechanism, reports: ArrayLike) -> KeyValueCounts:
+    def from_reports(cls, mechanism: KeyValueMechanism, reports: ArrayLike) -> ShownCounts:
         """Count reports; InputError for ones that the mechanism cannot make. O(N) or, for the unary form, O(N K)."""
         given = mechanism.checked_reports(reports)
-        _, place, output = mechanism.shown(given)
-        size, n_keys = mechanism.value.low.size, len(mechanism.keys)
-        real = place < n_keys
-        shown = np.bincount(place[real] * size + output[real], minlength=n_keys * size)
-        return cls(mechanism, len(given), shown.reshape(n_keys, size))
+        return cls(mechanism, len(given), _shown(mechanism, given, np.ones(len(given))))
 
-    def __add__(self, other: KeyValueCounts) -> KeyValueCounts:
-        mine, theirs = (checksum(bundle_to_document(counts.mechanism)) for counts in (self, other))
-        if mine != theirs:
-            raise InputError("counts must be of one and the same mechanism to be added, got two")
-        return KeyValueCounts(self.mechanism, self.n_users + other.n_users, self.shown + other.shown)
+    def __add__(self, other: ShownCounts) -> ShownCounts:
+        if not isinstance(other, ShownCounts):
+            return NotImplemented
+        _require_same(self.mechanism, other.mechanism)
+        return ShownCounts(self.mechanism, self.n_users + other.n_users, self.shown + other.shown)
 
     @property
     def hidden(self) -> np.ndarray:
         """(K,) reports that show nothing at each key."""
         return self.n_users - self.shown.sum(axis=1)
+
+    def require_reports(self) -> None:
+        """Raise InputError if there are none."""
+        if not self.n_users:
+            raise InputError("there must be at least one report, got none: there is nothing to estimate from")
+
+
+def _shown(mechanism: KeyValueMechanism, reports: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """How often (K, m) reports made so many times show each output at each key."""
+    report, place, output = mechanism.shown(reports)
+    size, n_keys = mechanism.value.low.size, len(mechanism.keys)
+    real = place < n_keys
+    shown = np.bincount(place[real] * size + output[real], counts[report[real]], n_keys * size)
+    return np.rint(shown).astype(np.int64).reshape(n_keys, size)
+
+
+def _require_same(mine: KeyValueMechanism, theirs: KeyValueMechanism) -> None:
+    if checksum(bundle_to_document(mine)) != checksum(bundle_to_document(theirs)):
+        raise InputError("counts must be of one and the same mechanism to be added, got two")

@@ -6,23 +6,24 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.key_value.mechanism import KeyValueMechanism
 from ...solvers.likelihood.fit import MixtureFit, fit_mixture
 from ..distributions.mixture_reduction import mixture_reduction
 from ..distributions.smoothed_em import LOGLIK_CHANGE
+from ..estimate import Target
 from ..input_grid import InputGrid
-from .counts import KeyValueCounts
+from ..intervals import CONFIDENCE, Interval, check_confidence
+from .counts import KeyValueCounts, ShownCounts
 from .likelihood import joint_likelihood, key_likelihood
+from .shares import KeyFrequencies, KeyMeans
 
 KeyValueMethod = Literal["joint", "em", "mr"]
 
 
 @dataclass(frozen=True, eq=False)
-class KeyValueFit:
-    """A distribution of values for each of K keys.
+class KeyValueFit(KeyMeans):
+    """A distribution of values for each of K keys; its means and frequencies have no standard errors.
 
     Parameters
     ----------
@@ -31,22 +32,24 @@ class KeyValueFit:
         J components of the values.
     shares : (K, J) ndarray
         Share of all users that sampled the key with a value of the component.
-    frequencies : (K,) ndarray
+    frequencies : KeyFrequencies
         Share of users that hold the key, at most 1.
     fits : tuple of MixtureFit
         One for all keys, or one for each; each has the certificate of its own likelihood.
     method : {"joint", "em", "mr"}
     n : int
         Number of users.
+    target : {"population"}
     """
 
     keys: tuple[str, ...]
     grid: InputGrid
     shares: np.ndarray
-    frequencies: np.ndarray
+    frequencies: KeyFrequencies
     fits: tuple[MixtureFit, ...]
-    method: KeyValueMethod
+    method: str
     n: int
+    target: Target = "population"
 
     @property
     def distributions(self) -> np.ndarray:
@@ -55,14 +58,23 @@ class KeyValueFit:
         return np.divide(self.shares, total, out=np.full(self.shares.shape, 1.0 / self.grid.size), where=total > 0)
 
     @property
-    def means(self) -> np.ndarray:
+    def value(self) -> np.ndarray:
         """(K,) mean value of each key's holders; input units."""
         return self.distributions @ self.grid.points
 
+    @property
+    def std_error(self) -> np.ndarray:
+        """(K,) NaN."""
+        return np.full(len(self.keys), np.nan)
+
+    def interval(self, confidence: float = CONFIDENCE) -> Interval:
+        """Return ends that are NaN; InputError for a confidence outside (0, 1)."""
+        check_confidence(confidence)
+        return Interval(self.std_error, self.std_error, confidence)
+
 
 def fit_key_values(
-    mechanism: KeyValueMechanism,
-    reports: ArrayLike,
+    counts: KeyValueCounts | ShownCounts,
     *,
     method: KeyValueMethod = "joint",
     grid: InputGrid | None = None,
@@ -72,9 +84,8 @@ def fit_key_values(
 
     Parameters
     ----------
-    mechanism : KeyValueMechanism
-    reports : (N, ...) array_like
-        At least one.
+    counts : KeyValueCounts or ShownCounts
+        At least one report; the latter for "em" and "mr" alone.
     method : {"joint", "em", "mr"}
         "joint": the maximum of the likelihood of whole reports, over all pairs at once. "em": EM for each key on what
         its place shows. "mr": mixture reduction of the same by the numeric rule, whose windows are thus of one
@@ -88,7 +99,7 @@ def fit_key_values(
     Raises
     ------
     InputError
-        An unknown method, no reports, ones that the mechanism cannot make, a grid outside the domain.
+        An unknown method, no reports, a grid outside the domain.
 
     Source: Ye, Wang, Zhang and Feng (2025), section V.C and appendix D, for "em" and "mr"; they keep the frequencies
     of the unbiased estimate, here both are fitted.
@@ -100,30 +111,33 @@ def fit_key_values(
     >>> made = key_value_unary(["a", "b"], duchi([0.0, 10.0], 2.0), 2.0)
     >>> rng = np.random.default_rng(1)
     >>> reports = made.sample(np.repeat(["a", "b"], [15_000, 5_000]), np.repeat([2.0, 7.0], [15_000, 5_000]), rng)
-    >>> found = fit_key_values(made, reports)
-    >>> found.frequencies.round(2), found.means.round(1), found.fits[0].certificate < 1e-8
+    >>> found = fit_key_values(KeyValueCounts.from_reports(made, reports))
+    >>> found.frequencies.value.round(2), found.value.round(1), found.fits[0].certificate < 1e-8
     (array([0.74, 0.26]), array([2., 7.]), True)
     """
     if method not in get_args(KeyValueMethod):
         raise InputError(f"method must be one of {', '.join(get_args(KeyValueMethod))}, got {method!r}")
+    mechanism, n = counts.mechanism, counts.n_users
     place = InputGrid.common([mechanism.value]) if grid is None else grid
-    n_keys = len(mechanism.keys)
-    given = mechanism.checked_reports(reports)
+    keys, n_keys = mechanism.keys.labels, len(mechanism.keys)
     if method == "joint":
-        likelihood = joint_likelihood(mechanism, given, place)
+        if isinstance(counts, ShownCounts):
+            raise InputError("method joint needs whole reports, got counts of what they show: use KeyValueCounts")
+        likelihood = joint_likelihood(counts, place)
         solver = "auto" if loglik_change is None else "em"
         fits = (fit_mixture(likelihood, method=solver, loglik_change=loglik_change),)
         shares = fits[0].weights[: n_keys * place.size].reshape(n_keys, place.size)
     else:
-        counts = KeyValueCounts.from_reports(mechanism, given)
+        counts.require_reports()
         stop = LOGLIK_CHANGE if loglik_change is None else loglik_change
         fits = tuple(_fit_key(counts, key, place, method == "mr", stop) for key in range(n_keys))
         shares = np.stack([fit.weights[:-1] for fit in fits])
-    frequencies = np.minimum(mechanism.share_scale * shares.sum(axis=1), 1.0)
-    return KeyValueFit(mechanism.keys.labels, place, shares, frequencies, fits, method, len(given))
+    held = mechanism.share_scale * shares.sum(axis=1)
+    frequencies = KeyFrequencies(keys, held, np.full(n_keys, np.nan), n, method)
+    return KeyValueFit(keys, place, shares, frequencies, fits, method, n)
 
 
-def _fit_key(counts: KeyValueCounts, key: int, grid: InputGrid, reduced: bool, stop: float) -> MixtureFit:
+def _fit_key(counts: KeyValueCounts | ShownCounts, key: int, grid: InputGrid, reduced: bool, stop: float) -> MixtureFit:
     likelihood = key_likelihood(counts, key, grid)
     if reduced:
         return mixture_reduction(likelihood, loglik_change=stop).fit

@@ -1,7 +1,6 @@
 """The likelihood of key-value reports: of whole reports under all pairs, or of what one key's place shows."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
 from ...mechanisms.key_value.unary import KeyValueUnary
@@ -9,10 +8,10 @@ from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.mixture import MixtureLikelihood
 from ...solvers.likelihood.places import PlaceLikelihood
 from ..input_grid import InputGrid
-from .counts import KeyValueCounts
+from .counts import KeyValueCounts, ShownCounts
 
 
-def joint_likelihood(mechanism: KeyValueMechanism, reports: ArrayLike, grid: InputGrid) -> MixtureLikelihood:
+def joint_likelihood(counts: KeyValueCounts, grid: InputGrid) -> MixtureLikelihood:
     r"""Return the likelihood of whole reports; component k J + j is key k with a value of the grid's component j.
 
     Where there is padding, one more component, the last, stands for users whose sampled key is a dummy. Exact for both
@@ -22,37 +21,36 @@ def joint_likelihood(mechanism: KeyValueMechanism, reports: ArrayLike, grid: Inp
 
     Parameters
     ----------
-    mechanism : KeyValueMechanism
-    reports : (N, ...) array_like
-        At least one.
+    counts : KeyValueCounts
+        At least one report.
     grid : InputGrid
         J components within the domain of the value table.
 
     Raises
     ------
     InputError
-        No reports, ones that the mechanism cannot make, or a grid outside the domain.
+        No reports, or a grid outside the domain.
 
     Example
     -------
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> from optldp.mechanisms.key_value.unary import key_value_unary
     >>> made = key_value_unary(["a", "b"], duchi([0.0, 1.0], 1.0), 1.0)
-    >>> likelihood = joint_likelihood(made, [[0, 2], [1, 2], [0, 2]], InputGrid.knots([0.0, 1.0]))
+    >>> counts = KeyValueCounts.from_reports(made, [[0, 2], [1, 2], [0, 2]])
+    >>> likelihood = joint_likelihood(counts, InputGrid.knots([0.0, 1.0]))
     >>> likelihood.n_components, likelihood.counts.tolist()
     (5, [2.0, 1.0])
     """
-    given = mechanism.checked_reports(reports)
+    counts.require_reports()
+    mechanism = counts.mechanism
     rows = grid.rows(mechanism.value)
     if isinstance(mechanism, KeyValueUnary):
         own, other, fake = mechanism.own_shown, mechanism.other_shown, mechanism.fake_law
         hidden = np.full((len(rows), 1), (1 - own) / (1 - other))
         never = fake == 0  # such outputs are not seen
         shown = own * rows / (other * np.where(never, 1.0, fake))
-        distinct, counts = np.unique(given, axis=0, return_counts=True)
         ratios = np.hstack([hidden, np.where(never, 1.0, shown)])
-        return PlaceLikelihood(distinct, counts, ratios, neutral=mechanism.padding > 0)
-    counts = KeyValueCounts.from_reports(mechanism, given)
+        return PlaceLikelihood(counts.reports, counts.counts, ratios, neutral=mechanism.padding > 0)
     table, seen = _response_table(mechanism, rows), counts.shown.reshape(-1)
     return DenseLikelihood([table], np.append(seen, counts.n_users - seen.sum()) if mechanism.padding else seen)
 
@@ -71,14 +69,14 @@ def _response_table(mechanism: KeyValueMechanism, rows: np.ndarray) -> np.ndarra
     return np.vstack([np.hstack([table, dummies]), neutral])
 
 
-def key_likelihood(counts: KeyValueCounts, key: int, grid: InputGrid) -> DenseLikelihood:
+def key_likelihood(counts: KeyValueCounts | ShownCounts, key: int, grid: InputGrid) -> DenseLikelihood:
     r"""Return the likelihood of what the reports show at one key; J components hold the key, the last one does not.
 
     It forgets that the frequencies of all keys sum to one and what other places say, and needs counts alone.
 
     Parameters
     ----------
-    counts : KeyValueCounts
+    counts : KeyValueCounts or ShownCounts
         Of at least one user.
     key : int
         Its position.
@@ -97,7 +95,7 @@ def key_likelihood(counts: KeyValueCounts, key: int, grid: InputGrid) -> DenseLi
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> from optldp.mechanisms.key_value.unary import key_value_unary
     >>> made = key_value_unary(["a", "b"], duchi([0.0, 1.0], 1.0), 1.0)
-    >>> counts = KeyValueCounts.from_reports(made, [[0, 2], [1, 2], [0, 2]])
+    >>> counts = ShownCounts.from_reports(made, [[0, 2], [1, 2], [0, 2]])
     >>> key_likelihood(counts, 0, InputGrid.knots([0.0, 1.0])).counts.tolist()
     [2.0, 1.0, 0.0]
     """

@@ -5,54 +5,61 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
-from ..intervals import check_level
+from ..estimate import Target
+from ..intervals import CONFIDENCE, Interval, normal_quantile
 from ..means.decoding import plain_decoder
-from .counts import KeyValueCounts
+from .counts import KeyValueCounts, ShownCounts
+from .shares import KeyFrequencies, KeyMeans
 
 
 @dataclass(frozen=True, eq=False)
-class KeyValueEstimate:
-    """Frequencies of keys and means of their values; all arrays are (K,), in the order of the keys.
+class KeyValueEstimate(KeyMeans):
+    """Means of the values of K keys with Fieller's intervals, and the keys' frequencies.
 
     Parameters
     ----------
     keys : tuple of str
-    frequencies : ndarray
-        Share of users that hold the key, clipped to [1 / n, 1].
-    frequency_errors : ndarray
-        Standard errors of the frequencies.
-    frequency_low, frequency_high : ndarray
-        Ends of their intervals, clipped to [0, 1].
-    means : ndarray
+    value : (K,) ndarray of float
         Mean value of the users that hold the key; input units.
-    mean_errors : ndarray
-        Standard errors of the means by the delta method, for keys that are not nearly as rare as noise.
-    mean_low, mean_high : ndarray
-        Ends of their intervals by Fieller's method, within the domain.
-    level : float
-        Nominal coverage of each interval.
+    std_error : (K,) ndarray of float
+        By the delta method, for keys that are not nearly as rare as noise.
+    frequencies : KeyFrequencies
+        Share of users that hold the key.
+    domain : (float, float)
+        Of the values.
+    totals : (2, K) ndarray of float
+        Users who sampled each key, and the sum of their values on [-1, 1].
+    covariance : (3, K) ndarray of float
+        Variance of the first, their covariance, and variance of the second.
     n : int
         Number of users.
+    method : {"unbiased"}
+    target : {"population"}
     """
 
     keys: tuple[str, ...]
-    frequencies: np.ndarray
-    frequency_errors: np.ndarray
-    frequency_low: np.ndarray
-    frequency_high: np.ndarray
-    means: np.ndarray
-    mean_errors: np.ndarray
-    mean_low: np.ndarray
-    mean_high: np.ndarray
-    level: float
+    value: np.ndarray
+    std_error: np.ndarray
+    frequencies: KeyFrequencies
+    domain: tuple[float, float]
+    totals: np.ndarray
+    covariance: np.ndarray
     n: int
+    method: str = "unbiased"
+    target: Target = "population"
+
+    def interval(self, confidence: float = CONFIDENCE) -> Interval:
+        """Return Fieller's intervals of the means, within the domain; InputError for a confidence outside (0, 1)."""
+        users, sums = self.totals
+        low, high = _fieller(users, sums, normal_quantile(confidence) ** 2 * self.covariance)
+        centre, half = _middle(self.domain)
+        return Interval(centre + half * low, centre + half * high, confidence)
 
 
-def estimate_key_means(counts: KeyValueCounts, *, level: float = 0.95) -> KeyValueEstimate:
+def estimate_key_means(counts: KeyValueCounts | ShownCounts) -> KeyValueEstimate:
     r"""Estimate frequencies and conditional means without bias but for the ratio and the clipping.
 
     With P reports of n that show the key, Q the sum of the decoded outputs d that they show, a and b the probabilities
@@ -70,15 +77,13 @@ def estimate_key_means(counts: KeyValueCounts, *, level: float = 0.95) -> KeyVal
 
     Parameters
     ----------
-    counts : KeyValueCounts
+    counts : KeyValueCounts or ShownCounts
         Of at least two users.
-    level : float
-        Coverage of each interval, in (0, 1).
 
     Raises
     ------
     InputError
-        Fewer than two users, a level outside (0, 1), or a value table that no unbiased mean can be had from.
+        Fewer than two users, or a value table that no unbiased mean can be had from.
 
     Source: Gu et al. (2020), aggregation with clipping; Fieller (1954), "Some problems in interval estimation".
 
@@ -90,36 +95,34 @@ def estimate_key_means(counts: KeyValueCounts, *, level: float = 0.95) -> KeyVal
     >>> rng = np.random.default_rng(1)
     >>> reports = made.sample(np.repeat(["a", "b"], [15_000, 5_000]), np.repeat([2.0, 7.0], [15_000, 5_000]), rng)
     >>> found = estimate_key_means(KeyValueCounts.from_reports(made, reports))
-    >>> found.frequencies.round(2), found.means.round(1), bool(found.mean_low[1] < 7.0 < found.mean_high[1])
-    (array([0.74, 0.26]), array([2. , 6.9]), True)
+    >>> found.frequencies.value.round(2), found.value.round(1)
+    (array([0.74, 0.26]), array([2. , 6.9]))
     """
-    check_level(level)
     if counts.n_users < 2:
         raise InputError(f"users must be at least 2 for a standard error, got {counts.n_users}")
     mechanism, n = counts.mechanism, counts.n_users
-    low, high = mechanism.value.domain
-    centre, half = (low + high) / 2, (high - low) / 2
+    centre, half = _middle(mechanism.value.domain)
     users, sums, covariance = _totals(counts, (plain_decoder(mechanism.value) - centre) / half)
-    quantile = float(ndtri((1.0 + level) / 2.0))
     scale = mechanism.share_scale / n
-    error = scale * np.sqrt(covariance[0])
     held = np.clip(users, 1.0, n)
     means = (np.clip((users + sums) / 2, 0.0, held) - np.clip((users - sums) / 2, 0.0, held)) / held
     spread = covariance[2] - 2 * means * covariance[1] + means**2 * covariance[0]
-    mean_low, mean_high = _fieller(users, sums, quantile**2 * covariance)
+    keys = mechanism.keys.labels
     return KeyValueEstimate(
-        keys=mechanism.keys.labels,
-        frequencies=np.clip(scale * users, 1.0 / n, 1.0),
-        frequency_errors=error,
-        frequency_low=np.clip(scale * users - quantile * error, 0.0, 1.0),
-        frequency_high=np.clip(scale * users + quantile * error, 0.0, 1.0),
-        means=centre + half * means,
-        mean_errors=half * np.sqrt(np.maximum(spread, 0.0)) / held,
-        mean_low=centre + half * mean_low,
-        mean_high=centre + half * mean_high,
-        level=level,
-        n=n,
+        keys,
+        centre + half * means,
+        half * np.sqrt(np.maximum(spread, 0.0)) / held,
+        KeyFrequencies(keys, scale * users, scale * np.sqrt(covariance[0]), n, "unbiased"),
+        mechanism.value.domain,
+        np.stack([users, sums]),
+        covariance,
+        n,
     )
+
+
+def _middle(domain: tuple[float, float]) -> tuple[float, float]:
+    """Centre and half-width."""
+    return (domain[0] + domain[1]) / 2, (domain[1] - domain[0]) / 2
 
 
 def frequency_contributions(mechanism: KeyValueMechanism) -> tuple[float, float]:
@@ -142,13 +145,12 @@ def mean_contributions(mechanism: KeyValueMechanism, estimate: KeyValueEstimate)
 
     To first order, and before the clipping: a mean S / N moves by (s - m h) / N for a report that adds s and h.
     """
-    low, high = mechanism.value.domain
-    centre, half = (low + high) / 2, (high - low) / 2
+    centre, half = _middle(mechanism.value.domain)
     shown, hidden, holds = _contributions(mechanism, (plain_decoder(mechanism.value) - centre) / half)
-    users = np.maximum(estimate.frequencies * estimate.n / mechanism.share_scale, 1.0)
+    users = np.maximum(estimate.frequencies.value * estimate.n / mechanism.share_scale, 1.0)
     sums = np.append(shown[mechanism.possible], hidden)
     numbers = np.append(np.full(sums.size - 1, holds[0]), holds[1])
-    moves = (sums - (estimate.means[:, None] - centre) / half * numbers) * half * estimate.n / users[:, None]
+    moves = (sums - (estimate.value[:, None] - centre) / half * numbers) * half * estimate.n / users[:, None]
     return moves.min(axis=1), moves.max(axis=1)
 
 
@@ -160,17 +162,18 @@ def _contributions(mechanism: KeyValueMechanism, decoded: np.ndarray) -> tuple[n
     return (decoded - (1 - holds[0]) * offset) / own, float(-(1 - holds[1]) * offset / own), holds
 
 
-def _totals(counts: KeyValueCounts, decoded: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _totals(counts: KeyValueCounts | ShownCounts, decoded: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return N, S and their variances and covariance (3, K): of N, of both, of S."""
     n = counts.n_users
     shown, hidden, holds = _contributions(counts.mechanism, decoded)
-    times, seen = counts.hidden, counts.shown.sum(axis=1)
-    users, sums = seen * holds[0] + times * holds[1], counts.shown @ shown + times * hidden
+    outputs, times = counts.shown, counts.hidden
+    seen = outputs.sum(axis=1)
+    users, sums = seen * holds[0] + times * holds[1], outputs @ shown + times * hidden
     squares = np.stack(
         [
             seen * holds[0] ** 2 + times * holds[1] ** 2,
-            holds[0] * (counts.shown @ shown) + times * holds[1] * hidden,
-            counts.shown @ shown**2 + times * hidden**2,
+            holds[0] * (outputs @ shown) + times * holds[1] * hidden,
+            outputs @ shown**2 + times * hidden**2,
         ]
     )
     return users, sums, (squares - np.stack([users**2, users * sums, sums**2]) / n) * n / (n - 1)

@@ -3,34 +3,83 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Literal, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from ...mechanisms.composed.attributes import AttributeSampling, naming
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
+from ..estimate import Estimate, Target, check_target
+from ..intervals import CONFIDENCE, Interval
 from .mean import MeanEstimate, estimate_mean
 from .unbiasing import affine_unbiasing, knot_importance, optimal_decoder
 
-Target = Literal["users", "population"]
-"""Whose mean: that of the very users who were asked, or that of the population they are a random sample of."""
-
 CUTOFF = 1e-6
 """Singular values below this share of the largest are left out: they would buy a closer fit with far more noise."""
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeMeans(Estimate):
+    """The means of d attributes; ``means["age"]`` is that of one.
+
+    Parameters
+    ----------
+    attributes : tuple of str
+    means : tuple of MeanEstimate
+        One for each attribute, their `n` the users who have drawn it.
+    """
+
+    attributes: tuple[str, ...]
+    means: tuple[MeanEstimate, ...]
+    target: Target
+    method: str = "unbiased"
+
+    @property
+    def value(self) -> np.ndarray:
+        """(d,) means, each in the units of its attribute."""
+        return np.array([mean.value for mean in self.means])
+
+    @property
+    def std_error(self) -> np.ndarray:
+        """(d,) their standard errors."""
+        return np.array([mean.std_error for mean in self.means])
+
+    @property
+    def n(self) -> np.ndarray:
+        """(d,) users who have drawn each attribute."""
+        return np.array([mean.n for mean in self.means])
+
+    @property
+    def labels(self) -> Mapping[str, Sequence[Any]]:
+        """The attributes' names."""
+        return {"attribute": self.attributes}
+
+    def __getitem__(self, attribute: str) -> MeanEstimate:
+        """Return the mean of one attribute; InputError for an unknown one."""
+        if attribute not in self.attributes:
+            raise InputError(f"attributes are {', '.join(self.attributes)}, got {attribute!r:.60}")
+        return self.means[self.attributes.index(attribute)]
+
+    def interval(self, confidence: float = CONFIDENCE) -> Interval:
+        """Return the interval of each mean by itself."""
+        found = [mean.interval(confidence) for mean in self.means]
+        return Interval(np.array([one.low for one in found]), np.array([one.high for one in found]), confidence)
+
+    def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
+        """Return what every estimate has, and `one_report` of each mean."""
+        return super().to_dict(confidence) | {"one_report": [mean.one_report for mean in self.means]}
 
 
 def estimate_attribute_means(
     mechanism: AttributeSampling,
     reports: Mapping[str, ArrayLike] | ArrayLike,
     *,
-    level: float = 0.95,
-    target: Target = "users",
-) -> dict[str, MeanEstimate]:
+    target: Target = "population",
+) -> AttributeMeans:
     r"""Estimate the mean of every attribute, unbiased, each from the users who have drawn it.
 
     Of n users n_j have drawn attribute j, each set of n_j equally likely, so the average of their decoded reports d is
@@ -53,15 +102,12 @@ def estimate_attribute_means(
         That made the reports.
     reports : mapping of str to (n,) array_like, or (n, d) array_like
         NaN where an attribute was not drawn; k reports of each user.
-    level : float
-        Coverage of each interval by itself, in (0, 1).
     target : {"users", "population"}
         Whose mean it is.
 
     Returns
     -------
-    estimates : mapping of str to MeanEstimate
-        Their `n` is n_j.
+    means : AttributeMeans
 
     Raises
     ------
@@ -81,11 +127,10 @@ def estimate_attribute_means(
     >>> made = AttributeSampling(["age", "hours"], tables, 1, 2.0)
     >>> values = {"age": np.full(4000, 30.0), "hours": np.full(4000, 40.0)}
     >>> found = estimate_attribute_means(made, made.sample(values, np.random.default_rng(1)))
-    >>> {name: bool(one.ci_low < values[name][0] < one.ci_high) for name, one in found.items()}
-    {'age': True, 'hours': True}
+    >>> bool(found["age"].interval().low < 30.0 < found["age"].interval().high)
+    True
     """
-    if target not in get_args(Target):
-        raise InputError(f"target must be one of {', '.join(get_args(Target))}, got {target!r}")
+    check_target(target)
     columns = mechanism.columns(reports)
     drawn = ~np.isnan(columns)
     wrong = np.flatnonzero(drawn.sum(axis=0) != mechanism.sampled)
@@ -94,12 +139,12 @@ def estimate_attribute_means(
             f"every user must have {mechanism.sampled} reports, got {wrong.size} who have not, the first in row "
             f"{wrong[0] + 1}: keep whole rows, and leave unsampled attributes empty"
         )
-    estimates = {}
+    estimates = []
     for name, table, column, mine in zip(mechanism.attributes, mechanism.mechanisms, columns, drawn, strict=True):
         with naming(name):
-            found = estimate_mean(table, column[mine], level=level)
-        estimates[name] = found if target == "population" else _of_users(found, table, column[mine], column.size)
-    return estimates
+            found = estimate_mean(table, column[mine])
+        estimates.append(found if target == "population" else _of_users(found, table, column[mine], column.size))
+    return AttributeMeans(mechanism.attributes, tuple(estimates), target)
 
 
 def _of_users(found: MeanEstimate, table: TabulatedMechanism, reports: np.ndarray, users: int) -> MeanEstimate:
@@ -109,8 +154,7 @@ def _of_users(found: MeanEstimate, table: TabulatedMechanism, reports: np.ndarra
     noise = float(np.clip(of_output[table.output_index(reports)].mean(), min(least, total), total))
     share = found.n / users
     std_error = math.sqrt((share * noise + (1 - share) * total) / found.n)
-    reach = float(ndtri((1.0 + found.level) / 2.0)) * std_error
-    return replace(found, std_error=std_error, ci_low=found.mean - reach, ci_high=found.mean + reach)
+    return replace(found, std_error=std_error, target="users")
 
 
 def noise_estimator(mechanism: TabulatedMechanism) -> tuple[float, np.ndarray]:

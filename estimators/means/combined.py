@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ...mechanisms.errors import InputError
 from ..counting.counts import ReportCounts, ReportGroup
 from ..input_grid import InputGrid
-from ..intervals import Interval, Sample, check_interval, check_level, pooled
+from ..intervals import IntervalKind, Sample, pooled
 from .decoding import decoded_variances, plain_decoders
 from .joint_decoder import joint_decoder
 from .mean import MeanEstimate
@@ -43,8 +43,7 @@ def estimate_combined_mean(
     grid: InputGrid | None = None,
     prior: ArrayLike | None = None,
     estimate_prior: PriorEstimator = rough_prior,
-    level: float = 0.95,
-    interval: Interval = "normal",
+    interval: IntervalKind = "normal",
     rng: np.random.Generator | None = None,
 ) -> MeanEstimate:
     r"""Estimate the mean of the users' values from all that they reported to any service.
@@ -77,11 +76,9 @@ def estimate_combined_mean(
         uniform; not used by "ua".
     estimate_prior : callable
         From the counts of one half and the grid to (K,) weights.
-    level : float
-        Coverage of the interval, in (0, 1).
     interval : {"normal", "bernstein"}
-        By the central limit theorem, or with finite-sample coverage by the empirical Bernstein bound, from the range
-        of the decoded values: valid for any number of users, but two to four times as wide at 2,000 of them.
+        Intervals by the central limit theorem, or with finite-sample coverage by the empirical Bernstein bound, from
+        the range of the decoded values: valid for any number of users, but two to four times as wide at 2,000 of them.
     rng : numpy.random.Generator, optional
         Deals the users into halves.  Default: a fixed seed, so that the same counts give the same estimate.
 
@@ -111,11 +108,11 @@ def estimate_combined_mean(
     >>> outputs = [s.mechanism.output_index(s.mechanism.sample(x, rng)) for s in services]
     >>> counts = ReportCounts.from_outputs(services, np.stack(outputs, axis=1))
     >>> estimate = estimate_combined_mean(counts)
-    >>> estimate.n, bool(estimate.ci_low < 0.25 < estimate.ci_high)
+    >>> estimate.n, bool(estimate.interval().low < 0.25 < estimate.interval().high)
     (20000, True)
     """
-    check_level(level)
-    check_interval(interval)
+    if interval not in get_args(IntervalKind):
+        raise InputError(f"interval must be one of {', '.join(get_args(IntervalKind))}, got {interval!r}")
     if method not in get_args(CombinedMethod):
         raise InputError(f"method must be one of {', '.join(get_args(CombinedMethod))}, got {method!r}")
     _require_usable(counts)
@@ -132,9 +129,9 @@ def estimate_combined_mean(
             parts = _parts(counts, grid, known, estimate_prior, rng)
             samples = [combine(part, grid, weights) for part, weights in parts]
             reached = _span_of_decoders(counts) if method == "population" else _span_of_sums(counts, grid, parts)
-    mean, std_error, reach = pooled(samples, level, interval)
     one_report = None if reached is None else reached / counts.n_users
-    return MeanEstimate(mean, std_error, mean - reach, mean + reach, level, counts.n_users, method, one_report)
+    kept = tuple(samples) if interval == "bernstein" else ()
+    return MeanEstimate(*pooled(samples), counts.n_users, method, one_report=one_report, samples=kept)
 
 
 def _require_usable(counts: ReportCounts) -> None:

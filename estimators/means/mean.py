@@ -2,68 +2,72 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.laws.domain import numbers
 from ...mechanisms.table.table import TabulatedMechanism
-from ..intervals import check_level
+from ..estimate import NumberEstimate
+from ..intervals import CONFIDENCE, Interval, Sample, bernstein_reach, normal_interval
 from .decoder import mean_decoder
 from .winsorised import winsorised
 
-MeanMethod = Literal["average", "affine", "decoder", "ua", "uwa", "population", "em", "ems", "mr", "penalised"]
-"""Every way of having a mean: of unbiased or nearly unbiased numbers, or of an estimated distribution."""
-
 
 @dataclass(frozen=True)
-class MeanEstimate:
-    """An estimated mean and how far to trust it; all but `level`, `n` and `method` in the units of the
-    inputs.
+class MeanEstimate(NumberEstimate):
+    """An estimated mean and how far to trust it, in the units of the inputs.
 
     Parameters
     ----------
-    mean : float
+    value : float
         Average of the decoded reports.
     std_error : float
-        Estimated standard deviation of `mean` over the mechanism's randomness and the sampling of the inputs.
-    ci_low, ci_high : float
-        Ends of the confidence interval; they may lie outside the domain.
-    level : float
-        Its nominal coverage.
+        Estimated standard deviation of `value` over the mechanism's randomness and, for a population, the sampling of
+        the inputs.
     n : int
         Number of reports, or of users where several services are combined.
     method : {"average", "affine", "decoder", "ua", "uwa", "population", "em", "ems", "mr", "penalised"}
         How reports were decoded: taken as they are, by one scale and shift, or by one value per output; how the
         reports of one user were combined, see `estimate_combined_mean`; or how the distribution that this is the mean
         of was estimated, see `estimate_distribution`.
+    target : {"users", "population"}
+    least, most : float
+        Unbounded: the interval may leave the domain.
     one_report : float, optional
-        The most that `mean` moves when one user's report is replaced by any that the mechanism admits (all of that
+        The most that `value` moves when one user's report is replaced by any that the mechanism admits (all of that
         user's reports, where there are several); see `influence`. None for the mean of an estimated distribution,
         which `fitted_influence` has it for.
     bias_low, bias_high : float
         Least and largest bias of winsorising, whatever the inputs are; within the interval. 0 without it.
+    samples : tuple of Sample
+        Where the interval is to hold for any number of users: what the empirical Bernstein bound needs.
     """
 
-    mean: float
-    std_error: float
-    ci_low: float
-    ci_high: float
-    level: float
-    n: int
-    method: MeanMethod
     one_report: float | None = None
     bias_low: float = 0.0
     bias_high: float = 0.0
+    samples: tuple[Sample, ...] = ()
+
+    def interval(self, confidence: float = CONFIDENCE) -> Interval:
+        """Return [value - reach - bias_high, value + reach - bias_low]; InputError for a confidence outside (0, 1)."""
+        if self.samples:
+            reach = bernstein_reach(self.samples, confidence)
+            return Interval(self.value - reach, self.value + reach, confidence)
+        found = normal_interval(self.value, self.std_error, confidence, self.least, self.most)
+        return Interval(found.low - self.bias_high, found.high - self.bias_low, confidence)
+
+    def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
+        """Return what every estimate has, and `one_report`, `bias_low` and `bias_high`."""
+        more = {"one_report": self.one_report, "bias_low": self.bias_low, "bias_high": self.bias_high}
+        return super().to_dict(confidence) | more
 
 
 def estimate_mean(
     mechanism: TabulatedMechanism,
     reports: ArrayLike,
     *,
-    level: float = 0.95,
     weights: ArrayLike | None = None,
     winsorise: float | None = None,
 ) -> MeanEstimate:
@@ -80,15 +84,13 @@ def estimate_mean(
         The table that made the reports.
     reports : (n,) array_like of float
         At least two, all of them reports that the table can make.
-    level : float
-        Coverage of the confidence interval, in (0, 1).
     weights : (k,) array_like of float, optional
         Weights of the table's k knots that the decoder minimises its variance under; only used where a
         decoder is needed. Default: the table's prior, or equal weights.
     winsorise : float, optional
         Move decoded reports to limits that at most this share of honest reports lies beyond, on each side and at any
         input; see `winsorised`. One report then moves the mean less, and the mean is biased by at most `bias_low` to
-        `bias_high`, which the interval is widened by: [mean - z s - bias_high, mean + z s - bias_low].
+        `bias_high`, which the interval is widened by.
 
     Returns
     -------
@@ -97,8 +99,8 @@ def estimate_mean(
     Raises
     ------
     InputError
-        Fewer than two reports, a report that the table cannot make, a level outside (0, 1), a share to winsorise
-        outside (0, 1/2), or a table from which no unbiased mean can be had.
+        Fewer than two reports, a report that the table cannot make, a share to winsorise outside (0, 1/2), or a table
+        from which no unbiased mean can be had.
 
     Example
     -------
@@ -107,10 +109,9 @@ def estimate_mean(
     >>> table = duchi([-1.0, 1.0], 1.0)
     >>> reports = table.sample(np.full(10_000, 0.25), np.random.default_rng(7))
     >>> estimate = estimate_mean(table, reports)
-    >>> estimate.method, bool(estimate.ci_low < 0.25 < estimate.ci_high)
+    >>> estimate.method, bool(estimate.interval().low < 0.25 < estimate.interval().high)
     ('average', True)
     """
-    check_level(level)
     observed = numbers("reports", reports)
     if observed.size < 2:
         raise InputError(f"reports must be at least 2 for a standard error, got {observed.size}")
@@ -122,8 +123,13 @@ def estimate_mean(
     if limits is not None:
         decoded, bias_low, bias_high = limits.clip(decoded), limits.bias_low, limits.bias_high
         least, most = max(least, limits.low), min(most, limits.high)
-    n, mean = decoded.size, float(decoded.mean())
-    std_error = float(decoded.std(ddof=1)) / math.sqrt(n)
-    reach = float(ndtri((1.0 + level) / 2.0)) * std_error
-    ends = mean - reach - bias_high, mean + reach - bias_low
-    return MeanEstimate(mean, std_error, *ends, level, n, decoder.method, (most - least) / n, bias_low, bias_high)
+    n = decoded.size
+    return MeanEstimate(
+        float(decoded.mean()),
+        float(decoded.std(ddof=1)) / math.sqrt(n),
+        n,
+        decoder.method,
+        one_report=(most - least) / n,
+        bias_low=bias_low,
+        bias_high=bias_high,
+    )

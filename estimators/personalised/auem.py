@@ -9,14 +9,13 @@ from ...mechanisms.categorical.mechanism import PureProtocol
 from ...mechanisms.errors import InputError
 from ...mechanisms.laws.domain import numbers
 from ...solvers.likelihood.bits import BitLikelihood
+from ..estimate import Target, check_target
 from ..frequencies.consistency import norm_sub
-from ..frequencies.frequencies import FrequencyEstimate, Target
-from ..intervals import check_level
 from .counts import PersonalisedCounts, require_pure
-from .estimate import PersonalisedEstimate, level_shares
+from .estimate import PersonalisedFrequencies, level_shares
 
 
-def auem(counts: PersonalisedCounts, *, level: float = 0.95, target: Target = "users") -> PersonalisedEstimate:
+def auem(counts: PersonalisedCounts, *, target: Target = "population") -> PersonalisedFrequencies:
     r"""Return the approximately unbiased frequencies and their standard errors.
 
     With rho the unbiased shares of the levels, p* = sum_i rho_i p_i, q* = sum_i rho_i q_i and s_j the share of the
@@ -39,15 +38,13 @@ def auem(counts: PersonalisedCounts, *, level: float = 0.95, target: Target = "u
     ----------
     counts : PersonalisedCounts
         Of pure protocols or randomised response, chosen independently of the values.
-    level : float
-        Coverage of the intervals, in (0, 1).
     target : {"users", "population"}
         Whose frequencies the standard errors are about.
 
     Raises
     ------
     InputError
-        No reports, levels that are not pure, a level outside (0, 1), or estimated shares for which p* = q*.
+        No reports, levels that are not pure, or estimated shares for which p* = q*.
 
     Source
     ------
@@ -61,16 +58,16 @@ def auem(counts: PersonalisedCounts, *, level: float = 0.95, target: Target = "u
     >>> made = PersonalisedMechanism([basic_rappor(["a", "b", "c"], e) for e in (1.0, 2.0)], 2.0)
     >>> values, levels = np.repeat(["a", "b", "c"], [6000, 3000, 1000]), np.arange(10_000) % 2
     >>> sent = made.sample(values, levels, np.random.default_rng(1))
-    >>> found = auem(PersonalisedCounts.from_reports(made, sent)).frequency
-    >>> bool((abs(found.frequencies - [0.6, 0.3, 0.1]) < 4 * found.std_errors).all())
+    >>> found = auem(PersonalisedCounts.from_reports(made, sent))
+    >>> bool((abs(found.value - [0.6, 0.3, 0.1]) < 4 * found.std_error).all())
     True
     """
-    check_level(level)
+    check_target(target)
     shares = level_shares(counts)
     own, other = require_pure(counts.mechanism)
-    found = invert_supports(counts, shares.shares)
+    found = invert_supports(counts, shares.value)
     inverse = np.linalg.inv(counts.mechanism.level_response)
-    scale = float(shares.shares @ (own - other))
+    scale = float(shares.value @ (own - other))
     reach, floor = inverse @ (own - other), inverse @ other  # P - Q and Q, by reported level
     n = counts.n_users
     covariance = _influence(counts, found, reach, floor) / (n * scale**2)
@@ -79,10 +76,9 @@ def auem(counts: PersonalisedCounts, *, level: float = 0.95, target: Target = "u
         covariance -= (np.diag(near) - np.outer(near, near)) / n
     categories = counts.mechanism.categories
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    estimate = FrequencyEstimate(
-        categories, found, errors, covariance, target, level, "unbiased", n, None, len(categories)
+    return PersonalisedFrequencies(
+        categories, found, errors, covariance, target, "unbiased", n, None, len(categories), level_shares=shares
     )
-    return PersonalisedEstimate(estimate, shares)
 
 
 def invert_supports(counts: PersonalisedCounts, shares: ArrayLike) -> np.ndarray:

@@ -2,53 +2,88 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from ..distributions.distribution import DistributionEstimate
+from ..estimate import Estimate, Target
 from ..frequencies.frequencies import FrequencyEstimate
+from ..intervals import CONFIDENCE, Interval, normal_interval
 from .counts import PersonalisedCounts
+from .fit import JointFit
 
 
 @dataclass(frozen=True, eq=False)
-class LevelShares:
+class LevelShares(Estimate):
     """The share of the users on each privacy level.
 
     Parameters
     ----------
-    shares : (t,) ndarray of float
+    levels : (t,) tuple of float
+        The levels' budgets.
+    value : (t,) ndarray of float
         Unbiased ones may be negative; they sum to one.
     covariance : (t, t) ndarray of float
         Of the estimates, for shares of a population that the users are drawn from.
+    n : int
+        Number of users.
+    method : {"unbiased", "mle"}
+    target : {"population"}
     """
 
-    shares: np.ndarray
+    levels: tuple[float, ...]
+    value: np.ndarray
     covariance: np.ndarray
+    n: int
+    method: str
+    target: Target = "population"
 
     @property
-    def std_errors(self) -> np.ndarray:
+    def std_error(self) -> np.ndarray:
         """(t,) standard errors of the shares."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
+    @property
+    def labels(self) -> Mapping[str, Sequence[Any]]:
+        """The levels."""
+        return {"level": self.levels}
 
-@dataclass(frozen=True, eq=False)
-class PersonalisedEstimate:
-    """Frequencies of the categories with intervals, and shares of the levels.
+    def interval(self, confidence: float = CONFIDENCE) -> Interval:
+        """Return normal intervals within [0, 1]; InputError for a confidence outside (0, 1)."""
+        return normal_interval(self.value, self.std_error, confidence, 0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PersonalisedFrequencies(FrequencyEstimate):
+    """Frequencies of the categories, and shares of the levels.
 
     Parameters
     ----------
-    frequency : FrequencyEstimate
-        Its method is "unbiased" for `auem`, "mle" for `personalised_mle`.
-    shares : LevelShares
+    level_shares : LevelShares
+    joint : JointFit, optional
+        For "mle": log-likelihood, iterations and certificates.
     """
 
-    frequency: FrequencyEstimate
-    shares: LevelShares
+    level_shares: LevelShares
+    joint: JointFit | None = None
 
-    @property
-    def frequencies(self) -> np.ndarray:
-        """(K,) estimated frequencies of the categories."""
-        return self.frequency.frequencies
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PersonalisedDistribution(DistributionEstimate):
+    """A distribution with bands, mean and quantiles, and shares of the levels.
+
+    Parameters
+    ----------
+    level_shares : LevelShares
+    joint : JointFit
+        What `fit` summarises: its certificate is the joint one.
+    """
+
+    level_shares: LevelShares
+    joint: JointFit
 
 
 def level_shares(counts: PersonalisedCounts) -> LevelShares:
@@ -74,11 +109,11 @@ def level_shares(counts: PersonalisedCounts) -> LevelShares:
     >>> reported = np.repeat([0, 1], [600, 400])
     >>> counts = PersonalisedCounts.from_reports(made, PersonalisedReports(reported, reported))
     >>> found = level_shares(counts)
-    >>> found.shares.round(4), found.std_errors.round(4)
+    >>> found.value.round(4), found.std_error.round(4)
     (array([0.7164, 0.2836]), array([0.0335, 0.0335]))
     """
     counts.require_reports()
     inverse = np.linalg.inv(counts.mechanism.level_response)
     seen = counts.level_counts / counts.n_users
     covariance = inverse.T @ (np.diag(seen) - np.outer(seen, seen)) @ inverse / counts.n_users
-    return LevelShares(seen @ inverse, covariance)
+    return LevelShares(counts.mechanism.epsilons, seen @ inverse, covariance, counts.n_users, "unbiased")

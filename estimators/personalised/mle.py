@@ -2,44 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.fit import MixtureFit, fit_mixture, start_weights
-from ..frequencies.frequencies import FrequencyEstimate, Target
-from ..intervals import check_level
+from ..estimate import Target, check_target
 from .counts import PersonalisedCounts
 from .covariance import joint_covariance
-from .estimate import LevelShares, PersonalisedEstimate
-from .fit import JointFit, fit_jointly
+from .estimate import LevelShares, PersonalisedFrequencies
+from .fit import fit_jointly
 from .likelihood import PersonalisedLikelihood, personalised_likelihood
-
-
-@dataclass(frozen=True, eq=False)
-class PersonalisedMaximum(PersonalisedEstimate):
-    """A personalised estimate that maximises the likelihood.
-
-    Parameters
-    ----------
-    frequency : FrequencyEstimate
-    shares : LevelShares
-    fit : JointFit
-        Log-likelihood, iterations and certificates.
-    """
-
-    fit: JointFit
 
 
 def personalised_mle(
     counts: PersonalisedCounts,
     *,
-    level: float = 0.95,
     target: Target = "population",
     start: tuple[ArrayLike, ArrayLike] | None = None,
-) -> PersonalisedMaximum:
+) -> PersonalisedFrequencies:
     r"""Maximise sum_o c_o log sum_i sum_j rho_i p_j T[i, l_o] Pr(y_o | i, j) over the shares rho and frequencies p.
 
     All that the reports say is used: reported levels, numbers of ones, and which categories are supported.  It assumes
@@ -54,8 +35,6 @@ def personalised_mle(
     ----------
     counts : PersonalisedCounts
         Of categories.
-    level : float
-        Coverage of the intervals, in (0, 1).
     target : {"users", "population"}
         Whose frequencies the standard errors are about; see `joint_covariance`, and `auem` for what is subtracted.
     start : ((t,) array_like, (K,) array_like), optional
@@ -64,7 +43,7 @@ def personalised_mle(
     Raises
     ------
     InputError
-        No reports, reports of numbers, a level outside (0, 1), or a start that is none.
+        No reports, reports of numbers, or a start that is none.
 
     Example
     -------
@@ -75,10 +54,10 @@ def personalised_mle(
     >>> found = personalised_mle(
     ...     PersonalisedCounts.from_reports(made, made.sample(values, levels, np.random.default_rng(1)))
     ... )
-    >>> bool((abs(found.frequencies - [0.6, 0.3, 0.1]) < 4 * found.frequency.std_errors).all())
+    >>> bool((abs(found.value - [0.6, 0.3, 0.1]) < 4 * found.std_error).all())
     True
     """
-    check_level(level)
+    check_target(target)
     likelihood = personalised_likelihood(counts)
     many, size = likelihood.n_levels, likelihood.n_values
     rho, p = (None, None) if start is None else start
@@ -88,11 +67,11 @@ def personalised_mle(
     if target == "users":
         own = own - (np.diag(fit.weights) - np.outer(fit.weights, fit.weights)) / counts.n_users
     errors = np.sqrt(np.maximum(np.diag(own), 0.0))
-    categories = counts.mechanism.categories
-    frequency = FrequencyEstimate(
-        categories, fit.weights, errors, own, target, level, "mle", counts.n_users, None, size
+    made, n = counts.mechanism, counts.n_users
+    shares = LevelShares(made.epsilons, fit.shares, covariance[:many, :many], n, "mle")
+    return PersonalisedFrequencies(
+        made.categories, fit.weights, errors, own, target, "mle", n, None, size, level_shares=shares, joint=fit
     )
-    return PersonalisedMaximum(frequency, LevelShares(fit.shares, covariance[:many, :many]), fit)
 
 
 def relaxation_bound(likelihood: PersonalisedLikelihood) -> tuple[float, MixtureFit]:

@@ -4,46 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.likelihood.fit import MixtureFit, start_weights
-from ..distributions.distribution import DistributionEstimate
 from ..input_grid import InputGrid
-from ..intervals import Sample, check_level
+from ..intervals import Sample
 from ..means.decoding import decoded_variances, plain_decoder
 from ..means.mean import MeanEstimate
 from .counts import PersonalisedCounts
 from .covariance import joint_covariance
-from .estimate import LevelShares
-from .fit import JointFit, fit_jointly
+from .estimate import LevelShares, PersonalisedDistribution
+from .fit import fit_jointly
 from .likelihood import TabledPersonalised
 
 
-@dataclass(frozen=True, eq=False)
-class PersonalisedDistribution:
-    """A distribution with bands, mean and quantiles, and the shares of the levels.
-
-    Parameters
-    ----------
-    distribution : DistributionEstimate
-        Its fit's certificate is the joint one.
-    shares : LevelShares
-    fit : JointFit
-    """
-
-    distribution: DistributionEstimate
-    shares: LevelShares
-    fit: JointFit
-
-
-def personalised_distribution(
-    counts: PersonalisedCounts, *, grid: InputGrid | None = None, level: float = 0.95
-) -> PersonalisedDistribution:
+def personalised_distribution(counts: PersonalisedCounts, *, grid: InputGrid | None = None) -> PersonalisedDistribution:
     r"""Maximise the likelihood of the reports over the distribution of the values and the shares of the levels.
 
     As `personalised_mle` does for categories.  Levels' tables may have different outputs: reports are told apart by
@@ -61,8 +39,6 @@ def personalised_distribution(
         Of numbers.
     grid : InputGrid, optional
         K components. Default: the knots that all tables share.
-    level : float
-        Coverage of the bands, in (0, 1).
 
     Raises
     ------
@@ -78,11 +54,10 @@ def personalised_distribution(
     >>> made = PersonalisedMechanism(tables, 0.5)
     >>> values, levels = np.full(20_000, 0.25), np.arange(20_000) % 2
     >>> sent = made.sample(values, levels, np.random.default_rng(1))
-    >>> found = personalised_distribution(PersonalisedCounts.from_reports(made, sent)).distribution.mean()
-    >>> bool(abs(found.mean - 0.25) < 4 * found.std_error)
+    >>> found = personalised_distribution(PersonalisedCounts.from_reports(made, sent)).mean()
+    >>> bool(abs(found.value - 0.25) < 4 * found.std_error)
     True
     """
-    check_level(level)
     counts.require_reports()
     tables = counts.mechanism.tables
     if not tables:
@@ -102,10 +77,12 @@ def personalised_distribution(
         "interior-point",
         fit.stop,
     )
-    found = DistributionEstimate(
-        place, fit.weights, covariance[many:, many:], level, counts.n_users, "em", evidence, None, size
+    n = counts.n_users
+    shares = LevelShares(counts.mechanism.epsilons, fit.shares, covariance[:many, :many], n, "mle")
+    own = covariance[many:, many:]
+    return PersonalisedDistribution(
+        place, fit.weights, own, n, "em", evidence, None, size, level_shares=shares, joint=fit
     )
-    return PersonalisedDistribution(found, LevelShares(fit.shares, covariance[:many, :many]), fit)
 
 
 def tabled_likelihood(
@@ -138,7 +115,7 @@ def tabled_likelihood(
     return TabledPersonalised(counts.levels, which.reshape(-1), counts.counts, response, laws)
 
 
-def personalised_mean(counts: PersonalisedCounts, *, level: float = 0.95) -> MeanEstimate:
+def personalised_mean(counts: PersonalisedCounts) -> MeanEstimate:
     r"""Estimate the mean of the inputs from reports at different budgets.
 
     Levels in the clear: the unbiased means of the levels, weighted by n_i / v_i, with v_i the variance of a decoded
@@ -150,8 +127,6 @@ def personalised_mean(counts: PersonalisedCounts, *, level: float = 0.95) -> Mea
     ----------
     counts : PersonalisedCounts
         Of numbers.  `one_report` of the estimate allows a user to claim any level that somebody reported.
-    level : float
-        Coverage of the interval, in (0, 1).
 
     Raises
     ------
@@ -165,13 +140,12 @@ def personalised_mean(counts: PersonalisedCounts, *, level: float = 0.95) -> Mea
     >>> made = PersonalisedMechanism([make_exact(duchi([0.0, 1.0], e)).mechanism for e in (1.0, 2.0)])
     >>> sent = made.sample(np.full(20_000, 0.25), np.arange(20_000) % 2, np.random.default_rng(1))
     >>> found = personalised_mean(PersonalisedCounts.from_reports(made, sent))
-    >>> found.method, bool(found.ci_low < 0.25 < found.ci_high)
+    >>> found.method, bool(found.interval().low < 0.25 < found.interval().high)
     ('population', True)
     """
-    check_level(level)
     counts.require_reports()
     if counts.mechanism.level_epsilon is not None:
-        return personalised_distribution(counts, level=level).distribution.mean()
+        return personalised_distribution(counts).mean()
     if not counts.mechanism.tables:
         raise InputError("values must be numbers, got categories: use personalised_mle")
     if counts.n_users < 2:
@@ -191,9 +165,8 @@ def personalised_mean(counts: PersonalisedCounts, *, level: float = 0.95) -> Mea
     weights = np.array(rates) / sum(rates)
     mean = float(weights @ [sample.mean for sample in samples])
     std_error = math.sqrt(float(weights**2 @ [sample.variance / sample.n for sample in samples]))
-    reach = float(ndtri((1.0 + level) / 2.0)) * std_error
     one_report = _one_report(mean, sum(rates), ends)
-    return MeanEstimate(mean, std_error, mean - reach, mean + reach, level, counts.n_users, "population", one_report)
+    return MeanEstimate(mean, std_error, counts.n_users, "population", one_report=one_report)
 
 
 def _one_report(mean: float, total: float, ends: list[tuple[float, float, float]]) -> float:

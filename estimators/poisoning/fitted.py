@@ -70,7 +70,7 @@ def fitted_influence(
     likelihood = likelihood_of(counts, grid)
     answer = functional @ _response(likelihood, estimate)
     rows = grid.rows(table)[:, table.possible]
-    moves = (answer @ rows) / (estimate.weights @ rows) - answer @ likelihood.gradient(likelihood.mix(estimate.weights))
+    moves = (answer @ rows) / (estimate.value @ rows) - answer @ likelihood.gradient(likelihood.mix(estimate.value))
     return Influence(
         ("mean" if coefficients is None else "functional",),
         np.array([moves.min()]),
@@ -85,7 +85,7 @@ def fitted_influence(
 
 def _response(likelihood: MixtureLikelihood, estimate: DistributionEstimate) -> np.ndarray:
     """(K, K) derivative of the estimate's weights in the mean score."""
-    weights = estimate.weights
+    weights = estimate.value
     if estimate.method == "ems":
         return ems_response(likelihood, weights)
     if estimate.method == "em":

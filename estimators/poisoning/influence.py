@@ -18,7 +18,6 @@ poisoning attacks to local differential privacy protocols", for what these attac
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,6 +32,7 @@ from ...mechanisms.table.table import TabulatedMechanism
 from ..frequencies.decoder import frequency_decoder
 from ..frequencies.frequencies import FrequencyEstimate
 from ..key_values.published import KeyValueEstimate, frequency_contributions, mean_contributions
+from ..means.attributes import AttributeMeans
 from ..means.decoder import Extreme, mean_decoder
 from ..means.mean import MeanEstimate
 from ..means.winsorised import winsorised
@@ -52,7 +52,7 @@ class Influence:
         The most that any number of reports can move the estimate.
     n : int, optional
         Reports, where an estimate was given.
-    std_errors : (T,) ndarray of float, optional
+    std_error : (T,) ndarray of float, optional
         Of the estimate.
     first_order : bool
         Whether this holds for few reports and at the estimate that was given, not exactly and everywhere.
@@ -68,7 +68,7 @@ class Influence:
     highest: np.ndarray
     width: np.ndarray
     n: int | None = None
-    std_errors: np.ndarray | None = None
+    std_error: np.ndarray | None = None
     first_order: bool = False
     total: float | None = None
     extremes: tuple[Extreme, Extreme] | None = None
@@ -95,9 +95,9 @@ class Influence:
     @property
     def reports_per_std_error(self) -> np.ndarray:
         """(T,) how many poisoned reports move each estimate by as much as its standard error."""
-        if self.std_errors is None:
+        if self.std_error is None:
             raise InputError("standard errors must be known: give an estimate")
-        return self.std_errors / self.one_report
+        return self.std_error / self.one_report
 
 
 SAME_INFLUENCE = 1e-9
@@ -172,7 +172,7 @@ def _of_table(table: TabulatedMechanism, estimator: Any, winsorise: float | None
                 "the estimate must be made by the table's own decoder, with winsorise as here, got another: "
                 "see its one_report"
             )
-        return replace(found, n=estimator.n, std_errors=np.array([estimator.std_error]))
+        return replace(found, n=estimator.n, std_error=np.array([estimator.std_error]))
     return found
 
 
@@ -185,7 +185,7 @@ def _of_categories(made: CategoricalMechanism, estimator: Any, _: object) -> Inf
     width, total = highest - lowest, decoder.largest_total()
     found = Influence(made.categories.labels, lowest, highest, width, total=total)
     if isinstance(estimator, FrequencyEstimate):
-        return replace(found, n=estimator.n_users, std_errors=estimator.std_errors)
+        return replace(found, n=estimator.n, std_error=estimator.std_error)
     return found
 
 
@@ -195,31 +195,24 @@ def _of_pairs(made: KeyValueMechanism, estimator: Any, _: object) -> Influence:
     if isinstance(estimator, KeyValueEstimate):
         lowest, highest = mean_contributions(made, estimator)
         width = np.full(len(keys), made.value.knots[-1] - made.value.knots[0])  # means are clipped to the domain
-        errors = estimator.mean_errors
+        errors = estimator.std_error
         return Influence(keys, lowest, highest, width, estimator.n, errors, True, units=made.value.units)
     hidden, shown = (np.full(len(keys), value) for value in frequency_contributions(made))
     return Influence(keys, hidden, shown, np.minimum(shown - hidden, 1.0))  # frequencies are clipped to [1/n, 1]
 
 
 def _of_attributes(made: AttributeSampling, estimator: Any, _: object) -> Influence:
-    _require(estimator, "means", Mapping)
+    _require(estimator, "means", AttributeMeans)
     ends = np.array([[extreme.value for extreme in mean_decoder(table).extremes] for table in made.mechanisms])
     share = np.full(len(made.attributes), made.sampled / len(made.attributes))
     n, errors = None, None
-    if isinstance(estimator, Mapping):
-        estimates = [_member(estimator, name) for name in made.attributes]
-        reports = np.array([estimate.n for estimate in estimates])
-        n = int(reports.sum()) // made.sampled
-        share, errors = reports / n, np.array([estimate.std_error for estimate in estimates])
+    if isinstance(estimator, AttributeMeans):
+        if estimator.attributes != made.attributes:
+            raise InputError(f"the estimate must be of {made.attributes}, got one of {estimator.attributes}")
+        n = int(estimator.n.sum()) // made.sampled
+        share, errors = estimator.n / n, estimator.std_error
     lowest, highest = ends.T / share
     return Influence(made.attributes, lowest, highest, ends[:, 1] - ends[:, 0], n, errors)
-
-
-def _member(estimates: Mapping[str, Any], name: str) -> MeanEstimate:
-    found = estimates.get(name)
-    if not isinstance(found, MeanEstimate):
-        raise InputError(f"estimates must have a mean of every attribute, got none of {name!r}")
-    return found
 
 
 def _require(estimator: Any, name: str, kind: type) -> None:

@@ -168,7 +168,7 @@ def _simulated(run: Run) -> Check:
     squares = []
     for r in range(repeats):
         rng = np.random.default_rng([run.seed, 8, r])
-        mean = two_phase(data.values, epsilon, domain=DOMAIN, rng=rng, share=SHARE, knots=33).mean
+        mean = two_phase(data.values, epsilon, domain=DOMAIN, rng=rng, share=SHARE, knots=33).value
         squares.append(data.values.size * (mean - data.values.mean()) ** 2)
     seen = Error.of(squares)
     apart = abs(seen.value - expected.value) / seen.spread

@@ -122,7 +122,7 @@ def _scores(run: Run, population: Population, oracle: str, epsilon: float, case:
         frequent = np.argsort(-truth, kind="stable")[: max(1, round(FREQUENT * truth.size))]
         found: Errors = {}
         for name, method in METHODS.items():
-            estimate = estimate_frequencies(counts, method=method).frequencies
+            estimate = estimate_frequencies(counts, method=method).value
             found[f"all {name}"] = mae(estimate, truth)
             found[f"frequent {name}"] = mae(estimate[frequent], truth[frequent])
         smooth = ems(category_likelihood(counts)).weights

@@ -80,7 +80,7 @@ def emoa_paper(counts: PersonalisedCounts, *, max_steps: int = MAX_STEPS, max_ga
     >>> made = PersonalisedMechanism([categorical_grr("abc", e) for e in (4.0, 5.0)], 5.0)
     >>> reports = np.repeat([0, 1, 2], [80, 15, 5])
     >>> counts = PersonalisedCounts.from_reports(made, PersonalisedReports(np.arange(100) % 2, reports))
-    >>> auem(counts).frequencies.round(2), emoa_paper(counts, max_steps=20).frequencies.round(2)
+    >>> auem(counts).value.round(2), emoa_paper(counts, max_steps=20).frequencies.round(2)
     (array([0.82, 0.14, 0.04]), array([0.78, 0.16, 0.06]))
     """
     if max_steps < 1 or not max_gap >= 0:
@@ -92,7 +92,7 @@ def emoa_paper(counts: PersonalisedCounts, *, max_steps: int = MAX_STEPS, max_ga
     def chances(shares: np.ndarray, weights: np.ndarray) -> np.ndarray:
         return shares * (other + np.outer(supports @ weights, own - other))  # (R, t)
 
-    rho, f = clipped(first.shares.shares), clipped(first.frequencies)
+    rho, f = clipped(first.level_shares.value), clipped(first.value)
     objective, change, steps = -np.inf, np.inf, 0
     while steps < max_steps and change >= max_gap:
         chance = chances(rho, f)

@@ -50,7 +50,7 @@ def level_budget(run: Run) -> list[Check]:
             values, found = population.labels[population.codes], {}
             for e, mechanism in mechanisms.items():
                 counts = PersonalisedCounts.from_reports(mechanism, mechanism.sample(values, levels, rng))
-                off = auem(counts).frequencies - population.truth
+                off = auem(counts).value - population.truth
                 found |= {f"MSE {e}": float(np.mean(off**2)), f"MAE {e}": float(np.abs(off).mean())}
             return found
 
@@ -183,7 +183,7 @@ def drift(run: Run) -> list[Check]:
     sent = mechanism.sample(population.labels[population.codes], levels, rng)
     counts = PersonalisedCounts.from_reports(mechanism, sent)
     even = np.full(8, 1 / 8)
-    found = {"AUEM": auem(counts).frequencies, "likelihood": estimates(counts)["likelihood"]}
+    found = {"AUEM": auem(counts).value, "likelihood": estimates(counts)["likelihood"]}
     found |= {f"EMOA, {n} steps": emoa_paper(counts, max_steps=n, max_gap=0.0).frequencies for n in (1, 2, 4, 16)}
     rows = [(name, 1e4 * mse(f, population.truth), 1e4 * mse(f, even)) for name, f in found.items()]
     run.table("drift", "EMOA step by step", ("estimate", "MSE x 10^4", "the same from even frequencies"), rows)

@@ -75,8 +75,8 @@ def protected(population: Population, levels: np.ndarray, epsilon_p: float, rng:
 
 def estimates(counts: PersonalisedCounts) -> dict[str, np.ndarray]:
     """Return the frequencies by each method that protects the level."""
-    inverted = auem(counts).frequencies
-    found = (inverted, clipped(inverted), emoa_paper(counts).frequencies, personalised_mle(counts).frequencies)
+    inverted = auem(counts).value
+    found = (inverted, clipped(inverted), emoa_paper(counts).frequencies, personalised_mle(counts).value)
     return dict(zip(PROTECTED, found, strict=True))
 
 
@@ -88,8 +88,8 @@ def others(population: Population, levels: np.ndarray, rng: np.random.Generator)
     chosen = enumerate(apldp_levels(labels.tolist(), EPSILONS))
     groups = [CategoryCounts.from_reports(m, m.sample(labels[codes[levels == i]], rng)) for i, m in chosen]
     found = (
-        combine_levels(split_levels(counts)).frequencies,
-        combine_levels(groups).frequencies,
+        combine_levels(split_levels(counts)).value,
+        combine_levels(groups).value,
         _padded(population, levels, rng),
     )
     return errors(dict(zip(OTHERS, found, strict=True)), population.truth)

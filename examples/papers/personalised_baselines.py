@@ -10,7 +10,6 @@ from optldp.estimators.frequencies.category_counts import CategoryCounts
 from optldp.estimators.frequencies.consistency import norm_sub
 from optldp.estimators.frequencies.decoder import frequency_decoder
 from optldp.estimators.frequencies.frequencies import FrequencyEstimate
-from optldp.estimators.intervals import check_level
 from optldp.estimators.personalised.counts import PersonalisedCounts
 from optldp.mechanisms.categorical.categories import Categories
 from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
@@ -43,7 +42,7 @@ def split_levels(counts: PersonalisedCounts) -> list[CategoryCounts]:
     ]
 
 
-def combine_levels(groups: Sequence[CategoryCounts], *, level: float = 0.95) -> FrequencyEstimate:
+def combine_levels(groups: Sequence[CategoryCounts]) -> FrequencyEstimate:
     r"""Average the unbiased estimates of groups of users, by the inverse of their variances.
 
     Group i of n_i users has weight n_i / v_i, v_i the mechanism's mean variance for categories that nobody has, so
@@ -54,8 +53,6 @@ def combine_levels(groups: Sequence[CategoryCounts], *, level: float = 0.95) -> 
     ----------
     groups : sequence of CategoryCounts
         Of the same categories; those without reports do not count.
-    level : float
-        Coverage of the intervals, in (0, 1); standard errors are about a population.
 
     Raises
     ------
@@ -71,10 +68,9 @@ def combine_levels(groups: Sequence[CategoryCounts], *, level: float = 0.95) -> 
     -------
     >>> grr = [categorical_grr(["yes", "no"], epsilon) for epsilon in (1.0, 2.0)]
     >>> groups = [CategoryCounts.from_reports(made, np.repeat([0, 1], [60, 40])) for made in grr]
-    >>> combine_levels(groups).frequencies.round(3)
+    >>> combine_levels(groups).value.round(3)
     array([0.645, 0.355])
     """
-    check_level(level)
     seen = [group for group in groups if group.counts.size]
     if not seen:
         raise InputError("there must be at least one report, got none: there is nothing to estimate from")
@@ -91,9 +87,7 @@ def combine_levels(groups: Sequence[CategoryCounts], *, level: float = 0.95) -> 
     for weight, group, decoder in zip(weights, seen, decoders, strict=True):
         covariance += weight**2 / group.n_users * (decoder.covariance(place) + own)
     errors, n = np.sqrt(np.diag(covariance)), sum(group.n_users for group in seen)
-    return FrequencyEstimate(
-        categories, found, errors, covariance, "population", level, "unbiased", n, None, len(categories)
-    )
+    return FrequencyEstimate(categories, found, errors, covariance, "population", "unbiased", n, None, len(categories))
 
 
 def apldp_levels(

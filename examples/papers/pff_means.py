@@ -82,8 +82,8 @@ def _errors(services: Sequence[Service], outputs: np.ndarray, values: np.ndarray
     for name, method in METHODS.items():
         estimate = estimate_combined_mean(counts, method=method)
         found[name] = estimate.std_error**2 - values.var() / values.size
-        found[f"square {name}"] = (estimate.mean - truth) ** 2
-        found[f"error {name}"] = estimate.mean - truth
+        found[f"square {name}"] = (estimate.value - truth) ** 2
+        found[f"error {name}"] = estimate.value - truth
     found["best single"] = min(found[f"service {j}"] for j in range(len(services)))
     return found
 
@@ -222,7 +222,7 @@ def _partitioned(run: Run, d: int) -> Scores:
             here = values[attribute, reported == attribute]
             outputs = np.stack([s.mechanism.output_index(s.mechanism.sample(here, rng)) for s in services], axis=1)
             counts = ReportCounts.from_outputs(services, outputs)
-            means = {name: estimate_combined_mean(counts, method=method).mean for name, method in METHODS.items()}
+            means = {name: estimate_combined_mean(counts, method=method).value for name, method in METHODS.items()}
             for j, service in enumerate(services):
                 means[service.name] = float(plain_decoder(service.mechanism)[outputs[:, j]].mean())
             for name, mean in means.items():

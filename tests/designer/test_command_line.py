@@ -98,7 +98,7 @@ KEYS = {
     "audit": "ok epsilon lower_bound confidence inputs event counts trials draws tested foreign tried not_tried "
     "sampler simulated",
     "perturb": "n clipped out simulated",
-    "estimate": "method n mean std_error one_report ci_low ci_high level bias_low bias_high "
+    "estimate": "value std_error low high confidence n method target one_report bias_low bias_high "
     "simulated skipped skipped_first",
     "compare": "rows",
 }

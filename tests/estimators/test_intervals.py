@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.estimators.intervals import Sample, check_interval, check_level, pooled
+from optldp.estimators.intervals import Interval, Sample, bernstein_reach, normal_interval, normal_quantile, pooled
 from optldp.mechanisms.errors import InputError
 from scipy import stats
 
@@ -22,14 +22,18 @@ def test_counted_values_have_the_moments_of_listed_ones(pairs):
 
 
 def test_one_sample_has_the_textbook_interval():
-    mean, std_error, reach = pooled([Sample(400, 1.5, 9.0, 7.0)], 0.9, "normal")
+    mean, std_error = pooled([Sample(400, 1.5, 9.0, 7.0)])
     assert (mean, std_error) == (1.5, 0.15)
-    assert reach == pytest.approx(0.15 * stats.norm.ppf(0.95))
+    found = normal_interval(mean, std_error, 0.9, -math.inf, math.inf)
+    assert found.high - mean == pytest.approx(0.15 * stats.norm.ppf(0.95))
+    assert mean - found.low == pytest.approx(0.15 * stats.norm.ppf(0.95))
+    assert found.confidence == 0.9
+    assert normal_interval(mean, std_error, 0.9, 1.4, 1.6) == Interval(1.4, 1.6, 0.9)
 
 
 def test_two_samples_are_averaged_by_their_users_with_variances_about_their_own_means():
     """n_1 = 100 and n_2 = 300: (100 * 4 + 300 * 1) / 400^2."""
-    mean, std_error, _ = pooled([Sample(100, 0.0, 4.0, 1.0), Sample(300, 8.0, 1.0, 1.0)], 0.95, "normal")
+    mean, std_error = pooled([Sample(100, 0.0, 4.0, 1.0), Sample(300, 8.0, 1.0, 1.0)])
     assert mean == 6.0
     assert std_error == pytest.approx(math.sqrt(700) / 400)
 
@@ -43,28 +47,23 @@ def test_the_bernstein_interval_is_maurer_and_pontils():
         scaled = sample.variance / sample.width**2
         return sample.width * (math.sqrt(2 * scaled * log / sample.n) + 7 * log / (3 * (sample.n - 1)))
 
-    assert pooled([first], 0.9, "bernstein")[2] == pytest.approx(bound(first, 0.05))
+    assert bernstein_reach([first], 0.9) == pytest.approx(bound(first, 0.05))
     expected = 0.25 * bound(first, 0.025) + 0.75 * bound(second, 0.025)
-    assert pooled([first, second], 0.9, "bernstein")[2] == pytest.approx(expected)
+    assert bernstein_reach([first, second], 0.9) == pytest.approx(expected)
 
 
 def test_the_bernstein_interval_covers_where_the_normal_one_does_not():
     """Ten draws that are 1 with probability 0.02: mostly all zero, so that the normal interval is a point."""
     draws = np.random.default_rng(1).random((2000, 10)) < 0.02
-    covered = {}
-    for interval in ("normal", "bernstein"):
-        found = [pooled([Sample.of(row.astype(float), np.ones(10), 1.0)], 0.95, interval) for row in draws]
-        covered[interval] = np.mean([abs(mean - 0.02) <= reach for mean, _, reach in found])
-    assert covered["normal"] < 0.5
-    assert covered["bernstein"] >= 0.95
+    samples = [Sample.of(row.astype(float), np.ones(10), 1.0) for row in draws]
+    off = np.array([abs(sample.mean - 0.02) for sample in samples])
+    normal = [normal_quantile(0.95) * pooled([sample])[1] for sample in samples]
+    assert np.mean(off <= normal) < 0.5
+    assert np.mean(off <= [bernstein_reach([sample], 0.95) for sample in samples]) >= 0.95
 
 
-@pytest.mark.parametrize("level", [0.0, 1.0, -1.0, math.nan])
-def test_a_level_outside_zero_to_one_is_refused(level):
-    with pytest.raises(InputError, match="level must lie strictly between 0 and 1"):
-        check_level(level)
-
-
-def test_an_unknown_interval_is_refused():
-    with pytest.raises(InputError, match="interval must be one of normal, bernstein, got 'wald'"):
-        check_interval("wald")
+@pytest.mark.parametrize("confidence", [0.0, 1.0, -1.0, math.nan])
+def test_a_confidence_outside_zero_to_one_is_refused(confidence):
+    for call in (normal_quantile, lambda confidence: bernstein_reach([Sample(9, 0.0, 1.0, 1.0)], confidence)):
+        with pytest.raises(InputError, match="confidence must lie strictly between 0 and 1"):
+            call(confidence)

@@ -75,7 +75,7 @@ class TestCategories:
         mechanism = load_mechanism("made.json")
         counts = CategoryCounts.from_reports(mechanism, mechanism.from_text(read_labels("r.csv", "report").tolist()))
         assert result["category"] == ["clerk", "cook", "nurse", "smith"]
-        assert result["frequency"] == estimate_frequencies(counts).frequencies.tolist()
+        assert result["value"] == estimate_frequencies(counts).value.tolist()
         assert result["n"] == 1000
 
     def test_a_seed_makes_it_the_librarys_sample(self, optldp, design):
@@ -96,9 +96,9 @@ class TestCategories:
         result = found(
             optldp, "estimate", "made.json", "r.csv", "--method", method, "--out", "f.csv", "--plot", "f.png"
         )
-        category, frequency, low, high = read_texts("f.csv", ["category", "frequency", "low", "high"])
+        category, frequency, low, high = read_texts("f.csv", ["category", "value", "low", "high"])
         assert category.tolist() == result["category"]
-        assert frequency.astype(float).tolist() == result["frequency"]
+        assert frequency.astype(float).tolist() == result["value"]
         assert (low.astype(float) <= high.astype(float)).all()
         assert Path("f.png").stat().st_size > 2000
 
@@ -191,7 +191,7 @@ class TestOptimalCategories:
         optldp("perturb", "made.json", "staff.csv", "--column", "job", "--out", "r.csv", "--seed", 1)
         result = found(optldp, "estimate", "made.json", "r.csv")
         truth = np.array([0.1, 0.4, 0.2, 0.3])
-        assert (np.abs(np.array(result["frequency"]) - truth) < 5 * np.array(result["std_error"])).all()
+        assert (np.abs(np.array(result["value"]) - truth) < 5 * np.array(result["std_error"])).all()
 
     def test_options_for_numbers_are_refused(self, refusal, staff):
         """Nothing is ignored in silence."""
@@ -214,7 +214,7 @@ class TestLevels:
         assert key[0] == "p0"
         assert set(level.astype(float)) == {0.5, 1.0, 2.0}
         result = found(optldp, "estimate", "made.json", "r.csv", "--method", method)
-        assert len(result["frequency"]) == 4
+        assert len(result["value"]) == 4
         assert sum(result["level_shares"]) == pytest.approx(1.0)
 
     def test_levels_in_the_clear_are_noted(self, optldp, staff):
@@ -246,7 +246,7 @@ class TestLevels:
                "--seed", 1)  # fmt: skip
         result = found(optldp, "estimate", "made.json", "r.csv")
         assert result["n"] == 1000
-        assert abs(result["mean"] - 30.0) < 5 * result["std_error"]
+        assert abs(result["value"] - 30.0) < 5 * result["std_error"]
         assert "--out is for results of several rows" in refusal("estimate", "made.json", "r.csv", "--out", "x.csv")
 
     def test_an_undeclared_level_is_counted_with_the_first(self, refusal, design):
@@ -288,7 +288,7 @@ class TestPairs:
         assert done.exit_code == 0, done.output
         result = found(optldp, "estimate", "made.json", "r.csv", "--method", method)
         assert result["key"] == ["clerk", "cook", "nurse", "smith"]
-        assert all(0.0 <= mean <= 60.0 for mean in result["means"])
+        assert all(0.0 <= mean <= 60.0 for mean in result["value"])
 
     @pytest.mark.sampled(3)
     @pytest.mark.parametrize(
@@ -334,7 +334,7 @@ class TestAttributes:
         result = found(optldp, "estimate", "made.json", f"r.{suffix}")
         assert result["attribute"] == ["pay", "age"]
         assert sum(result["n"]) == 1000
-        for truth, low, high in zip([30.0, 53.0], result["ci_low"], result["ci_high"], strict=True):
+        for truth, low, high in zip([30.0, 53.0], result["low"], result["high"], strict=True):
             assert low - 20 < truth < high + 20
 
     def test_their_number_can_be_given(self, design):

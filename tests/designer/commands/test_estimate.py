@@ -14,7 +14,7 @@ from optldp.designer.commands.estimate import QUANTILES
 from optldp.estimators import (
     DistributionEstimate,
     ReportCounts,
-    collect,
+    count,
     estimate_combined_mean,
     estimate_distribution,
     estimate_mean,
@@ -67,7 +67,7 @@ def files(here, written):
 
 def counted(*names: str) -> ReportCounts:
     sources = [(n, TABLES[n], {"user": REPORTS[n][0], "report": REPORTS[n][1]}) for n in names]
-    return collect(sources, key="user")
+    return count(sources, key="user")
 
 
 @cache
@@ -86,10 +86,10 @@ class TestEveryMethod:
     @pytest.mark.parametrize("method", MEAN_METHODS)
     def test_means_are_the_librarys(self, optldp, files_given, method):
         """The combined mean of the counted reports, with its interval."""
-        found = json.loads(optldp("estimate", *files_given, "--method", method, "--level", 0.9, "--json").stdout)
+        found = json.loads(optldp("estimate", *files_given, "--method", method, "--confidence", 0.9, "--json").stdout)
         names = ("sw",) if files_given is ONE else tuple(TABLES)
-        expected = estimate_combined_mean(counted(*names), method=method, level=0.9)
-        assert {key: found[key] for key in vars(expected)} == pytest.approx(vars(expected))
+        expected = estimate_combined_mean(counted(*names), method=method).to_dict(0.9)
+        assert {key: found[key] for key in expected} == pytest.approx(expected)
         assert found["seconds"] > 0
 
     @pytest.mark.sampled(7)
@@ -111,22 +111,22 @@ class TestEveryMethod:
             quantiles = [expected.quantile(level) for level in QUANTILES]
             assert [q["quantile"] for q in found["quantiles"]] == list(QUANTILES)
             for key in ("value", "low", "high"):
-                assert [q[key] for q in found["quantiles"]] == pytest.approx([getattr(q, key) for q in quantiles])
+                assert [q[key] for q in found["quantiles"]] == pytest.approx([q.to_dict()[key] for q in quantiles])
             return
-        assert found["mean"] == pytest.approx(expected.mean().mean)
-        assert found["ci_low"] == pytest.approx(expected.mean().ci_low)
+        mean = found if of == "mean" else found["mean"]
+        for key in ("value", "std_error", "low", "high", "confidence", "n", "method", "target"):
+            assert mean[key] == pytest.approx(expected.mean().to_dict()[key])
         if of == "distribution":
-            assert found["knots"] == list(KNOTS)
-            for key in ("weights", "low", "high"):
-                assert found[key] == pytest.approx(getattr(expected, key), abs=1e-9)
-            assert len(found["edges"]) == 10
+            assert found["knot"] == list(KNOTS)
+            for key, column in expected.to_dict().items():
+                assert found[key] == (pytest.approx(column, abs=1e-9) if isinstance(column, list) else column)
 
 
 class TestDefaults:
     def test_one_services_mean_is_decoded_report_by_report(self, optldp):
         """No method, no key: the unbiased mean with the method's own name."""
         found = json.loads(optldp("estimate", *ONE, "--json").stdout)
-        expected = vars(estimate_mean(TABLES["sw"], REPORTS["sw"][1]))
+        expected = estimate_mean(TABLES["sw"], REPORTS["sw"][1]).to_dict()
         assert {name: found[name] for name in expected} == pytest.approx(expected)
 
     @pytest.mark.sampled(2)
@@ -144,8 +144,9 @@ class TestOptions:
         found = json.loads(
             optldp("estimate", *ONE, "--method", "ems", "--of", "distribution", "--cells", 4, "--json").stdout
         )
-        assert found["edges"] == [0.0, 2.5, 5.0, 7.5, 10.0]
-        assert found["knots"] == [1.25, 3.75, 6.25, 8.75]
+        assert found["cell_low"] == [0.0, 2.5, 5.0, 7.5]
+        assert found["cell_high"] == [2.5, 5.0, 7.5, 10.0]
+        assert found["knot"] == [1.25, 3.75, 6.25, 8.75]
 
     def test_quantiles_are_those_asked_for(self, optldp):
         """In their order."""
@@ -162,7 +163,7 @@ class TestOptions:
         arguments = ["estimate", *ONE, "--method", "ems", "--of", "distribution", "--between", 2, 5]
         found = json.loads(optldp(*arguments, "--json").stdout)["between"]
         expected = estimate_distribution(counted("sw"), method="ems").probability(2, 5)
-        assert found == pytest.approx({"low_end": 2, "high_end": 5} | vars(expected))
+        assert found == pytest.approx({"low_end": 2, "high_end": 5} | expected.to_dict())
         assert f"between 2 and 5  {expected.value:.7g}, from" in optldp(*arguments).stdout
 
     def test_the_papers_stop_is_plain_em(self, optldp):
@@ -180,7 +181,7 @@ class TestOptions:
         assert "got 1 users with several reports" in refusal(*arguments)
         kept = json.loads(optldp(*arguments, "--keep-first", "--json").stdout)
         once = json.loads(optldp("estimate", *ONE, "--key", "user", "--method", "ua", "--json").stdout)
-        assert kept["mean"] == once["mean"]
+        assert kept["value"] == once["value"]
 
     def test_missing_reports_are_refused_or_left_out(self, optldp, refusal):
         """For distributions as for means."""
@@ -199,16 +200,16 @@ class TestText:
     def test_a_distribution_says_where_its_weights_are(self, optldp):
         """One fact per line, and how to get the arrays."""
         shown = optldp("estimate", *ONE, "--of", "distribution", "--method", "ems").stdout.splitlines()
-        assert shown[0] == "distribution of the values"
+        assert shown[0] == "distribution of the values, and their mean"
         assert shown[-1] == "the weights themselves: --out FILE, --plot FILE or --json"
         names = " ".join(line.split()[0] for line in shown[1:-1])
         fit = "iterations certificate loglik stop components seconds"
-        assert names == f"method n level mean std_error one_report ci_low ci_high {fit}"
+        assert names == f"value std_error low high confidence n method target one_report {fit}"
 
     def test_quantiles_are_a_table(self, optldp):
         """Levels down, value and interval across."""
         shown = optldp("estimate", *ONE, "--of", "quantiles", "--method", "em").stdout.splitlines()
-        assert shown[1].split() == ["level", "value", "low", "high"]
+        assert shown[1].split() == ["quantile", "value", "low", "high"]
         assert [line.split()[0] for line in shown[2:7]] == ["0.05", "0.25", "0.5", "0.75", "0.95"]
         assert "solver       interior-point" in "\n".join(shown)
 
@@ -229,10 +230,8 @@ class TestFiles:
                 "estimate", *ONE, "--method", "ems", "--of", "distribution", "--out", f"dist.{suffix}", "--json"
             ).stdout
         )
-        for column, key in {"knot": "knots", "weight": "weights", "low": "low", "high": "high"}.items():
-            assert read_column(f"dist.{suffix}", column) == pytest.approx(np.array(found[key]), rel=1e-15)
-        assert read_column(f"dist.{suffix}", "cell_low").tolist() == found["edges"][:-1]
-        assert read_column(f"dist.{suffix}", "cell_high").tolist() == found["edges"][1:]
+        for column in ("knot", "cell_low", "cell_high", "value", "std_error", "low", "high"):
+            assert read_column(f"dist.{suffix}", column) == pytest.approx(np.array(found[column]), rel=1e-15)
 
     @pytest.mark.sampled(3)
     @pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG\r\n\x1a\n"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
@@ -268,7 +267,7 @@ class TestFiles:
         says = refusal("estimate", *ONE, "--method", "ems", "--out", "dist.csv", "--plot", "dist.png")
         assert "plots need matplotlib: install optldp[plot]" in says
 
-    @pytest.mark.parametrize("moment", ["collect", "estimate_distribution"])
+    @pytest.mark.parametrize("moment", ["count", "estimate_distribution"])
     def test_ctrl_c_leaves_nothing(self, optldp, here, monkeypatch, moment):
         """Exit code 130, one word, and the folder as it was."""
 
@@ -287,7 +286,7 @@ class TestFiles:
 
         monkeypatch.setattr("matplotlib.figure.Figure.savefig", interrupted)
         self.assert_interrupted(optldp, here, "dist.csv", "dist.png", expected={"dist.csv"})
-        assert read_column("dist.csv", "weight").sum() == pytest.approx(1.0)
+        assert read_column("dist.csv", "value").sum() == pytest.approx(1.0)
 
     def assert_interrupted(self, optldp, here, out, plot, *, expected):
         before = set(here.iterdir())
@@ -396,8 +395,8 @@ class TestBadInput:
             ((*ONE, "--cells", 5), "--cells needs a distribution, got --of mean"),
             ((*THREE, "--method", "ua", "--cells", 5), "--cells needs a distribution, got --of mean"),
             ((*ONE, "--method", "em", "--between", 3, 1), "--between must have its ends in order, got 3.0 1.0"),
-            ((*ONE, "--method", "em", "--level", 1), "level must lie strictly between 0 and 1, got 1.0"),
-            ((*ONE, "--method", "ua", "--level", "nan"), "level must lie strictly between 0 and 1, got nan"),
+            ((*ONE, "--method", "em", "--confidence", 1), "confidence must lie strictly between 0 and 1, got 1.0"),
+            ((*ONE, "--method", "ua", "--confidence", "nan"), "confidence must lie strictly between 0 and 1, got nan"),
             (("sw.csv", "sw.json"), "sw.csv"),
             (("none.json", "sw.csv"), "none.json"),
             (("sw.json", "none.csv", "--of", "distribution"), "none.csv"),

@@ -20,17 +20,17 @@ class TestEstimate:
         optldp(*PERTURB, "--out", "reports.csv")
 
     def test_it_is_the_librarys_estimate(self, optldp):
-        found = json.loads(optldp("estimate", "mech.json", "reports.csv", "--level", 0.8, "--json").stdout)
+        found = json.loads(optldp("estimate", "mech.json", "reports.csv", "--confidence", 0.8, "--json").stdout)
         reports = read_column("reports.csv", "report")
         told = {name: found.pop(name) for name in ("simulated", "skipped", "skipped_first")}
         assert told == {"simulated": False, "skipped": 0, "skipped_first": []}
-        assert found == vars(estimate_mean(load_table("mech.json"), reports, level=0.8))
-        assert found["mean"] == pytest.approx(reports.mean())
+        assert found == estimate_mean(load_table("mech.json"), reports).to_dict(0.8)
+        assert found["value"] == pytest.approx(reports.mean())
 
-    def test_the_level_is_95_percent_and_text_shows_all(self, optldp):
+    def test_the_confidence_is_95_percent_and_text_shows_all(self, optldp):
         shown = optldp("estimate", "mech.json", "reports.csv").stdout
-        assert dict(line.split(maxsplit=1) for line in shown.splitlines()[1:])["level"] == "0.95"
-        for name in ("method", "n", "mean", "std_error", "ci_low", "ci_high"):
+        assert dict(line.split(maxsplit=1) for line in shown.splitlines()[1:])["confidence"] == "0.95"
+        for name in ("value", "std_error", "low", "high", "n", "method", "target"):
             assert f"  {name} " in shown
 
     def test_another_column_may_hold_the_reports(self, optldp):
@@ -70,7 +70,7 @@ class TestEstimate:
         Path("one.csv").write_text("\n".join(Path("reports.csv").read_text().splitlines()[:2]) + "\n")
         assert "reports must be at least 2 for a standard error, got 1" in refusal("estimate", "mech.json", "one.csv")
 
-    @pytest.mark.parametrize("level", ["0", "1", "nan", "-1"])
-    def test_a_level_is_strictly_between_0_and_1(self, refusal, level):
-        message = refusal("estimate", "mech.json", "reports.csv", "--level", level)
-        assert "level must lie strictly between 0 and 1" in message
+    @pytest.mark.parametrize("confidence", ["0", "1", "nan", "-1"])
+    def test_a_confidence_is_strictly_between_0_and_1(self, refusal, confidence):
+        message = refusal("estimate", "mech.json", "reports.csv", "--confidence", confidence)
+        assert "confidence must lie strictly between 0 and 1" in message

@@ -19,8 +19,8 @@ TWO_PHASE = ("two-phase", *INCOME, "--range", 0, 100, "--epsilon", 1, "--knots",
 ADVISE = ("advise", *INCOME, "--range", 0, 100, "--n", 500, "--epsilon", 1, "--knots", 9, "--repetitions", 2)
 
 TWO_PHASE_KEYS = (
-    "mean std_error ci_low ci_high level n n_first truth first_mean first_weight second_mean second_expected_variance "
-    "piecewise_mean piecewise_std_error piecewise_expected_variance relative_gap seconds"
+    "value std_error low high confidence n method target n_first truth first_mean first_weight second_mean "
+    "second_expected_variance piecewise_mean piecewise_std_error piecewise_expected_variance relative_gap seconds"
 )
 ROW_KEYS = "mechanism estimator mse mse_error jensen_shannon jensen_shannon_error wasserstein wasserstein_error seconds"
 
@@ -38,17 +38,17 @@ def test_every_command_shows_an_example(optldp, command):
 
 class TestTwoPhase:
     def test_a_seed_makes_it_the_librarys_own_run(self, optldp):
-        done = optldp(*TWO_PHASE, "--seed", 5, "--share", 0.2, "--level", 0.9, "--json")
+        done = optldp(*TWO_PHASE, "--seed", 5, "--share", 0.2, "--confidence", 0.9, "--json")
         found = json.loads(done.stdout, parse_constant=pytest.fail)
         assert list(found) == TWO_PHASE_KEYS.split()
         rng = np.random.default_rng(5)
-        expected = two_phase(PEOPLE, 1.0, domain=(0, 100), share=0.2, knots=9, level=0.9, rng=rng)
-        for name in ("mean", "std_error", "ci_low", "ci_high", "level", "n", "first_weight"):
-            assert found[name] == getattr(expected, name)
+        expected = two_phase(PEOPLE, 1.0, domain=(0, 100), share=0.2, knots=9, rng=rng)
+        assert found | expected.to_dict(0.9) == found
+        assert found["first_weight"] == expected.first_weight
         assert (found["n"], found["n_first"], found["truth"]) == (300, 60, PEOPLE.mean())
         table = piecewise(np.linspace(0, 100, 9), 1.0)
-        rival = estimate_mean(table, table.sample(PEOPLE, rng), level=0.9)
-        assert (found["piecewise_mean"], found["piecewise_std_error"]) == (rival.mean, rival.std_error)
+        rival = estimate_mean(table, table.sample(PEOPLE, rng))
+        assert (found["piecewise_mean"], found["piecewise_std_error"]) == (rival.value, rival.std_error)
         prior = Prior.from_data(PEOPLE, knots=table.knots).knot_prior
         assert found["piecewise_expected_variance"] == table.expected_variance(prior)
         assert found["second_expected_variance"] == expected.design.mechanism.expected_variance(prior)
@@ -62,7 +62,7 @@ class TestTwoPhase:
         )
         assert isinstance(expected.design, RobustDesign)
         assert found["guaranteed_variance"] == expected.design.guaranteed_variance
-        assert found["mean"] == expected.mean
+        assert found["value"] == expected.value
 
     def test_text_shows_the_same_facts_and_says_that_it_is_a_simulation(self, optldp):
         done = optldp(*TWO_PHASE, "--seed", 5)
@@ -78,7 +78,7 @@ class TestTwoPhase:
         first = own if phase_one.endswith("json") else phase_one
         rng = np.random.default_rng(5)
         expected = two_phase(PEOPLE, 1.0, domain=(0, 100), knots=9, phase_one=first, estimator="ems", rng=rng)
-        assert json.loads(done.stdout)["mean"] == expected.mean
+        assert json.loads(done.stdout)["value"] == expected.value
 
     @pytest.mark.parametrize(
         ("options", "says"),
@@ -90,7 +90,7 @@ class TestTwoPhase:
             (["--phase-one", "nowhere.json"], "nowhere.json"),
             (["--estimator", "best"], "estimator must be one of em, ems, mr, penalised, got 'best'"),
             (["--method", "best"], "method must be one of"),
-            (["--level", 1], "level must lie strictly between 0 and 1"),
+            (["--confidence", 1], "confidence must lie strictly between 0 and 1"),
             (["--epsilon", 0], "epsilon must be positive"),
         ],
         ids=str,

@@ -147,13 +147,7 @@ class TestDesign:
         made = design_attributes(given, epsilon, sampled=sampled)
         rng = np.random.default_rng(8)
         means = np.array(
-            [
-                [
-                    one.mean
-                    for one in estimate_attribute_means(made.mechanism, made.mechanism.sample(values, rng)).values()
-                ]
-                for _ in range(600)
-            ]
+            [estimate_attribute_means(made.mechanism, made.mechanism.sample(values, rng)).value for _ in range(600)]
         )
         truth = np.array([values[n].mean() for n in NAMES])
         expected = np.array(list(made.predicted_variances(800).values()))

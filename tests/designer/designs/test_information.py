@@ -174,7 +174,7 @@ def test_a_design_of_full_rank_recovers_distributions_and_means():
     reports = np.repeat(table.low, np.rint(shares * 1e6).astype(int))
     counts = ReportCounts.from_reports(table, reports)
     found = estimate_distribution(counts, method="em", grid=InputGrid.knots(table.knots))
-    np.testing.assert_allclose(found.weights, truth, atol=2e-4)
+    np.testing.assert_allclose(found.value, truth, atol=2e-4)
 
 
 def test_the_trace_is_the_error_of_the_maximum_likelihood():

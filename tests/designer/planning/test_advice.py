@@ -103,7 +103,7 @@ def test_the_closed_form_is_what_users_one_by_one_show():
     rng = np.random.default_rng(4)
     table = design(PRIOR, 1.0, method="laplace").mechanism
     values = rng.choice(PRIOR.knots, (2000, 50), p=PRIOR.weights)
-    means = [estimate_mean(table, table.sample(row, rng)).mean for row in values]
+    means = [estimate_mean(table, table.sample(row, rng)).value for row in values]
     shown = np.mean((np.array(means) - PRIOR.mean) ** 2)
     expected = told(mechanisms=["laplace"], estimators=["ua"], n=50).best.mse.value
     assert shown == pytest.approx(expected, rel=4 * math.sqrt(2 / 2000))
@@ -127,9 +127,9 @@ def test_counts_drawn_at_once_are_as_users_drawn_one_by_one(estimator):
         reports = table.sample(rng.choice(PRIOR.knots, 200, p=PRIOR.weights), rng)
         counts = ReportCounts.from_reports(table, reports)
         found = estimate_distribution(counts, method=estimator, grid=InputGrid.knots(PRIOR.knots))
-        squared.append((found.mean().mean - PRIOR.mean) ** 2)
-        distance.append(metrics.jensen_shannon_distance(found.weights, PRIOR.weights))
-        moved.append(metrics.wasserstein_1(PRIOR.knots, found.weights, PRIOR.weights))
+        squared.append((found.mean().value - PRIOR.mean) ** 2)
+        distance.append(metrics.jensen_shannon_distance(found.value, PRIOR.weights))
+        moved.append(metrics.wasserstein_1(PRIOR.knots, found.value, PRIOR.weights))
     for name, shown in (("mse", squared), ("jensen_shannon", distance), ("wasserstein", moved)):
         simulated = getattr(row, name)
         slack = 4 * math.hypot(simulated.error, np.std(shown, ddof=1) / math.sqrt(repetitions))
@@ -182,7 +182,7 @@ def test_the_error_is_the_standard_error_over_repetitions():
     for repetition in range(12):
         counts = advice_bootstrap._draw(case, case.mechanism.pmf(PRIOR.knots), repetition, (5, 0))
         found = estimate_distribution(counts, method="em", grid=InputGrid.knots(PRIOR.knots))
-        singles.append((found.weights @ PRIOR.knots - PRIOR.mean) ** 2)
+        singles.append((found.value @ PRIOR.knots - PRIOR.mean) ** 2)
     assert row.mse.value == pytest.approx(np.mean(singles), rel=1e-9)
     assert row.mse.error == pytest.approx(np.std(singles, ddof=1) / math.sqrt(12), rel=1e-9)
 
@@ -211,7 +211,7 @@ def test_an_estimate_can_be_the_truth(flat):
     reports = table.sample(np.full(500, 3.0), np.random.default_rng(1))
     grid = InputGrid.equal_cells(0, 8, 4) if flat else InputGrid.knots(PRIOR.knots)
     found = estimate_distribution(ReportCounts.from_reports(table, reports), method="em", grid=grid)
-    edges, weights = np.linspace(0, 8, 5), found.weights
+    edges, weights = np.linspace(0, 8, 5), found.value
     same = (
         Prior.from_histogram(edges, weights, knots=edges, source="private-report")
         if flat

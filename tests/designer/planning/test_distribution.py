@@ -26,7 +26,7 @@ def test_the_error_predicted_is_the_one_that_users_make(distance):
         values = source.choice(KNOTS, 2000, p=PRIOR.weights)
         found = estimate_distribution(
             ReportCounts.from_reports(table, table.sample(values, source)), method="em", grid=InputGrid.knots(KNOTS)
-        ).weights
+        ).value
         errors.append(
             wasserstein_1(KNOTS, found, PRIOR.weights)
             if distance == "wasserstein"

@@ -26,18 +26,18 @@ def test_it_draws_the_density_and_its_band(method):
     axes = distribution_figure(estimate, units="kg").axes[0]
     band, line = (_steps(patch) for patch in axes.patches if isinstance(patch, StepPatch))
     width = np.diff(estimate.grid.edges)
-    assert line["values"] == pytest.approx(estimate.weights / width)
+    assert line["values"] == pytest.approx(estimate.value / width)
     assert line["edges"] == pytest.approx(estimate.grid.edges)
-    assert band["values"] == pytest.approx(estimate.high / width)
-    assert band["baseline"] == pytest.approx(estimate.low / width)
-    assert np.asarray(axes.lines[0].get_xdata())[0] == estimate.mean().mean
+    assert band["values"] == pytest.approx(estimate.interval().high / width)
+    assert band["baseline"] == pytest.approx(estimate.interval().low / width)
+    assert np.asarray(axes.lines[0].get_xdata())[0] == estimate.mean().value
     assert axes.get_ylim()[0] == 0.0
-    assert axes.get_ylim()[1] > (estimate.weights / width).max()
+    assert axes.get_ylim()[1] > (estimate.value / width).max()
 
 
 def test_words_say_what_it_is():
     """Title, axes and legend name the method, the users, the units and the intervals."""
-    axes = distribution_figure(estimate_distribution(COUNTS, method="ems", level=0.9), units="kg").axes[0]
+    axes = distribution_figure(estimate_distribution(COUNTS, method="ems"), units="kg", confidence=0.9).axes[0]
     assert axes.get_title() == "Distribution of the values of 2,000 users by EM with smoothing"
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("value [kg]", "density per kg")
     shown = axes.get_legend()

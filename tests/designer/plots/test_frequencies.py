@@ -24,11 +24,11 @@ def estimated(labels: list[str]):
 def test_bars_are_the_estimates_largest_first_with_their_intervals():
     """One bar a category; its label, length and whiskers are those of the estimate."""
     found = estimated(["a", "b", "c"])
-    axes = frequency_figure(found).axes[0]
+    axes, ends = frequency_figure(found, confidence=0.9).axes[0], found.interval(0.9)
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["c", "b", "a"]
-    assert [bar.get_width() for bar in axes.patches] == found.frequencies[::-1].tolist()
+    assert [bar.get_width() for bar in axes.patches] == found.value[::-1].tolist()
     segments = axes.collections[0].get_segments()
-    assert np.allclose([segment[:, 0] for segment in segments], np.column_stack([found.low, found.high])[::-1])
+    assert np.allclose([segment[:, 0] for segment in segments], np.column_stack([ends.low, ends.high])[::-1])
     assert axes.get_xlabel() == "share of the users"
 
 

@@ -53,7 +53,7 @@ def test_the_prior_is_the_estimate_from_the_first_reports(estimator):
     prior = plan.learn(first)
     counts = ReportCounts.from_reports(plan.first, first)
     expected = estimate_distribution(counts, method=estimator, grid=InputGrid.knots(np.linspace(*DOMAIN, 17)))
-    assert np.allclose(prior.weights, expected.weights, atol=1e-12)
+    assert np.allclose(prior.weights, expected.value, atol=1e-12)
     assert prior.source == "private-report"
     assert prior.units == "points"
     assert prior.mean == pytest.approx(VALUES.mean(), abs=0.4)
@@ -73,18 +73,19 @@ def test_the_design_is_for_the_prior_learnt_and_carries_nothing_else(method):
 
 @pytest.mark.parametrize("phase_one", ["square-wave", "grr", "designed"])
 def test_both_means_are_combined_by_inverse_variance(phase_one):
-    plan = TwoPhasePlan(DOMAIN, 1.0, knots=9, phase_one=phase_one, level=0.9)
+    plan = TwoPhasePlan(DOMAIN, 1.0, knots=9, phase_one=phase_one)
     first, second, later = collected(plan)
     result = plan.finish(first, second, later)
-    one, two = estimate_mean(plan.first, first, level=0.9), estimate_mean(second.mechanism, later, level=0.9)
+    one, two = estimate_mean(plan.first, first), estimate_mean(second.mechanism, later)
     precision = np.array([one.std_error, two.std_error]) ** -2.0
-    assert result.mean == pytest.approx(precision @ [one.mean, two.mean] / precision.sum(), rel=1e-12)
+    assert result.value == pytest.approx(precision @ [one.value, two.value] / precision.sum(), rel=1e-12)
     assert result.std_error == pytest.approx(precision.sum() ** -0.5, rel=1e-12)
     assert result.first_weight == pytest.approx(precision[0] / precision.sum(), rel=1e-12)
     assert result.std_error < min(one.std_error, two.std_error)
-    assert (result.ci_high - result.ci_low) / 2 == pytest.approx(1.6448536269514722 * result.std_error, rel=1e-12)
-    assert (result.ci_high + result.ci_low) / 2 == pytest.approx(result.mean, abs=1e-12)
-    assert (result.n, result.level) == (4000, 0.9)
+    found = result.interval(0.9)
+    assert (found.high - found.low) / 2 == pytest.approx(1.6448536269514722 * result.std_error, rel=1e-12)
+    assert (found.high + found.low) / 2 == pytest.approx(result.value, abs=1e-12)
+    assert (result.n, result.method, result.target) == (4000, "two-phase", "population")
     assert (result.first_mean, result.second_mean) == (one, two)
 
 
@@ -103,7 +104,7 @@ def test_a_first_table_without_an_unbiased_mean_is_left_out_of_the_mean():
     first, second, later = collected(plan)
     result = plan.finish(first, second, later)
     alone = estimate_mean(second.mechanism, later)
-    assert (result.mean, result.std_error) == (alone.mean, alone.std_error)
+    assert (result.value, result.std_error) == (alone.value, alone.std_error)
     assert (result.first_mean, result.first_weight, result.n) == (None, 0.0, 4000)
 
 
@@ -116,9 +117,9 @@ def test_the_first_mean_does_not_decode_by_the_prior_that_its_own_reports_taught
     found = plan.finish(first, second, later).first_mean
     assert found is not None
     assert found.method == "decoder"
-    assert found.mean == estimate_mean(plan.first, first).mean
+    assert found.value == estimate_mean(plan.first, first).value
     learnt = plan.learn(first).coarsened([-2, 2, 6]).weights
-    assert found.mean != pytest.approx(estimate_mean(plan.first, first, weights=learnt).mean, rel=1e-6)
+    assert found.value != pytest.approx(estimate_mean(plan.first, first, weights=learnt).value, rel=1e-6)
 
 
 def test_reports_that_are_all_alike_do_not_take_all_the_weight():
@@ -150,7 +151,6 @@ def test_reports_that_are_all_alike_do_not_take_all_the_weight():
         ({"method": "best"}, f"method must be one of {', '.join(METHODS)}, got 'best'"),
         ({"floor": -0.1}, "a floor must lie in [0, 1], got -0.1"),
         ({"floor": np.nan}, "a floor must lie in [0, 1], got nan"),
-        ({"level": 1.0}, "level must lie strictly between 0 and 1, got 1.0"),
     ],
 )
 def test_a_bad_plan_is_one_line(options, says):

@@ -84,7 +84,7 @@ def test_the_mean_is_combined_as_always():
     assert result.design is made
     assert result.second_mean == estimate_mean(made.mechanism, later)
     np.testing.assert_array_equal(result.prior.weights, plan.learn(first).weights)
-    assert abs(result.mean - VALUES.mean()) < 4 * result.std_error
+    assert abs(result.value - VALUES.mean()) < 4 * result.std_error
 
 
 def test_the_protocol_hands_the_option_on():
@@ -93,7 +93,7 @@ def test_the_protocol_hands_the_option_on():
     )
     assert isinstance(result.design, RobustDesign)
     assert result.design.ambiguity == "confidence region at 0.9 of 1800 reports"
-    assert result.ci_low < VALUES.mean() < result.ci_high
+    assert result.interval().low < VALUES.mean() < result.interval().high
 
 
 @pytest.mark.parametrize(

@@ -112,11 +112,11 @@ def test_it_is_the_plan_step_by_step():
     first = plan.first.sample(VALUES[order[:800]], rng)
     second = plan.second(first)
     expected = plan.finish(first, second, second.mechanism.sample(VALUES[order[800:]], rng))
-    assert (result.mean, result.std_error, result.n) == (expected.mean, expected.std_error, 4000)
+    assert (result.value, result.std_error, result.n) == (expected.value, expected.std_error, 4000)
 
 
 def test_the_generator_decides_everything():
-    assert run(seed=3).mean == run(seed=3).mean != run(seed=4).mean
+    assert run(seed=3).value == run(seed=3).value != run(seed=4).value
 
 
 def test_progress_tells_of_every_stage_and_of_the_solver():
@@ -134,11 +134,11 @@ def test_it_is_unbiased_and_its_interval_covers():
         two_phase(rng.exponential(1 / 6, 600).clip(0, 2) - 1, 2.0, domain=DOMAIN, knots=9, rng=rng, tolerance=1e-3)
         for _ in range(repetitions)
     ]
-    errors = np.array([result.mean - truth for result in drawn])
+    errors = np.array([result.value - truth for result in drawn])
     assert abs(errors.mean()) < 4 * errors.std(ddof=1) / math.sqrt(repetitions)
     claimed = np.array([result.std_error for result in drawn])
     assert math.sqrt(np.mean(errors**2) / np.mean(claimed**2)) == pytest.approx(1, abs=4 / math.sqrt(2 * repetitions))
-    covered = np.mean([result.ci_low <= truth <= result.ci_high for result in drawn])
+    covered = np.mean([result.interval().low <= truth <= result.interval().high for result in drawn])
     assert abs(covered - 0.95) < 4 * math.sqrt(0.95 * 0.05 / repetitions)
 
 
@@ -150,7 +150,7 @@ def test_it_beats_one_phase_of_the_piecewise_mechanism_where_values_crowd(epsilo
     one_phase = estimate_mean(rival, rival.sample(values, np.random.default_rng(2)))
     both = run(values, epsilon, knots=33)
     assert both.std_error**2 < gain * one_phase.std_error**2
-    assert abs(both.mean - values.mean()) < 4 * both.std_error
+    assert abs(both.value - values.mean()) < 4 * both.std_error
 
 
 def test_both_phases_count():

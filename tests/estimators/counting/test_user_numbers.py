@@ -9,7 +9,7 @@ from optldp.estimators.counting.group import ReportGroup
 from optldp.estimators.counting.user_numbers import MOST_USERS, exact_sum, total_users, whole_counts, whole_numbers
 from optldp.estimators.frequencies.category_counts import CategoryCounts
 from optldp.estimators.frequencies.support_counts import SupportCounts
-from optldp.estimators.key_values.counts import KeyValueCounts
+from optldp.estimators.key_values.counts import ShownCounts
 from optldp.estimators.personalised.counts import PersonalisedCounts
 from optldp.mechanisms import InputError, PersonalisedMechanism, duchi, make_exact
 from optldp.mechanisms.categorical.table import categorical_grr
@@ -34,7 +34,7 @@ def supports(counts):
 
 def shown(counts):
     users = sum(np.asarray(counts).tolist())
-    return KeyValueCounts(PAIRS, users, np.array([counts, [0, 0]]))
+    return ShownCounts(PAIRS, users, np.array([counts, [0, 0]]))
 
 
 HOLDERS = {
@@ -88,7 +88,7 @@ def test_supports_are_of_so_many_users(supported, users):
 )  # fmt: skip
 def test_a_key_is_shown_to_so_many_users(counts, users):
     with pytest.raises(InputError):
-        KeyValueCounts(PAIRS, users, np.array(counts))
+        ShownCounts(PAIRS, users, np.array(counts))
 
 
 def test_what_no_user_can_have_sent_is_refused():

@@ -12,11 +12,11 @@ from scipy.special import ndtri
 FIT = MixtureFit(np.ones(1), -1.0, 0.0, 0.0, 1, "em", Stop.CERTIFICATE)
 
 
-def estimated(grid: InputGrid, weights, covariance=None, level: float = 0.95) -> DistributionEstimate:
+def estimated(grid: InputGrid, weights, covariance=None) -> DistributionEstimate:
     weights = np.asarray(weights, dtype=np.float64)
     if covariance is None:
         covariance = (np.diag(weights) - np.outer(weights, weights)) / 1000
-    return DistributionEstimate(grid, weights, covariance, level, 1000, "em", FIT, None, grid.size)
+    return DistributionEstimate(grid, weights, covariance, 1000, "em", FIT, None, grid.size)
 
 
 @st.composite
@@ -38,36 +38,36 @@ def test_mean_and_variance_are_those_of_the_points():
     centre = WEIGHTS @ points
     squared = (points - centre) ** 2
     mean, variance = found.mean(), found.variance()
-    assert mean.mean == pytest.approx(centre)
+    assert mean.value == pytest.approx(centre)
     assert mean.std_error == pytest.approx(np.sqrt(WEIGHTS @ squared / 1000))
-    assert (mean.n, mean.method, mean.level) == (1000, "em", 0.95)
+    assert (mean.n, mean.method, mean.target) == (1000, "em", "population")
     assert variance.value == pytest.approx(WEIGHTS @ squared)
     assert variance.std_error == pytest.approx(np.sqrt((WEIGHTS @ squared**2 - (WEIGHTS @ squared) ** 2) / 1000))
 
 
-@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
-def test_intervals_are_normal_ones(level):
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_intervals_are_normal_ones(confidence):
     """The normal quantile times the standard error on both sides, for the mean and for weights."""
-    found = estimated(CELLS, WEIGHTS, level=level)
-    reach = ndtri((1 + level) / 2)
+    found = estimated(CELLS, WEIGHTS)
+    reach = ndtri((1 + confidence) / 2)
     mean = found.mean()
-    assert (mean.ci_low, mean.ci_high) == pytest.approx(
-        (mean.mean - reach * mean.std_error, mean.mean + reach * mean.std_error)
+    assert (mean.interval(confidence).low, mean.interval(confidence).high) == pytest.approx(
+        (mean.value - reach * mean.std_error, mean.value + reach * mean.std_error)
     )
     errors = np.sqrt(WEIGHTS * (1 - WEIGHTS) / 1000)
-    assert found.low == pytest.approx(WEIGHTS - reach * errors)
-    assert found.high == pytest.approx(WEIGHTS + reach * errors)
+    assert found.interval(confidence).low == pytest.approx(WEIGHTS - reach * errors)
+    assert found.interval(confidence).high == pytest.approx(WEIGHTS + reach * errors)
 
 
 def test_bands_and_probabilities_stay_within_0_and_1():
     """However large the scatter."""
     found = estimated(CELLS, WEIGHTS, 10 * (np.eye(3) - 1 / 3))
-    assert (found.low.min(), found.high.max()) == (0.0, 1.0)
+    assert (found.interval().low.min(), found.interval().high.max()) == (0.0, 1.0)
     inside = found.probability(0.0, 1.5)
-    assert (inside.low, inside.high) == (0.0, 1.0)
+    assert (inside.interval().low, inside.interval().high) == (0.0, 1.0)
     median = found.quantile(0.5)
-    assert 0.0 <= median.low < 0.1
-    assert 3.8 < median.high <= 4.0
+    assert 0.0 <= median.interval().low < 0.1
+    assert 3.8 < median.interval().high <= 4.0
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,10 @@ def test_a_quantile_is_where_the_distribution_function_reaches_its_level(found, 
     quantile = found.quantile(level)
     bottom = float(found.grid.edges[0])
     assert found.probability(bottom, max(bottom, quantile.value)).value == pytest.approx(level, abs=1e-9)
-    assert quantile.low <= quantile.value <= quantile.high
-    assert quantile.std_error == pytest.approx((quantile.high - quantile.low) / (2 * ndtri(0.975)))
+    assert quantile.interval().low <= quantile.value <= quantile.interval().high
+    assert quantile.std_error == pytest.approx(
+        (quantile.interval().high - quantile.interval().low) / (2 * ndtri(0.975))
+    )
 
 
 @given(estimates(), st.floats(0.01, 0.99))
@@ -99,9 +101,9 @@ def test_a_quantiles_interval_holds_what_the_probabilities_allow(found, level):
     reach = ndtri(0.975)
     at = [found.probability(bottom, max(bottom, float(edge))) for edge in found.grid.edges]
     for edge, below in zip(found.grid.edges, at, strict=True):
-        if edge < quantile.low and edge > bottom:
+        if edge < quantile.interval().low and edge > bottom:
             assert below.value + reach * below.std_error < level + 1e-9
-        if edge > quantile.high and edge < top:
+        if edge > quantile.interval().high and edge < top:
             assert below.value - reach * below.std_error >= level - 1e-9
 
 
@@ -109,13 +111,15 @@ def test_a_quantiles_interval_holds_what_the_probabilities_allow(found, level):
 @settings(max_examples=40)
 def test_units_change_values_as_they_should(found, scale, shift):
     """With x -> scale x + shift means and quantiles move, variances scale, probabilities stay."""
-    moved = estimated(InputGrid.cells(scale * found.grid.edges + shift), found.weights, found.covariance)
+    moved = estimated(InputGrid.cells(scale * found.grid.edges + shift), found.value, found.covariance)
     mean, other = found.mean(), moved.mean()
     reach = 1e-9 * (1 + abs(shift) + scale * 30)
-    assert other.mean == pytest.approx(scale * mean.mean + shift, abs=reach)
-    assert other.ci_low == pytest.approx(scale * mean.ci_low + shift, abs=reach)
+    assert other.value == pytest.approx(scale * mean.value + shift, abs=reach)
+    assert other.interval().low == pytest.approx(scale * mean.interval().low + shift, abs=reach)
     assert moved.variance().value == pytest.approx(scale**2 * found.variance().value, rel=1e-6, abs=reach**2)
-    assert moved.quantile(0.3).high == pytest.approx(scale * found.quantile(0.3).high + shift, abs=reach)
+    assert moved.quantile(0.3).interval().high == pytest.approx(
+        scale * found.quantile(0.3).interval().high + shift, abs=reach
+    )
     low, high = found.grid.points[0], found.grid.edges[-1]
     plain, again = found.probability(low, high), moved.probability(scale * low + shift, scale * high + shift)
     assert again.value == pytest.approx(plain.value, abs=1e-6)
@@ -146,14 +150,14 @@ def test_an_interval_ends_where_the_lower_limit_last_stays_below_the_level():
     covariance = 0.02 * np.outer([0.0, 1.0, -1.0], [0.0, 1.0, -1.0])
     found = estimated(grid, [0.7, 0.0, 0.3], covariance).quantile(0.65)
     lower = 0.7 - ndtri(0.975) * np.sqrt(0.02)
-    assert found.low == pytest.approx(0.65 / 0.7)
-    assert found.high == pytest.approx(2 + (0.65 - lower) / (1 - lower))
+    assert found.interval().low == pytest.approx(0.65 / 0.7)
+    assert found.interval().high == pytest.approx(2 + (0.65 - lower) / (1 - lower))
 
 
 def test_knots_are_spread_to_the_middles_between_them():
     """The ends' cells are half as wide, and the mean is that of the knots themselves."""
     found = estimated(InputGrid.knots([0.0, 1.0, 2.0]), [0.5, 0.5, 0.0])
-    assert found.mean().mean == pytest.approx(0.5)
+    assert found.mean().value == pytest.approx(0.5)
     assert found.probability(0.0, 0.5).value == pytest.approx(0.5)
     assert found.quantile(0.5).value == pytest.approx(0.5)
     assert found.quantile(0.75).value == pytest.approx(1.0)
@@ -168,15 +172,15 @@ def test_a_quantile_between_two_lumps_is_the_first_ends():
 def test_one_point_is_certain():
     """One component has all the mass: nothing scatters, and ranges hold it or do not."""
     found = estimated(InputGrid.knots([3.0]), [1.0])
-    assert (found.mean().mean, found.mean().std_error, found.variance().value) == (3.0, 0.0, 0.0)
-    assert (found.quantile(0.2).low, found.quantile(0.9).high) == (3.0, 3.0)
+    assert (found.mean().value, found.mean().std_error, found.variance().value) == (3.0, 0.0, 0.0)
+    assert (found.quantile(0.2).interval().low, found.quantile(0.9).interval().high) == (3.0, 3.0)
     assert [found.probability(*ends).value for ends in ((0, 9), (2.9, 3.1), (3.1, 3.5), (0, 2.9))] == [1, 1, 0, 0]
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.5, float("nan")])
-def test_a_quantiles_level_is_inside_0_and_1(level):
-    """One line with the level."""
-    with pytest.raises(InputError, match="a quantile's level must lie strictly between 0 and 1, got"):
+def test_a_quantiles_share_is_inside_0_and_1(level):
+    """One line with the share."""
+    with pytest.raises(InputError, match="a quantile's share must lie strictly between 0 and 1, got"):
         estimated(CELLS, WEIGHTS).quantile(level)
 
 

@@ -33,8 +33,8 @@ def test_they_suffice_for_what_is_made_of_unbiased_estimates(make, method):
     reports = mechanism.sample_codes(CODES, np.random.default_rng(2))
     few = estimate_frequencies(SupportCounts.from_reports(mechanism, reports), method=method)
     whole = estimate_frequencies(CategoryCounts.from_reports(mechanism, reports), method=method)
-    assert np.array_equal(few.frequencies, whole.frequencies)
-    assert np.array_equal(few.std_errors, whole.std_errors)
+    assert np.array_equal(few.value, whole.value)
+    assert np.array_equal(few.std_error, whole.std_error)
 
 
 def test_shards_add_up():

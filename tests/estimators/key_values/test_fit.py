@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from optldp.estimators.input_grid import InputGrid
-from optldp.estimators.key_values.counts import KeyValueCounts
+from optldp.estimators.key_values.counts import KeyValueCounts, ShownCounts
 from optldp.estimators.key_values.fit import fit_key_values
 from optldp.estimators.key_values.likelihood import joint_likelihood, key_likelihood
 from optldp.estimators.key_values.published import estimate_key_means
@@ -45,7 +45,9 @@ def test_the_joint_likelihood_is_the_law_by_enumeration(unary, padding):
     laws, reports = component_laws(made, unary), as_reports(made, unary)
     rng = np.random.default_rng(padding)
     times = rng.integers(0, 4, len(reports))
-    likelihood = joint_likelihood(made, np.repeat(reports, times, axis=0), InputGrid.common([made.value]))
+    likelihood = joint_likelihood(
+        KeyValueCounts.from_reports(made, np.repeat(reports, times, axis=0)), InputGrid.common([made.value])
+    )
     assert likelihood.n_components == len(laws)
     assert likelihood.total == times.sum()
 
@@ -66,7 +68,7 @@ def test_the_joint_likelihood_is_the_law_by_enumeration(unary, padding):
 def test_a_keys_own_likelihood_is_the_marginal_law(unary, key):
     """What is shown at one place, summed over all reports, for holders of the key and for others."""
     made = MADE[unary](LABELS, three_outputs(), 1.0, padding=1)
-    counts = KeyValueCounts(made, 10, np.array([[1, 2, 3], [0, 0, 0], [2, 1, 2]]))
+    counts = ShownCounts(made, 10, np.array([[1, 2, 3], [0, 0, 0], [2, 1, 2]]))
     likelihood = key_likelihood(counts, key, InputGrid.common([made.value]))
     listed = all_reports(made, unary)
     symbols = np.array([r[key] if unary else (1 + r[1] if r[0] == key else 0) for r in listed])
@@ -85,7 +87,7 @@ def test_cells_and_outputs_that_never_occur_have_their_place():
     made = key_value_unary(LABELS, value, 1.0, padding=0)
     reports = made.sample(KEYS, [0.2, 0.4, 0.6], np.random.default_rng(1))
     assert 2 not in reports
-    likelihood = joint_likelihood(made, [[0, 1, 3]], InputGrid.equal_cells(0.0, 1.0, 2))
+    likelihood = joint_likelihood(KeyValueCounts.from_reports(made, [[0, 1, 3]]), InputGrid.equal_cells(0.0, 1.0, 2))
     a, b, fake = made.own_shown, made.other_shown, made.fake_law
     hidden = (1 - a) / (1 - b)
     ratio = [a * m / (b * f) for both, f in (((0.6, 0.4), fake[0]), ((0.4, 0.6), fake[2])) for m in both]
@@ -108,10 +110,10 @@ def test_frequencies_and_means_come_back(unary, method):
     """A hundred thousand users at epsilon 3, within four of the unbiased estimate's standard errors."""
     made = MADE[unary](LABELS, piecewise(np.linspace(0, 1, 9), 2.5), 3.0, padding=1)
     reports, truth = drawn(made, 100_000, 2)
-    found = fit_key_values(made, reports, method=method)
-    plain = estimate_key_means(KeyValueCounts.from_reports(made, reports))
-    assert (np.abs(found.frequencies - [0.5, 0.3, 0.2]) < 4 * plain.frequency_errors).all()
-    assert (np.abs(found.means - truth) < 4 * plain.mean_errors).all()
+    counts = KeyValueCounts.from_reports(made, reports)
+    found, plain = fit_key_values(counts, method=method), estimate_key_means(counts)
+    assert (np.abs(found.frequencies.value - [0.5, 0.3, 0.2]) < 4 * plain.frequencies.std_error).all()
+    assert (np.abs(found.value - truth) < 4 * plain.std_error).all()
     np.testing.assert_allclose(found.distributions.sum(axis=1), 1.0)
     assert found.method == method
     assert found.n == 100_000
@@ -123,14 +125,14 @@ def test_frequencies_and_means_come_back(unary, method):
 def test_the_joint_maximum_is_the_highest():
     """No other method's shares have a higher likelihood of the whole reports; early stopping costs some."""
     made = key_value_unary(LABELS, piecewise(np.linspace(0, 1, 5), 1.0), 1.0, padding=0)
-    reports, _ = drawn(made, 5000, 3)
+    counts = KeyValueCounts.from_reports(made, drawn(made, 5000, 3)[0])
     grid = InputGrid.common([made.value])
-    likelihood = joint_likelihood(made, reports, grid)
-    exact = fit_key_values(made, reports)
+    likelihood = joint_likelihood(counts, grid)
+    exact = fit_key_values(counts)
     for other in (
-        fit_key_values(made, reports, method="em"),
-        fit_key_values(made, reports, method="mr"),
-        fit_key_values(made, reports, loglik_change=0.1),
+        fit_key_values(counts, method="em"),
+        fit_key_values(counts, method="mr"),
+        fit_key_values(counts, loglik_change=0.1),
     ):
         weights = other.shares.reshape(-1) / other.shares.sum()
         assert likelihood.loglik(likelihood.mix(weights)) < exact.fits[0].loglik + 1e-6
@@ -145,29 +147,31 @@ def test_padding_scales_what_is_held():
     users = np.repeat(np.arange(0, n, 2), 2)
     keys, values = np.tile(["x", "y"], n // 2), np.tile([0.25, 0.75], n // 2)
     reports = made.sample_sets(users, keys, values, n, np.random.default_rng(4))
-    found = fit_key_values(made, reports)
-    np.testing.assert_allclose(found.frequencies, [0.5, 0.5, 0.0], atol=0.03)
+    found = fit_key_values(KeyValueCounts.from_reports(made, reports))
+    np.testing.assert_allclose(found.frequencies.value, [0.5, 0.5, 0.0], atol=0.03)
     np.testing.assert_allclose(found.shares.sum(axis=1), [0.25, 0.25, 0.0], atol=0.015)
-    np.testing.assert_allclose(found.means[:2], [0.25, 0.75], atol=0.05)
+    np.testing.assert_allclose(found.value[:2], [0.25, 0.75], atol=0.05)
 
 
 def test_reduction_merges_values_and_never_the_absence_of_the_key():
     """A rare value among sixteen cells is spread over its neighbours; the share of others stays a component."""
     made = key_value_unary(LABELS, piecewise(np.linspace(0, 1, 17), 1.0), 1.0, padding=0)
-    reports, _ = drawn(made, 20_000, 5, means=(0.1, 0.5, 0.9))
-    plain, reduced = (fit_key_values(made, reports, method=method) for method in ("em", "mr"))
+    counts = ShownCounts.from_reports(made, drawn(made, 20_000, 5, means=(0.1, 0.5, 0.9))[0])
+    plain, reduced = (fit_key_values(counts, method=method) for method in ("em", "mr"))
     even = [np.count_nonzero(np.abs(np.diff(row)) < 1e-12) for row in reduced.shares]
     assert sum(even) > sum(np.count_nonzero(np.abs(np.diff(row)) < 1e-12) for row in plain.shares)
-    np.testing.assert_allclose(reduced.frequencies, plain.frequencies, atol=0.05)
+    np.testing.assert_allclose(reduced.frequencies.value, plain.frequencies.value, atol=0.05)
 
 
 def test_a_key_that_nobody_holds_has_a_distribution_all_the_same():
     made = key_value_response(LABELS, duchi([0.0, 1.0], 4.0), 4.0, padding=0)
     n = 20_000
-    found = fit_key_values(made, made.sample(np.full(n, "x"), np.full(n, 0.3), np.random.default_rng(6)))
-    assert np.isfinite(found.means).all()
+    found = fit_key_values(
+        KeyValueCounts.from_reports(made, made.sample(np.full(n, "x"), np.full(n, 0.3), np.random.default_rng(6)))
+    )
+    assert np.isfinite(found.value).all()
     np.testing.assert_allclose(found.distributions.sum(axis=1), 1.0)
-    assert found.frequencies[0] == pytest.approx(1.0, abs=0.02)
+    assert found.frequencies.value[0] == pytest.approx(1.0, abs=0.02)
 
 
 @pytest.mark.slow
@@ -177,16 +181,22 @@ def test_the_joint_maximum_errs_less_than_the_published_estimate():
     gain = []
     for seed in range(60):
         reports, truth = drawn(made, 10_000, seed)
-        plain = estimate_key_means(KeyValueCounts.from_reports(made, reports)).means
-        gain.append(np.mean((plain - truth) ** 2) - np.mean((fit_key_values(made, reports).means - truth) ** 2))
+        counts = KeyValueCounts.from_reports(made, reports)
+        plain = estimate_key_means(counts).value
+        gain.append(np.mean((plain - truth) ** 2) - np.mean((fit_key_values(counts).value - truth) ** 2))
     assert np.mean(gain) > 4 * np.std(gain) / math.sqrt(60)
 
 
 def test_what_cannot_be_fitted_is_refused():
     made = key_value_unary(LABELS, duchi([0.0, 1.0], 1.0), 1.0)
+    one = KeyValueCounts.from_reports(made, [[0, 1, 2]])
     with pytest.raises(InputError, match="method must be one of joint, em, mr, got 'ems'"):
-        fit_key_values(made, [[0, 1, 2]], method="ems")  # pyright: ignore[reportArgumentType] -- on purpose
-    with pytest.raises(InputError, match="counts must be non-negative"):
-        fit_key_values(made, np.zeros((0, 3), dtype=int))
+        fit_key_values(one, method="ems")  # pyright: ignore[reportArgumentType] -- on purpose
+    with pytest.raises(InputError, match="at least one report"):
+        fit_key_values(KeyValueCounts.from_reports(made, np.zeros((0, 3), dtype=int)))
+    with pytest.raises(InputError, match="at least one report"):
+        fit_key_values(ShownCounts.from_reports(made, np.zeros((0, 3), dtype=int)), method="em")
+    with pytest.raises(InputError, match="method joint needs whole reports"):
+        fit_key_values(ShownCounts.from_reports(made, [[0, 1, 2]]))
     with pytest.raises(InputError, match="cells must lie in the table's domain"):
-        fit_key_values(made, [[0, 1, 2]], grid=InputGrid.equal_cells(0.0, 2.0, 4))
+        fit_key_values(one, grid=InputGrid.equal_cells(0.0, 2.0, 4))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from optldp.estimators.key_values.counts import KeyValueCounts
+from optldp.estimators.key_values.counts import KeyValueCounts, ShownCounts
 from optldp.estimators.key_values.published import estimate_key_means
 from optldp.mechanisms import InputError, duchi, grr, piecewise
 from optldp.mechanisms.key_value.choice import key_mean_variance
@@ -53,8 +53,8 @@ def test_stochastic_rounding_is_estimated_as_published(unary, seed):
     counts = KeyValueCounts.from_reports(made, made.sample(codes, np.where(codes == 0, 0.9, -1.0), rng))
     found = estimate_key_means(counts)
     frequencies, means = as_published(counts, 1.0)
-    np.testing.assert_allclose(found.frequencies, frequencies, atol=1e-11)
-    np.testing.assert_allclose(found.means, means, atol=1e-9)
+    np.testing.assert_allclose(found.frequencies.value, frequencies, atol=1e-11)
+    np.testing.assert_allclose(found.value, means, atol=1e-9)
 
 
 def test_clipping_does_happen_there():
@@ -66,8 +66,8 @@ def test_clipping_does_happen_there():
         estimate_key_means(KeyValueCounts.from_reports(made, made.sample(codes, np.where(codes, -1.0, 0.9), rng)))
         for _ in range(20)
     ]
-    assert any((one.frequencies == 1 / 200).any() for one in found)
-    assert any((np.abs(one.means) == 1).any() for one in found)
+    assert any((one.frequencies.value == 1 / 200).any() for one in found)
+    assert any((np.abs(one.value) == 1).any() for one in found)
 
 
 @pytest.mark.parametrize("unary", [True, False])
@@ -78,9 +78,9 @@ def test_expected_counts_give_the_truth_back(unary):
     sampled = np.array([[0.1, 0.05, 0.15], [0.02, 0.0, 0.08], [0.0, 0.2, 0.0]])  # share of users by key and knot
     others = 1 - sampled.sum(axis=1, keepdims=True)
     shown = a * sampled @ made.value.probabilities + b * others * made.fake_law
-    found = estimate_key_means(KeyValueCounts(made, n, np.rint(n * shown).astype(np.int64)))
-    np.testing.assert_allclose(found.frequencies, 2 * sampled.sum(axis=1), rtol=1e-9)
-    np.testing.assert_allclose(found.means, sampled @ made.value.knots / sampled.sum(axis=1), rtol=1e-9)
+    found = estimate_key_means(ShownCounts(made, n, np.rint(n * shown).astype(np.int64)))
+    np.testing.assert_allclose(found.frequencies.value, 2 * sampled.sum(axis=1), rtol=1e-9)
+    np.testing.assert_allclose(found.value, sampled @ made.value.knots / sampled.sum(axis=1), rtol=1e-9)
 
 
 @pytest.mark.sampled(3)
@@ -96,11 +96,11 @@ def test_frequencies_and_means_are_unbiased(unary, family):
     centre = {"x": 27.0, "y": 50.0, "z": 33.0}
     values = np.array([centre[key] for key in keys]) + rng.uniform(-7, 7, keys.size)
     found = estimate_key_means(KeyValueCounts.from_reports(made, made.sample_sets(users, keys, values, n, rng)))
-    assert (np.abs(found.frequencies - [0.75, 0.5, 0.25]) < 4 * found.frequency_errors).all()
+    assert (np.abs(found.frequencies.value - [0.75, 0.5, 0.25]) < 4 * found.frequencies.std_error).all()
     truth = np.array([values[keys == key].mean() for key in KEYS])
-    assert (np.abs(found.means - truth) < 4 * found.mean_errors).all()
-    assert (found.mean_errors < 2.0).all()
-    assert (found.frequency_errors < 0.05).all()
+    assert (np.abs(found.value - truth) < 4 * found.std_error).all()
+    assert (found.std_error < 2.0).all()
+    assert (found.frequencies.std_error < 0.05).all()
 
 
 @pytest.mark.parametrize("unary", [True, False])
@@ -114,14 +114,14 @@ def test_standard_errors_are_those_that_repetition_shows(unary):
         codes = rng.choice(3, n, p=[0.5, 0.3, 0.2])
         reports = made.sample(KEYS[codes], np.array([0.25, 0.5, 0.875])[codes], rng)
         found.append(estimate_key_means(KeyValueCounts.from_reports(made, reports)))
-    for name, error in (("frequencies", "frequency_errors"), ("means", "mean_errors")):
-        seen = np.std([getattr(one, name) for one in found], axis=0)
-        stated = np.mean([getattr(one, error) for one in found], axis=0)
+    for answers in (found, [one.frequencies for one in found]):
+        seen = np.std([one.value for one in answers], axis=0)
+        stated = np.mean([one.std_error for one in answers], axis=0)
         np.testing.assert_allclose(stated, seen, rtol=0.17)
     assert made.value.knots[2] == 0.25
     prior = KnotPrior(np.eye(9)[2], np.zeros(8), "public")
     same = MADE[unary](LABELS, made.value.with_prior(prior), 2.0, padding=0)
-    stated = np.mean([one.mean_errors[0] for one in found])
+    stated = np.mean([one.std_error[0] for one in found])
     assert stated == pytest.approx(math.sqrt(key_mean_variance(same, 0.5) / n), rel=0.03)
 
 
@@ -139,8 +139,8 @@ def test_intervals_cover_as_often_as_they_say(unary, epsilon):
         mean, share = np.array([0.2, 0.5, 0.9]), np.array([0.5, 0.3, 0.2])
         covered.append(
             [
-                (found.frequency_low <= share) & (share <= found.frequency_high),
-                (found.mean_low <= mean) & (mean <= found.mean_high),
+                (found.frequencies.interval().low <= share) & (share <= found.frequencies.interval().high),
+                (found.interval().low <= mean) & (mean <= found.interval().high),
             ]
         )
     rates = np.mean(covered, axis=(0, 2))
@@ -155,30 +155,31 @@ def test_a_rare_key_has_an_interval_that_says_nothing_rather_than_something_wron
     for _ in range(50):
         counts, _, _ = drawn(made, 2000, rng, shares=(0.6, 0.4, 0.0))
         found = estimate_key_means(counts)
-        assert (found.mean_low <= found.mean_high).all()
-        assert (found.mean_low >= 0).all()
-        assert (found.mean_high <= 1).all()
-        whole += found.mean_low[2] == 0 and found.mean_high[2] == 1
+        assert (found.interval().low <= found.interval().high).all()
+        assert (found.interval().low >= 0).all()
+        assert (found.interval().high <= 1).all()
+        whole += found.interval().low[2] == 0 and found.interval().high[2] == 1
     assert whole >= 40
 
 
 def test_fieller_holds_what_is_not_contradicted():
-    """At both ends |S - m N| is exactly the quantile times its standard error; narrower for a lower level."""
+    """At both ends |S - m N| is exactly the quantile times its standard error; narrower for a lower confidence."""
     made = key_value_unary(LABELS, duchi([-1.0, 1.0], 2.0), 2.0)
     counts, _, _ = drawn(made, 30_000, np.random.default_rng(7), means=(0.1, 0.3, 0.5))
-    found, narrow = (estimate_key_means(counts, level=level) for level in (0.95, 0.5))
+    estimate = estimate_key_means(counts)
+    found, narrow = estimate.interval(), estimate.interval(0.5)
     a, b, n = made.own_shown, made.other_shown, counts.n_users
     decoded = np.array([*made.value.low, 0.0])
     for key in range(3):
         times = np.append(counts.shown[key], counts.hidden[key])
         holds = (np.array([1, 1, 0]) - b) / (a - b)
-        for end in (found.mean_low[key], found.mean_high[key]):
+        for end in (found.low[key], found.high[key]):
             each = decoded / a - end * holds
             mean = times @ each / n
             error = math.sqrt(times @ (each - mean) ** 2 / (n - 1) / n)
             assert abs(mean) == pytest.approx(1.959964 * error, rel=1e-5)
-    assert (narrow.mean_low > found.mean_low).all()
-    assert (narrow.mean_high < found.mean_high).all()
+    assert (narrow.low > found.low).all()
+    assert (narrow.high < found.high).all()
 
 
 def test_counts_of_shards_add_up():
@@ -197,10 +198,10 @@ def test_counts_of_shards_add_up():
         _ = whole + KeyValueCounts.from_reports(other, reports)
 
 
-def test_too_few_users_and_odd_levels_are_refused():
+def test_too_few_users_and_odd_confidences_are_refused():
     made = key_value_unary(LABELS, duchi([0.0, 1.0], 1.0), 1.0)
     one = KeyValueCounts.from_reports(made, [[0, 1, 2]])
     with pytest.raises(InputError, match="users must be at least 2"):
         estimate_key_means(one)
-    with pytest.raises(InputError, match="level must lie strictly"):
-        estimate_key_means(one + one, level=1.0)
+    with pytest.raises(InputError, match="confidence must lie strictly"):
+        estimate_key_means(one + one).interval(1.0)

@@ -46,15 +46,12 @@ class TestEstimate:
         """800 collections of 600 users: bias within four standard errors, coverage of 95% within 93% to 97.5%."""
         made, x = mixed(epsilon, sampled), people(600, 1)
         rng, runs = np.random.default_rng(2), 800
-        found = [list(estimate_attribute_means(made, made.sample(x, rng)).values()) for _ in range(runs)]
-        means, errors = (
-            np.array([[getattr(one, part) for one in run] for run in found]) for part in ("mean", "std_error")
-        )
+        found = [estimate_attribute_means(made, made.sample(x, rng), target="users") for _ in range(runs)]
+        means, errors = (np.array([getattr(run, part) for run in found]) for part in ("value", "std_error"))
         truth = x.mean(axis=0)
         assert (np.abs(means.mean(axis=0) - truth) < 4 * means.std(axis=0) / math.sqrt(runs)).all()
-        covered = np.mean(
-            [[one.ci_low <= t <= one.ci_high for one, t in zip(run, truth, strict=True)] for run in found], 0
-        )
+        ends = [run.interval() for run in found]
+        covered = np.mean([(one.low <= truth) & (truth <= one.high) for one in ends], axis=0)
         assert ((covered > 0.93) & (covered < 0.975)).all(), covered
         np.testing.assert_allclose(np.sqrt((errors**2).mean(axis=0)), means.std(axis=0), rtol=0.12)
 
@@ -65,17 +62,17 @@ class TestEstimate:
         truth = np.array([0.25, 0.375, 0.45])
         covered = np.zeros(3)
         for seed in range(runs):
-            found = estimate_attribute_means(made, made.sample(people(400, seed), rng), target="population")
-            covered += [one.ci_low <= t <= one.ci_high for one, t in zip(found.values(), truth, strict=True)]
+            found = estimate_attribute_means(made, made.sample(people(400, seed), rng))
+            covered += (found.interval().low <= truth) & (truth <= found.interval().high)
         assert ((covered / runs > 0.925) & (covered / runs < 0.975)).all()
 
     def test_for_the_population_it_is_the_mean_of_the_reports_alone(self):
         made = mixed(1.0, 2)
         reports = made.sample(people(300, 4), np.random.default_rng(5))
-        found = estimate_attribute_means(made, reports, level=0.9, target="population")
+        found = estimate_attribute_means(made, reports)
         for name, table in zip(made.attributes, made.mechanisms, strict=True):
             own = reports[name][~np.isnan(reports[name])]
-            assert found[name] == estimate_mean(table, own, level=0.9)
+            assert found[name] == estimate_mean(table, own)
 
     def test_for_the_users_only_the_uncertainty_changes_and_only_down(self):
         made = mixed(4.0, 2)
@@ -83,10 +80,10 @@ class TestEstimate:
         ours, theirs = (estimate_attribute_means(made, reports, target=t) for t in ("users", "population"))
         for name in made.attributes:
             mine, other = ours[name], theirs[name]
-            assert (mine.mean, mine.n, mine.level, mine.method) == (other.mean, other.n, other.level, other.method)
+            assert (mine.value, mine.n, mine.method) == (other.value, other.n, other.method)
             assert 0 < mine.std_error < 0.97 * other.std_error
-            np.testing.assert_allclose(mine.ci_high - mine.mean, 1.959964 * mine.std_error, rtol=1e-6)
-            np.testing.assert_allclose(mine.mean - mine.ci_low, 1.959964 * mine.std_error, rtol=1e-6)
+            np.testing.assert_allclose(mine.interval().high - mine.value, 1.959964 * mine.std_error, rtol=1e-6)
+            np.testing.assert_allclose(mine.value - mine.interval().low, 1.959964 * mine.std_error, rtol=1e-6)
 
     def test_another_origin_changes_nothing(self):
         """Which the sum of reports times d / (n k) could not say of itself."""
@@ -98,7 +95,7 @@ class TestEstimate:
         here = plain.sample(x, np.random.default_rng(9))
         there = here | {"a": here["a"] + 1000}
         found, known = estimate_attribute_means(shifted, there)["a"], estimate_attribute_means(plain, here)["a"]
-        assert found.mean - 1000 == pytest.approx(known.mean, abs=1e-9)
+        assert found.value - 1000 == pytest.approx(known.value, abs=1e-9)
         assert found.std_error == pytest.approx(known.std_error, rel=1e-6)
 
     @pytest.mark.parametrize(
@@ -118,13 +115,15 @@ class TestEstimate:
         with pytest.raises(InputError, match=message):
             estimate_attribute_means(mixed(1.0, 1), merged)
 
-    @pytest.mark.parametrize(
-        ("options", "message"), [({"level": 1.0}, "level must lie"), ({"target": "all"}, "one of users, population")]
-    )
-    def test_options_that_are_none_are_refused(self, options, message):
+    def test_what_there_is_not_is_refused(self):
         made = mixed(1.0, 1)
-        with pytest.raises(InputError, match=message):
-            estimate_attribute_means(made, made.sample(people(50, 1), np.random.default_rng(1)), **options)
+        reports = made.sample(people(50, 1), np.random.default_rng(1))
+        with pytest.raises(InputError, match="one of users, population"):
+            estimate_attribute_means(made, reports, target="all")  # pyright: ignore[reportArgumentType] -- what is tested
+        with pytest.raises(InputError, match="attributes are a, b, c, got 'd'"):
+            estimate_attribute_means(made, reports)["d"]
+        with pytest.raises(InputError, match="confidence must lie"):
+            estimate_attribute_means(made, reports).interval(1.0)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 6.0])
@@ -166,7 +165,7 @@ def test_few_outputs_tell_little_and_leave_intervals_that_are_too_wide():
     made = AttributeSampling.of({"a": exact(three_outputs(KNOTS, 5.0))}, 1, 5.0)
     x, rng = people(600, 1)[:, 2:], np.random.default_rng(10)
     found = [estimate_attribute_means(made, made.sample(x, rng))["a"] for _ in range(400)]
-    assert np.mean([one.ci_low <= x.mean() <= one.ci_high for one in found]) > 0.97
+    assert np.mean([one.interval().low <= x.mean() <= one.interval().high for one in found]) > 0.97
 
 
 def test_two_outputs_tell_nothing_of_the_spread_and_leave_the_interval_as_it_was():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from optldp.estimators import estimate_mean
 from optldp.estimators.counting.counts import ReportCounts, Service
 from optldp.estimators.input_grid import InputGrid
-from optldp.estimators.intervals import Sample, pooled
+from optldp.estimators.intervals import Sample, bernstein_reach
 from optldp.estimators.means.combined import CombinedMethod, estimate_combined_mean
 from optldp.estimators.means.decoding import plain_decoders
 from optldp.estimators.means.joint_decoder import joint_decoder
@@ -70,8 +70,8 @@ def test_grouped_ua_and_uwa_are_those_of_a_loop_over_users(seed):
         chosen = [SERVICES[j] for j in own], [decoders[j] for j in own], row[own]
         weighted.append(by_the_paper(*chosen, KNOTS))
     ua, uwa = estimate_combined_mean(counts, method="ua"), estimate_combined_mean(counts, method="uwa")
-    np.testing.assert_allclose((ua.mean, ua.std_error), listed(plain), rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose((uwa.mean, uwa.std_error), listed(weighted), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose((ua.value, ua.std_error), listed(plain), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose((uwa.value, uwa.std_error), listed(weighted), rtol=1e-10, atol=1e-12)
 
 
 def test_the_first_half_is_weighed_by_the_second_and_the_second_by_the_first():
@@ -97,7 +97,7 @@ def test_the_first_half_is_weighed_by_the_second_and_the_second_by_the_first():
                     values += [sum(d[o] for d, o in zip(added, row, strict=True))] * count
             parts.append(values)
         got = estimate_combined_mean(counts, method=method, rng=np.random.default_rng(5))
-        assert got.mean == pytest.approx(np.concatenate(parts).mean(), rel=1e-10)
+        assert got.value == pytest.approx(np.concatenate(parts).mean(), rel=1e-10)
         variance = sum(len(values) * np.var(values, ddof=1) for values in parts) / counts.n_users**2
         assert got.std_error == pytest.approx(math.sqrt(variance), rel=1e-10)
 
@@ -109,11 +109,11 @@ def test_the_uwa_bias_is_seen_and_the_others_have_none():
     rng = np.random.default_rng(8)
     counts = ReportCounts.from_outputs(services, reports(services, np.full(200_000, 0.9), rng, missing=0.0))
     biased = estimate_combined_mean(counts, method="uwa")
-    assert biased.mean - 0.9 == pytest.approx(-0.021, abs=0.004)
-    assert biased.mean - 0.9 < -12 * biased.std_error
+    assert biased.value - 0.9 == pytest.approx(-0.021, abs=0.004)
+    assert biased.value - 0.9 < -12 * biased.std_error
     for method in UNBIASED:
         estimate = estimate_combined_mean(counts, method=method)
-        assert abs(estimate.mean - 0.9) < 4 * estimate.std_error
+        assert abs(estimate.value - 0.9) < 4 * estimate.std_error
 
 
 REPETITIONS = 400
@@ -126,8 +126,7 @@ def simulated(method: CombinedMethod) -> tuple[MeanEstimate, ...]:
     x = 2 * rng.beta(2, 5, (REPETITIONS, 2000)) - 1
     outputs = reports(SERVICES, x.reshape(-1), rng).reshape(REPETITIONS, 2000, 3)
     return tuple(
-        estimate_combined_mean(ReportCounts.from_outputs(SERVICES, sample), method=method, level=0.95)
-        for sample in outputs
+        estimate_combined_mean(ReportCounts.from_outputs(SERVICES, sample), method=method) for sample in outputs
     )
 
 
@@ -140,11 +139,11 @@ class TestBySimulation:
     """Bounds of four standard errors of 400 repetitions."""
 
     def test_intervals_cover_as_often_as_they_say(self, method):
-        covered = np.mean([e.ci_low <= TRUTH <= e.ci_high for e in simulated(method)])
+        covered = np.mean([e.interval().low <= TRUTH <= e.interval().high for e in simulated(method)])
         assert abs(covered - 0.95) < 4 * math.sqrt(0.95 * 0.05 / REPETITIONS)
 
     def test_there_is_no_bias_and_the_standard_error_is_right(self, method):
-        scores = np.array([(e.mean - TRUTH) / e.std_error for e in simulated(method)])
+        scores = np.array([(e.value - TRUTH) / e.std_error for e in simulated(method)])
         assert abs(scores.mean()) < 4 / math.sqrt(REPETITIONS)
         assert abs(scores.var() - 1) < 4 * math.sqrt(2 / REPETITIONS)
 
@@ -174,7 +173,7 @@ def test_users_are_not_weighed_by_their_own_reports():
     for _ in range(300):
         counts = ReportCounts.from_outputs(services, reports(services, np.zeros(40), rng, missing=0.0))
         estimate = estimate_combined_mean(counts, method="population", estimate_prior=cheating, rng=rng)
-        means.append(estimate.mean)
+        means.append(estimate.value)
     assert abs(np.mean(means)) < 4 * np.std(means) / math.sqrt(300)
 
 
@@ -187,7 +186,7 @@ class TestEveryMethod:
         counts = some_counts()
         plain = estimate_combined_mean(counts, method=method)
         got = estimate_combined_mean(ReportCounts(tuple(moved), counts.groups), method=method)
-        assert got.mean == pytest.approx(shift + scale * plain.mean, rel=1e-9)
+        assert got.value == pytest.approx(shift + scale * plain.value, rel=1e-9)
         assert got.std_error == pytest.approx(scale * plain.std_error, rel=1e-6)
 
     def test_the_order_of_services_does_not_matter(self, method):
@@ -198,7 +197,7 @@ class TestEveryMethod:
             estimate_combined_mean(ReportCounts.from_outputs(list(s), o), method=method, prior=prior)
             for s, o in ((SERVICES, outputs), (SERVICES[::-1], outputs[:, ::-1]))
         )
-        assert forward.mean == pytest.approx(backward.mean, abs=1e-9)
+        assert forward.value == pytest.approx(backward.value, abs=1e-9)
         assert forward.std_error == pytest.approx(backward.std_error, rel=1e-9)
 
     def test_the_same_counts_give_the_same_estimate(self, method):
@@ -208,14 +207,15 @@ class TestEveryMethod:
 
     def test_the_interval_is_centred_and_bernsteins_is_the_wider(self, method):
         counts = some_counts()
-        normal = estimate_combined_mean(counts, method=method, level=0.9)
-        safe = estimate_combined_mean(counts, method=method, level=0.9, interval="bernstein")
-        assert (normal.mean, normal.std_error, normal.n, normal.level) == (safe.mean, safe.std_error, 300, 0.9)
+        normal = estimate_combined_mean(counts, method=method)
+        safe = estimate_combined_mean(counts, method=method, interval="bernstein")
+        assert (normal.value, normal.std_error, normal.n) == (safe.value, safe.std_error, 300)
         assert normal.method == method
         reach = stats.norm.ppf(0.95) * normal.std_error
-        assert (normal.ci_low, normal.ci_high) == pytest.approx((normal.mean - reach, normal.mean + reach))
-        assert safe.ci_high - safe.mean == pytest.approx(safe.mean - safe.ci_low)
-        assert safe.ci_high > normal.ci_high
+        near, wide = normal.interval(0.9), safe.interval(0.9)
+        assert (near.low, near.high) == pytest.approx((normal.value - reach, normal.value + reach))
+        assert wide.high - safe.value == pytest.approx(safe.value - wide.low)
+        assert wide.high > near.high
 
     def test_one_discrete_service_gives_the_answer_of_estimate_mean(self, method):
         """Affine, and by a decoder: exactly, but for the standard error within halves."""
@@ -225,7 +225,7 @@ class TestEveryMethod:
             seen = table.sample(rng.uniform(low, high, 200), rng)
             got = estimate_combined_mean(ReportCounts.from_reports(table, seen), method=method)
             expected = estimate_mean(table, seen)
-            assert got.mean == pytest.approx(expected.mean, abs=1e-9)
+            assert got.value == pytest.approx(expected.value, abs=1e-9)
             assert got.std_error == pytest.approx(expected.std_error, rel=0.02)
 
     @pytest.mark.parametrize("n", [0, 1])
@@ -256,8 +256,8 @@ def test_the_bernstein_interval_knows_the_range_of_the_users_numbers():
     widths = {"ua": np.ptp(sums), "uwa": np.ptp(ends)}
     for method in ("ua", "uwa"):
         got = estimate_combined_mean(counts, method=method, interval="bernstein")
-        sample = Sample(6, got.mean, 6 * got.std_error**2, float(widths[method]))
-        assert got.ci_high - got.mean == pytest.approx(pooled([sample], 0.95, "bernstein")[2])
+        sample = Sample(6, got.value, 6 * got.std_error**2, float(widths[method]))
+        assert got.interval().high - got.value == pytest.approx(bernstein_reach([sample], 0.95))
     assert widths["uwa"] > widths["ua"]
 
 
@@ -275,7 +275,7 @@ def test_the_joint_decoder_needs_only_the_tables_together():
     rng = np.random.default_rng(4)
     counts = ReportCounts.from_outputs(services, reports(services, np.full(50_000, 0.3), rng, missing=0.0))
     estimate = estimate_combined_mean(counts, method="decoder")
-    assert abs(estimate.mean - 0.3) < 4 * estimate.std_error
+    assert abs(estimate.value - 0.3) < 4 * estimate.std_error
     ragged = ReportCounts.from_outputs(services, [[0, 1], [1, -1], [1, 0]])
     with pytest.raises(InputError, match=r"1 tables at 3 knots have rank 2"):
         estimate_combined_mean(ragged, method="decoder", prior=[1, 1, 1])
@@ -286,7 +286,7 @@ def test_a_prior_given_is_used_and_spares_the_split():
     at_the_left, at_the_right = (
         estimate_combined_mean(counts, method="population", prior=prior) for prior in (np.eye(9)[0], np.eye(9)[4])
     )
-    assert at_the_left.mean != pytest.approx(at_the_right.mean, rel=1e-3)
+    assert at_the_left.value != pytest.approx(at_the_right.value, rel=1e-3)
     scaled = estimate_combined_mean(counts, method="population", prior=7 * np.eye(9)[0])
     assert scaled == at_the_left
 
@@ -300,7 +300,7 @@ def test_a_prior_given_to_uwa_is_that_of_every_user():
         for row, count in zip(group.outputs, group.counts, strict=True):
             values += [by_the_paper(*chosen, row, KNOTS, prior)] * count
     got = estimate_combined_mean(counts, method="uwa", prior=prior)
-    np.testing.assert_allclose((got.mean, got.std_error), listed(values), rtol=1e-10)
+    np.testing.assert_allclose((got.value, got.std_error), listed(values), rtol=1e-10)
     assert got != estimate_combined_mean(counts, method="uwa")
 
 
@@ -310,7 +310,7 @@ def test_cells_serve_as_well_as_knots():
     for method in METHODS:
         fine = estimate_combined_mean(counts, method=method, grid=InputGrid.equal_cells(-1, 1, 100))
         plain = estimate_combined_mean(counts, method=method)
-        assert abs(fine.mean - plain.mean) < 0.1 * plain.std_error
+        assert abs(fine.value - plain.value) < 0.1 * plain.std_error
 
 
 @pytest.mark.parametrize("prior", [[1, 1], [-1.0] + [1.0] * 8, [0.0] * 9, [math.nan] * 9])
@@ -341,5 +341,6 @@ def test_unknown_options_are_refused():
         estimate_combined_mean(counts, method="best")  # pyright: ignore[reportArgumentType] -- what is tested
     with pytest.raises(InputError, match="interval"):
         estimate_combined_mean(counts, interval="wald")  # pyright: ignore[reportArgumentType] -- what is tested
-    with pytest.raises(InputError, match="level"):
-        estimate_combined_mean(counts, level=1.0)
+    for interval in ("normal", "bernstein"):
+        with pytest.raises(InputError, match="confidence must lie strictly"):
+            estimate_combined_mean(counts, interval=interval).interval(1.0)

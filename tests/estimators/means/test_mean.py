@@ -38,23 +38,23 @@ class TestEveryMethod:
         estimate = estimate_mean(table, table.sample(x, np.random.default_rng(2)))
         assert estimate.method == method
         assert estimate.n == x.size
-        assert abs(estimate.mean - x.mean()) < 5 * estimate.std_error
+        assert abs(estimate.value - x.mean()) < 5 * estimate.std_error
         halves = [
             estimate_mean(table, table.sample(part, np.random.default_rng(seed))).std_error
             for seed, part in enumerate(np.split(x, 4))
         ]
         np.testing.assert_allclose(halves, 2 * estimate.std_error, rtol=0.02)
 
-    @pytest.mark.parametrize("level", [0.5, 0.95])
-    def test_intervals_cover_as_often_as_they_say(self, method, level):
+    @pytest.mark.parametrize("confidence", [0.5, 0.95])
+    def test_intervals_cover_as_often_as_they_say(self, method, confidence):
         """600 samples of 400 inputs: the share of intervals around the truth, within four standard errors."""
         table, samples, n = TABLES[method], 600, 400
         low, high = table.domain
         truth = low + (high - low) * stats.beta(2, 5).mean()
         reports = table.sample(inputs(table, samples * n, 3), np.random.default_rng(4)).reshape(samples, n)
-        estimates = [estimate_mean(table, row, level=level) for row in reports]
-        covered = np.mean([e.ci_low <= truth <= e.ci_high for e in estimates])
-        assert abs(covered - level) < 4 * math.sqrt(level * (1 - level) / samples)
+        ends = [estimate_mean(table, row).interval(confidence) for row in reports]
+        covered = np.mean([one.low <= truth <= one.high for one in ends])
+        assert abs(covered - confidence) < 4 * math.sqrt(confidence * (1 - confidence) / samples)
 
     def test_another_unit_only_rescales(self, method):
         table = TABLES[method]
@@ -68,7 +68,7 @@ class TestEveryMethod:
         )
         got = estimate_mean(moved, scale * reports + shift)
         assert got.method == method
-        assert got.mean == pytest.approx(shift + scale * plain.mean)
+        assert got.value == pytest.approx(shift + scale * plain.value)
         assert got.std_error == pytest.approx(scale * plain.std_error, rel=1e-6)
 
     def test_relabelled_reports_give_the_same_estimate(self, method):
@@ -78,17 +78,17 @@ class TestEveryMethod:
             estimate_mean(table, reports),
             estimate_mean(table.affine(-2.0, 7.0), 7.0 - 2.0 * reports),
         )
-        assert other.mean == pytest.approx(plain.mean)
+        assert other.value == pytest.approx(plain.value)
         assert other.std_error == pytest.approx(plain.std_error)
 
     def test_the_interval_is_the_normal_one(self, method):
         table = TABLES[method]
         reports = table.sample(inputs(table, 50, 9), np.random.default_rng(10))
-        estimate = estimate_mean(table, reports, level=0.9)
+        estimate = estimate_mean(table, reports)
         reach = stats.norm.ppf(0.95) * estimate.std_error
-        assert estimate.ci_low == pytest.approx(estimate.mean - reach)
-        assert estimate.ci_high == pytest.approx(estimate.mean + reach)
-        assert estimate.level == 0.9
+        found = estimate.interval(0.9)
+        assert (found.low, found.high) == pytest.approx((estimate.value - reach, estimate.value + reach))
+        assert found.confidence == 0.9
 
     def test_reports_that_the_table_cannot_make_are_refused(self, method):
         with pytest.raises(InputError):
@@ -102,7 +102,7 @@ def test_every_family_is_decoded_without_bias(name):
     x = inputs(table, 200_000, 12)
     estimate = estimate_mean(table, table.sample(x, np.random.default_rng(13)))
     assert estimate.method == ("affine" if name in ("square-wave", "grr") else "average")
-    assert abs(estimate.mean - x.mean()) < 5 * estimate.std_error
+    assert abs(estimate.value - x.mean()) < 5 * estimate.std_error
 
 
 def test_the_decoder_takes_the_weights_it_is_given():
@@ -110,8 +110,8 @@ def test_the_decoder_takes_the_weights_it_is_given():
     reports = table.sample(inputs(table, 100, 1), np.random.default_rng(1))
     weights = [1, 0, 0, 0]
     expected = optimal_decoder(table, weights)[table.output_index(reports)].mean()
-    assert estimate_mean(table, reports, weights=weights).mean == pytest.approx(expected)
-    assert estimate_mean(table, reports).mean != pytest.approx(expected, rel=1e-6)
+    assert estimate_mean(table, reports, weights=weights).value == pytest.approx(expected)
+    assert estimate_mean(table, reports).value != pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("reports", [[], [3.0]])
@@ -120,10 +120,10 @@ def test_fewer_than_two_reports_are_refused(reports):
         estimate_mean(duchi_like(), reports)
 
 
-@pytest.mark.parametrize("level", [0.0, 1.0, -1.0, math.nan])
-def test_a_level_outside_zero_to_one_is_refused(level):
-    with pytest.raises(InputError, match="level"):
-        estimate_mean(duchi_like(), [3.0, -3.0], level=level)
+@pytest.mark.parametrize("confidence", [0.0, 1.0, -1.0, math.nan])
+def test_a_confidence_outside_zero_to_one_is_refused(confidence):
+    with pytest.raises(InputError, match="confidence"):
+        estimate_mean(duchi_like(), [3.0, -3.0]).interval(confidence)
 
 
 @pytest.mark.parametrize("reports", [["a", "b"], [3.0, math.nan], [[3.0, -3.0]]])

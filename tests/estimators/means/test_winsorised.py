@@ -120,7 +120,7 @@ def test_points_that_are_likely_everywhere_are_left_alone():
     assert (found.low, found.high) == (table.low[0], table.low[-1])
     assert found.largest_bias < 1e-9
     reports = table.sample(np.zeros(50), np.random.default_rng(1))
-    assert estimate_mean(table, reports, winsorise=0.01).mean == estimate_mean(table, reports).mean
+    assert estimate_mean(table, reports, winsorise=0.01).value == estimate_mean(table, reports).value
 
 
 def test_the_expected_variance_is_under_the_tables_prior():
@@ -146,7 +146,7 @@ def test_one_report_moves_the_winsorised_mean_by_no_more_than_it_says():
     plain, moved = estimate_mean(table, reports), estimate_mean(table, reports, winsorise=0.02)
     candidates = np.concatenate([-2.0 - np.arange(64), [0.0], 2.0 + np.arange(64)])
     for kwargs, made in ({}, plain), ({"winsorise": 0.02}, moved):
-        means = [estimate_mean(table, np.append(reports[1:], y), **kwargs).mean for y in candidates]
+        means = [estimate_mean(table, np.append(reports[1:], y), **kwargs).value for y in candidates]
         assert np.ptp(means) == pytest.approx(made.one_report, rel=1e-9)
     assert moved.one_report < plain.one_report / 5
     with pytest.raises(InputError, match="must be outputs"):
@@ -162,8 +162,8 @@ def test_the_interval_holds_the_mean_at_inputs_that_the_bias_is_worst_at():
     for _ in range(samples):
         made = estimate_mean(table, table.sample(np.full(n, worst), rng), winsorise=0.2)
         assert (made.bias_low, made.bias_high) == (found.bias_low, found.bias_high)
-        covered += made.ci_low <= worst <= made.ci_high
-        narrow += abs(made.mean - worst) <= 1.96 * made.std_error
+        covered += made.interval().low <= worst <= made.interval().high
+        narrow += abs(made.value - worst) <= 1.96 * made.std_error
     assert covered / samples >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / samples)
     assert narrow / samples < 0.5
 

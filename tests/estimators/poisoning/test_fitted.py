@@ -49,7 +49,7 @@ def test_the_largest_change_of_the_mean_is_that_of_refits(name):
     means = []
     for output in range(TABLE.low.size):
         there = counted(shares, moved, int(np.argmax(shares)), output)
-        means.append(estimate_distribution(there, **options).mean().mean)
+        means.append(estimate_distribution(there, **options).mean().value)
     actual = np.ptp(means) / moved * USERS
     assert found.times_n[0] == pytest.approx(actual, rel=0.02)
     assert found.reports_per_std_error[0] == pytest.approx(estimate.mean().std_error / found.one_report[0])
@@ -64,7 +64,7 @@ def test_any_functional_has_one():
     shares = [
         estimate_distribution(
             counted(expected_shares(), moved, int(np.argmax(expected_shares())), output), method="em", certificate=1e-13
-        ).weights
+        ).value
         @ below
         for output in range(TABLE.low.size)
     ]

@@ -1,0 +1,178 @@
+"""One verb from reports of any kind of mechanism to the counts that estimators take."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..mechanisms.categorical.mechanism import CategoricalMechanism
+from ..mechanisms.composed.attributes import AttributeSampling
+from ..mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+from ..mechanisms.errors import InputError
+from ..mechanisms.key_value.mechanism import KeyValueMechanism
+from ..mechanisms.table.table import TabulatedMechanism
+from .counting.counts import ReportCounts
+from .frequencies.category_counts import CategoryCounts
+from .key_values.counts import KeyValueCounts
+from .personalised.counts import PersonalisedCounts
+
+if TYPE_CHECKING:
+    from .counting.users import Progress
+    from .data.files import FilePath
+    from .data.skipped_rows import SkippedRows
+
+COLUMN = "report"
+
+
+@overload
+def count(mechanism: CategoricalMechanism, reports: ArrayLike) -> CategoryCounts: ...
+@overload
+def count(mechanism: PersonalisedMechanism, reports: PersonalisedReports) -> PersonalisedCounts: ...
+@overload
+def count(mechanism: KeyValueMechanism, reports: ArrayLike) -> KeyValueCounts: ...
+@overload
+def count(mechanism: AttributeSampling, reports: Mapping[str, ArrayLike] | ArrayLike) -> dict[str, ReportCounts]: ...
+@overload
+def count(
+    mechanism: TabulatedMechanism | Sequence[Sequence[Any]],
+    reports: Any = None,
+    *,
+    key: str | None = None,
+    column: str = COLUMN,
+    keep_first: bool = False,
+    allow_disjoint: bool = False,
+    drop_missing: bool = False,
+    skip_invalid: bool | SkippedRows = False,
+    memory_limit: str | None = None,
+    temp_directory: FilePath | None = None,
+    progress: Progress | None = None,
+) -> ReportCounts: ...
+def count(
+    mechanism: Any,
+    reports: Any = None,
+    *,
+    key: str | None = None,
+    column: str = COLUMN,
+    keep_first: bool = False,
+    allow_disjoint: bool = False,
+    drop_missing: bool = False,
+    skip_invalid: bool | SkippedRows = False,
+    memory_limit: str | None = None,
+    temp_directory: FilePath | None = None,
+    progress: Progress | None = None,
+) -> Any:
+    """Count reports: how often each was made is all that an estimator may use of them.
+
+    | mechanism | reports | counts |
+    |---|---|---|
+    | table of numbers | numbers, or a source as below | `ReportCounts` |
+    | list of services, each (mechanism, reports) or (name, mechanism, reports) | none | `ReportCounts` of users |
+    | categories | as `sample` gives them | `CategoryCounts` |
+    | levels of budgets | `PersonalisedReports` | `PersonalisedCounts` |
+    | pairs of a key and a value | as `sample` gives them | `KeyValueCounts` |
+    | several attributes | columns by name, NaN where not drawn | `ReportCounts` by attribute |
+
+    A source of a table's reports is an array, a `.csv` or `.parquet` path, an Arrow table, a pandas or polars data
+    frame, or numpy arrays by column name; whatever is no array is counted out of core. Several services are matched by
+    `key`, or are arrays of equal length: a row is a user, NaN says that they did not report to the service. Counts of
+    shards with different users add up, whatever the kind: ``a + b``.
+
+    Parameters
+    ----------
+    mechanism : mechanism, or list of services
+    reports : optional
+    key : str, optional
+        Column that names the user, in every source: text or integers (or any other type that is the same in all).
+        Keys of a CSV are integers if those of another source are, else text. Needed for several sources with columns.
+    column : str
+        Column of the reports; where it is not there, the one of the same name with "simulated_" before it.
+    keep_first : bool
+        Of several reports of a user to a service, keep the first in the order of the rows instead of refusing them.
+    allow_disjoint : bool
+        Accept services that have no users in common.
+    drop_missing : bool
+        Leave out rows whose report is missing (an empty CSV cell, NA, null, NaN) instead of refusing them.
+    skip_invalid : bool or SkippedRows
+        Leave out rows that hold no report that the table can make, or no key, and rows of a CSV that are none, instead
+        of refusing them: counted in the account that is given, else in a `SkippedRowsWarning`. Rows are then not
+        missing at random if those who sent them chose what to send.
+    memory_limit : str, optional
+        What duckdb may keep in memory, such as "4GB"; 2GB by default.
+    temp_directory : path, optional
+        Where what does not fit into memory is kept meanwhile: at most about the size of the reports and keys.
+    progress : callable, optional
+        Called with what is being done and the share of all the work that is done, from 0 to 1.
+
+    Raises
+    ------
+    InputError
+        One line each: reports that the mechanism cannot make, another mechanism, options that are for tables. For
+        tables besides: columns that are missing, users without a key or with several reports to a service, services
+        without reports or without common users, keys of different types, arrays of different length, sources that
+        cannot be read.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import grr
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> count(categorical_grr(["cook", "smith"], 1.0), [0, 1, 1]).counts
+    array([1, 2])
+    >>> table = grr([0, 1], 1.0)
+    >>> web = {"user": np.array(["ann", "bo", "cy"]), "report": np.array([0.0, 1.0, 1.0])}
+    >>> app = {"user": np.array(["cy", "bo"]), "report": np.array([0.0, 0.0])}
+    >>> counts = count([("web", table, web), ("app", table, app)], key="user")
+    >>> [(group.services, group.outputs.tolist(), group.counts.tolist()) for group in counts.groups]
+    [((0,), [[0]], [1]), ((0, 1), [[1, 0]], [2])]
+    """
+    usual = (None, COLUMN, False, False, False, False, None, None, None)
+    matching = key, column, keep_first, allow_disjoint
+    given = (*matching, drop_missing, skip_invalid, memory_limit, temp_directory, progress)
+    if isinstance(mechanism, list | tuple) or (
+        isinstance(mechanism, TabulatedMechanism) and (given != usual or not _is_array(reports))
+    ):
+        from .counting.collect import collect
+
+        return collect(
+            mechanism if isinstance(mechanism, list | tuple) else [(mechanism, reports)],
+            key=key,
+            column=column,
+            keep_first=keep_first,
+            allow_disjoint=allow_disjoint,
+            drop_missing=drop_missing,
+            skip_invalid=skip_invalid,
+            memory_limit=memory_limit,
+            temp_directory=temp_directory,
+            progress=progress,
+        )
+    if given != usual or isinstance(reports, str | os.PathLike):
+        raise InputError(f"files, keys and options are for tables of numbers, got {mechanism!r:.60}: pass arrays")
+    for kind, counted in _COUNTED.items():
+        if isinstance(mechanism, kind):
+            return counted(mechanism, reports)
+    raise InputError(f"a mechanism, or a list of services, must be given to count for, got {mechanism!r:.60}")
+
+
+def _is_array(reports: Any) -> bool:
+    """Whether these are numbers without columns; a series with an index of its own is an array as well."""
+    return isinstance(reports, list | tuple) or (isinstance(reports, np.ndarray) and not reports.dtype.names)
+
+
+def _by_attribute(mechanism: AttributeSampling, reports: Any) -> dict[str, ReportCounts]:
+    """Return the counts of each attribute, of the users who have drawn it."""
+    columns = zip(mechanism.attributes, mechanism.mechanisms, mechanism.columns(reports), strict=True)
+    return {
+        name: ReportCounts.from_reports(table, column[~np.isnan(column)], name=name) for name, table, column in columns
+    }
+
+
+_COUNTED = {
+    TabulatedMechanism: ReportCounts.from_reports,
+    CategoricalMechanism: CategoryCounts.from_reports,
+    PersonalisedMechanism: PersonalisedCounts.from_reports,
+    KeyValueMechanism: KeyValueCounts.from_reports,
+    AttributeSampling: _by_attribute,
+}

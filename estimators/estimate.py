@@ -1,0 +1,167 @@
+"""What every estimator returns: one shape for numbers and for lists of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from ..mechanisms.errors import InputError
+from .intervals import CONFIDENCE, Interval, normal_interval
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Target = Literal["users", "population"]
+"""Whom an estimate is about: the very users who reported, or the population that they are a random sample of.
+
+Where an estimator lets one choose, "population" is the default: every estimator has it, and its standard errors are the
+larger ones, by the scatter of the users' own values.  "users" leaves only the mechanism's noise.
+"""
+
+MOST_LINES = 10
+"""Entries of a list that a summary shows."""
+
+
+def check_target(target: str) -> None:
+    """Raise InputError unless the target is one of the two."""
+    if target not in get_args(Target):
+        raise InputError(f"target must be one of {', '.join(get_args(Target))}, got {target!r}")
+
+
+class Estimate(ABC):
+    """An estimate of a number, or of K numbers with labels, and how far to trust it.
+
+    Intervals are those of each number by itself.  They measure scatter, not bias, unless an estimate says otherwise.
+
+    Attributes
+    ----------
+    value : float or (K,) ndarray of float
+    std_error : float or (K,) ndarray of float
+        Estimated standard deviation of `value`; NaN where the method has none.
+    n : int or (K,) ndarray of int
+        Users whose reports it is made of.
+    method : str
+        How it was estimated.
+    target : {"users", "population"}
+        Whom `std_error` is about.
+    """
+
+    value: Any
+    std_error: Any
+    n: Any
+    method: str
+    target: Target
+
+    @abstractmethod
+    def interval(self, confidence: float = CONFIDENCE) -> Interval:
+        """Return where the truth lies with this confidence; InputError for one outside (0, 1)."""
+
+    @property
+    def labels(self) -> Mapping[str, Sequence[Any]]:
+        """Columns (K,) that say what each of K numbers is of; none for a single number."""
+        return {}
+
+    def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
+        """Return labels, value, std_error, low, high, confidence, n, method and target, as Python's numbers and lists.
+
+        Raises InputError for a confidence outside (0, 1).
+        """
+        found = self.interval(confidence)
+        facts = {
+            **self.labels,
+            "value": self.value,
+            "std_error": self.std_error,
+            "low": found.low,
+            "high": found.high,
+            "confidence": confidence,
+            "n": self.n,
+            "method": self.method,
+            "target": self.target,
+        }
+        return {name: _plain(fact) for name, fact in facts.items()}
+
+    def to_frame(self, confidence: float = CONFIDENCE) -> DataFrame:
+        """Return a pandas data frame of what `to_dict` has, a row for each number.
+
+        Raises InputError where pandas is not installed, and for a confidence outside (0, 1).
+        """
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise InputError("a data frame needs pandas: pip install pandas, or use to_dict") from None
+        facts = self.to_dict(confidence)
+        rows = len(facts["value"]) if isinstance(facts["value"], list) else 1
+        return DataFrame(facts, index=range(rows))
+
+    def summary(self, confidence: float = CONFIDENCE) -> str:
+        """Return a few lines for people to read: of a list the largest numbers first."""
+        facts = self.to_dict(confidence)
+        n = facts["n"]
+        users = "" if isinstance(n, list) else f" of {n:,} users"
+        head = f"{self.method} estimate{users}, {100 * confidence:g}% intervals, about the {self.target}"
+        if not isinstance(facts["value"], list):
+            return f"{_shown(facts['value'], facts['std_error'], facts['low'], facts['high'])}\n  {head}"
+        names = [", ".join(map(_text, row)) for row in zip(*self.labels.values(), strict=True)]
+        order = np.argsort(-np.asarray(facts["value"]), kind="stable")[:MOST_LINES]
+        lines = [f"  {names[k]}: {_shown(*(facts[c][k] for c in _NUMBERS))}" for k in order]
+        more = len(names) - len(lines)
+        return "\n".join([head, *lines, *([f"  and {more} more: to_frame"] if more else [])])
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+_NUMBERS = ("value", "std_error", "low", "high")
+
+
+def _plain(fact: Any) -> Any:
+    """Python's own numbers and lists."""
+    if isinstance(fact, np.ndarray | np.generic):
+        return fact.tolist()
+    return list(fact) if isinstance(fact, tuple) else fact
+
+
+def _text(label: object) -> str:
+    return f"{label:.6g}" if isinstance(label, float) else str(label)
+
+
+def _shown(value: float, std_error: float, low: float, high: float) -> str:
+    return f"{value:.6g} +- {std_error:.2g} [{low:.6g}, {high:.6g}]"
+
+
+@dataclass(frozen=True)
+class NumberEstimate(Estimate):
+    """An estimated number whose interval is a normal one.
+
+    Parameters
+    ----------
+    value : float
+    std_error : float
+    n : int
+    method : str
+    target : {"users", "population"}
+    least, most : float
+        What is known of the number whatever the reports say; the interval is cut to it.
+
+    Example
+    -------
+    >>> print(NumberEstimate(0.5, 0.01, 2500, "em", least=0.0, most=1.0))
+    0.5 +- 0.01 [0.4804, 0.5196]
+      em estimate of 2,500 users, 95% intervals, about the population
+    """
+
+    value: float
+    std_error: float
+    n: int
+    method: str
+    target: Target = "population"
+    least: float = -np.inf
+    most: float = np.inf
+
+    def interval(self, confidence: float = CONFIDENCE) -> Interval:
+        """Return the normal interval, within [least, most]; InputError for a confidence outside (0, 1)."""
+        return normal_interval(self.value, self.std_error, confidence, self.least, self.most)

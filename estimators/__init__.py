@@ -8,8 +8,8 @@ reports, whatever family or design the tables came from.
 user, out of core.  Counts are what the laws make sufficient, and those of shards add up.  Nothing that follows costs
 more for more users.
 
-*Answers.*  Every estimate is an `Estimate`: a value, its standard error, an `Interval` for any confidence, n, method and
-target, a summary for people and a data frame.
+*Answers.*  Every estimate is an `Estimate`: a value, its standard error, an `Interval` for any confidence, n, method
+and target, a summary for people and a data frame.
 
 *Means.*  `estimate_mean` for one table; `estimate_combined_mean` for several services: plain averages (UA), each user's
 own weights (UWA), weights for the population, or a jointly optimal decoder.

@@ -56,6 +56,9 @@ class FrequencyEstimate(Estimate):
     >>> found = estimate_frequencies(CategoryCounts.from_reports(grr, np.repeat([0, 1, 2], [500, 300, 200])))
     >>> print(found)
     unbiased estimate of 1,000 users, 95% intervals, about the population
+      red: 0.526198 +- 0.018 [0.490337, 0.562059]
+      green: 0.29476 +- 0.017 [0.261893, 0.327628]
+      blue: 0.179042 +- 0.015 [0.150353, 0.20773]
     >>> found["green"].value.__round__(3), found.share(["red", "green"]).value.__round__(3)
     (0.295, 0.821)
     """

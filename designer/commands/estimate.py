@@ -314,7 +314,9 @@ def _readable(facts: dict[str, Any]) -> list[tuple[str, str]]:
 
     rows = []
     for name, value in facts.items():
-        if name == "one_report" and value is not None:
+        if value is None:
+            continue
+        if name == "one_report":
             rows.append((name, moves_by(value, facts["n"])))
         elif name == "between":
             ends = f"between {number(value['low_end'])} and {number(value['high_end'])}"

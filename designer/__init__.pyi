@@ -2,8 +2,8 @@ from ..estimators.data.numbers import read_column as read_column
 from ..estimators.data.numbers import read_pairs as read_pairs
 from ..estimators.data.numbers import write_column as write_column
 from ..mechanisms.client.failures import ClientFailures as ClientFailures
-from .commands.report_reading import ReadReports as ReadReports
-from .commands.report_reading import read_reports as read_reports
+from .commands.kinds.reading import ReadReports as ReadReports
+from .commands.kinds.reading import read_reports as read_reports
 from .comparison.bounds import bounds as bounds
 from .comparison.bounds_result import BoundRow as BoundRow
 from .comparison.bounds_result import BoundsResult as BoundsResult

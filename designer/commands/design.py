@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .bundle_design import design_bundle
 from .design_options import TABLES, DesignOptions
+from .kinds.design import design_bundle
 from .objectives import design_table
 from .options import FLOOR, Column, Data, Domain, DropMissing, Floor, Json, PriorFile, Public
 from .output import one_line_errors, print_facts, print_json, readable, require_place, say
 from .prior import CARRIED
 
 if TYPE_CHECKING:
-    from .bundle_design import Designed
+    from .kinds.design import Designed
     from .objectives import Outcome
 
 FOR_PROGRAMS = ("program_variance", "status")
@@ -178,7 +178,7 @@ def _finish_table(made: Outcome, out: Path | None, options: DesignOptions, as_js
 def _finish_bundle(designed: Designed, out: Path | None, as_json: bool) -> None:
     """Write a bundle, and say what it is."""
     from ...mechanisms import save_bundle
-    from .bundle_facts import bundle_facts
+    from .kinds.facts import bundle_facts
 
     if out is not None:
         save_bundle(designed.bundle, out)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from .bundle_estimate import BundleOptions, estimate_bundle
+from .kinds.estimates import BundleOptions, estimate_bundle
 from .options import CONFIDENCE, AllowUnproved, Confidence, DropMissing, Json, SkipInvalid
 from .output import (
     facts_shown,
@@ -115,7 +115,7 @@ def estimate_command(
     from ...estimators.intervals import check_confidence
     from ...mechanisms import InputError, TabulatedMechanism, load_mechanism
     from ...mechanisms.documents.bundle import Bundle
-    from .report_reading import accounted, holds_simulated, read_reports
+    from .kinds.reading import accounted, holds_simulated, read_reports
 
     started = time.perf_counter()
     if len(files) % 2:
@@ -176,7 +176,7 @@ def estimate_command(
     _write(estimate, confidence, tables[0].units, out, plot)
     facts = _evidence(estimate) | {"seconds": time.perf_counter() - started} | told
     if of != "quantiles":
-        from .influence_facts import fitted_one_report
+        from .kinds.influence import fitted_one_report
 
         facts["one_report"] = fitted_one_report(counts, estimate)
     if between is not None:
@@ -310,7 +310,7 @@ def _print_quantiles(
 
 
 def _readable(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    from .influence_facts import moves_by
+    from .kinds.influence import moves_by
 
     rows = []
     for name, value in facts.items():

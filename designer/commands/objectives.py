@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from .bundle_design import design_numbers
+from .kinds.design import design_numbers
 from .output import solver_progress
 from .prior import SENSITIVE
 

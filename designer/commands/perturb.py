@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ...mechanisms import TabulatedMechanism
     from ...mechanisms.documents.bundle import Bundle
-    from .report_columns import WrittenReports
+    from .kinds.columns import WrittenReports
 
 REPORT_COLUMN = "report"
 
@@ -136,7 +136,7 @@ def _perturbed(
         PersonalisedMechanism,
     )
     from ...mechanisms import TabulatedMechanism as Table
-    from .report_columns import perturb_attributes, perturb_categories, perturb_levels, perturb_pairs
+    from .kinds.columns import perturb_attributes, perturb_categories, perturb_levels, perturb_pairs
 
     if isinstance(mechanism, Table):
         source.only("--column", "--clip", "--drop-missing")
@@ -164,7 +164,7 @@ def _perturbed_numbers(
 ) -> WrittenReports:
     from ...estimators.data.numbers import read_column
     from ...mechanisms import Sampler
-    from .report_columns import REPORT_COLUMN, WrittenReports, marked
+    from .kinds.columns import REPORT_COLUMN, WrittenReports, marked
 
     values = read_column(source.data, source.needed("--column"), drop_missing=source.drop_missing)
     clipped = 0

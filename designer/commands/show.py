@@ -40,7 +40,7 @@ def show_command(
     """
     from ...mechanisms import load_mechanism, verify
     from ...mechanisms.documents.bundle import Bundle
-    from .influence_facts import of_n_reports, one_report_times_n
+    from .kinds.influence import of_n_reports, one_report_times_n
 
     require_place(plot)
     mechanism = load_mechanism(table, allow_unproved=allow_unproved)
@@ -127,8 +127,8 @@ def verify_command(
 
 
 def _show_bundle(name: str, bundle: Bundle, as_json: bool) -> None:
-    from .bundle_facts import bundle_facts
-    from .influence_facts import of_n_reports, one_report_times_n
+    from .kinds.facts import bundle_facts
+    from .kinds.influence import of_n_reports, one_report_times_n
 
     facts, influence = bundle_facts(bundle), one_report_times_n(bundle)
     if as_json:
@@ -140,7 +140,7 @@ def _show_bundle(name: str, bundle: Bundle, as_json: bool) -> None:
 
 def _verify_bundle(name: str, bundle: Bundle, as_json: bool) -> None:
     """Print whether a bundle keeps its promise, all of it in whole numbers; exit code 1 if not."""
-    from .bundle_facts import bundle_facts
+    from .kinds.facts import bundle_facts
 
     failures = bundle.failures()
     verdict = "broken" if failures else "proved"

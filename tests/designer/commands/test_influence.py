@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.designer.commands.influence_facts import one_report_times_n
+from optldp.designer.commands.kinds.influence import one_report_times_n
 from optldp.estimators import estimate_mean, fitted_influence, influence
 from optldp.estimators.data.numbers import read_column
 from optldp.mechanisms import (

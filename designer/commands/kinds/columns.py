@@ -17,15 +17,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...estimators.data.files import FilePath
-from ...estimators.data.numbers import read_column, read_sparse_column
-from ...estimators.data.simulated_columns import SIMULATED
-from ...estimators.data.texts import read_texts
-from ...mechanisms.categorical.mechanism import CategoricalMechanism
-from ...mechanisms.composed.attributes import AttributeSampling
-from ...mechanisms.composed.personalised import PersonalisedMechanism
-from ...mechanisms.key_value.mechanism import KeyValueMechanism
-from ...mechanisms.table.table import TabulatedMechanism
+from ....estimators.data.files import FilePath
+from ....estimators.data.numbers import read_column, read_sparse_column
+from ....estimators.data.simulated_columns import SIMULATED
+from ....estimators.data.texts import read_texts
+from ....mechanisms.categorical.mechanism import CategoricalMechanism
+from ....mechanisms.composed.attributes import AttributeSampling
+from ....mechanisms.composed.personalised import PersonalisedMechanism
+from ....mechanisms.key_value.mechanism import KeyValueMechanism
+from ....mechanisms.table.table import TabulatedMechanism
 
 REPORT_COLUMN = "report"
 LEVEL_COLUMN = "level"

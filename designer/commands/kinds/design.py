@@ -6,16 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from .output import share_progress, solver_progress
+from ..output import share_progress, solver_progress
 
 if TYPE_CHECKING:
-    from ...mechanisms import TabulatedMechanism
-    from ...mechanisms.documents.bundle import Bundle
-    from ..designs.design import Design
-    from ..priors.categorical import CategoricalPrior
-    from ..priors.prior import Prior
-    from .design_options import DesignOptions
-    from .levels import Budgets
+    from ....mechanisms import TabulatedMechanism
+    from ....mechanisms.documents.bundle import Bundle
+    from ...designs.design import Design
+    from ...priors.categorical import CategoricalPrior
+    from ...priors.prior import Prior
+    from ..design_options import DesignOptions
+    from ..levels import Budgets
 
 LEAKY = 2.0
 """Times the level's own budget from which the leakage through the value's report is worth a line."""
@@ -32,7 +32,7 @@ class Designed:
 
 def design_bundle(options: DesignOptions) -> Designed:
     """Design what was asked for, whatever it is beside one table of numbers."""
-    from .prior import SENSITIVE, read_categorical_prior
+    from ..prior import SENSITIVE, read_categorical_prior
 
     if options.kind == "attributes":
         return design_attribute_tables(options, [] if options.public else [SENSITIVE])
@@ -58,7 +58,7 @@ def design_bundle(options: DesignOptions) -> Designed:
 
 def design_numbers(options: DesignOptions, prior: Prior, epsilon: float) -> Design:
     """Design one table of numbers, showing progress."""
-    from ..designs.design import design
+    from ...designs.design import design
 
     method = options.method or "optimal"
     with solver_progress(f"{method}, epsilon {epsilon:g}") as progress:
@@ -73,8 +73,8 @@ def design_oracle(
     prior: CategoricalPrior, budgets: Budgets, method: str, *, tolerance: float | None, public: bool
 ) -> Designed:
     """Return a frequency oracle by its name, or the optimal table, or one oracle for each level."""
-    from ...mechanisms.errors import InputError
-    from ..designs.categorical import ORACLES, oracle_of_levels
+    from ....mechanisms.errors import InputError
+    from ...designs.categorical import ORACLES, oracle_of_levels
 
     if method == "optimal" and not budgets.personalised:
         return _design_table(prior, budgets.epsilons[0], tolerance, public)
@@ -92,8 +92,8 @@ def design_oracle(
 
 
 def _design_table(prior: CategoricalPrior, epsilon: float, tolerance: float | None, public: bool) -> Designed:
-    from ..designs.categorical import DEFAULT_TOLERANCE, design_categorical
-    from .prior import SENSITIVE
+    from ...designs.categorical import DEFAULT_TOLERANCE, design_categorical
+    from ..prior import SENSITIVE
 
     with solver_progress("optimal table") as progress:
         made = design_categorical(
@@ -112,7 +112,7 @@ def _design_table(prior: CategoricalPrior, epsilon: float, tolerance: float | No
 
 def design_levels(budgets: Budgets, make: Callable[[float], Any]) -> Designed:
     """Return one mechanism for each level, together with the protection of the level itself."""
-    from ...mechanisms import PersonalisedMechanism
+    from ....mechanisms import PersonalisedMechanism
 
     made: list[TabulatedMechanism] = [make(epsilon) for epsilon in budgets.epsilons]
     together = PersonalisedMechanism(made, budgets.level_epsilon)
@@ -129,9 +129,9 @@ def design_levels(budgets: Budgets, make: Callable[[float], Any]) -> Designed:
 
 def design_pairs(keys: CategoricalPrior, options: DesignOptions) -> Designed:
     """Return a mechanism for key-value pairs, whose budget is split so that means of values vary least."""
-    from ...mechanisms import best_key_value
-    from ...mechanisms.errors import InputError
-    from ..designs.design import METHODS, design
+    from ....mechanisms import best_key_value
+    from ....mechanisms.errors import InputError
+    from ...designs.design import METHODS, design
 
     form, values = options.method or "unary", options.value_method or "duchi"
     if form not in ("unary", "grr"):
@@ -152,10 +152,10 @@ def design_pairs(keys: CategoricalPrior, options: DesignOptions) -> Designed:
 
 def design_attribute_tables(options: DesignOptions, notes: list[str]) -> Designed:
     """Return a table for each attribute, given as NAME=LO:HI, and how many of them a user reports."""
-    from ...estimators.data.numbers import read_column
-    from ...mechanisms.errors import InputError
-    from ..designs.attributes import design_attributes
-    from ..priors.prior import DEFAULT_KNOTS, Prior
+    from ....estimators.data.numbers import read_column
+    from ....mechanisms.errors import InputError
+    from ...designs.attributes import design_attributes
+    from ...priors.prior import DEFAULT_KNOTS, Prior
 
     if options.data is None:
         raise InputError("the priors must come from DATA, got none: name a CSV or Parquet file")
@@ -192,7 +192,7 @@ def attribute_range(text: str) -> tuple[str, tuple[float, float]]:
     >>> attribute_range("income=0:200000")
     ('income', (0.0, 200000.0))
     """
-    from ...mechanisms.errors import InputError
+    from ....mechanisms.errors import InputError
 
     name, _, ends = text.rpartition("=")
     try:

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from ...estimators.data.cells import (
+from ....estimators.data.cells import (
     TEXT_SHOWN,
     blank,
     is_text,
@@ -22,7 +22,7 @@ from ...estimators.data.cells import (
     quoted,
     text_fault,
 )
-from ...estimators.data.files import (
+from ....estimators.data.files import (
     UNREADABLE_FILE,
     FilePath,
     column_position,
@@ -31,10 +31,10 @@ from ...estimators.data.files import (
     open_tolerant,
     unreadable,
 )
-from ...estimators.data.simulated_columns import is_marked, marked_column
-from ...estimators.data.skipped_rows import OFFER, ROWS_NAMED, SkippedRows, failing_rows
-from ...estimators.personalised.counts import PersonalisedCounts
-from ...mechanisms import (
+from ....estimators.data.simulated_columns import is_marked, marked_column
+from ....estimators.data.skipped_rows import OFFER, ROWS_NAMED, SkippedRows, failing_rows
+from ....estimators.personalised.counts import PersonalisedCounts
+from ....mechanisms import (
     AttributeSampling,
     CategoricalMechanism,
     InputError,
@@ -42,9 +42,9 @@ from ...mechanisms import (
     PersonalisedMechanism,
     TabulatedMechanism,
 )
-from ...mechanisms.composed.personalised import PersonalisedReports
-from ...mechanisms.documents.bundle import Bundle
-from .report_columns import LEVEL_COLUMN, REPORT_COLUMN
+from ....mechanisms.composed.personalised import PersonalisedReports
+from ....mechanisms.documents.bundle import Bundle
+from .columns import LEVEL_COLUMN, REPORT_COLUMN
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
-from ...mechanisms.categorical.table import CategoricalTable
-from ...mechanisms.composed.attributes import AttributeSampling
-from ...mechanisms.composed.personalised import PersonalisedMechanism
-from ...mechanisms.documents.bundle import Bundle
-from ...mechanisms.exactness.verification import verify
-from ...mechanisms.key_value.mechanism import KeyValueMechanism
-from ...mechanisms.table.table import TabulatedMechanism
+from ....mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
+from ....mechanisms.categorical.table import CategoricalTable
+from ....mechanisms.composed.attributes import AttributeSampling
+from ....mechanisms.composed.personalised import PersonalisedMechanism
+from ....mechanisms.documents.bundle import Bundle
+from ....mechanisms.exactness.verification import verify
+from ....mechanisms.key_value.mechanism import KeyValueMechanism
+from ....mechanisms.table.table import TabulatedMechanism
 
 
 def bundle_facts(bundle: Bundle) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def bundle_facts(bundle: Bundle) -> dict[str, Any]:
 
     Example
     -------
-    >>> from ...mechanisms.categorical.table import categorical_grr
+    >>> from ....mechanisms.categorical.table import categorical_grr
     >>> list(bundle_facts(categorical_grr(["yes", "no"], 1.0)))
     ['kind', 'method', 'epsilon', 'categories', 'outputs', 'max_log_ratio']
     """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .output import (
+from ..output import (
     facts_shown,
     print_facts,
     print_json,
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.figure import Figure
 
-    from ...estimators import Estimate
-    from ...estimators.frequencies.frequencies import FrequencyEstimate
-    from ...mechanisms import (
+    from ....estimators import Estimate
+    from ....estimators.frequencies.frequencies import FrequencyEstimate
+    from ....mechanisms import (
         AttributeSampling,
         CategoricalMechanism,
         KeyValueMechanism,
         PersonalisedMechanism,
         TabulatedMechanism,
     )
-    from ...mechanisms.composed.personalised import PersonalisedReports
-    from ...mechanisms.documents.bundle import Bundle
+    from ....mechanisms.composed.personalised import PersonalisedReports
+    from ....mechanisms.documents.bundle import Bundle
 
 MOST_ROWS = 25
 """Rows of a result that are printed; --out and --json have all."""
@@ -76,10 +76,10 @@ def estimate_bundle(
     as_json: bool,
 ) -> None:
     """Estimate from one file of reports, write what was asked for, and print."""
-    from ...mechanisms import InputError
-    from ...mechanisms.documents.bundle import Bundle
-    from .report_columns import LEVEL_COLUMN
-    from .report_reading import accounted, read_reports
+    from ....mechanisms import InputError
+    from ....mechanisms.documents.bundle import Bundle
+    from .columns import LEVEL_COLUMN
+    from .reading import accounted, read_reports
 
     mechanism = mechanisms[0]
     if len(mechanisms) > 1 or not isinstance(mechanism, Bundle):
@@ -106,7 +106,7 @@ def estimate_bundle(
 
         _write(out, found.columns)
     if plot is not None and figure is not None:
-        from ..plots.heatmap import save_figure
+        from ...plots.heatmap import save_figure
 
         save_figure(figure, plot)
     say_of_reports(facts)
@@ -129,7 +129,7 @@ def estimate_bundle(
 
 def _rows(found: Found, facts: dict[str, Any]) -> list[tuple[str, str]]:
     """The facts for people to read."""
-    from .influence_facts import moves_by
+    from .influence import moves_by
 
     rows = dict(facts_shown(facts))
     if "one_report" in rows:
@@ -138,7 +138,7 @@ def _rows(found: Found, facts: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _found(mechanism: Bundle, reports: Any, options: BundleOptions) -> Found:
-    from ...mechanisms import (
+    from ....mechanisms import (
         AttributeSampling,
         CategoricalMechanism,
         InputError,
@@ -158,7 +158,7 @@ def _found(mechanism: Bundle, reports: Any, options: BundleOptions) -> Found:
 
 
 def _frequencies(mechanism: CategoricalMechanism, reports: np.ndarray, options: BundleOptions) -> Found:
-    from ...estimators import count, estimate_frequencies, influence
+    from ....estimators import count, estimate_frequencies, influence
 
     _only(options)
     method = _chosen(options.method, ("unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr"))
@@ -174,7 +174,7 @@ def _frequencies(mechanism: CategoricalMechanism, reports: np.ndarray, options: 
 
 
 def _personalised(mechanism: PersonalisedMechanism, sent: PersonalisedReports, options: BundleOptions) -> Found:
-    from ...estimators import auem, count, personalised_mean, personalised_mle
+    from ....estimators import auem, count, personalised_mean, personalised_mle
 
     method = _chosen(options.method, ("mean",) if mechanism.tables else ("mle", "unbiased"))
     counts = count(mechanism, sent)
@@ -187,7 +187,7 @@ def _personalised(mechanism: PersonalisedMechanism, sent: PersonalisedReports, o
 
 
 def _pairs(mechanism: KeyValueMechanism, reports: np.ndarray, options: BundleOptions) -> Found:
-    from ...estimators import count, estimate_key_means, fit_key_values, influence
+    from ....estimators import count, estimate_key_means, fit_key_values, influence
 
     method = _chosen(options.method, ("unbiased", "em", "mr", "mle"))
     _only(options)
@@ -217,7 +217,7 @@ def _unknown(column: list[Any]) -> bool:
 
 
 def _attributes(mechanism: AttributeSampling, reports: dict[str, np.ndarray], options: BundleOptions) -> Found:
-    from ...estimators import estimate_attribute_means
+    from ....estimators import estimate_attribute_means
 
     method = _chosen(options.method, ("unbiased",))
     _only(options)
@@ -227,8 +227,8 @@ def _attributes(mechanism: AttributeSampling, reports: dict[str, np.ndarray], op
 
 def _write(out: Path, columns: dict[str, list[Any]]) -> None:
     """Write a result; in a CSV, which people open in spreadsheets, no text is a formula."""
-    from ...estimators.data.numbers import write_columns
-    from ...estimators.data.spreadsheet_text import spreadsheet_columns
+    from ....estimators.data.numbers import write_columns
+    from ....estimators.data.spreadsheet_text import spreadsheet_columns
 
     if out.suffix.lower() != ".csv":
         write_columns(out, columns)
@@ -255,7 +255,7 @@ def _frequency_table(found: FrequencyEstimate, confidence: float, more: dict[str
         facts |= {"components": found.components}
 
     def figure() -> Figure:
-        from ..plots.frequencies import frequency_figure
+        from ...plots.frequencies import frequency_figure
 
         return frequency_figure(found, confidence=confidence)
 
@@ -264,7 +264,7 @@ def _frequency_table(found: FrequencyEstimate, confidence: float, more: dict[str
 
 def _chosen(method: str | None, known: tuple[str, ...]) -> Any:
     """Return the method, the first of the known ones by default, or raise InputError."""
-    from ...mechanisms import InputError
+    from ....mechanisms import InputError
 
     if method is not None and method not in known:
         raise InputError(f"--method must be one of {', '.join(known)} for these reports, got {method!r}")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...estimators import fitted_influence, influence
-from ...mechanisms import (
+from ....estimators import fitted_influence, influence
+from ....mechanisms import (
     AttributeSampling,
     CategoricalMechanism,
     InputError,
@@ -15,11 +15,11 @@ from ...mechanisms import (
     PersonalisedMechanism,
     TabulatedMechanism,
 )
-from .output import number
+from ..output import number
 
 if TYPE_CHECKING:
-    from ...estimators import DistributionEstimate, ReportCounts
-    from ...mechanisms.documents.bundle import Bundle
+    from ....estimators import DistributionEstimate, ReportCounts
+    from ....mechanisms.documents.bundle import Bundle
 
 
 def one_report_times_n(mechanism: TabulatedMechanism | Bundle) -> float | list[float] | None:
@@ -30,8 +30,8 @@ def one_report_times_n(mechanism: TabulatedMechanism | Bundle) -> float | list[f
 
     Example
     -------
-    >>> from ...mechanisms.categorical.table import categorical_grr
-    >>> from ...mechanisms import duchi
+    >>> from ....mechanisms.categorical.table import categorical_grr
+    >>> from ....mechanisms import duchi
     >>> round(one_report_times_n(duchi([0, 10], 1.0)), 2), round(one_report_times_n(categorical_grr("abc", 1.0)), 2)
     (21.64, 2.75)
     """
@@ -49,7 +49,7 @@ def of_n_reports(mechanism: TabulatedMechanism | Bundle, amount: float | list[fl
 
     Example
     -------
-    >>> from ...mechanisms import duchi
+    >>> from ....mechanisms import duchi
     >>> of_n_reports(duchi([0, 10], 1.0), 21.64)
     'of n moves the mean by at most 21.64/n'
     """

@@ -3,7 +3,7 @@ from ..estimators.data.numbers import read_pairs as read_pairs
 from ..estimators.data.numbers import write_column as write_column
 from ..mechanisms.client.failures import ClientFailures as ClientFailures
 from .commands.kinds.reading import ReadReports as ReadReports
-from .commands.kinds.reading import read_reports as read_reports
+from .commands.kinds.registry import read_reports as read_reports
 from .comparison.bounds import bounds as bounds
 from .comparison.bounds_result import BoundRow as BoundRow
 from .comparison.bounds_result import BoundsResult as BoundsResult

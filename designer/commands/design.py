@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .design_options import TABLES, DesignOptions
-from .kinds.design import design_bundle
 from .objectives import design_table
 from .options import FLOOR, Column, Data, Domain, DropMissing, Floor, Json, PriorFile, Public
 from .output import one_line_errors, print_facts, print_json, readable, require_place, say
 from .prior import CARRIED
 
 if TYPE_CHECKING:
-    from .kinds.design import Designed
+    from .kinds.kind import Designed
     from .objectives import Outcome
 
 FOR_PROGRAMS = ("program_variance", "status")
@@ -150,6 +149,8 @@ def design_command(
     if one_table:
         _finish_table(design_table(options), out, options, as_json)
         return
+    from .kinds.registry import design_bundle
+
     _finish_bundle(design_bundle(options), out, as_json)
 
 
@@ -178,13 +179,13 @@ def _finish_table(made: Outcome, out: Path | None, options: DesignOptions, as_js
 def _finish_bundle(designed: Designed, out: Path | None, as_json: bool) -> None:
     """Write a bundle, and say what it is."""
     from ...mechanisms import save_bundle
-    from .kinds.facts import bundle_facts
+    from .kinds.registry import kind_of
 
     if out is not None:
         save_bundle(designed.bundle, out)
     for note in designed.notes:
         say(note)
-    facts = bundle_facts(designed.bundle) | designed.more | {"file": None if out is None else str(out)}
+    facts = kind_of(designed.bundle).facts() | designed.more | {"file": None if out is None else str(out)}
     if as_json:
         print_json(facts)
         return

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from .kinds.design import design_numbers
 from .output import solver_progress
 from .prior import SENSITIVE
 
@@ -56,6 +55,8 @@ def design_table(options: DesignOptions) -> Outcome:
 
 
 def _expected(options: DesignOptions) -> Outcome:
+    from .kinds.numbers import design_numbers
+
     prior, notes = options.prior()
     made = design_numbers(options, prior, options.budgets.epsilons[0])
     return _of_design(made, notes)

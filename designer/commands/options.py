@@ -6,10 +6,17 @@ them.
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
+from typer.models import OptionInfo
+
+from .output import refuse_given
 
 CONFIDENCE = 0.95
 FLOOR = 1e-3
@@ -47,3 +54,67 @@ Floor = Annotated[
 Tolerance = Annotated[float, typer.Option("--tolerance", help="Relative gap of the certificate to reach.")]
 Confidence = Annotated[float, typer.Option("--confidence", help="Coverage of intervals and bands.")]
 Public = Annotated[bool, typer.Option("--public", help="The prior is public knowledge: no warning.")]
+
+
+class Options:
+    """What a command may be asked: a frozen dataclass, each of whose fields is annotated as typer reads it.
+
+    So an option is declared once, wherever it is handed on to; `takes_options` makes commands of them.
+    """
+
+    def given(self) -> dict[str, Any]:
+        """Return every option under its name on the command line; None where it is as by default."""
+        found: dict[str, Any] = {}
+        defaults = {each.name: each.default for each in fields(self)}  # pyright: ignore[reportArgumentType] -- dataclasses
+        for name, hint in get_type_hints(type(self), include_extras=True).items():
+            (info,) = hint.__metadata__
+            if isinstance(info, OptionInfo):  # in Annotated, its first argument is the option's name
+                value = getattr(self, name)
+                found[str(info.default)] = None if value in (defaults[name], []) else value
+        return found
+
+    def refuse(self, why: str, *options: str) -> None:
+        """Raise InputError for the first of these options that was given, with what it would be good for."""
+        given = self.given()
+        refuse_given(why, {option: given[option] for option in options})
+
+
+Asked = TypeVar("Asked", bound=Options)
+
+
+def takes_options(run: Callable[[Asked], None]) -> Callable[..., None]:
+    """Make a command of a function of its options: typer reads a signature with a parameter for each field.
+
+    Example
+    -------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class Greeting(Options):
+    ...     name: Annotated[str, typer.Option("--name")] = "you"
+    >>> @takes_options
+    ... def greet(asked: Greeting) -> None:
+    ...     print("hello", asked.name)
+    >>> greet(name="Ada")
+    hello Ada
+    """
+    (options,) = (hint for name, hint in get_type_hints(run).items() if name != "return")
+    hints = get_type_hints(options, include_extras=True)
+
+    @functools.wraps(run)
+    def command(**given: Any) -> None:
+        run(options(**given))
+
+    defaults = {each.name: each.default for each in fields(options)}
+    command.__signature__ = inspect.Signature(  # pyright: ignore[reportAttributeAccessIssue] -- what inspect looks for
+        [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if default is MISSING else default,
+                annotation=hints[name],
+            )
+            for name, default in defaults.items()
+        ]
+    )
+    command.__annotations__ = hints
+    return command

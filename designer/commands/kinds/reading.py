@@ -33,18 +33,8 @@ from ....estimators.data.files import (
 )
 from ....estimators.data.simulated_columns import is_marked, marked_column
 from ....estimators.data.skipped_rows import OFFER, ROWS_NAMED, SkippedRows, failing_rows
-from ....estimators.personalised.counts import PersonalisedCounts
-from ....mechanisms import (
-    AttributeSampling,
-    CategoricalMechanism,
-    InputError,
-    KeyValueMechanism,
-    PersonalisedMechanism,
-    TabulatedMechanism,
-)
-from ....mechanisms.composed.personalised import PersonalisedReports
-from ....mechanisms.documents.bundle import Bundle
-from .columns import LEVEL_COLUMN, REPORT_COLUMN
+from ....mechanisms.errors import InputError
+from .kind import Layout
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,53 +57,11 @@ class ReadReports:
     skipped: SkippedRows
 
 
-def read_reports(
-    mechanism: TabulatedMechanism | Bundle,
-    path: FilePath,
-    *,
-    column: str = REPORT_COLUMN,
-    level_column: str = LEVEL_COLUMN,
-    drop_missing: bool = False,
-    skip_invalid: bool = False,
-) -> ReadReports:
-    """Read the reports of a mechanism of any kind from a CSV or Parquet file.
-
-    Parameters
-    ----------
-    mechanism : TabulatedMechanism or Bundle
-        That made them.
-    path : str or path-like
-        A `.csv` or `.parquet` file.
-    column : str
-        Of the reports; where it is not there, the one of the same name with "simulated_" before it. Attributes have
-        columns by their own names.
-    level_column : str
-        Of the reported levels, likewise.
-    drop_missing : bool
-        Leave out rows without a value, uncounted.
-    skip_invalid : bool
-        Leave out, and count, rows that hold no report that the mechanism can make, and rows of a CSV that are none.
-
-    Raises
-    ------
-    InputError
-        One line each: a file that cannot be read, a column that is not there, or there in earnest and simulated;
-        unless skip_invalid, rows without a report, with their number and the first; no report at all.
-
-    Example
-    -------
-    >>> import pathlib, tempfile
-    >>> from optldp.mechanisms import grr
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "reports.csv"
-    >>> _ = path.write_text("report\\n0\\nbanana\\n2\\n7\\n")
-    >>> read = read_reports(grr([0, 1, 2], 1.0), path, skip_invalid=True)
-    >>> read.reports, read.skipped.first
-    (array([0., 2.]), ("row 2: 'banana' is no number", 'row 4: 7.0 is no output of this table'))
-    """
-    kind = _kind_of(mechanism, column, level_column)
+def read_laid_out(layout: Layout, path: FilePath, *, drop_missing: bool, skip_invalid: bool) -> ReadReports:
+    """Read the rows of a file that hold reports; see `read_reports` for what is refused."""
     try:
         with connected() as connection:
-            cells = _Cells.read(connection, path, kind, tolerant=skip_invalid)
+            cells = _Cells.read(connection, path, layout, tolerant=skip_invalid)
     except UNREADABLE_FILE as error:
         raise unreadable(path, error, "" if skip_invalid else f": correct it, {OFFER}") from None
     where = f"column {cells.names[0]!r} of {str(path)!r}" if len(cells.names) == 1 else repr(str(path))
@@ -136,29 +84,29 @@ def read_reports(
     present = np.flatnonzero(kept)
     if not present.size:
         raise InputError(f"{where} must hold at least one value, but it is empty{_left_out(skipped)}")
-    wrong = _failing(kind, [part[present] for part in cells.columns])
-    leave_out(present[wrong], lambda row: kind.shown([part[row] for part in cells.columns]))
+    wrong = _failing(layout, [part[present] for part in cells.columns])
+    leave_out(present[wrong], lambda row: _shown(layout, [part[row] for part in cells.columns]))
     if not skip_invalid:
         _require_reports(where, skipped, kept.size)
     present = np.flatnonzero(kept)
     if not present.size:
         raise InputError(f"{where} must hold at least one report, got none{_left_out(skipped)}")
-    reports = kind.parse([part[present] for part in cells.columns])
+    reports = layout.parse([part[present] for part in cells.columns])
     return ReadReports(reports, any(map(is_marked, cells.names)), skipped)
 
 
-def _failing(kind: _Kind, columns: list[np.ndarray]) -> np.ndarray:
+def _failing(layout: Layout, columns: list[np.ndarray]) -> np.ndarray:
     """Rows that hold no report, each different one of them looked at once, or all at a glance."""
-    if kind.wrong is not None:
-        return np.flatnonzero(kind.wrong(columns))
+    if layout.wrong is not None:
+        return np.flatnonzero(layout.wrong(columns))
     try:
-        kind.parse(columns)
+        layout.parse(columns)
     except InputError:
         numbers: dict[tuple, int] = {}
         cells = zip(*(column.tolist() for column in columns), strict=True)
         which = np.array([numbers.setdefault(row, len(numbers)) for row in cells])
         first = np.unique(which, return_index=True)[1]
-        wrong = failing_rows(lambda rows: kind.parse([column[first[rows]] for column in columns]), first.size)
+        wrong = failing_rows(lambda rows: layout.parse([column[first[rows]] for column in columns]), first.size)
         return np.flatnonzero(np.isin(which, wrong))
     return np.zeros(0, dtype=np.int64)
 
@@ -194,58 +142,11 @@ def _left_out(skipped: SkippedRows) -> str:
     return f": {skipped}" if skipped.count else ""
 
 
-@dataclass(frozen=True)
-class _Kind:
-    """How the reports of a mechanism stand in columns: their names, which hold numbers, and what makes reports of them.
-
-    `parse` raises InputError for rows that hold no report, `wrong` says which, where that can be seen of all at once;
-    `shown` says so of one row.
-    """
-
-    columns: tuple[str, ...]
-    numeric: tuple[bool, ...]
-    parse: Callable[[Sequence[np.ndarray]], Any]
-    none: str = "no report of this mechanism"
-    may_be_blank: bool = False
-    wrong: Callable[[Sequence[np.ndarray]], np.ndarray] | None = None
-
-    def shown(self, row: Sequence[Any]) -> str:
-        """What to say of a row that is no report."""
-        cells = [cell if isinstance(cell, str) else float(cell) for cell in row]
-        texts = [f"{cell!r:.{TEXT_SHOWN}}" for cell in cells if isinstance(cell, str) or not math.isnan(cell)]
-        return f"{' with '.join(texts[:3]) or 'an empty row'} is {self.none}"
-
-
-def _kind_of(mechanism: TabulatedMechanism | Bundle, column: str, level_column: str) -> _Kind:
-    if isinstance(mechanism, TabulatedMechanism):
-        none = "no output of this table"
-        return _Kind(
-            (column,), (True,), lambda cells: cells[0], none, wrong=lambda cells: mechanism.locate(cells[0]) < 0
-        )
-    if isinstance(mechanism, CategoricalMechanism | KeyValueMechanism):
-        return _Kind((column,), (False,), lambda cells: mechanism.from_text(cells[0].tolist()))
-    if isinstance(mechanism, PersonalisedMechanism):
-        return _Kind((column, level_column), (bool(mechanism.tables), True), lambda cells: _levels(mechanism, cells))
-    if isinstance(mechanism, AttributeSampling):
-        names = mechanism.attributes
-        return _Kind(names, (True,) * len(names), lambda cells: _attributes(mechanism, cells), may_be_blank=True)
-    raise InputError(f"reports of {mechanism.kind} are not read from files: use Python")
-
-
-def _levels(mechanism: PersonalisedMechanism, cells: Sequence[np.ndarray]) -> PersonalisedReports:
-    reports = cells[0] if mechanism.tables else mechanism.categorical[0].from_text(cells[0].tolist())
-    sent = PersonalisedReports(mechanism.level_numbers(cells[1]), reports)
-    PersonalisedCounts.from_reports(mechanism, sent)
-    return sent
-
-
-def _attributes(mechanism: AttributeSampling, cells: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
-    drawn = ~np.isnan(cells)
-    if (drawn.sum(axis=0) != mechanism.sampled).any():
-        raise InputError(f"every user must have {mechanism.sampled} reports")
-    for table, column, mine in zip(mechanism.mechanisms, cells, drawn, strict=True):
-        table.output_index(column[mine])
-    return dict(zip(mechanism.attributes, cells, strict=True))
+def _shown(layout: Layout, row: Sequence[Any]) -> str:
+    """What to say of a row that is no report."""
+    cells = [cell if isinstance(cell, str) else float(cell) for cell in row]
+    texts = [f"{cell!r:.{TEXT_SHOWN}}" for cell in cells if isinstance(cell, str) or not math.isnan(cell)]
+    return f"{' with '.join(texts[:3]) or 'an empty row'} is {layout.none}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,12 +159,12 @@ class _Cells:
     missing: np.ndarray
 
     @classmethod
-    def read(cls, connection: duckdb.DuckDBPyConnection, path: FilePath, kind: _Kind, *, tolerant: bool) -> _Cells:
+    def read(cls, connection: duckdb.DuckDBPyConnection, path: FilePath, layout: Layout, *, tolerant: bool) -> _Cells:
         relation, names = (open_tolerant if tolerant else open_file)(connection, path)
         place = repr(str(path))
-        found = tuple(marked_column(names, name, place, others=kind.columns) for name in kind.columns)
+        found = tuple(marked_column(names, name, place, others=layout.columns) for name in layout.columns)
         faults, blanks, columns = [quoted(relation.columns[-1])] if tolerant else [], [], []
-        for i, (name, numeric) in enumerate(zip(found, kind.numeric, strict=True)):
+        for i, (name, numeric) in enumerate(zip(found, layout.numeric, strict=True)):
             where = f"column {name!r} of {place}"
             position = column_position(names, name, where)
             cell = numeric_cell(relation, position, where) if numeric else quoted(relation.columns[position])
@@ -278,12 +179,12 @@ class _Cells:
             columns.append(f"{value} AS c{i}")
             faults.append(fault)
             blanks.append(empty)
-        absent = " AND ".join(blanks) if kind.may_be_blank else " OR ".join(blanks)
+        absent = " AND ".join(blanks) if layout.may_be_blank else " OR ".join(blanks)
         query = f"{', '.join(columns)}, coalesce({', '.join([*faults, 'NULL'])}) AS fault, {absent} AS missing"
         fetched = relation.project(query).fetchnumpy()
         return cls(
             found,
-            [_plain(fetched[f"c{i}"], numeric) for i, numeric in enumerate(kind.numeric)],
+            [_plain(fetched[f"c{i}"], numeric) for i, numeric in enumerate(layout.numeric)],
             _plain(fetched["fault"], False),
             np.ma.filled(fetched["missing"], True).astype(bool),
         )

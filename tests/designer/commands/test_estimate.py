@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from optldp.designer.commands.estimate import QUANTILES
+from optldp.designer.commands.kinds.number_estimates import QUANTILES
 from optldp.estimators import (
     DistributionEstimate,
     ReportCounts,

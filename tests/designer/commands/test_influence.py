@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.designer.commands.kinds.influence import one_report_times_n
+from optldp.designer.commands.kinds.registry import kind_of
 from optldp.estimators import estimate_mean, fitted_influence, influence
 from optldp.estimators.data.numbers import read_column
 from optldp.mechanisms import (
@@ -146,7 +146,7 @@ class TestBundles:
         made, says = BUNDLES[kind]
         save_bundle(made, "made.json")
         found = json.loads(optldp("show", "made.json", "--json").stdout)["one_report_times_n"]
-        assert found == pytest.approx(one_report_times_n(made))
+        assert found == pytest.approx(kind_of(made).one_report_times_n())
         assert facts_of(optldp("show", "made.json").stdout)["one_report"].startswith(says)
 
     def test_levels_of_categories_have_none(self, optldp):
@@ -158,7 +158,7 @@ class TestBundles:
         save_bundle(BUNDLES["categories"][0], "made.json")
         Path("c.csv").write_text("report\n" + "0\n1\n2\n1\n")
         found = json.loads(optldp("estimate", "made.json", "c.csv", "--json").stdout)
-        assert found["one_report"] == pytest.approx(one_report_times_n(BUNDLES["categories"][0]) / 4)
+        assert found["one_report"] == pytest.approx(kind_of(BUNDLES["categories"][0]).one_report_times_n() / 4)
         shown = optldp("estimate", "made.json", "c.csv").stdout
         assert f"moves a frequency by at most {found['one_report']:.4g} (of 4)" in shown
         assert "one_report" not in optldp("estimate", "made.json", "c.csv", "--method", "mle").stdout
@@ -169,7 +169,7 @@ class TestBundles:
         reports = made.sample(["a", "b"] * 200, [0.2, 0.9] * 200, np.random.default_rng(1))
         Path("p.csv").write_text("report\n" + "".join(f"{text}\n" for text in made.to_text(reports)))
         found = json.loads(optldp("estimate", "made.json", "p.csv", "--json").stdout)
-        assert found["one_report"] == pytest.approx(one_report_times_n(made) / 400)
+        assert found["one_report"] == pytest.approx(kind_of(made).one_report_times_n() / 400)
         assert all(0 < moved <= 1 for moved in found["mean_one_report"])
 
     def test_attributes_and_levels_say_it_of_their_means(self, optldp):
@@ -181,7 +181,7 @@ class TestBundles:
         )
         Path("a.csv").write_text("x,y\n" + "".join(",".join(row) + "\n" for row in rows))
         found = json.loads(optldp("estimate", "made.json", "a.csv", "--json").stdout)
-        ranges = np.array(one_report_times_n(made)) / 2
+        ranges = np.array(kind_of(made).one_report_times_n()) / 2
         np.testing.assert_allclose(np.array(found["one_report"]) * found["n"], ranges, rtol=1e-9)
         made = BUNDLES["levels"][0]
         save_bundle(made, "levels.json")

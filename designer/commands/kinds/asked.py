@@ -1,0 +1,137 @@
+"""What commands may be asked of a kind of mechanism: the options of `perturb` and `estimate`, each declared once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from ..options import CONFIDENCE, AllowUnproved, Confidence, DropMissing, Json, Options, SkipInvalid, Table
+
+REPORT_COLUMN = "report"
+LEVEL_COLUMN = "level"
+
+MeanMethod = Literal["ua", "uwa", "population", "decoder"]
+DistributionMethod = Literal["ule", "em", "ems", "mr", "penalised"]
+FrequencyMethod = Literal["unbiased", "norm-sub", "base-cut", "iiw", "mle"]
+Method = Literal[MeanMethod, DistributionMethod, FrequencyMethod]
+
+Of = Literal["mean", "distribution", "quantiles"]
+StopRule = Literal["certificate", "loglik"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerturbOptions(Options):
+    """What `optldp perturb` may be asked; which columns of DATA there must be depends on the kind of mechanism."""
+
+    table: Table
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet file with the values.")]
+    out: Annotated[Path, typer.Option("--out", help="Reports to write, .csv or .parquet: the column report.")]
+    column: Annotated[
+        str | None, typer.Option("--column", help="Column of DATA: numbers, categories, or keys of pairs.")
+    ] = None
+    value_column: Annotated[
+        str | None, typer.Option("--value-column", help="Column of DATA with the values, for key-value pairs.")
+    ] = None
+    level_column: Annotated[
+        str | None, typer.Option("--level-column", help="Column of DATA with each user's own budget, for levels.")
+    ] = None
+    key: Annotated[
+        str | None, typer.Option("--key", help="Column of DATA that names the user, kept beside the reports.")
+    ] = None
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            min=0,
+            help="Simulate with numpy: whoever knows the seed can undo the noise. Columns of reports are marked by "
+            "simulated_ before their names.",
+        ),
+    ] = None
+    clip: Annotated[bool, typer.Option("--clip", help="Move values into the domain, counted.")] = False
+    drop_missing: DropMissing = False
+    as_json: Json = False
+
+    def only(self, *options: str) -> None:
+        """Refuse options that this kind of mechanism has no use for."""
+        of_a_kind = ("--column", "--value-column", "--level-column", "--clip", "--drop-missing")
+        self.refuse("of no use to this mechanism", *(name for name in of_a_kind if name not in options))
+
+    def needed(self, option: str) -> str:
+        """Return the column that an option names; InputError where it was not given."""
+        from ....mechanisms.errors import InputError
+
+        value = self.given().get(option)
+        if not isinstance(value, str):
+            raise InputError(f"this mechanism needs {option}, got none: name the column of DATA")
+        return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateOptions(Options):
+    """What `optldp estimate` may be asked; which of it makes sense depends on the kind of mechanism."""
+
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="TABLE REPORTS", help="A service's table and its reports; then the next service's."),
+    ]
+    column: Annotated[str, typer.Option("--column", help="Column of the reports.")] = REPORT_COLUMN
+    key: Annotated[
+        str | None,
+        typer.Option("--key", help="Column that names the user, in every file; needed for several services."),
+    ] = None
+    method: Annotated[
+        Method | None,
+        typer.Option(
+            "--method",
+            help="Default: population for a mean of several services, penalised for distributions; unbiased for "
+            "categories and pairs, mle for levels of categories.",
+        ),
+    ] = None
+    of: Annotated[Of | None, typer.Option("--of", help="What to estimate. Default: mean.")] = None
+    confidence: Confidence = CONFIDENCE
+    level_column: Annotated[
+        str | None, typer.Option("--level-column", help="Column of the reported levels. Default: level.")
+    ] = None
+    cells: Annotated[
+        int | None, typer.Option("--cells", min=1, help="Equal cells to estimate on. Default: the tables' knots.")
+    ] = None
+    quantile: Annotated[
+        list[float] | None, typer.Option("--quantile", help="With --of quantiles; may be repeated.")
+    ] = None
+    between: Annotated[
+        tuple[float, float] | None,
+        typer.Option("--between", metavar="LO HI", help="Add the probability of this range of values."),
+    ] = None
+    stop: Annotated[
+        StopRule | None,
+        typer.Option("--stop", help="em, ule: at a certificate of 1e-8 (default), or at a step of 0.001 as in papers."),
+    ] = None
+    out: Annotated[Path | None, typer.Option("--out", help="Write the distribution, .csv or .parquet.")] = None
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the distribution, .png, .svg or .pdf.")] = None
+    winsorise: Annotated[
+        float | None,
+        typer.Option(
+            "--winsorise",
+            help="Mean of one table: move reports beyond limits that at most this share of honest ones exceeds; "
+            "the bias is stated and in the interval.",
+        ),
+    ] = None
+    keep_first: Annotated[bool, typer.Option("--keep-first", help="Keep a user's first report to a service.")] = False
+    allow_disjoint: Annotated[bool, typer.Option("--allow-disjoint", help="Accept services without common users.")] = (
+        False
+    )
+    drop_missing: DropMissing = False
+    skip_invalid: SkipInvalid = False
+    allow_unproved: AllowUnproved = False
+    as_json: Json = False
+
+    def chosen(self, *known: str) -> Any:
+        """Return the method, the first of the known ones by default; InputError for one that is not known."""
+        from ....mechanisms.errors import InputError
+
+        if self.method is not None and self.method not in known:
+            raise InputError(f"--method must be one of {', '.join(known)} for these reports, got {self.method!r}")
+        return self.method or known[0]

@@ -1,0 +1,145 @@
+"""Categories: one column of labels in; whole numbers, or bits in hexadecimal digits, out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ....mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
+from ....mechanisms.categorical.table import CategoricalTable
+from ....mechanisms.errors import InputError
+from .asked import REPORT_COLUMN
+from .bundle import BundleKind, found_rows
+from .kind import Designed, Found, Layout, WrittenReports, marked, split
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ....estimators.frequencies.frequencies import FrequencyEstimate
+    from ...priors.categorical import CategoricalPrior
+    from ..design_options import DesignOptions
+    from .asked import EstimateOptions, PerturbOptions
+
+
+@dataclass(frozen=True, eq=False)
+class Categories(BundleKind[CategoricalMechanism]):
+    """Values are labels of a declared list, reports are what the mechanism writes as text."""
+
+    of: ClassVar[type] = CategoricalMechanism
+    moves: ClassVar[str] = "of n moves a frequency by at most"
+
+    def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
+        from ....estimators.data.texts import read_labels
+
+        asked.only("--column", "--drop-missing")
+        labels = read_labels(asked.data, asked.needed("--column"), drop_missing=asked.drop_missing)
+        reports = report_texts(self.mechanism, self.mechanism.sample(labels, rng))
+        return WrittenReports(marked({REPORT_COLUMN: reports}, rng), labels.size)
+
+    def layout(self, column: str, level_column: str) -> Layout:
+        return Layout((column,), (False,), lambda cells: self.mechanism.from_text(cells[0].tolist()))
+
+    def found(self, reports: np.ndarray, asked: EstimateOptions) -> Found:
+        from ....estimators import count, estimate_frequencies, influence
+        from ..output import share_progress
+
+        asked.refuse("for levels of budgets", "--level-column")
+        method = asked.chosen("unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr")
+        counts = count(self.mechanism, reports)
+        with share_progress(f"estimating by {method}") as update:
+            found = estimate_frequencies(
+                counts,
+                method=method,
+                progress=lambda now: update(f"{method}: {now.step} steps", 0.0),
+            )
+        one_report = float(influence(self.mechanism, found).one_report.max()) if method == "unbiased" else None
+        return frequency_table(found, asked.confidence, {"one_report": one_report})
+
+    def facts(self) -> dict[str, Any]:
+        made = self.mechanism
+        facts: dict[str, Any] = {
+            "kind": made.kind,
+            "method": made.provenance.method,
+            "epsilon": made.epsilon,
+            "categories": len(made.categories),
+        }
+        if isinstance(made, CategoricalTable):
+            facts["outputs"] = made.numerators.shape[1]
+        if isinstance(made, PureProtocol):
+            facts |= {"own_support": made.own_support, "other_support": made.other_support}
+        facts["max_log_ratio"] = made.max_log_ratio
+        return facts | dict(made.provenance.certificate or {})
+
+
+def report_texts(mechanism: CategoricalMechanism, reports: np.ndarray) -> np.ndarray:
+    """Return reports as a column of text."""
+    return np.array(mechanism.to_text(reports), dtype=object)
+
+
+def frequency_table(found: FrequencyEstimate, confidence: float, more: dict[str, Any]) -> Found:
+    """Return frequencies with their intervals as a result, and facts that only their kind has."""
+    fit = found.fit
+    facts, columns = split(found, confidence)
+    facts |= more
+    if fit is not None:
+        facts |= {"iterations": fit.iterations, "certificate": fit.certificate, "stop": str(fit.stop)}
+        facts |= {"components": found.components}
+
+    def figure() -> Figure:
+        from ...plots.frequencies import frequency_figure
+
+        return frequency_figure(found, confidence=confidence)
+
+    return found_rows("frequencies of the categories", facts, columns, figure)
+
+
+def read_labels_prior(options: DesignOptions) -> tuple[CategoricalPrior, list[str]]:
+    """Read the categories and their weights that a design was asked for."""
+    from ..prior import read_categorical_prior
+
+    return read_categorical_prior(
+        options.data, options.column, options.prior_file, drop_missing=options.drop_missing, public=options.public
+    )
+
+
+def design_categories(options: DesignOptions) -> Designed:
+    """Return a frequency oracle by its name, or the optimal table."""
+    from ...designs.categorical import ORACLES
+
+    prior, notes = read_labels_prior(options)
+    method, epsilon = options.method or "auto", options.budgets.epsilons[0]
+    if method == "optimal":
+        made = _design_table(prior, epsilon, options)
+        return replace(made, notes=notes + made.notes)
+    require_oracle(method, options, [*ORACLES, "optimal"], "categories")
+    return Designed(ORACLES[method](prior.categories, epsilon), notes)
+
+
+def require_oracle(method: str, options: DesignOptions, known: list[str], what: str) -> None:
+    """Refuse a method that there is not, and a tolerance that no oracle has a use for."""
+    if options.tolerance is not None:
+        raise InputError("--tolerance is for method optimal, and for numbers: leave it out")
+    if method not in known:
+        raise InputError(f"method must be one of {', '.join(known)} for {what}, got {method!r}")
+
+
+def _design_table(prior: CategoricalPrior, epsilon: float, options: DesignOptions) -> Designed:
+    from ...designs.categorical import DEFAULT_TOLERANCE, design_categorical
+    from ..output import solver_progress
+    from ..prior import SENSITIVE
+
+    with solver_progress("optimal table") as progress:
+        made = design_categorical(
+            prior.categories,
+            prior.weights,
+            epsilon,
+            tolerance=DEFAULT_TOLERANCE if options.tolerance is None else options.tolerance,
+            progress=progress,
+        )
+    more = {"expected_squared_error": made.error, "status": str(made.status), "seconds": made.seconds}
+    notes = [] if options.public else [SENSITIVE]
+    if made.status != "optimal":
+        notes.append(f"warning: {made.status.sentence} (gap {made.relative_gap:.1e})")
+    return Designed(made.mechanism, notes, more)

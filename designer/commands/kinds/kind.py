@@ -1,0 +1,231 @@
+"""The one class that commands speak to, whatever mechanism they were given, and what passes between the two."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from ....estimators.data.simulated_columns import SIMULATED
+from ....mechanisms.errors import InputError
+from ..output import number
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from ....estimators import Estimate
+    from ....mechanisms import TabulatedMechanism
+    from ....mechanisms.documents.bundle import Bundle
+    from .asked import EstimateOptions, PerturbOptions
+
+M = TypeVar("M", bound="TabulatedMechanism | Bundle")
+
+
+@dataclass(frozen=True, eq=False)
+class Kind(ABC, Generic[M]):
+    """A mechanism as commands see it, whatever it is: one file of this room and one line of `registry` for each kind.
+
+    A kind answers for its mechanism, and for nothing that is computed below:
+
+    - `perturb` reads the columns of values that it takes, and makes the columns of reports of them;
+    - `layout` says how its reports stand in the columns of a file, so that `reading` can check them row by row;
+    - `estimate` makes what can be estimated of reports, as facts, rows and columns;
+    - `shown`, `notes`, `figure` and `one_report_times_n` are what `show` says, `checked` what `verify` says.
+
+    What it is audited as stands in `designer.auditing.subjects`, beside the auditor. Errors are InputError, one line.
+
+    Parameters
+    ----------
+    mechanism : table or bundle
+    """
+
+    of: ClassVar[type]
+    """The class of its mechanisms."""
+
+    by_itself: ClassVar[bool]
+    """Whether reports of one service are all that it can estimate from; of several, one such speaks for all."""
+
+    moves: ClassVar[str] = "of n moves the mean by at most"
+    """What one report does, before the amount."""
+
+    mechanism: M
+
+    @abstractmethod
+    def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
+        """Return a report of every row of the data, by the operating system's generator, or by one that simulates."""
+
+    @abstractmethod
+    def layout(self, column: str, level_column: str) -> Layout:
+        """Return how reports stand in the columns of a file."""
+
+    @abstractmethod
+    def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
+        """Return what there is to say of the values behind the reports of these services, the first its own."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """Return what there is to know of the mechanism, by name, for people and programs to read."""
+
+    @abstractmethod
+    def checked(self, exact: bool) -> Checked:
+        """Return whether the mechanism keeps its promise; `exact` asks for the facts of the proof, where it has any."""
+
+    def shown(self) -> dict[str, Any]:
+        """Return the facts, among them what one report can do to an estimate."""
+        return self.facts() | {"one_report_times_n": self.one_report_times_n()}
+
+    def notes(self) -> list[str]:
+        """Return what whoever looks at the mechanism should know."""
+        return []
+
+    def figure(self) -> Figure:
+        """Return a picture of the mechanism; InputError where there is none."""
+        raise InputError("--plot is for tables of numbers: leave it out")
+
+    def one_report_times_n(self) -> float | list[float] | None:
+        """Return the most that one report of n moves an estimate, times n; None where that is not known."""
+        try:
+            return self.influence_times_n()
+        except InputError:  # no unbiased estimate, so none that one report's share of could be told
+            return None
+
+    def influence_times_n(self) -> float | list[float] | None:
+        """Return the same, or raise InputError where it is not known."""
+        from ....estimators import influence
+
+        return float(influence(self.mechanism).times_n.max())
+
+    def one_report(self, amount: float | list[float]) -> str:
+        """Return what `one_report_times_n` found as a fact to print."""
+        amounts = amount if isinstance(amount, list) else [amount]
+        return f"{self.moves} {', '.join(f'{number(each)}/n' for each in amounts)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Service:
+    """Who collected reports: its mechanism, the file that held it, and the file of its reports."""
+
+    kind: Kind
+    table: Path
+    reports: Path
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenReports:
+    """Reports of n users as columns.
+
+    Attributes
+    ----------
+    columns : dict of str to (n,) ndarray
+        Numbers or text.
+    n : int
+    clipped : int
+        Values that were moved into the domain.
+    """
+
+    columns: dict[str, np.ndarray]
+    n: int
+    clipped: int = 0
+
+
+def marked(columns: dict[str, np.ndarray], rng: np.random.Generator | None) -> dict[str, np.ndarray]:
+    """Return columns of reports under the names that say whether a generator of a simulation drew them.
+
+    Example
+    -------
+    >>> list(marked({"report": np.zeros(1)}, np.random.default_rng(1)))
+    ['simulated_report']
+    """
+    return columns if rng is None else {SIMULATED + name: column for name, column in columns.items()}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the reports of a mechanism stand in columns: their names, which hold numbers, and what makes reports of them.
+
+    `parse` raises InputError for rows that hold no report, `wrong` says which, where that can be seen of all at once;
+    `none` is what such a row is called.
+    """
+
+    columns: tuple[str, ...]
+    numeric: tuple[bool, ...]
+    parse: Callable[[Sequence[np.ndarray]], Any]
+    none: str = "no report of this mechanism"
+    may_be_blank: bool = False
+    wrong: Callable[[Sequence[np.ndarray]], np.ndarray] | None = None
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Whether a promise is kept: the verdict of `verify`, the facts that it rests on, and what breaks it."""
+
+    verdict: str
+    facts: dict[str, Any]
+    failures: Sequence[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A table that people are shown; `last` is what is said below it, if anything."""
+
+    title: str
+    header: list[str]
+    cells: list[list[str]]
+    last: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What was estimated, for people, for programs, for files.
+
+    Attributes
+    ----------
+    title : str
+        Of the facts.
+    facts : dict
+        What the JSON object holds, and people are shown below the rows.
+    more : dict
+        What the JSON object holds beside the facts.
+    rows : Rows, optional
+    columns : dict of columns, optional
+        What a file gets; none where there is only one number.
+    figure : callable, optional
+        Draws it.
+    moved : str
+        What one report moves.
+    said : dict, optional
+        What people are shown instead of the facts.
+    last : str, optional
+        What people are told below the facts.
+    """
+
+    title: str
+    facts: dict[str, Any]
+    more: dict[str, Any] = field(default_factory=dict)
+    rows: Rows | None = None
+    columns: dict[str, Any] | None = None
+    figure: Callable[[], Figure] | None = None
+    moved: str = "the mean"
+    said: dict[str, Any] | None = None
+    last: str | None = None
+
+
+def split(found: Estimate, confidence: float) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Return what an estimate says once, and its columns."""
+    said = found.to_dict(confidence)
+    columns = {name: fact for name, fact in said.items() if isinstance(fact, list)}
+    return {name: fact for name, fact in said.items() if name not in columns}, columns
+
+
+@dataclass(frozen=True, eq=False)
+class Designed:
+    """A mechanism of several parts, what there is to say of it, and what there is to know beside its own facts."""
+
+    bundle: Bundle
+    notes: list[str] = field(default_factory=list)
+    more: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,115 @@
+"""Budgets that users choose: a column of values and one of budgets in; reports, and the reported budgets, out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ....mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+from ....mechanisms.exactness.verification import verify
+from .asked import LEVEL_COLUMN, REPORT_COLUMN
+from .bundle import BundleKind
+from .categories import frequency_table, read_labels_prior, report_texts, require_oracle
+from .kind import Designed, Found, Layout, WrittenReports, marked
+from .numbers import design_numbers
+
+if TYPE_CHECKING:
+    from ..design_options import DesignOptions
+    from .asked import EstimateOptions, PerturbOptions
+
+LEAKY = 2.0
+"""Times the level's own budget from which the leakage through the value's report is worth a line."""
+
+
+@dataclass(frozen=True, eq=False)
+class Levels(BundleKind[PersonalisedMechanism]):
+    """Values are numbers or labels, and every user has a budget, which is reported beside them."""
+
+    of: ClassVar[type] = PersonalisedMechanism
+    moves: ClassVar[str] = "of n, all of one level, moves the mean by at most"
+
+    def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
+        from ....estimators.data.numbers import read_column
+        from ....estimators.data.texts import read_labels
+
+        asked.only("--column", "--level-column")
+        mechanism = self.mechanism
+        values = (read_column if mechanism.tables else read_labels)(asked.data, asked.needed("--column"))
+        budgets = read_column(asked.data, asked.needed("--level-column"))
+        sent = mechanism.sample(values, mechanism.level_numbers(budgets), rng)
+        reports = sent.reports if mechanism.tables else report_texts(mechanism.categorical[0], sent.reports)
+        columns = {REPORT_COLUMN: reports, LEVEL_COLUMN: np.array(mechanism.epsilons)[sent.levels]}
+        return WrittenReports(marked(columns, rng), len(values))
+
+    def layout(self, column: str, level_column: str) -> Layout:
+        return Layout((column, level_column), (bool(self.mechanism.tables), True), self._parse)
+
+    def _parse(self, cells: Sequence[np.ndarray]) -> PersonalisedReports:
+        from ....estimators.personalised.counts import PersonalisedCounts
+
+        reports = cells[0] if self.mechanism.tables else self.mechanism.categorical[0].from_text(cells[0].tolist())
+        sent = PersonalisedReports(self.mechanism.level_numbers(cells[1]), reports)
+        PersonalisedCounts.from_reports(self.mechanism, sent)
+        return sent
+
+    def found(self, reports: PersonalisedReports, asked: EstimateOptions) -> Found:
+        from ....estimators import auem, count, personalised_mean, personalised_mle
+
+        mechanism = self.mechanism
+        method = asked.chosen(*(("mean",) if mechanism.tables else ("mle", "unbiased")))
+        counts = count(mechanism, reports)
+        if mechanism.tables:
+            return Found("mean of the values", personalised_mean(counts).to_dict(asked.confidence))
+        estimate = (personalised_mle if method == "mle" else auem)(counts)
+        shares = {"levels": list(mechanism.epsilons), "level_shares": estimate.level_shares.value.tolist()}
+        return frequency_table(estimate, asked.confidence, shares)
+
+    def facts(self) -> dict[str, Any]:
+        made = self.mechanism
+        tables = [verify(table).max_log_ratio for table in made.tables]
+        return {
+            "kind": made.kind,
+            "method": made.levels[0].provenance.method,
+            "levels": list(made.epsilons),
+            "level_epsilon": made.level_epsilon,
+            "level_leakage": made.level_leakage,
+            "max_log_ratio": tables or [level.max_log_ratio for level in made.categorical],
+        }
+
+    def influence_times_n(self) -> list[float] | None:
+        """Return each level's, if all users were of that level; None for levels of categories."""
+        from ....estimators import influence
+
+        return [float(influence(table).times_n[0]) for table in self.mechanism.tables] or None
+
+
+def design_levels(options: DesignOptions) -> Designed:
+    """Return one mechanism for each level, together with the protection of the level itself."""
+    if options.kind == "levels of numbers":
+        prior, notes = options.prior()
+        return _together(
+            options, notes, lambda epsilon: design_numbers(options, prior, epsilon).mechanism.without_prior()
+        )
+    from ...designs.categorical import ORACLES, oracle_of_levels
+
+    labels, notes = read_labels_prior(options)
+    method = options.method or "auto"
+    require_oracle(method, options, [*ORACLES], "levels of categories")
+    chosen = oracle_of_levels(labels.categories, options.budgets.epsilons) if method == "auto" else method
+    return _together(options, notes, lambda epsilon: ORACLES[chosen](labels.categories, epsilon))
+
+
+def _together(options: DesignOptions, notes: list[str], make: Callable[[float], Any]) -> Designed:
+    budgets = options.budgets
+    made = PersonalisedMechanism([make(epsilon) for epsilon in budgets.epsilons], budgets.level_epsilon)
+    if budgets.level_epsilon is None:
+        notes.append("note: levels are reported in the clear; --level-epsilon protects them")
+    elif made.level_leakage > LEAKY * budgets.level_epsilon:
+        notes.append(
+            f"note: the report of the value tells more about the level than its own report: to somebody who knows "
+            f"the value, level_leakage {made.level_leakage:.3g} in all; method grr leaks least"
+        )
+    return Designed(made, notes)

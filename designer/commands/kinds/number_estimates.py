@@ -1,0 +1,200 @@
+"""What reports of tables of numbers tell: means, distributions and quantiles, of one service or of several."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+import numpy as np
+
+from ....mechanisms.errors import InputError
+from ..output import number, share_progress, told_of_reports
+from .asked import DistributionMethod, FrequencyMethod, MeanMethod
+from .kind import Found, Rows, Service, split
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ....estimators import DistributionEstimate, InputGrid, MeanEstimate, ReportCounts
+    from ....estimators.means.combined import CombinedMethod
+    from .asked import EstimateOptions
+
+MEAN_METHODS, DISTRIBUTION_METHODS = get_args(MeanMethod), get_args(DistributionMethod)
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Found:
+    """Return the mean, the distribution or quantiles of the values behind the reports of tables of numbers."""
+    asked.refuse("for levels of budgets", "--level-column")
+    if asked.method in get_args(FrequencyMethod):
+        raise InputError(f"--method {asked.method} is for frequencies, got tables of numbers: leave it out")
+    alone = len(services) == 1 and asked.key is None and asked.of in (None, "mean") and asked.method is None
+    _require_method(asked, alone)
+    return _plain_mean(services[0], asked) if alone else _of_counts(services, asked)
+
+
+def _require_method(asked: EstimateOptions, alone: bool) -> None:
+    """Refuse combinations of options that contradict each other."""
+    method, of = asked.method, asked.of or "mean"
+    if of != "mean" and method in MEAN_METHODS:
+        raise InputError(
+            f"--method {method} estimates a mean, not {of}: use one of {', '.join(DISTRIBUTION_METHODS)}, or --of mean"
+        )
+    if asked.stop is not None and method not in ("em", "ule"):
+        raise InputError(f"--stop is for --method em and ule, got {method or 'none'}: leave it out")
+    if asked.quantile and of != "quantiles":
+        raise InputError(f"--quantile is for --of quantiles, got --of {of}: leave it out")
+    for share in asked.quantile or ():
+        if not 0.0 < share < 1.0:
+            raise InputError(f"a quantile's share must lie strictly between 0 and 1, got {share!r}")
+    if of == "mean" and method not in DISTRIBUTION_METHODS:
+        options = ["--out", "--plot", "--between"]
+        # A grid without a distribution serves the priors of several services.
+        options += ["--cells"] if alone or method == "ua" else []
+        given = asked.given()
+        if useless := [option for option in options if given[option] is not None]:
+            raise InputError(
+                f"{useless[0]} needs a distribution, got --of mean: add --of distribution, or choose one of "
+                f"{', '.join(DISTRIBUTION_METHODS)} as its --method"
+            )
+    if (between := asked.between) is not None and not between[0] <= between[1]:
+        raise InputError(f"--between must have its ends in order, got {between[0]!r} {between[1]!r}: swap them")
+
+
+def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
+    from ....estimators import estimate_mean
+    from .reading import accounted, read_laid_out
+
+    layout = service.kind.layout(asked.column, "")
+    read = read_laid_out(layout, service.reports, drop_missing=asked.drop_missing, skip_invalid=asked.skip_invalid)
+    with accounted(read.skipped):
+        found = estimate_mean(service.kind.mechanism, read.reports, winsorise=asked.winsorise)
+    return _mean(found, asked, told_of_reports(read.simulated, read.skipped))
+
+
+def _of_counts(services: Sequence[Service], asked: EstimateOptions) -> Found:
+    """Return what counts tell, of one service or of several that have users in common."""
+    from ....estimators import InputGrid, SkippedRows, count
+    from .reading import holds_simulated
+
+    started, method = time.perf_counter(), cast("CombinedMethod", asked.method or "population")
+    asked.refuse("for the plain mean of one table", "--winsorise")
+    tables, skipped = [service.kind.mechanism for service in services], SkippedRows()
+    with share_progress("counting reports") as update:
+        counts = count(
+            list(zip(_names(services), tables, [service.reports for service in services], strict=True)),
+            key=asked.key,
+            column=asked.column,
+            keep_first=asked.keep_first,
+            allow_disjoint=asked.allow_disjoint,
+            drop_missing=asked.drop_missing,
+            skip_invalid=skipped if asked.skip_invalid else False,
+            progress=update,
+        )
+    told = told_of_reports(any(holds_simulated(service.reports, asked.column) for service in services), skipped)
+    low, high = tables[0].domain
+    grid = None if asked.cells is None else InputGrid.equal_cells(low, high, asked.cells)
+    if asked.of in (None, "mean") and asked.method not in DISTRIBUTION_METHODS:
+        from ....estimators import estimate_combined_mean
+
+        found = estimate_combined_mean(counts, method=method, grid=grid)
+        return _mean(found, asked, {"seconds": time.perf_counter() - started} | told)
+    estimate = _fitted(counts, grid, asked)
+    facts = _evidence(estimate) | {"seconds": time.perf_counter() - started} | told
+    if asked.of != "quantiles":
+        facts["one_report"] = _one_report(counts, estimate)
+    if (ends := asked.between) is not None:
+        share = estimate.probability(*ends).to_dict(asked.confidence)
+        facts["between"] = {"low_end": ends[0], "high_end": ends[1], **share}
+    return _found(estimate, tables[0].units, facts, asked)
+
+
+def _names(services: Sequence[Service]) -> list[str]:
+    """Name services by their tables' files, numbered where those repeat."""
+    names = [service.table.stem for service in services]
+    return [f"{name}#{i + 1}" if names.count(name) > 1 else name for i, name in enumerate(names)]
+
+
+def _fitted(counts: ReportCounts, grid: InputGrid | None, asked: EstimateOptions) -> DistributionEstimate:
+    from ....estimators import estimate_distribution
+    from ....estimators.distributions.smoothed_em import LOGLIK_CHANGE
+
+    method: Any = asked.method or "penalised"
+    options: dict[str, Any] = {"solver": "em", "loglik_change": LOGLIK_CHANGE} if asked.stop == "loglik" else {}
+    with share_progress(f"estimating by {method}") as update:
+        return estimate_distribution(
+            counts,
+            method=method,
+            grid=grid,
+            progress=lambda now: update(f"{method}: {now.step} steps", 0.0),
+            split_progress=lambda done, of: update("choosing the smoothness", done / of),
+            **options,
+        )
+
+
+def _evidence(estimate: DistributionEstimate) -> dict[str, Any]:
+    fit = estimate.fit
+    return {
+        "iterations": fit.iterations,
+        "certificate": fit.certificate,
+        "loglik": fit.loglik,
+        "stop": str(fit.stop),
+        "solver": fit.method if estimate.method == "em" else None,
+        "smoothness": estimate.smoothness,
+        "components": estimate.components,
+    }
+
+
+def _one_report(counts: ReportCounts, estimate: DistributionEstimate) -> float | None:
+    """Return the first-order influence of one report on the mean of a fit; None where there is none known."""
+    from ....estimators import fitted_influence
+
+    try:
+        found = float(fitted_influence(counts, estimate).one_report[0])
+    except InputError:
+        return None
+    return found if np.isfinite(found) else None
+
+
+def _mean(found: MeanEstimate, asked: EstimateOptions, evidence: dict[str, Any]) -> Found:
+    return Found("mean of the values", found.to_dict(asked.confidence) | evidence)
+
+
+def _found(estimate: DistributionEstimate, units: str, facts: dict[str, Any], asked: EstimateOptions) -> Found:
+    """Return a fit in the form that was asked for; a file and a picture have all of it in each."""
+    if asked.of in (None, "mean"):
+        found = _mean(estimate.mean(), asked, facts)
+    elif asked.of == "quantiles":
+        found = _quantiles(estimate, asked, facts)
+    else:
+        found = _distribution(estimate, asked.confidence, facts)
+
+    def figure() -> Figure:
+        from ...plots.distribution import distribution_figure
+
+        return distribution_figure(estimate, units=units, confidence=asked.confidence)
+
+    _, columns = split(estimate, asked.confidence)
+    return replace(found, columns=columns, figure=figure)
+
+
+def _distribution(estimate: DistributionEstimate, confidence: float, evidence: dict[str, Any]) -> Found:
+    mean = estimate.mean().to_dict(confidence) | {"one_report": evidence.pop("one_report")}
+    return Found(
+        "distribution of the values, and their mean",
+        estimate.to_dict(confidence) | {"mean": mean} | evidence,
+        said=mean | evidence,
+        last="the weights themselves: --out FILE, --plot FILE or --json",
+    )
+
+
+def _quantiles(estimate: DistributionEstimate, asked: EstimateOptions, evidence: dict[str, Any]) -> Found:
+    shares, confidence = asked.quantile or QUANTILES, asked.confidence
+    found = [{"quantile": share, **estimate.quantile(share).to_dict(confidence)} for share in shares]
+    facts = {"method": estimate.method, "n": estimate.n, "confidence": confidence, "target": estimate.target} | evidence
+    names = ("value", "low", "high")
+    cells = [[f"{one['quantile']:g}", *(number(one[name]) for name in names)] for one in found]
+    return Found("fit", facts, {"quantiles": found}, Rows("quantiles of the values", ["quantile", *names], cells))

@@ -1,0 +1,161 @@
+"""Tables of numbers: one column of numbers in, one column of numbers out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ....mechanisms.exactness.proof import ExactProof, prove
+from ....mechanisms.exactness.verification import Verification, verify
+from ....mechanisms.table.table import TabulatedMechanism
+from .asked import REPORT_COLUMN
+from .kind import Checked, Found, Kind, Layout, Service, WrittenReports, marked
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    from ...designs.design import Design
+    from ...priors.prior import Prior
+    from ..design_options import DesignOptions
+    from .asked import EstimateOptions, PerturbOptions
+
+PROOF_DIGITS = 20
+"""Digits of an exact number shown: ratios and limits differ from each other in the thirteenth or later."""
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers(Kind[TabulatedMechanism]):
+    """Values are numbers of the domain, reports are outputs of the table; services may be estimated together."""
+
+    of: ClassVar[type] = TabulatedMechanism
+    by_itself: ClassVar[bool] = False
+
+    def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
+        from ....estimators.data.numbers import read_column
+        from ....mechanisms import Sampler
+
+        asked.only("--column", "--clip", "--drop-missing")
+        values = read_column(asked.data, asked.needed("--column"), drop_missing=asked.drop_missing)
+        clipped = 0
+        if asked.clip:
+            values, clipped = self.mechanism.clip_to_domain(values)
+        reports = Sampler(self.mechanism, rng).sample(values)
+        return WrittenReports(marked({REPORT_COLUMN: reports}, rng), len(values), clipped)
+
+    def layout(self, column: str, level_column: str) -> Layout:
+        return Layout(
+            (column,),
+            (True,),
+            lambda cells: cells[0],
+            "no output of this table",
+            wrong=lambda cells: self.mechanism.locate(cells[0]) < 0,
+        )
+
+    def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
+        from .number_estimates import estimate_numbers
+
+        return estimate_numbers(services, asked)
+
+    def facts(self) -> dict[str, Any]:
+        checked, provenance = verify(self.mechanism), self.mechanism.provenance
+        n, m = self.mechanism.probabilities.shape
+        return {
+            "method": provenance.method,
+            "epsilon": self.mechanism.epsilon,
+            "knots": n,
+            "outputs": m,
+            "domain": list(self.mechanism.domain),
+            "units": self.mechanism.units,
+            "prior": None if self.mechanism.prior is None else self.mechanism.prior.source,
+            "expected_variance": checked.expected_variance,
+            "worst_case_variance": checked.worst_case_variance,
+            "one_report_times_n": self.one_report_times_n(),
+            "max_log_ratio": checked.max_log_ratio,
+            "max_abs_bias": checked.max_abs_bias,
+            "parameters": dict(provenance.parameters),
+            "certificate": None if provenance.certificate is None else dict(provenance.certificate),
+            "version": provenance.version,
+            "exact": self.mechanism.exact,
+            "verdict": str(checked.verdict),
+        }
+
+    def shown(self) -> dict[str, Any]:
+        return self.facts() | {"plot": None}  # what one report can do is among the facts
+
+    def notes(self) -> list[str]:
+        notes = []
+        if self.mechanism.provenance.parameters.get("unbiased") is False:
+            notes.append(
+                "note: this table is biased, so its variances are no errors of a mean: use estimate --of distribution"
+            )
+        if self.mechanism.prior is not None and self.mechanism.prior.source == "sensitive":
+            notes.append("note: this file carries a sensitive prior; design with --omit-prior before handing it out")
+        return notes
+
+    def figure(self) -> Figure:
+        from ...plots.heatmap import mechanism_heatmap
+
+        return mechanism_heatmap(self.mechanism)
+
+    def checked(self, exact: bool) -> Checked:
+        found = verify(self.mechanism)
+        facts = _proof_facts(prove(self.mechanism)) if exact and self.mechanism.exact else _verified_facts(found)
+        return Checked(str(found.verdict), facts, found.failures)
+
+
+def _verified_facts(checked: Verification) -> dict[str, Any]:
+    return {
+        "epsilon": checked.epsilon,
+        "max_log_ratio": checked.max_log_ratio,
+        "max_abs_bias": checked.max_abs_bias,
+        "max_row_sum_error": checked.max_row_sum_error,
+        "expected_variance": checked.expected_variance,
+    }
+
+
+def _proof_facts(proof: ExactProof) -> dict[str, Any]:
+    """The facts by name: exact numbers as fractions in text, each with its decimal value beside it."""
+    return {
+        "epsilon": proof.epsilon,
+        "tightest_output": proof.output,
+        "ratio": f"{proof.largest}/{proof.smallest}",
+        "ratio_decimal": to_decimal(proof.ratio),
+        "limit_decimal": to_decimal(proof.limit),
+        "slack_decimal": to_decimal(proof.slack),
+        "max_abs_bias": str(proof.bias),
+        "max_abs_bias_decimal": to_decimal(proof.bias),
+        "relative_bias_decimal": to_decimal(proof.relative_bias),
+    }
+
+
+def to_decimal(value: Fraction | None) -> str | None:
+    """Return a fraction to twenty significant digits.
+
+    Example
+    -------
+    >>> to_decimal(Fraction(1, 3))
+    '0.33333333333333333333'
+    """
+    if value is None:
+        return None
+    with localcontext() as context:
+        context.prec = PROOF_DIGITS
+        return str(Decimal(value.numerator) / Decimal(value.denominator))
+
+
+def design_numbers(options: DesignOptions, prior: Prior, epsilon: float) -> Design:
+    """Design one table of numbers, showing progress."""
+    from ...designs.design import design
+    from ..output import solver_progress
+
+    method = options.method or "optimal"
+    with solver_progress(f"{method}, epsilon {epsilon:g}") as progress:
+        return design(
+            prior, epsilon, method=method, floor=options.floor, tolerance=options.precision,
+            worst_case=options.worst_case, intervals=options.intervals, window=options.window,
+            tail_ratio=options.tail_ratio, progress=progress,
+        )  # fmt: skip

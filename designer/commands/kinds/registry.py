@@ -1,0 +1,104 @@
+"""Which kind a mechanism is: the one place that knows all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ....mechanisms.errors import InputError
+from .asked import LEVEL_COLUMN, REPORT_COLUMN
+from .attributes import Attributes, design_attribute_tables
+from .categories import Categories, design_categories
+from .kind import Designed, Kind
+from .levels import Levels, design_levels
+from .numbers import Numbers
+from .pairs import Pairs, design_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ....estimators.data.files import FilePath
+    from ....mechanisms import TabulatedMechanism
+    from ....mechanisms.documents.bundle import Bundle
+    from .. import design_options
+    from ..design_options import DesignOptions
+    from .reading import ReadReports
+
+KINDS: tuple[type[Kind], ...] = (Numbers, Categories, Levels, Pairs, Attributes)
+
+BUNDLES: dict[design_options.Kind, Callable[[DesignOptions], Designed]] = {
+    "categories": design_categories,
+    "levels of categories": design_levels,
+    "levels of numbers": design_levels,
+    "pairs": design_pairs,
+    "attributes": design_attribute_tables,
+}
+"""What designs each kind of thing that may be asked for, beside one table of numbers."""
+
+
+def kind_of(mechanism: TabulatedMechanism | Bundle) -> Kind:
+    """Return a mechanism as commands see it, or raise InputError for one of a kind that they do not know.
+
+    Example
+    -------
+    >>> from ....mechanisms import duchi
+    >>> kind_of(duchi([0, 10], 1.0)).facts()["method"]
+    'duchi'
+    """
+    for kind in KINDS:
+        if isinstance(mechanism, kind.of):
+            return kind(mechanism)
+    raise InputError(f"mechanisms of kind {mechanism!r:.60} cannot be used on the command line: use Python")
+
+
+def design_bundle(options: DesignOptions) -> Designed:
+    """Design what was asked for, whatever it is beside one table of numbers."""
+    return BUNDLES[options.kind](options)
+
+
+def read_reports(
+    mechanism: TabulatedMechanism | Bundle,
+    path: FilePath,
+    *,
+    column: str = REPORT_COLUMN,
+    level_column: str = LEVEL_COLUMN,
+    drop_missing: bool = False,
+    skip_invalid: bool = False,
+) -> ReadReports:
+    """Read the reports of a mechanism of any kind from a CSV or Parquet file.
+
+    Parameters
+    ----------
+    mechanism : TabulatedMechanism or Bundle
+        That made them.
+    path : str or path-like
+        A `.csv` or `.parquet` file.
+    column : str
+        Of the reports; where it is not there, the one of the same name with "simulated_" before it. Attributes have
+        columns by their own names.
+    level_column : str
+        Of the reported levels, likewise.
+    drop_missing : bool
+        Leave out rows without a value, uncounted.
+    skip_invalid : bool
+        Leave out, and count, rows that hold no report that the mechanism can make, and rows of a CSV that are none.
+
+    Raises
+    ------
+    InputError
+        One line each: a file that cannot be read, a column that is not there, or there in earnest and simulated;
+        unless skip_invalid, rows without a report, with their number and the first; no report at all.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> from optldp.mechanisms import grr
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "reports.csv"
+    >>> _ = path.write_text("report\\n0\\nbanana\\n2\\n7\\n")
+    >>> read = read_reports(grr([0, 1, 2], 1.0), path, skip_invalid=True)
+    >>> read.reports, read.skipped.first
+    (array([0., 2.]), ("row 2: 'banana' is no number", 'row 4: 7.0 is no output of this table'))
+    """
+    from .reading import read_laid_out
+
+    layout = kind_of(mechanism).layout(column, level_column)
+    return read_laid_out(layout, path, drop_missing=drop_missing, skip_invalid=skip_invalid)

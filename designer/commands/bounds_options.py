@@ -103,7 +103,7 @@ class BoundsOptions:
         for method in self.methods:
             words += ["--method", method]
         words += [] if self.at is None else ["--at", repr(self.at)]
-        words += [] if self.floor == FLOOR else ["--floor", repr(self.floor)]
+        words += [] if self.floor == FLOOR else ["--uniform-share", repr(self.floor)]
         words += [] if self.tolerance == TOLERANCE else ["--tolerance", repr(self.tolerance)]
         words += (["--public"] if self.public else []) + (["--drop-missing"] if self.drop_missing else [])
         words += ["--units", self.units] if self.units else []

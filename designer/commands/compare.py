@@ -60,7 +60,7 @@ def compare_command(
     epsilons = [check_epsilon(number) for text in epsilon for number in budget_numbers(text, "--epsilon")]
     if categorical:
         numeric = {"--range": domain, "--knots": knots, "--method": methods,
-                   "--floor": None if floor == FLOOR else floor,
+                   "--uniform-share": None if floor == FLOOR else floor,
                    "--tolerance": None if tolerance == TOLERANCE else tolerance}  # fmt: skip
         refuse_given("of no use to categories", numeric)
         labels, notes = read_categorical_prior(data, column, prior_file, drop_missing=drop_missing, public=public)

@@ -36,7 +36,9 @@ TABLES: dict[Objective, Kind] = {
     "information": "an information-optimal table",
 }
 
-_NUMERIC = ("--range", "--knots", "--floor", "--worst-case", "--intervals", "--window", "--tail-ratio", "--tolerance")
+_NUMERIC = (
+    "--range", "--knots", "--uniform-share", "--worst-case", "--intervals", "--window", "--tail-ratio", "--tolerance",
+)  # fmt: skip
 _ONE_COLUMN = ("--column", "--prior", "--units")
 _OBJECTIVE = ("--objective", "--range", "--knots", "--tolerance", *_ONE_COLUMN)
 
@@ -44,7 +46,7 @@ USES: dict[Kind, tuple[str, ...]] = {
     "one table of numbers": ("--objective", "--method", *_NUMERIC, *_ONE_COLUMN, "--gap", "--omit-prior"),
     "a minimax table": (*_OBJECTIVE, "--gap"),
     "a robust table": (*_OBJECTIVE, "--ambiguity", "--radius", "--omit-prior"),
-    "an information-optimal table": (*_OBJECTIVE, "--criterion", "--patterns", "--floor", "--omit-prior"),
+    "an information-optimal table": (*_OBJECTIVE, "--criterion", "--patterns", "--uniform-share", "--omit-prior"),
     "levels of numbers": ("--method", *_NUMERIC, *_ONE_COLUMN, "--levels", "--level-epsilon"),
     "categories": ("--method", "--column", "--prior", "--categorical", "--tolerance"),
     "levels of categories": ("--method", "--column", "--prior", "--categorical", "--levels", "--level-epsilon"),
@@ -52,7 +54,7 @@ USES: dict[Kind, tuple[str, ...]] = {
         "--method", "--column", "--prior", "--categorical", "--value-column", "--value-method", "--padding",
         "--range", "--knots", "--units",
     ),
-    "attributes": ("--method", "--attribute", "--sampled", "--knots", "--floor", "--tolerance"),
+    "attributes": ("--method", "--attribute", "--sampled", "--knots", "--uniform-share", "--tolerance"),
 }  # fmt: skip
 """Options beside DATA, the budget, --public and --drop-missing, which all have a use for."""
 
@@ -148,7 +150,7 @@ class DesignOptions:
             "--categorical": self.categorical or None, "--value-column": self.value_column,
             "--value-method": self.value_method, "--padding": self.padding, "--levels": self.levels,
             "--level-epsilon": self.level_epsilon, "--attribute": self.attributes, "--sampled": self.sampled,
-            "--floor": None if self.floor == FLOOR else self.floor, "--tolerance": self.tolerance,
+            "--uniform-share": None if self.floor == FLOOR else self.floor, "--tolerance": self.tolerance,
             "--worst-case": self.worst_case or None, "--intervals": self.intervals, "--window": self.window,
             "--tail-ratio": self.tail_ratio, "--omit-prior": self.omit_prior or None, "--units": self.units or None,
             "--objective": None if self.objective == "expected" else self.objective, "--ambiguity": self.ambiguity,

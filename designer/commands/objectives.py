@@ -78,7 +78,7 @@ def _of_design(made: Design, notes: list[str]) -> Outcome:
     }
     aside = {}
     if made.program_variance != made.expected_variance:  # the bound is under the floored prior: show its like
-        aside["with the floor"] = made.program_variance
+        aside["with the uniform share"] = made.program_variance
     return Outcome(
         f"{made.method} mechanism", made.mechanism, facts, notes + _open(made.status, made.relative_gap), aside
     )

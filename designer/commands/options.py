@@ -49,7 +49,7 @@ Knots = Annotated[
 ]
 Floor = Annotated[
     float,
-    typer.Option("--floor", help="Uniform share mixed into the prior to protect knots of no mass; 0 for none."),
+    typer.Option("--uniform-share", help="Uniform share mixed into the prior to protect knots of no mass; 0 for none."),
 ]
 Tolerance = Annotated[float, typer.Option("--tolerance", help="Relative gap of the certificate to reach.")]
 Confidence = Annotated[float, typer.Option("--confidence", help="Coverage of intervals and bands.")]

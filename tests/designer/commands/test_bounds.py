@@ -60,7 +60,8 @@ class TestReport:
 
     @pytest.mark.slow
     def test_the_command_it_shows_makes_it_again(self, run, plain):
-        options = ("--floor", 0.01, "--tolerance", 1e-4, "--at", 2, "--public", "--drop-missing", "--units", "a b's")
+        options = ("--uniform-share", 0.01, "--tolerance", 1e-4, "--at", 2, "--public", "--drop-missing")
+        options += ("--units", "a b's")
         run(*INCOME, *QUICK, *options, "--out", "report.html")
         first = Path("report.html").read_text("utf-8")
         shown = first.partition("<pre")[2].partition(">")[2].partition("</pre>")[0]
@@ -154,7 +155,7 @@ class TestRefusals:
             (("--at", "3.3"), "must be one of the epsilons"),
             (("--workers", "0"), "n_jobs must be"),
             (("--knots", "1"), "knots must be at least 2"),
-            (("--floor", "2"), "a floor must lie in"),
+            (("--uniform-share", "2"), "a floor must lie in"),
             (("--out", "report.txt"), "must end in .html or .htm"),
             (("--out", "missing/report.html"), "folder must exist"),
             (("--results", "missing/rows.jsonl"), "folder must exist"),

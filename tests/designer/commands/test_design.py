@@ -22,7 +22,7 @@ class TestDesign:
     def test_it_reproduces_the_reference_optima(self, optldp, name, epsilon):
         rows = [f"{x!r},{w!r}" for x, w in zip(KNOTS.tolist(), DENSITIES[name].tolist(), strict=True)]
         Path("density.csv").write_text("value,weight\n" + "\n".join(rows) + "\n")
-        done = optldp("design", "--prior", "density.csv", "--floor", 0, "--epsilon", epsilon, "--json")
+        done = optldp("design", "--prior", "density.csv", "--uniform-share", 0, "--epsilon", epsilon, "--json")
         found, known = json.loads(done.stdout), REFERENCE[name][epsilon]
         assert found["knots"] == 17
         assert found["expected_variance"] == pytest.approx(known, rel=1e-6, abs=5.1e-7)
@@ -46,7 +46,7 @@ class TestDesign:
             assert found[name] == pytest.approx(getattr(checked, name), rel=1e-12, abs=1e-12)
 
     def test_it_is_the_librarys_design(self, optldp):
-        options = ["--knots", 9, "--floor", 0.01, "--tolerance", 1e-4, "--units", "EUR", "--public"]
+        options = ["--knots", 9, "--uniform-share", 0.01, "--tolerance", 1e-4, "--units", "EUR", "--public"]
         found = json.loads(optldp(*DESIGN, *RANGE, *options, "--json").stdout)
         prior = Prior.from_data(PEOPLE, knots=9, domain=(0, 100), source="public", units="EUR")
         made = design(prior, 1.0, floor=0.01, tolerance=1e-4)
@@ -125,8 +125,9 @@ class TestDesign:
     def test_text_shows_the_variance_that_the_bound_bounds(self, optldp):
         shown = optldp(*DESIGN, *RANGE, "--knots", 5, "--public").stdout
         lines = [line.split("  ")[1] for line in shown.splitlines()[1:]]
-        assert lines.index("with the floor") == lines.index("lower_bound") - 1
-        assert "with the floor" not in optldp(*DESIGN, *RANGE, "--knots", 5, "--public", "--floor", 0).stdout
+        assert lines.index("with the uniform share") == lines.index("lower_bound") - 1
+        without = optldp(*DESIGN, *RANGE, "--knots", 5, "--public", "--uniform-share", 0).stdout
+        assert "with the uniform share" not in without
 
     def test_brackets_in_a_name_are_printed_as_they_are(self, optldp):
         done = optldp("design", *INCOME, "--knots", 5, "--epsilon", 1, "--out", "[red]x.json")
@@ -161,7 +162,7 @@ class TestPriorFile:
 
 class TestCompare:
     def test_it_is_the_librarys_comparison(self, optldp):
-        arguments = ["--knots", 5, "--epsilon", 0.5, "--epsilon", 2, "--floor", 0.01]
+        arguments = ["--knots", 5, "--epsilon", 0.5, "--epsilon", 2, "--uniform-share", 0.01]
         found = json.loads(optldp("compare", *INCOME, *RANGE, *arguments, "--json").stdout)
         prior = Prior.from_data(PEOPLE, knots=5, domain=(0, 100))
         assert found["rows"] == [vars(row) for row in compare(prior, [0.5, 2.0], floor=0.01)]

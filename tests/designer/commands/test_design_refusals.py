@@ -46,7 +46,7 @@ class TestBadNumbers:
 
     def test_a_floor_that_is_no_share(self, refusal, command):
         assert "floor must lie in [0, 1], got 2" in refusal(
-            command, *INCOME, "--epsilon", 1, "--floor", 2, *out(command)
+            command, *INCOME, "--epsilon", 1, "--uniform-share", 2, *out(command)
         )
 
     def test_an_unknown_method_names_those_there_are(self, refusal, command):

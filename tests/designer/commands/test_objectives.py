@@ -148,7 +148,7 @@ class TestInformation:
     [
         (("--objective", "best"), "--objective must be one of expected, minimax, robust, information, got 'best'"),
         (("--objective", "minimax", "--method", "duchi"), "--method is of no use to a minimax table"),
-        (("--objective", "minimax", "--floor", 0.1), "--floor is of no use to a minimax table"),
+        (("--objective", "minimax", "--uniform-share", 0.1), "--uniform-share is of no use to a minimax table"),
         (("--objective", "minimax", "--radius", 0.1), "--radius is of no use to a minimax table"),
         (("--radius", 0.1), "--radius is for --objective robust: leave it out"),
         (("--criterion", "fisher"), "--criterion is for --objective information: leave it out"),

@@ -2,28 +2,70 @@
 advise.
 
 Exit codes: 0 done; 1 the thing checked is not so; 2 bad usage or input.  Results go to stdout, everything else to
-stderr.  Heavy imports wait until a command runs.
+stderr.  A command is loaded when it is called, and what it computes with when it runs.
 """
 
 from __future__ import annotations
 
-from importlib import metadata
-from typing import Annotated
+from collections.abc import Iterator, Mapping, MutableMapping
+from functools import cache
+from importlib import import_module
+from typing import Annotated, Any, cast
 
 import typer
+from typer.core import TyperGroup
 
-from .commands.audit import audit_command
-from .commands.bounds import bounds_command
-from .commands.compare import compare_command
-from .commands.design import design_command
-from .commands.estimate import estimate_command
-from .commands.perturb import perturb_command
-from .commands.plan import plan_command
-from .commands.protocol import advise_command, two_phase_command
-from .commands.show import show_command, verify_command
+COMMANDS = {
+    "design": ".commands.design",
+    "show": ".commands.show",
+    "verify": ".commands.show",
+    "audit": ".commands.audit",
+    "perturb": ".commands.perturb",
+    "estimate": ".commands.estimate",
+    "compare": ".commands.compare",
+    "bounds": ".commands.bounds",
+    "plan": ".commands.plan",
+    "two-phase": ".commands.protocol",
+    "advise": ".commands.protocol",
+}
+"""Where each command lives, as a function of its name with `_command` after it; in the order of the help."""
+
+
+@cache
+def _loaded(name: str) -> Any:
+    """Return a command as typer calls it."""
+    app = typer.Typer(add_completion=False)
+    run = getattr(import_module(COMMANDS[name], __package__), f"{name.replace('-', '_')}_command")
+    app.command(name, no_args_is_help=True)(run)
+    return typer.main.get_command(app)
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands by their names, each loaded when it is looked up."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in COMMANDS:
+            raise KeyError(name)
+        return _loaded(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class _OnCall(TyperGroup):
+    """A group whose commands are loaded when they are called, or all of them to be listed."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = cast(MutableMapping[str, Any], _Commands())
+
 
 app = typer.Typer(
     name="optldp",
+    cls=_OnCall,
     help="Derive local differential privacy mechanisms by optimisation, with certificates.",
     epilog="Start with: optldp design DATA.csv --column income --range 0 200000 --epsilon 1 --out mech.json",
     no_args_is_help=True,
@@ -31,21 +73,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("design", no_args_is_help=True)(design_command)
-app.command("show", no_args_is_help=True)(show_command)
-app.command("verify", no_args_is_help=True)(verify_command)
-app.command("audit", no_args_is_help=True)(audit_command)
-app.command("perturb", no_args_is_help=True)(perturb_command)
-app.command("estimate", no_args_is_help=True)(estimate_command)
-app.command("compare", no_args_is_help=True)(compare_command)
-app.command("bounds", no_args_is_help=True)(bounds_command)
-app.command("plan", no_args_is_help=True)(plan_command)
-app.command("two-phase", no_args_is_help=True)(two_phase_command)
-app.command("advise", no_args_is_help=True)(advise_command)
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from importlib import metadata
+
         typer.echo(f"optldp {metadata.version('optldp')}")
         raise typer.Exit
 

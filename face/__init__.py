@@ -13,12 +13,14 @@ Example
 <Verdict.PROVED: 'proved'>
 """
 
-from importlib import metadata
-
 from .mechanisms.lazy_names import lazy_names
 
 _load, __dir__, __all__ = lazy_names(__name__, __file__)  # pyright: ignore[reportUnsupportedDunderAll] -- the stub
 
 
 def __getattr__(name: str) -> object:
-    return metadata.version("optldp") if name == "__version__" else _load(name)
+    if name == "__version__":
+        from importlib import metadata  # takes as long to load as all else here
+
+        return metadata.version("optldp")
+    return _load(name)

@@ -3,20 +3,14 @@
 import io
 import os
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..categorical.local_hashing import LocalHashing
-from ..categorical.table import CategoricalTable
-from ..categorical.unary_encoding import UnaryEncoding
-from ..composed.attributes import AttributeSampling
-from ..composed.personalised import PersonalisedMechanism
 from ..documents.bundle import Bundle
 from ..documents.table import EXACT_FORMAT, FORMAT, document_to_table, table_to_document
 from ..errors import InputError, TableError
 from ..exactness.verification import require_usable
-from ..key_value.response import KeyValueResponse
-from ..key_value.unary import KeyValueUnary
 from ..table.table import TabulatedMechanism
 from .atomic_write import replacing
 from .checksum import checksum
@@ -26,9 +20,19 @@ from .untrusted_file import json_content, one_line, opened, starts_zip
 
 BUNDLE_FORMAT = "optldp-bundle/1"
 
-KINDS: dict[str, type[Bundle]] = {
-    kind.kind: kind
-    for kind in (
+
+@cache
+def bundle_kinds() -> dict[str, type[Bundle]]:
+    """Return every kind of bundle by its name, loaded for bundles alone: a new one is a file and a place here."""
+    from ..categorical.local_hashing import LocalHashing
+    from ..categorical.table import CategoricalTable
+    from ..categorical.unary_encoding import UnaryEncoding
+    from ..composed.attributes import AttributeSampling
+    from ..composed.personalised import PersonalisedMechanism
+    from ..key_value.response import KeyValueResponse
+    from ..key_value.unary import KeyValueUnary
+
+    kinds = (
         CategoricalTable,
         UnaryEncoding,
         LocalHashing,
@@ -37,8 +41,7 @@ KINDS: dict[str, type[Bundle]] = {
         KeyValueResponse,
         AttributeSampling,
     )
-}
-"""Every kind of bundle by its name: adding one is a file of its own and a place here."""
+    return {kind.kind: kind for kind in kinds}
 
 
 def save_bundle(bundle: Bundle, path: str | os.PathLike[str]) -> None:
@@ -164,8 +167,8 @@ def document_to_mechanism(document: Any) -> TabulatedMechanism | Bundle:
         return document_to_table(document)
     if kind != BUNDLE_FORMAT:
         raise TableError(f"format must be {BUNDLE_FORMAT!r}, got {kind!r:.60}: another optldp wrote it")
-    name = document.get("kind")
-    if not isinstance(name, str) or name not in KINDS:
-        raise TableError(f"kind must be one of {', '.join(KINDS)}, got {name!r:.60}")
+    name, known = document.get("kind"), bundle_kinds()
+    if not isinstance(name, str) or name not in known:
+        raise TableError(f"kind must be one of {', '.join(known)}, got {name!r:.60}")
     members = {k: v for k, v in document.items() if k not in ("format", "kind")}
-    return KINDS[name].from_members(members, document_to_mechanism)
+    return known[name].from_members(members, document_to_mechanism)

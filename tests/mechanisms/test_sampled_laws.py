@@ -13,7 +13,7 @@ import pytest
 from optldp.designer import METHODS
 from optldp.mechanisms import FAMILIES, CategoricalMechanism
 from optldp.mechanisms.documents.bundle import Bundle
-from optldp.mechanisms.files.bundle_file import KINDS
+from optldp.mechanisms.files.bundle_file import bundle_kinds
 from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.laws.geometric import digit_odds
 from optldp.mechanisms.laws.within_cell import LAWS, GeometricTails, Uniform, WithinCell
@@ -101,7 +101,7 @@ def test_a_new_mechanism_would_be_missed_without_a_case():
 def test_every_family_every_kind_and_the_lattice_are_there():
     """By the names that users know them by."""
     assert set(FAMILIES) | {"aaa"} <= set(tables())
-    assert {f"{kind.__name__}.sample" for kind in KINDS.values()} <= covered()
+    assert {f"{kind.__name__}.sample" for kind in bundle_kinds().values()} <= covered()
     assert set(METHODS) - {"optimal"} <= set(tables())
 
 

@@ -15,6 +15,7 @@ from .bundle import BundleKind, found_rows
 from .kind import Designed, Found, Layout, WrittenReports, marked, split
 
 if TYPE_CHECKING:
+    from .. import design_options
     from ..design_options import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
 
@@ -24,7 +25,43 @@ class Attributes(BundleKind[AttributeSampling]):
     """Values are the columns that the attributes are named after; a user reports some of them."""
 
     of: ClassVar[type] = AttributeSampling
+    designs: ClassVar[tuple[design_options.Kind, ...]] = ("attributes",)
     moves: ClassVar[str] = "of n moves the means by at most"
+
+    @classmethod
+    def design(cls, options: DesignOptions) -> Designed:
+        """Return a table for each attribute, given as NAME=LO:HI, and how many of them a user reports."""
+        from ....estimators.data.numbers import read_column
+        from ...designs.attributes import design_attributes
+        from ...priors.prior import DEFAULT_KNOTS, Prior
+        from ..output import share_progress
+        from ..prior import SENSITIVE
+
+        if options.data is None:
+            raise InputError("the priors must come from DATA, got none: name a CSV or Parquet file")
+        priors = {}
+        for name, domain in map(attribute_range, options.attributes or ()):
+            values = read_column(options.data, name, drop_missing=options.drop_missing)
+            source = "public" if options.public else "sensitive"
+            count = DEFAULT_KNOTS if options.knot_count is None else options.knot_count
+            priors[name] = Prior.from_data(values, knots=count, domain=domain, source=source)
+        with share_progress("designing") as update:
+            made = design_attributes(
+                priors,
+                options.budgets.epsilons[0],
+                sampled="auto" if options.sampled is None else options.sampled,
+                method=options.method or "optimal",
+                floor=options.floor,
+                tolerance=options.precision,
+                progress=lambda name, k, step: update(f"{name}, {k} sampled: gap {step.gap:.1e}", 0.0),
+            )
+        more = {
+            "expected_variance": [one.expected_variance for one in made.designs.values()],
+            "relative_gap": [one.relative_gap for one in made.designs.values()],
+            "predicted_variance_one_user": list(made.predicted_variances(1).values()),
+            "rule_of_thumb": made.rule_of_thumb,
+        }
+        return Designed(made.mechanism, [] if options.public else [SENSITIVE], more)
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         from ....estimators.data.numbers import read_column
@@ -75,41 +112,6 @@ class Attributes(BundleKind[AttributeSampling]):
         from ....estimators import influence
 
         return influence(self.mechanism).times_n.tolist()
-
-
-def design_attribute_tables(options: DesignOptions) -> Designed:
-    """Return a table for each attribute, given as NAME=LO:HI, and how many of them a user reports."""
-    from ....estimators.data.numbers import read_column
-    from ...designs.attributes import design_attributes
-    from ...priors.prior import DEFAULT_KNOTS, Prior
-    from ..output import share_progress
-    from ..prior import SENSITIVE
-
-    if options.data is None:
-        raise InputError("the priors must come from DATA, got none: name a CSV or Parquet file")
-    priors = {}
-    for name, domain in map(attribute_range, options.attributes or ()):
-        values = read_column(options.data, name, drop_missing=options.drop_missing)
-        source = "public" if options.public else "sensitive"
-        count = DEFAULT_KNOTS if options.knot_count is None else options.knot_count
-        priors[name] = Prior.from_data(values, knots=count, domain=domain, source=source)
-    with share_progress("designing") as update:
-        made = design_attributes(
-            priors,
-            options.budgets.epsilons[0],
-            sampled="auto" if options.sampled is None else options.sampled,
-            method=options.method or "optimal",
-            floor=options.floor,
-            tolerance=options.precision,
-            progress=lambda name, k, step: update(f"{name}, {k} sampled: gap {step.gap:.1e}", 0.0),
-        )
-    more = {
-        "expected_variance": [one.expected_variance for one in made.designs.values()],
-        "relative_gap": [one.relative_gap for one in made.designs.values()],
-        "predicted_variance_one_user": list(made.predicted_variances(1).values()),
-        "rule_of_thumb": made.rule_of_thumb,
-    }
-    return Designed(made.mechanism, [] if options.public else [SENSITIVE], more)
 
 
 def attribute_range(text: str) -> tuple[str, tuple[float, float]]:

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from .. import design_options
+    from ..design_options import DesignOptions
     from .asked import EstimateOptions
+    from .kind import Designed
 
 MOST_ROWS = 25
 """Rows of a result that are printed; --out and --json have all."""
@@ -35,6 +38,14 @@ class BundleKind(Kind[B]):
     """A kind whose mechanisms are bundles: it says its facts, and what its own estimators find."""
 
     by_itself: ClassVar[bool] = True
+
+    designs: ClassVar[tuple[design_options.Kind, ...]]
+    """What `design` calls what this kind makes."""
+
+    @classmethod
+    @abstractmethod
+    def design(cls, options: DesignOptions) -> Designed:
+        """Return what `design` was asked for."""
 
     @abstractmethod
     def found(self, reports: Any, asked: EstimateOptions) -> Found:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ....estimators.frequencies.frequencies import FrequencyEstimate
     from ...priors.categorical import CategoricalPrior
+    from .. import design_options
     from ..design_options import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
 
@@ -28,7 +29,21 @@ class Categories(BundleKind[CategoricalMechanism]):
     """Values are labels of a declared list, reports are what the mechanism writes as text."""
 
     of: ClassVar[type] = CategoricalMechanism
+    designs: ClassVar[tuple[design_options.Kind, ...]] = ("categories",)
     moves: ClassVar[str] = "of n moves a frequency by at most"
+
+    @classmethod
+    def design(cls, options: DesignOptions) -> Designed:
+        """Return a frequency oracle by its name, or the optimal table."""
+        from ...designs.categorical import ORACLES
+
+        prior, notes = read_labels_prior(options)
+        method, epsilon = options.method or "auto", options.budgets.epsilons[0]
+        if method == "optimal":
+            made = _design_table(prior, epsilon, options)
+            return replace(made, notes=notes + made.notes)
+        require_oracle(method, options, [*ORACLES, "optimal"], "categories")
+        return Designed(ORACLES[method](prior.categories, epsilon), notes)
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         from ....estimators.data.texts import read_labels
@@ -102,19 +117,6 @@ def read_labels_prior(options: DesignOptions) -> tuple[CategoricalPrior, list[st
     return read_categorical_prior(
         options.data, options.column, options.prior_file, drop_missing=options.drop_missing, public=options.public
     )
-
-
-def design_categories(options: DesignOptions) -> Designed:
-    """Return a frequency oracle by its name, or the optimal table."""
-    from ...designs.categorical import ORACLES
-
-    prior, notes = read_labels_prior(options)
-    method, epsilon = options.method or "auto", options.budgets.epsilons[0]
-    if method == "optimal":
-        made = _design_table(prior, epsilon, options)
-        return replace(made, notes=notes + made.notes)
-    require_oracle(method, options, [*ORACLES, "optimal"], "categories")
-    return Designed(ORACLES[method](prior.categories, epsilon), notes)
 
 
 def require_oracle(method: str, options: DesignOptions, known: list[str], what: str) -> None:

@@ -17,6 +17,7 @@ from .kind import Designed, Found, Layout, WrittenReports, marked
 from .numbers import design_numbers
 
 if TYPE_CHECKING:
+    from .. import design_options
     from ..design_options import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
 
@@ -29,7 +30,24 @@ class Levels(BundleKind[PersonalisedMechanism]):
     """Values are numbers or labels, and every user has a budget, which is reported beside them."""
 
     of: ClassVar[type] = PersonalisedMechanism
+    designs: ClassVar[tuple[design_options.Kind, ...]] = ("levels of numbers", "levels of categories")
     moves: ClassVar[str] = "of n, all of one level, moves the mean by at most"
+
+    @classmethod
+    def design(cls, options: DesignOptions) -> Designed:
+        """Return one mechanism for each level, together with the protection of the level itself."""
+        if options.kind == "levels of numbers":
+            prior, notes = options.prior()
+            return _together(
+                options, notes, lambda epsilon: design_numbers(options, prior, epsilon).mechanism.without_prior()
+            )
+        from ...designs.categorical import ORACLES, oracle_of_levels
+
+        labels, notes = read_labels_prior(options)
+        method = options.method or "auto"
+        require_oracle(method, options, [*ORACLES], "levels of categories")
+        chosen = oracle_of_levels(labels.categories, options.budgets.epsilons) if method == "auto" else method
+        return _together(options, notes, lambda epsilon: ORACLES[chosen](labels.categories, epsilon))
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         from ....estimators.data.numbers import read_column
@@ -84,22 +102,6 @@ class Levels(BundleKind[PersonalisedMechanism]):
         from ....estimators import influence
 
         return [float(influence(table).times_n[0]) for table in self.mechanism.tables] or None
-
-
-def design_levels(options: DesignOptions) -> Designed:
-    """Return one mechanism for each level, together with the protection of the level itself."""
-    if options.kind == "levels of numbers":
-        prior, notes = options.prior()
-        return _together(
-            options, notes, lambda epsilon: design_numbers(options, prior, epsilon).mechanism.without_prior()
-        )
-    from ...designs.categorical import ORACLES, oracle_of_levels
-
-    labels, notes = read_labels_prior(options)
-    method = options.method or "auto"
-    require_oracle(method, options, [*ORACLES], "levels of categories")
-    chosen = oracle_of_levels(labels.categories, options.budgets.epsilons) if method == "auto" else method
-    return _together(options, notes, lambda epsilon: ORACLES[chosen](labels.categories, epsilon))
 
 
 def _together(options: DesignOptions, notes: list[str], make: Callable[[float], Any]) -> Designed:

@@ -15,6 +15,7 @@ from .bundle import BundleKind, found_rows
 from .kind import Designed, Found, Layout, WrittenReports, marked, split
 
 if TYPE_CHECKING:
+    from .. import design_options
     from ..design_options import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
 
@@ -24,7 +25,34 @@ class Pairs(BundleKind[KeyValueMechanism]):
     """A row is a user's pair; a row without both key and value is a user who holds none."""
 
     of: ClassVar[type] = KeyValueMechanism
+    designs: ClassVar[tuple[design_options.Kind, ...]] = ("pairs",)
     moves: ClassVar[str] = "of n moves a frequency by at most"
+
+    @classmethod
+    def design(cls, options: DesignOptions) -> Designed:
+        """Return a mechanism for key-value pairs, whose budget is split so that means of values vary least."""
+        from ....mechanisms import best_key_value
+        from ...designs.design import METHODS, design
+        from ..prior import read_categorical_prior
+
+        # A row without a key, or without a value, is a user who holds no pair.
+        keys, notes = read_categorical_prior(
+            options.data, options.column, options.prior_file, drop_missing=True, public=options.public
+        )
+        form, values = options.method or "unary", options.value_method or "duchi"
+        if form not in ("unary", "grr"):
+            raise InputError(f"--method must be unary or grr for pairs, got {form!r}")
+        if values not in METHODS:
+            raise InputError(f"--value-method must be one of {', '.join(METHODS)}, got {values!r}")
+        prior, _ = options.prior(options.value_column)
+        made = best_key_value(
+            keys.categories,
+            lambda epsilon: design(prior, epsilon, method=values).mechanism.without_prior(),
+            options.budgets.epsilons[0],
+            unary=form == "unary",
+            padding=1 if options.padding is None else options.padding,
+        )
+        return Designed(made, notes)
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         from ....estimators.data.numbers import read_sparse_column
@@ -72,32 +100,6 @@ class Pairs(BundleKind[KeyValueMechanism]):
             "other_shown": made.other_shown,
             "max_log_ratio": made.max_log_ratio,
         }
-
-
-def design_pairs(options: DesignOptions) -> Designed:
-    """Return a mechanism for key-value pairs, whose budget is split so that means of values vary least."""
-    from ....mechanisms import best_key_value
-    from ...designs.design import METHODS, design
-    from ..prior import read_categorical_prior
-
-    # A row without a key, or without a value, is a user who holds no pair.
-    keys, notes = read_categorical_prior(
-        options.data, options.column, options.prior_file, drop_missing=True, public=options.public
-    )
-    form, values = options.method or "unary", options.value_method or "duchi"
-    if form not in ("unary", "grr"):
-        raise InputError(f"--method must be unary or grr for pairs, got {form!r}")
-    if values not in METHODS:
-        raise InputError(f"--value-method must be one of {', '.join(METHODS)}, got {values!r}")
-    prior, _ = options.prior(options.value_column)
-    made = best_key_value(
-        keys.categories,
-        lambda epsilon: design(prior, epsilon, method=values).mechanism.without_prior(),
-        options.budgets.epsilons[0],
-        unary=form == "unary",
-        padding=1 if options.padding is None else options.padding,
-    )
-    return Designed(made, notes)
 
 
 def _unknown(column: list[Any]) -> bool:

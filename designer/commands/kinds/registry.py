@@ -6,33 +6,41 @@ from typing import TYPE_CHECKING
 
 from ....mechanisms.errors import InputError
 from .asked import LEVEL_COLUMN, REPORT_COLUMN
-from .attributes import Attributes, design_attribute_tables
-from .categories import Categories, design_categories
-from .kind import Designed, Kind
-from .levels import Levels, design_levels
-from .numbers import Numbers
-from .pairs import Pairs, design_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
     from ....estimators.data.files import FilePath
     from ....mechanisms import TabulatedMechanism
     from ....mechanisms.documents.bundle import Bundle
-    from .. import design_options
     from ..design_options import DesignOptions
+    from .bundle import BundleKind
+    from .kind import Designed, Kind
     from .reading import ReadReports
 
-KINDS: tuple[type[Kind], ...] = (Numbers, Categories, Levels, Pairs, Attributes)
 
-BUNDLES: dict[design_options.Kind, Callable[[DesignOptions], Designed]] = {
-    "categories": design_categories,
-    "levels of categories": design_levels,
-    "levels of numbers": design_levels,
-    "pairs": design_pairs,
-    "attributes": design_attribute_tables,
-}
-"""What designs each kind of thing that may be asked for, beside one table of numbers."""
+def kinds() -> Iterator[type[Kind]]:
+    """Yield every kind, each loaded only if it was none of those before it."""
+    from .numbers import Numbers
+
+    yield Numbers
+    yield from bundle_kinds()
+
+
+def bundle_kinds() -> Iterator[type[BundleKind]]:
+    """Yield every kind that is more than a table of numbers: a new one is a file and two lines here."""
+    from .categories import Categories
+
+    yield Categories
+    from .levels import Levels
+
+    yield Levels
+    from .pairs import Pairs
+
+    yield Pairs
+    from .attributes import Attributes
+
+    yield Attributes
 
 
 def kind_of(mechanism: TabulatedMechanism | Bundle) -> Kind:
@@ -44,7 +52,7 @@ def kind_of(mechanism: TabulatedMechanism | Bundle) -> Kind:
     >>> kind_of(duchi([0, 10], 1.0)).facts()["method"]
     'duchi'
     """
-    for kind in KINDS:
+    for kind in kinds():
         if isinstance(mechanism, kind.of):
             return kind(mechanism)
     raise InputError(f"mechanisms of kind {mechanism!r:.60} cannot be used on the command line: use Python")
@@ -52,7 +60,7 @@ def kind_of(mechanism: TabulatedMechanism | Bundle) -> Kind:
 
 def design_bundle(options: DesignOptions) -> Designed:
     """Design what was asked for, whatever it is beside one table of numbers."""
-    return BUNDLES[options.kind](options)
+    return next(kind for kind in bundle_kinds() if options.kind in kind.designs).design(options)
 
 
 def read_reports(

@@ -27,7 +27,7 @@ from optldp.mechanisms.composed.attributes import AttributeSampling
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 from optldp.mechanisms.files import bundle_file as module
-from optldp.mechanisms.files.bundle_file import KINDS, bundle_to_document, document_to_mechanism, parse_mechanism
+from optldp.mechanisms.files.bundle_file import bundle_kinds, bundle_to_document, document_to_mechanism, parse_mechanism
 from optldp.mechanisms.files.checksum import checksum
 
 D = 2**53
@@ -133,8 +133,8 @@ class TestRoundTrip:
             np.testing.assert_array_equal(table.probabilities, load_table(tmp_path / f"t{suffix}").probabilities)
 
     def test_every_kind_goes_by_its_own_name(self):
-        assert {"categorical-table", "unary-encoding", "local-hashing", "attributes"} <= set(KINDS)
-        assert all(kind.kind == name for name, kind in KINDS.items())
+        assert {"categorical-table", "unary-encoding", "local-hashing", "attributes"} <= set(bundle_kinds())
+        assert all(kind.kind == name for name, kind in bundle_kinds().items())
 
 
 class TestWriting:

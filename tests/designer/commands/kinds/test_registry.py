@@ -1,0 +1,43 @@
+"""The registry knows every kind of mechanism that a file can hold, and each by one of its kinds."""
+
+import subprocess
+import sys
+from typing import get_args
+
+import pytest
+from optldp.designer.commands import design_options
+from optldp.designer.commands.kinds.registry import bundle_kinds, kind_of, kinds
+from optldp.mechanisms import InputError
+from optldp.mechanisms.files.bundle_file import bundle_kinds as kinds_of_files
+
+
+@pytest.mark.parametrize("made", kinds_of_files().values(), ids=kinds_of_files())
+def test_what_a_file_can_hold_is_of_one_kind(made):
+    """A new kind of bundle without a file here fails."""
+    assert sum(issubclass(made, kind.of) for kind in kinds()) == 1
+
+
+def test_what_is_no_mechanism_is_refused_in_one_line():
+    """Commands never see it."""
+    with pytest.raises(InputError, match=r"^mechanisms of kind 3 cannot be used on the command line: use Python$"):
+        kind_of(3)  # pyright: ignore[reportArgumentType]
+
+
+def test_what_design_may_be_asked_for_beside_one_table_is_made_by_one_kind():
+    """`design` looks for the kind that makes what it was asked for."""
+    made = [each for kind in bundle_kinds() for each in kind.designs]
+    assert sorted(made) == sorted(set(get_args(design_options.Kind)) - set(design_options.TABLES.values()))
+
+
+def test_perturbing_through_a_table_loads_no_other_kind_and_no_other_command(table):
+    """A client's start is what it pays for."""
+    words = ["optldp", "perturb", str(table), "people.csv", "--column", "income", "--out", "r.csv"]
+    program = f"import sys\nfrom optldp.designer.command_line import app\nsys.argv = {words!r}\n"
+    program += "app(standalone_mode=False)\nprint(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.split())
+    here = {name.removeprefix("optldp.designer.commands.") for name in loaded if ".commands." in name}
+    used = {"kinds.asked", "kinds.kind", "kinds.numbers", "kinds.registry"}
+    assert here == {"perturb", "options", "output", "kinds", *used}
+    assert loaded.isdisjoint({"scipy", "matplotlib"})
+    assert not any("key_value" in name or "categorical" in name or "composed" in name for name in loaded)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from .design_options import TABLES, DesignOptions
 from .objectives import design_table
-from .options import FLOOR, Column, Data, Domain, DropMissing, Floor, Json, PriorFile, Public
+from .options import takes_options
 from .output import one_line_errors, print_facts, print_json, readable, require_place, say
 from .prior import CARRIED
 
@@ -22,99 +19,8 @@ FOR_PROGRAMS = ("program_variance", "status")
 
 
 @one_line_errors
-def design_command(
-    data: Data = None,
-    *,
-    epsilons: Annotated[list[float] | None, typer.Option("--epsilon", help="Privacy budget, natural units.")] = None,
-    column: Column = None,
-    domain: Domain = None,
-    prior_file: PriorFile = None,
-    knots: Annotated[
-        str | None,
-        typer.Option(
-            "--knots",
-            metavar="N|auto",
-            help="Equally spaced knots, or auto for as many as --gap takes. Default: 101, or a prior's own values.",
-        ),
-    ] = None,
-    gap: Annotated[
-        float | None,
-        typer.Option("--gap", help="For --knots auto: relative gap to every mechanism on the interval. Default: 1e-3."),
-    ] = None,
-    objective: Annotated[
-        str,
-        typer.Option(
-            "--objective",
-            help="Of a table of numbers: least expected variance, least largest variance (minimax), least expected "
-            "variance under the worst prior near this one (robust), or most information.",
-        ),
-    ] = "expected",
-    ambiguity: Annotated[
-        str | None, typer.Option("--ambiguity", help="For robust: relative, tv or wasserstein distance of the priors.")
-    ] = None,
-    radius: Annotated[
-        float | None, typer.Option("--radius", help="For robust: how far off the prior may be; wasserstein: in units.")
-    ] = None,
-    criterion: Annotated[
-        str | None,
-        typer.Option("--criterion", help="For information: mutual-information (default), fisher or cumulative."),
-    ] = None,
-    patterns: Annotated[
-        str | None,
-        typer.Option("--patterns", help="For information: values that a report may favour, interval (default) or any."),
-    ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "--method",
-            help="optimal (default), aaa, or a closed form such as piecewise. Categories: auto (default: grr or olh), "
-            "grr, olh, oue, rappor, optimal. Pairs: unary (default), grr. See the README.",
-        ),
-    ] = None,
-    categorical: Annotated[bool, typer.Option("--categorical", help="The column holds categories.")] = False,
-    value_column: Annotated[
-        str | None, typer.Option("--value-column", help="Values of key-value pairs, whose keys are the column's.")
-    ] = None,
-    value_method: Annotated[
-        str | None, typer.Option("--value-method", help="For pairs: how values are reported. Default: duchi.")
-    ] = None,
-    padding: Annotated[
-        int | None, typer.Option("--padding", help="For pairs: how many a user holds, about. Default: 1.")
-    ] = None,
-    levels: Annotated[
-        str | None,
-        typer.Option("--levels", help="Budgets that users choose from, such as 0.1,0.5,1 or 0.1:1:0.1, for --epsilon."),
-    ] = None,
-    level_epsilon: Annotated[
-        float | None, typer.Option("--level-epsilon", help="Budget that protects the choice among --levels.")
-    ] = None,
-    attributes: Annotated[
-        list[str] | None,
-        typer.Option("--attribute", metavar="NAME=LO:HI", help="A numeric column and its range; repeat for several."),
-    ] = None,
-    sampled: Annotated[
-        int | None, typer.Option("--sampled", help="Attributes that a user reports. Default: the best number.")
-    ] = None,
-    floor: Floor = FLOOR,
-    tolerance: Annotated[
-        float | None,
-        typer.Option("--tolerance", help="Relative gap to reach. Default: 1e-6 for numbers, 1e-3 for categories."),
-    ] = None,
-    worst_case: Annotated[
-        bool, typer.Option("--worst-case", help="For ptt and ptt2: least worst-case variance.")
-    ] = False,
-    intervals: Annotated[int | None, typer.Option("--intervals", help="For aaa: N, lattice intervals.")] = None,
-    window: Annotated[int | None, typer.Option("--window", help="For aaa: M, free noise steps.")] = None,
-    tail_ratio: Annotated[float | None, typer.Option("--tail-ratio", help="For aaa: r of the tails.")] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="File to write, .json, or .npz for one table of numbers.")
-    ] = None,
-    omit_prior: Annotated[bool, typer.Option("--omit-prior", help="Leave the prior out of the table.")] = False,
-    public: Public = False,
-    drop_missing: DropMissing = False,
-    units: Annotated[str, typer.Option("--units", help="Name of the units, kept in the table.")] = "",
-    as_json: Json = False,
-) -> None:
+@takes_options
+def design_command(asked: DesignOptions) -> None:
     """Derive a mechanism for a column's prior and certify how far from optimal it can be.
 
     \b
@@ -129,44 +35,32 @@ def design_command(
     Example: optldp design people.csv --attribute age=18:90 --attribute income=0:200000 --epsilon 1 --out both.json
     Example: optldp design people.csv --column job --categorical --levels 0.1:1:0.1 --level-epsilon 0.5 --out jobs.json
     """
-    from ...mechanisms.errors import InputError
     from ...mechanisms.files.table_file import SUFFIXES
 
-    if epsilons and len(epsilons) > 1:
-        raise InputError(f"a design takes one --epsilon, got {len(epsilons)}: see --levels, or optldp bounds")
-    options = DesignOptions(
-        data=data, epsilon=epsilons[0] if epsilons else None, column=column, domain=domain, prior_file=prior_file,
-        knots=knots, gap=gap,
-        objective=objective, ambiguity=ambiguity, radius=radius, criterion=criterion, patterns=patterns, method=method,
-        categorical=categorical, value_column=value_column, value_method=value_method, padding=padding, levels=levels,
-        level_epsilon=level_epsilon, attributes=attributes, sampled=sampled, floor=floor, tolerance=tolerance,
-        worst_case=worst_case, intervals=intervals, window=window, tail_ratio=tail_ratio, omit_prior=omit_prior,
-        public=public, drop_missing=drop_missing, units=units,
-    )  # fmt: skip
-    options.refuse_useless()
-    one_table = options.kind in TABLES.values()
-    require_place(out, SUFFIXES if one_table else (".json",))
+    asked.refuse_useless()
+    one_table = asked.kind in TABLES.values()
+    require_place(asked.out, SUFFIXES if one_table else (".json",))
     if one_table:
-        _finish_table(design_table(options), out, options, as_json)
+        _finish_table(design_table(asked), asked)
         return
     from .kinds.registry import design_bundle
 
-    _finish_bundle(design_bundle(options), out, as_json)
+    _finish_bundle(design_bundle(asked), asked)
 
 
-def _finish_table(made: Outcome, out: Path | None, options: DesignOptions, as_json: bool) -> None:
+def _finish_table(made: Outcome, asked: DesignOptions) -> None:
     """Write one table of numbers, and say what it is."""
     from ...mechanisms import save_table
 
-    mechanism, notes = made.mechanism.without_prior() if options.omit_prior else made.mechanism, list(made.notes)
-    if out is not None:
-        save_table(mechanism, out)
-        if mechanism.prior is not None and not options.public:
+    mechanism, notes = made.mechanism.without_prior() if asked.omit_prior else made.mechanism, list(made.notes)
+    if asked.out is not None:
+        save_table(mechanism, asked.out)
+        if mechanism.prior is not None and not asked.public:
             notes.append(CARRIED)
     for note in notes:
         say(note)
-    facts = made.facts | {"table": None if out is None else str(out)}
-    if as_json:
+    facts = made.facts | {"table": None if asked.out is None else str(asked.out)}
+    if asked.as_json:
         print_json(facts)
         return
     shown = {name: value for name, value in facts.items() if value is not None and name not in FOR_PROGRAMS}
@@ -176,17 +70,17 @@ def _finish_table(made: Outcome, out: Path | None, options: DesignOptions, as_js
     print_facts(made.title, rows)
 
 
-def _finish_bundle(designed: Designed, out: Path | None, as_json: bool) -> None:
+def _finish_bundle(designed: Designed, asked: DesignOptions) -> None:
     """Write a bundle, and say what it is."""
     from ...mechanisms import save_bundle
     from .kinds.registry import kind_of
 
-    if out is not None:
-        save_bundle(designed.bundle, out)
+    if asked.out is not None:
+        save_bundle(designed.bundle, asked.out)
     for note in designed.notes:
         say(note)
-    facts = kind_of(designed.bundle).facts() | designed.more | {"file": None if out is None else str(out)}
-    if as_json:
+    facts = kind_of(designed.bundle).facts() | designed.more | {"file": None if asked.out is None else str(asked.out)}
+    if asked.as_json:
         print_json(facts)
         return
     rows = [(name, readable(value)) for name, value in facts.items() if value is not None]

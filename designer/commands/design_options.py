@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
 
-from .options import FLOOR, TOLERANCE
+import typer
+
+from .options import FLOOR, TOLERANCE, Column, Data, Domain, DropMissing, Floor, Json, Options, PriorFile, Public
 from .output import refuse_given
 from .prior import PriorAt, read_prior, read_prior_at
 
@@ -56,44 +58,114 @@ USES: dict[Kind, tuple[str, ...]] = {
     ),
     "attributes": ("--method", "--attribute", "--sampled", "--knots", "--uniform-share", "--tolerance"),
 }  # fmt: skip
-"""Options beside DATA, the budget, --public and --drop-missing, which all have a use for."""
+"""Options beside those that all have a use for."""
+
+FOR_ALL = ("--epsilon", "--public", "--drop-missing", "--out", "--json")
 
 
 @dataclass(frozen=True, kw_only=True)
-class DesignOptions:
-    """The options as they were given; see the command's help."""
+class DesignOptions(Options):
+    """What `optldp design` may be asked; what is to be designed decides which of it makes sense."""
 
-    data: Path | None
-    epsilon: float | None
-    column: str | None
-    domain: tuple[float, float] | None
-    prior_file: Path | None
-    knots: str | None
-    gap: float | None
-    objective: str
-    ambiguity: str | None
-    radius: float | None
-    criterion: str | None
-    patterns: str | None
-    method: str | None
-    categorical: bool
-    value_column: str | None
-    value_method: str | None
-    padding: int | None
-    levels: str | None
-    level_epsilon: float | None
-    attributes: list[str] | None
-    sampled: int | None
-    floor: float
-    tolerance: float | None
-    worst_case: bool
-    intervals: int | None
-    window: int | None
-    tail_ratio: float | None
-    omit_prior: bool
-    public: bool
-    drop_missing: bool
-    units: str
+    data: Data = None
+    epsilons: Annotated[list[float] | None, typer.Option("--epsilon", help="Privacy budget, natural units.")] = None
+    column: Column = None
+    domain: Domain = None
+    prior_file: PriorFile = None
+    knots: Annotated[
+        str | None,
+        typer.Option(
+            "--knots",
+            metavar="N|auto",
+            help="Equally spaced knots, or auto for as many as --gap takes. Default: 101, or a prior's own values.",
+        ),
+    ] = None
+    gap: Annotated[
+        float | None,
+        typer.Option("--gap", help="For --knots auto: relative gap to every mechanism on the interval. Default: 1e-3."),
+    ] = None
+    objective: Annotated[
+        str,
+        typer.Option(
+            "--objective",
+            help="Of a table of numbers: least expected variance, least largest variance (minimax), least expected "
+            "variance under the worst prior near this one (robust), or most information.",
+        ),
+    ] = "expected"
+    ambiguity: Annotated[
+        str | None, typer.Option("--ambiguity", help="For robust: relative, tv or wasserstein distance of the priors.")
+    ] = None
+    radius: Annotated[
+        float | None, typer.Option("--radius", help="For robust: how far off the prior may be; wasserstein: in units.")
+    ] = None
+    criterion: Annotated[
+        str | None,
+        typer.Option("--criterion", help="For information: mutual-information (default), fisher or cumulative."),
+    ] = None
+    patterns: Annotated[
+        str | None,
+        typer.Option("--patterns", help="For information: values that a report may favour, interval (default) or any."),
+    ] = None
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            help="optimal (default), aaa, or a closed form such as piecewise. Categories: auto (default: grr or olh), "
+            "grr, olh, oue, rappor, optimal. Pairs: unary (default), grr. See the README.",
+        ),
+    ] = None
+    categorical: Annotated[bool, typer.Option("--categorical", help="The column holds categories.")] = False
+    value_column: Annotated[
+        str | None, typer.Option("--value-column", help="Values of key-value pairs, whose keys are the column's.")
+    ] = None
+    value_method: Annotated[
+        str | None, typer.Option("--value-method", help="For pairs: how values are reported. Default: duchi.")
+    ] = None
+    padding: Annotated[
+        int | None, typer.Option("--padding", help="For pairs: how many a user holds, about. Default: 1.")
+    ] = None
+    levels: Annotated[
+        str | None,
+        typer.Option("--levels", help="Budgets that users choose from, such as 0.1,0.5,1 or 0.1:1:0.1, for --epsilon."),
+    ] = None
+    level_epsilon: Annotated[
+        float | None, typer.Option("--level-epsilon", help="Budget that protects the choice among --levels.")
+    ] = None
+    attributes: Annotated[
+        list[str] | None,
+        typer.Option("--attribute", metavar="NAME=LO:HI", help="A numeric column and its range; repeat for several."),
+    ] = None
+    sampled: Annotated[
+        int | None, typer.Option("--sampled", help="Attributes that a user reports. Default: the best number.")
+    ] = None
+    floor: Floor = FLOOR
+    tolerance: Annotated[
+        float | None,
+        typer.Option("--tolerance", help="Relative gap to reach. Default: 1e-6 for numbers, 1e-3 for categories."),
+    ] = None
+    worst_case: Annotated[bool, typer.Option("--worst-case", help="For ptt and ptt2: least worst-case variance.")] = (
+        False
+    )
+    intervals: Annotated[int | None, typer.Option("--intervals", help="For aaa: N, lattice intervals.")] = None
+    window: Annotated[int | None, typer.Option("--window", help="For aaa: M, free noise steps.")] = None
+    tail_ratio: Annotated[float | None, typer.Option("--tail-ratio", help="For aaa: r of the tails.")] = None
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File to write, .json, or .npz for one table of numbers.")
+    ] = None
+    omit_prior: Annotated[bool, typer.Option("--omit-prior", help="Leave the prior out of the table.")] = False
+    public: Public = False
+    drop_missing: DropMissing = False
+    units: Annotated[str, typer.Option("--units", help="Name of the units, kept in the table.")] = ""
+    as_json: Json = False
+
+    @property
+    def epsilon(self) -> float | None:
+        """The one budget; InputError for several."""
+        from ...mechanisms.errors import InputError
+
+        if self.epsilons and len(self.epsilons) > 1:
+            raise InputError(f"a design takes one --epsilon, got {len(self.epsilons)}: see --levels, or optldp bounds")
+        return self.epsilons[0] if self.epsilons else None
 
     @property
     def kind(self) -> Kind:
@@ -145,18 +217,7 @@ class DesignOptions:
         """Raise InputError for budgets that make no sense, and for an option that would be ignored."""
         from ...mechanisms.errors import InputError
 
-        given = {
-            "--column": self.column, "--range": self.domain, "--prior": self.prior_file, "--knots": self.knots,
-            "--categorical": self.categorical or None, "--value-column": self.value_column,
-            "--value-method": self.value_method, "--padding": self.padding, "--levels": self.levels,
-            "--level-epsilon": self.level_epsilon, "--attribute": self.attributes, "--sampled": self.sampled,
-            "--uniform-share": None if self.floor == FLOOR else self.floor, "--tolerance": self.tolerance,
-            "--worst-case": self.worst_case or None, "--intervals": self.intervals, "--window": self.window,
-            "--tail-ratio": self.tail_ratio, "--omit-prior": self.omit_prior or None, "--units": self.units or None,
-            "--objective": None if self.objective == "expected" else self.objective, "--ambiguity": self.ambiguity,
-            "--radius": self.radius, "--criterion": self.criterion,
-            "--patterns": self.patterns, "--gap": self.gap, "--method": self.method,
-        }  # fmt: skip
+        given = {name: value for name, value in self.given().items() if name not in FOR_ALL}
         _ = self.budgets
         if self.kind == "one table of numbers":
             refuse_given("for --objective robust", {"--ambiguity": self.ambiguity, "--radius": self.radius})

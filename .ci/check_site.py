@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 LOADS = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src"), ("object", "data")}
-LAYERS = ("mechanisms", "solvers", "estimators", "designer")
+LAYERS = ("mechanisms", "solvers", "estimators", "designer", "designer.plots")
 
 
 class Page(HTMLParser):

@@ -81,7 +81,7 @@ def check_ids(browser: Chromium) -> None:
     twice = browser.run("(() => {const seen = [...document.querySelectorAll('[id]')].map(e => e.id); "
                         "return seen.filter((id, i) => seen.indexOf(id) !== i)})()")  # fmt: skip
     require(not twice, twice[:5])
-    lost = browser.run("[...document.querySelectorAll('use')].map(e => e.getAttribute('xlink:href'))"
+    lost = browser.run("[...document.querySelectorAll('use')].map(e => e.getAttribute('href'))"
                        ".filter(h => !document.getElementById(h.slice(1))).length")  # fmt: skip
     require(lost == 0, f"{lost} drawings refer to nothing")
 

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS = ("mechanisms", "solvers", "estimators", "designer")
 ROOT_PAGES = {name: name.lower() for name in ("SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md")}
 LANGUAGES = {".py": "python", ".js": "js", ".html": "html", ".css": "css", ".toml": "toml", ".md": "markdown", "": ""}
-API = re.compile(r"<!-- api optldp\.(\w+): (.*?) -->", re.DOTALL)
+API = re.compile(r"<!-- api optldp\.([\w.]+): (.*?) -->", re.DOTALL)
 REST = "the rest"
 COMMANDS = "<!-- command line -->"
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)((?:#[^)\s]*)?)(?=\))")

@@ -59,15 +59,6 @@ from .planning.distribution import plan_distribution_error as plan_distribution_
 from .planning.mean import BudgetPlan as BudgetPlan
 from .planning.mean import plan_epsilon as plan_epsilon
 from .planning.mean import plan_error as plan_error
-from .plots.by_value import conditional_variance_figure as conditional_variance_figure
-from .plots.criterion import criterion_figure as criterion_figure
-from .plots.distribution import distribution_figure as distribution_figure
-from .plots.error_table import error_table_figure as error_table_figure
-from .plots.frequencies import frequency_figure as frequency_figure
-from .plots.heatmap import mechanism_heatmap as mechanism_heatmap
-from .plots.least_favourable import least_favourable_figure as least_favourable_figure
-from .plots.trade_off import trade_off_figure as trade_off_figure
-from .plots.variance import variance_figure as variance_figure
 from .priors.ambiguity import AMBIGUITIES as AMBIGUITIES
 from .priors.ambiguity import Ambiguity as Ambiguity
 from .priors.ambiguity import BoxAmbiguity as BoxAmbiguity

@@ -10,22 +10,16 @@ import io
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 from optldp.designer import (
     METHODS,
     ComparisonRow,
     Prior,
     compare,
-    conditional_variance_figure,
     design,
     design_minimax,
-    distribution_figure,
-    error_table_figure,
-    least_favourable_figure,
-    mechanism_heatmap,
+    plots,
     trade_off_curve,
-    trade_off_figure,
-    variance_figure,
 )
 from optldp.estimators import ReportCounts, estimate_distribution
 from PIL import Image  # comes with matplotlib
@@ -51,7 +45,7 @@ def prior_of(name: str) -> Prior:
     return Prior.from_distribution(GUESSES[name], knots=41, domain=DOMAIN, source="public", units="kEUR")
 
 
-def against_budget(prior: Prior) -> dict[str, Figure]:
+def against_budget(prior: Prior) -> dict[str, Axes]:
     """Variance, ratio and worst case of every method, with the minimax as the floor of the worst case."""
     rows = compare(prior, EPSILONS)
     least = []
@@ -61,26 +55,26 @@ def against_budget(prior: Prior) -> dict[str, Figure]:
         floor = next(row.expected_variance for row in rows if (row.method, row.epsilon) == ("optimal", epsilon))
         least.append(ComparisonRow("minimax", epsilon, expected, best.worst_case_variance, expected / floor))
     return {
-        "variance": variance_figure(rows, units="kEUR"),
-        "ratio": variance_figure(rows, relative=True),
-        "worst-case": variance_figure([*rows, *least], worst_case=True, relative=True),
+        "variance": plots.variance(rows, units="kEUR"),
+        "ratio": plots.variance(rows, relative=True),
+        "worst-case": plots.variance([*rows, *least], worst_case=True, relative=True),
     }
 
 
-def at_one_budget(prior: Prior) -> dict[str, Figure]:
+def at_one_budget(prior: Prior) -> dict[str, Axes]:
     tables = {method: design(prior, EPSILON, method=method).mechanism for method in METHODS}
     front = trade_off_curve(prior, EPSILON)
     few = {method: tables[method] for method in ("optimal", "ptt", "hybrid", "three-outputs", "duchi", "laplace")}
     few["minimax"] = front[-1].mechanism
     return {
-        "conditional-variance": conditional_variance_figure(few, prior=prior),
-        "trade-off": trade_off_figure(front, mechanisms=tables, prior=prior),
-        "least-favourable": least_favourable_figure(design_minimax(prior.knots, EPSILON, units="kEUR"), prior=prior),
-        "heat-map": mechanism_heatmap(tables["optimal"]),
+        "conditional-variance": plots.by_value(few, prior=prior),
+        "trade-off": plots.trade_off(front, mechanisms=tables, prior=prior),
+        "least-favourable": plots.least_favourable(design_minimax(prior.knots, EPSILON, units="kEUR"), prior=prior),
+        "heat-map": plots.heat_map(tables["optimal"]),
     }
 
 
-def errors_of_means() -> Figure:
+def errors_of_means() -> Axes:
     """Simulated squared errors of the mean of a few users, for every guess and some methods."""
     rng = np.random.default_rng(20)
     errors, spread = {}, {}
@@ -91,7 +85,7 @@ def errors_of_means() -> Figure:
             means = table.sample(np.tile(values, REPETITIONS), rng).reshape(REPETITIONS, USERS).mean(axis=1)
             squares = (means - values.mean()) ** 2
             errors[name, method], spread[name, method] = squares.mean(), squares.std() / REPETITIONS**0.5
-    return error_table_figure(
+    return plots.error_table(
         errors,
         title=f"Mean of {USERS:,} users, ε = {EPSILON:g}",
         quantity=f"mean squared error [kEUR²] in {REPETITIONS:,} repetitions",
@@ -99,16 +93,16 @@ def errors_of_means() -> Figure:
     )
 
 
-def distribution(prior: Prior) -> Figure:
+def distribution(prior: Prior) -> Axes:
     table, rng = design(prior, EPSILON).mechanism, np.random.default_rng(21)
     values = np.clip(GUESSES["skewed"].rvs(20_000, random_state=rng), *DOMAIN)
     counts = ReportCounts.from_reports(table, table.sample(values, rng))
-    return distribution_figure(estimate_distribution(counts, method="penalised"), units="kEUR")
+    return plots.distribution(estimate_distribution(counts, method="penalised"), units="kEUR")
 
 
-def save_small(figure: Figure, path: Path) -> None:
+def save_small(axes: Axes, path: Path) -> None:
     buffer = io.BytesIO()
-    figure.savefig(buffer, dpi=PIXELS_PER_INCH, metadata={"Software": None})
+    axes.figure.canvas.figure.savefig(buffer, dpi=PIXELS_PER_INCH, metadata={"Software": None})
     picture = Image.open(buffer).convert("RGB")
     picture.quantize(COLORS, dither=Image.Dither.NONE).save(path, optimize=True)
 
@@ -119,11 +113,11 @@ def main() -> None:
     out = parser.parse_args().out
     out.mkdir(parents=True, exist_ok=True)
     prior = prior_of("skewed")
-    figures = against_budget(prior) | at_one_budget(prior)
-    figures |= {"error-table": errors_of_means(), "distribution": distribution(prior)}
-    for name, figure in figures.items():
+    pictures = against_budget(prior) | at_one_budget(prior)
+    pictures |= {"error-table": errors_of_means(), "distribution": distribution(prior)}
+    for name, axes in pictures.items():
         path = out / f"{name}.png"
-        save_small(figure, path)
+        save_small(axes, path)
         print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
 
 

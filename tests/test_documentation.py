@@ -22,7 +22,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-LAYERS = ("mechanisms", "solvers", "estimators", "designer")
+LAYERS = ("mechanisms", "solvers", "estimators", "designer", "designer.plots")
 FENCE = re.compile(r"(?:^<!-- ([^\n]*) -->\n)?^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"[-+]?(?:\d[\d,]*\.?\d*|inf)(?:[eE][-+]?\d+)?")
 
@@ -178,7 +178,10 @@ def site_hooks():
 def test_every_exported_name_is_in_the_reference_once(site_hooks, layer):
     """And nothing else is; whether each is found by the tool that draws it is checked where the site is built."""
     page = site_hooks.expanded((DOCS / "reference" / f"{layer}.md").read_text())
-    entries = [entry.split(".")[2] for entry in re.findall(r"^::: (optldp\.\S+)$", page, re.MULTILINE)]
+    entries = [
+        entry.removeprefix(f"optldp.{layer}.").split(".")[0]
+        for entry in re.findall(r"^::: (optldp\.\S+)$", page, re.MULTILINE)
+    ]
     assert sorted(entries) == sorted(importlib.import_module(f"optldp.{layer}").__all__)
 
 
@@ -244,5 +247,5 @@ def test_the_check_of_the_built_site_misses_no_name_without_an_entry(site_hooks,
 
 def test_every_page_is_named_in_the_navigation():
     """Those that are made from the root of the repository among them."""
-    named = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text().split("\nnav:\n")[1]))
+    named = set(re.findall(r"[\w./-]+\.md", (ROOT / "mkdocs.yml").read_text().split("\nnav:\n")[1]))
     assert set(PAGES) - named == set()

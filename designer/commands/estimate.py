@@ -85,7 +85,7 @@ def _write(found: Found, out: Path | None, plot: Path | None) -> None:
     if out is not None and found.columns is not None:
         _write_columns(out, found.columns)
     if plot is not None and figure is not None:
-        from ..plots.heatmap import save_figure
+        from ..plots.saving import save_figure
 
         save_figure(figure, plot)
 

@@ -1,4 +1,8 @@
-"""What all commands share in speaking to a person or a program: errors, JSON, tables and progress."""
+"""What all commands share in speaking to a person or a program: errors, JSON, tables and progress.
+
+Progress is rich's.  Tables are not: the same bytes go to a terminal, a pipe and the documentation, whatever the width,
+and none of them waits for rich to be loaded.
+"""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def show_command(
     figure = None if plot is None else kind.figure()
     facts = kind.shown()
     if plot is not None and figure is not None:
-        from ..plots.heatmap import save_figure
+        from ..plots.saving import save_figure
 
         save_figure(figure, plot)
         facts["plot"] = str(plot)

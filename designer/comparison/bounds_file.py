@@ -1,7 +1,7 @@
 """The file that a report on bounds fills budget by budget, so that after an interruption only the rest is computed.
 
 The first line says what the others belong to, every further one is a budget with all its rows.  Of two lines for one
-budget the later counts.
+budget the later counts.  Lines are checked by hand, as those of a sweep are.
 """
 
 from __future__ import annotations

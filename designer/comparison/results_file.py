@@ -3,6 +3,10 @@
 JSON lines.  The first says what the others belong to; a file with another first line is refused and left as it is.
 Lines are written by one call and flushed to the disk, so that a process or a machine that stops leaves at most one
 line without its end; reading drops that.
+
+Why no library: one for JSON lines would save two calls of `json`, not the checks; a cache (joblib.Memory, diskcache)
+knows results by their arguments and cannot refuse the file of another computation, nor can people read it; a database
+would be one more format, for some hundred rows that one process at a time writes.
 """
 
 from __future__ import annotations

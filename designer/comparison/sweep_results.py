@@ -2,7 +2,8 @@
 
 The first line says what the rows belong to: the library's version, the options, the unit and a checksum of every
 prior.  It does not name the budgets and methods, so that a wider sweep goes on where a narrower one ended.  Every
-further line is one row.
+further line is one row, and is checked here: what may stand in it are this table's columns and nothing else, which a
+library for schemas (pydantic, jsonschema) would say at no less length.
 """
 
 from __future__ import annotations

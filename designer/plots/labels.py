@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from ..priors.units import literal
-from .style import GREY, SMALL, method_style
+from .style import GREY, SMALL, method_style, whole_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 LINE_SPACING = 1.35
 """Distance of two labels' baselines over their size in points."""
 
-AXES_SHARE = 0.75
-"""Of a figure's height, what its axes get at least; the rest are ticks, labels and the title."""
+KEPT_SHARE = 0.97
+"""Of the height that axes have before their ticks, labels and title are laid out, what they keep at least."""
 
 PLACES = [(far * x, far * y) for far in (1.0, 2.2, 3.6, 5.0) for x in (7, -7, 0) for y in (0, 9, -9) if x or y]
 """Where the label of a point may stand, in points from it: the nearest that is free is taken."""
@@ -37,7 +37,7 @@ DOTS = 40
 """Along each stretch of a curve that labels keep clear of."""
 
 
-def label_ends(axes: Axes, lines: Sequence[Line2D], *, share: float = 1.0) -> None:
+def label_ends(axes: Axes, lines: Sequence[Line2D]) -> None:
     """Write each method's name to the right of the axes, with a sample of its line, level with its end or near it.
 
     Scales and limits of the axes must be final. The labels of lines that end close together are moved apart as little
@@ -48,16 +48,13 @@ def label_ends(axes: Axes, lines: Sequence[Line2D], *, share: float = 1.0) -> No
     axes : Axes
     lines : sequence of Line2D
         With the methods' names as labels.
-    share : float
-        Of the figure's height that is for these axes; the rest for others below or above.
     """
     if not lines:
         return
     to_axes = axes.transScale + axes.transLimits
     ends = [_end(axes, line) for line in lines]
     wanted = np.array([np.clip(to_axes.transform(end)[1], 0.0, 1.0) for end in ends])
-    figure: Any = axes.figure
-    inches = share * AXES_SHARE * figure.get_figheight()
+    inches = KEPT_SHARE * axes.bbox.height / axes.figure.dpi
     places = spread(wanted, LINE_SPACING * SMALL / 72 / inches)
     for line, end, place in zip(lines, ends, places, strict=True):
         name = str(line.get_label())
@@ -131,9 +128,8 @@ def label_points(
     """
     if not points:
         return
-    figure: Any = axes.figure
-    figure.draw_without_rendering()  # gives the axes the size that they will have
-    scale, window = figure.dpi / 72, axes.get_window_extent()
+    whole_figure(axes).draw_without_rendering()  # gives the axes the size that they will have
+    scale, window = axes.figure.dpi / 72, axes.get_window_extent()
     corners, places = axes.transData.transform(curve), axes.transData.transform(list(points.values()))
     share = np.linspace(0, 1, DOTS)[:, None]
     along = [(1 - share) * left + share * right for left, right in pairwise(corners)]

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..priors.prior import Prior
-from .style import GREY, SHADE, SMALL, empty_figure
+from .style import GREY, SHADE, SMALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 STRIP_SHARE = 0.2
 """Height of the strip over that of the picture above it."""
 
 
-def figure_with_strip(width: float, height: float, share: float = STRIP_SHARE) -> tuple[Figure, Axes, Axes]:
-    """Return an empty figure, its axes and a strip below them on the same values.
+def strip_below(axes: Axes, share: float = STRIP_SHARE) -> Axes:
+    """Make room for a strip on the same values below axes, within the place that these have, and return it.
 
-    Raises
-    ------
-    InputError
-        matplotlib is not installed.
+    The place is divided as a grid is, not by an inset: layout engines do not know how far an inset reaches.
     """
-    figure = empty_figure(width, height)
-    axes, strip = figure.subplots(2, 1, sharex=True, height_ratios=[1.0, share])
+    from matplotlib.gridspec import GridSpec
+
+    figure: Any = axes.figure  # a subfigure will do too
+    place = axes.get_subplotspec() or GridSpec(1, 1, figure, *axes.get_position().extents)[0]
+    upper, lower = place.subgridspec(2, 1, height_ratios=[1.0, share])
+    axes.set_subplotspec(upper)
     axes.tick_params(labelbottom=False)
-    return figure, axes, strip
+    return figure.add_subplot(lower, sharex=axes)
 
 
 def draw_prior(strip: Axes, prior: Prior) -> None:

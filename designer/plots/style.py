@@ -24,6 +24,9 @@ WIDTH, HEIGHT = 7.2, 4.4
 SMALL = 8.5
 """Points: notes and labels inside a figure; axes' labels and titles."""
 
+NOTE_GAP = 5.0
+"""Points between the label of an axis and the note below it."""
+
 BLACK, ORANGE, SKY, GREEN, BLUE, VERMILLION, PURPLE, GREY = (
     "#000000",
     "#E69F00",
@@ -76,8 +79,25 @@ OTHER_COLORS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, GREY)
 OTHER_MARKERS = ("1", "2", "3", "4", "|", "_", "x", "+")
 
 
-def new_figure(width: float = WIDTH, height: float = HEIGHT) -> tuple[Figure, Axes]:
-    """Return an empty figure of so many inches and its axes.
+def axes_or_new(ax: Axes | None, *, height: float = HEIGHT) -> Axes:
+    """Return the axes given, or without any those of a new figure of the house's width and so many inches of height.
+
+    Raises
+    ------
+    InputError
+        Something else than one axes; matplotlib is not installed.
+    """
+    if ax is None:
+        return new_axes(height=height)
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise InputError(f"ax must be one Axes of matplotlib, got {type(ax).__name__}: choose one")
+    return ax
+
+
+def new_axes(width: float = WIDTH, height: float = HEIGHT) -> Axes:
+    """Return the axes of an empty figure of so many inches.
 
     Raises
     ------
@@ -86,21 +106,24 @@ def new_figure(width: float = WIDTH, height: float = HEIGHT) -> tuple[Figure, Ax
 
     Example
     -------
-    >>> figure, axes = new_figure()
-    >>> figure.get_size_inches().tolist()
+    >>> new_axes().figure.get_size_inches().tolist()
     [7.2, 4.4]
     """
-    figure = empty_figure(width, height)
-    return figure, figure.add_subplot()
+    return empty_figure(width, height).add_subplot()
 
 
 def empty_figure(width: float, height: float) -> Figure:
-    """Return a figure without axes; raises as `new_figure`."""
+    """Return a figure without axes; raises as `new_axes`."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise InputError("plots need matplotlib: install optldp[plot]") from None
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def whole_figure(axes: Axes) -> Figure:
+    """Return the figure that the axes are drawn with, that around a subfigure too."""
+    return axes.figure.canvas.figure
 
 
 def method_style(name: str) -> dict[str, Any]:
@@ -134,10 +157,19 @@ def methods_in_order(names: Iterable[str]) -> list[str]:
     return [name for name in METHOD_STYLES if name in seen] + [name for name in seen if name not in METHOD_STYLES]
 
 
-def add_note(figure: Figure, text: str) -> None:
-    """Write a note below everything else, broken into lines that fit the figure's width; formulas are formulas."""
+def add_note(axes: Axes, text: str) -> None:
+    """Write a note below axes and their label, broken into lines that fit their width; formulas are formulas."""
     if text:
         # Letters are little more than half as wide as the type is high.
-        letters = int(figure.get_figwidth() * 72 / (0.58 * SMALL))
-        lines = "\n".join(textwrap.wrap(text, letters))
-        figure.supxlabel(lines, x=0.01, ha="left", fontsize=SMALL, color="#333333")
+        letters = int(axes.bbox.width / axes.figure.dpi * 72 / (0.58 * SMALL))
+        axes.annotate(
+            "\n".join(textwrap.wrap(text, letters)),
+            (0.0, 0.0),
+            xycoords=("axes fraction", axes.xaxis.label),
+            xytext=(0.0, -NOTE_GAP),
+            textcoords="offset points",
+            va="top",
+            fontsize=SMALL,
+            color="#333333",
+            gid="note",
+        )

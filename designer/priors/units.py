@@ -2,6 +2,8 @@
 
 import re
 
+from ...mechanisms.printable import printable
+
 
 def units_label(what: str, units: str) -> str:
     """Return an axis' label: what it shows, and the units in brackets if there are any.
@@ -15,7 +17,7 @@ def units_label(what: str, units: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Return a text that matplotlib writes as it is, on one line, with dollar signs that do not start a formula.
+    """Return a text that matplotlib writes as it is: on one line, dollars no formula, control characters escaped.
 
     Applied twice it does what it does once.
 
@@ -24,7 +26,7 @@ def literal(text: str) -> str:
     >>> print(literal("US$"))
     US\\$
     """
-    return re.sub(r"(?<!\\)\$", r"\\$", " ".join(text.split()))
+    return re.sub(r"(?<!\\)\$", r"\\$", printable(" ".join(text.split())))
 
 
 def squared(units: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...mechanisms import FAMILIES
+from .. import plots
 from ..comparison.bounds_result import BoundsResult
 from ..comparison.criteria import BoundsCriterion, CriterionRow
-from ..plots.criterion import criterion_figure
+from ..plots.style import new_axes, whole_figure
 from ..priors.units import literal
 from .figures import NOTHING_SOLVED, SIZE, ReportFigure
 from .narrow import fit
@@ -29,16 +30,16 @@ def _drawn(result: BoundsResult, criterion: BoundsCriterion) -> ReportFigure:
     if not any(row.value is not None for row in rows):
         return replace(empty, missing=NOTHING_SOLVED)
     quantity = criterion.quantity(literal(result.prior.units))
-    figure = criterion_figure(
-        rows, quantity=quantity, nobody=criterion.nobody, more_is_better=criterion.more_is_better, size=SIZE
+    axes = plots.criterion(
+        rows, new_axes(*SIZE), quantity=quantity, nobody=criterion.nobody, more_is_better=criterion.more_is_better
     )
     shown = {row.method for row in rows if row.value is not None}
-    fit(figure, bare=True)
+    fit(whole_figure(axes), bare=True)
     spots = [
         Spot(row.epsilon, row.value, row.method, tuple(_said(row, criterion))) for row in rows if row.value is not None
     ]
     keys = tuple(name for name in (criterion.key, *result.methods) if name in shown)
-    return replace(empty, svg=inline_svg(figure, empty.name, label, spots), keys=keys)
+    return replace(empty, svg=inline_svg(axes, empty.name, label, spots), keys=keys)
 
 
 def about_criterion(result: BoundsResult, criterion: BoundsCriterion) -> tuple[str, ...]:

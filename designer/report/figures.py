@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...mechanisms import TabulatedMechanism
+from .. import plots
 from ..comparison.bounds_result import MINIMAX, BoundRow, BoundsResult, BudgetDetail
 from ..designs.minimax import MinimaxDesign
-from ..plots.by_value import conditional_variance_figure
-from ..plots.heatmap import mechanism_heatmap
-from ..plots.least_favourable import least_favourable_figure
-from ..plots.style import BLUE, empty_figure, method_style, new_figure
-from ..plots.trade_off import trade_off_figure
-from ..plots.variance import variance_figure
+from ..plots.style import BLUE, empty_figure, method_style, new_axes, whole_figure
 from ..priors.prior import Prior
 from ..priors.units import units_label
 from . import sentences
@@ -25,7 +21,7 @@ from .numbers import SAME, percent, percent_above, short
 from .svg import Spot, inline_svg
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 SIZE = (4.2, 3.7)
 """Inches: scaled to a telephone's width of 390 pixels the type is still ten pixels and more high."""
@@ -96,9 +92,9 @@ def _variance(result: BoundsResult) -> ReportFigure:
     )
     if not any(row.solved for row in rows):
         return replace(empty, missing=NOTHING_SOLVED)
-    figure = variance_figure(rows, units=literal(result.prior.units), size=SIZE)
+    axes = plots.variance(rows, _axes(), units=literal(result.prior.units))
     spots = [spot for row in rows for spot in _row_spot(row, row.expected_variance)]
-    return _filled(empty, figure, spots, keys=result.methods, means=sentences.about_variance(result))
+    return _filled(empty, axes, spots, keys=result.methods, means=sentences.about_variance(result))
 
 
 def _ratio(result: BoundsResult) -> ReportFigure:
@@ -108,9 +104,9 @@ def _ratio(result: BoundsResult) -> ReportFigure:
     )
     if not any(row.solved for row in rows):
         return replace(empty, missing=NOTHING_SOLVED)
-    figure = variance_figure(rows, relative=True, size=SIZE)
+    axes = plots.variance(rows, _axes(), relative=True)
     spots = [spot for row in rows for spot in _row_spot(row, row.ratio_to_optimal)]
-    return _filled(empty, figure, spots, keys=result.methods, means=sentences.about_ratio(result))
+    return _filled(empty, axes, spots, keys=result.methods, means=sentences.about_ratio(result))
 
 
 def _worst_case(result: BoundsResult) -> ReportFigure:
@@ -120,10 +116,10 @@ def _worst_case(result: BoundsResult) -> ReportFigure:
     )
     if not any(row.solved for row in rows):
         return replace(empty, missing=NOTHING_SOLVED)
-    figure = variance_figure(rows, worst_case=True, units=literal(result.prior.units), size=SIZE)
+    axes = plots.variance(rows, _axes(), worst_case=True, units=literal(result.prior.units))
     spots = [spot for row in rows for spot in _row_spot(row, row.worst_case_variance)]
     keys = (*result.methods, MINIMAX)
-    return _filled(empty, figure, spots, keys=keys, means=sentences.about_worst_case(result))
+    return _filled(empty, axes, spots, keys=keys, means=sentences.about_worst_case(result))
 
 
 def _values(result: BoundsResult, at: str) -> ReportFigure:
@@ -132,10 +128,10 @@ def _values(result: BoundsResult, at: str) -> ReportFigure:
         return replace(empty, missing=missing)
     mechanisms = shown(result.detail)
     drawn = {name: _literal_units(table) for name, table in mechanisms.items()}
-    figure = conditional_variance_figure(drawn, prior=_literal_prior(result), size=SIZE)
+    axes = plots.by_value(drawn, _axes(), prior=_literal_prior(result))
     spots = _value_spots(mechanisms, result.prior.units)
     return _filled(
-        empty, figure, spots, keys=tuple(mechanisms), caption="Below, in grey: the prior.",
+        empty, axes, spots, keys=tuple(mechanisms), caption="Below, in grey: the prior.",
         means=sentences.about_values(result),
     )  # fmt: skip
 
@@ -144,9 +140,9 @@ def _trade_off(result: BoundsResult, at: str) -> ReportFigure:
     empty = ReportFigure("trade-off", f"What the worst case costs, {at}", f"Expected against largest variance, {at}")
     if missing := _no_front(result.detail):
         return replace(empty, missing=missing)
-    figure = trade_off_figure(_literal_front(result.detail), mechanisms=result.detail.mechanisms, size=SIZE)
+    axes = plots.trade_off(_literal_front(result.detail), _axes(), mechanisms=result.detail.mechanisms)
     return _filled(
-        empty, figure, _trade_off_spots(result.detail), means=sentences.about_trade_off(result)
+        empty, axes, _trade_off_spots(result.detail), means=sentences.about_trade_off(result)
     )  # fmt: skip
 
 
@@ -156,14 +152,14 @@ def _hardest(result: BoundsResult, at: str) -> ReportFigure:
     )
     if missing := _no_front(result.detail):
         return replace(empty, missing=missing)
-    figure = least_favourable_figure(_literal_front(result.detail)[-1], prior=_literal_prior(result), size=SIZE)
+    axes = plots.least_favourable(_literal_front(result.detail)[-1], _axes(), prior=_literal_prior(result))
     caption = (
         "Above: the variance of the minimax design at each value, and dashed the certified bound that no unbiased "
         "mechanism's largest variance gets below. Below: the least favourable prior as bars, the prior of the data "
         "as dots."
     )
     return _filled(
-        empty, figure, _prior_spots(result.detail), axes=-1, caption=caption,
+        empty, axes.figure.axes[-1], _prior_spots(result.detail), caption=caption,
         means=sentences.about_least_favourable(result),
     )  # fmt: skip
 
@@ -174,15 +170,19 @@ def _mechanism(result: BoundsResult, at: str) -> ReportFigure:
     )
     if missing := _no_optimum(result.detail):
         return replace(empty, missing=missing)
-    figure = mechanism_heatmap(_literal_units(result.detail.mechanisms["optimal"]))
-    figure.set_size_inches(*SIZE)
-    return _filled(empty, figure, (), means=sentences.about_mechanism(result))
+    axes = plots.heat_map(_literal_units(result.detail.mechanisms["optimal"]), _axes())
+    return _filled(empty, axes, (), means=sentences.about_mechanism(result))
 
 
-def _filled(empty: ReportFigure, figure: Figure, spots: Sequence[Spot], *, axes: int = 0, **texts: Any) -> ReportFigure:
-    """Return the figure with its SVG, fitted to the page."""
-    fit(figure, bare=bool(texts.get("keys") or texts.get("caption")))
-    return replace(empty, svg=inline_svg(figure, empty.name, empty.label, spots, axes=axes), **texts)
+def _axes() -> Axes:
+    """Return the axes of an empty figure of the page's size."""
+    return new_axes(*SIZE)
+
+
+def _filled(empty: ReportFigure, axes: Axes, spots: Sequence[Spot], **texts: Any) -> ReportFigure:
+    """Return the figure of axes with its SVG, fitted to the page, and spots on these axes."""
+    fit(whole_figure(axes), bare=bool(texts.get("keys") or texts.get("caption")))
+    return replace(empty, svg=inline_svg(axes, empty.name, empty.label, spots), **texts)
 
 
 def _no_optimum(detail: BudgetDetail) -> str:
@@ -195,7 +195,7 @@ def _no_front(detail: BudgetDetail) -> str:
 
 def prior_svg(prior: Prior) -> str:
     """Return a picture of the prior: the share of every knot."""
-    figure, axes = new_figure(SIZE[0], 0.6 * SIZE[1])
+    axes = new_axes(SIZE[0], 0.6 * SIZE[1])
     width = float(np.diff(prior.knots).min())
     axes.bar(prior.knots, prior.weights, width=width, color=BLUE, linewidth=0)
     axes.set_xlabel(units_label("value", literal(prior.units)))
@@ -205,7 +205,7 @@ def prior_svg(prior: Prior) -> str:
         for x, w in zip(prior.knots.tolist(), prior.weights.tolist(), strict=True)
         if w > 0
     ]
-    return inline_svg(figure, "prior", "Share of the values at every knot", spots)
+    return inline_svg(axes, "prior", "Share of the values at every knot", spots)
 
 
 def key_svg(name: str) -> str:
@@ -223,7 +223,7 @@ def key_svg(name: str) -> str:
     axes.plot([0.0, 0.5, 1.0], [0.5, 0.5, 0.5], clip_on=False, **{**method_style(name), "markevery": [1]})
     axes.set_xlim(-0.05, 1.05)
     axes.set_ylim(0, 1)
-    return inline_svg(figure, f"key-{name}", "")
+    return inline_svg(axes, f"key-{name}", "")
 
 
 def shown(detail: BudgetDetail) -> dict[str, TabulatedMechanism]:

@@ -1,10 +1,16 @@
-"""A figure made for a column of text, fitted to a telephone: labels wrapped, ticks thinned, and no names twice."""
+"""A figure made for a column of text, fitted to a telephone: labels wrapped, ticks thinned, and no names twice.
+
+matplotlib wraps text at the figure's edges, not at the ends of an axis, and its locators leave ticks that are set, as
+those of our logarithmic axes are, where they are; so both are done here, by the sizes that it measures.
+"""
 
 from __future__ import annotations
 
 import textwrap
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from ...mechanisms.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +32,7 @@ def literal(text: str) -> str:
     >>> literal("$ per $") == r"\$ per \$"
     True
     """
-    plain = " ".join(text.split())
+    plain = printable(" ".join(text.split()))
     plain = plain if len(plain) <= LONGEST_UNIT else plain[: LONGEST_UNIT - 1] + "…"
     return plain.replace("$", r"\$")
 

@@ -1,9 +1,12 @@
-"""Numbers as the sentences of a report on bounds say them."""
+"""Numbers as the sentences of a report on bounds say them.
+
+Bounds are rounded by `decimal`, in the direction in which they stay true; libraries that write numbers for people
+(Babel, humanize) round to the nearest, and know no power of ten in superscripts.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 DIGITS = 4
 """Significant digits of a number in a sentence."""
@@ -50,19 +53,18 @@ def short_down(value: float | None) -> str:
     >>> short_down(3.99064), short_down(16.0), short_up(3.99021), short_up(16.0028)
     ('3.99', '16', '3.991', '16.01')
     """
-    return short(_directed(value, math.floor))
+    return short(_directed(value, ROUND_FLOOR))
 
 
 def short_up(value: float | None) -> str:
     """Format what nothing is above, rounded up; examples at `short_down`."""
-    return short(_directed(value, math.ceil))
+    return short(_directed(value, ROUND_CEILING))
 
 
-def _directed(value: float | None, to: Callable[[float], int]) -> float | None:
-    if value is None or value == 0 or float(f"{value:.{DIGITS}g}") == value:
+def _directed(value: float | None, rounding: str) -> float | None:
+    if value is None or float(f"{value:.{DIGITS}g}") == value:  # as short as it is
         return value
-    unit = 10.0 ** (math.floor(math.log10(abs(value))) + 1 - DIGITS)
-    return to(value / unit) * unit
+    return float(Context(prec=DIGITS, rounding=rounding).create_decimal_from_float(value))
 
 
 def percent_up(share: float, digits: int) -> str:
@@ -73,7 +75,8 @@ def percent_up(share: float, digits: int) -> str:
     >>> [percent_up(share, 2).replace(NO_BREAK, " ") for share in (0.12341, 2.4e-7, 0.0)]
     ['12.35 %', '0.01 %', '0.00 %']
     """
-    return percent(math.ceil(100 * share * 10**digits) / 10**digits / 100, digits)
+    places = Decimal(1).scaleb(-digits - 2)
+    return percent(float(Decimal(repr(float(share))).quantize(places, ROUND_CEILING)), digits)
 
 
 def percent(share: float, digits: int) -> str:

@@ -1,4 +1,7 @@
-"""What the curves of a report on bounds mean: sentences computed from the numbers, none of them written beforehand."""
+"""What the curves of a report on bounds mean: sentences computed from the numbers, none of them written beforehand.
+
+What is said hangs on conditions, so it is Python that a test can call; jinja lays out the page around it.
+"""
 
 from __future__ import annotations
 

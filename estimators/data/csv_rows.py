@@ -2,7 +2,8 @@
 
 duckdb reads well-made files many times faster, and stops at the first row that is not.  This reader goes on: each row
 is its cells or a fault, and memory stays small whatever a cell holds.  A quote that is not closed takes nothing with
-it but its own line.
+it but its own line; duckdb (2.0), told to go on by `store_rejects`, loses the rows after it.  What is a cell is left to
+the standard library's `csv`, a line at a time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Writing a file whole or not at all: into a temporary neighbour first, then renamed over the target."""
+"""Writing a file whole or not at all: into a temporary neighbour first, then renamed over the target.
+
+The standard library has the rename (`os.replace`) and no more, `atomicwrites` is no longer maintained, and this layer
+needs numpy alone.
+"""
 
 import os
 import secrets

@@ -5,31 +5,32 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.offsetbox import AnnotationBbox
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
+from optldp.designer.plots.style import whole_figure
 
 SLACK = 1.0
 """Pixels that the boxes of two texts may share: they reach a little beyond the letters."""
 
 
-def shown_texts(figure: Figure) -> list[Text]:
-    """Every text with letters that is drawn, once the figure is laid out."""
+def shown_texts(axes: Axes) -> list[Text]:
+    """Every text with letters that is drawn in the figure of the axes, once it is laid out."""
+    figure = whole_figure(axes)
     figure.draw_without_rendering()
     found: list[Any] = figure.findobj(lambda part: isinstance(part, Text) and bool(part.get_text().strip()))
-    outside = {id(label) for axes in figure.axes for label in _hidden_ticks(axes)}
+    outside = {id(label) for part in figure.axes for label in _hidden_ticks(part)}
     return [text for text in found if text.get_visible() and id(text) not in outside]
 
 
-def assert_readable(figure: Figure) -> None:
+def assert_readable(axes: Axes) -> None:
     """No text is cut off, covers another or is smaller than eight points."""
-    boxes = [(text, letters(text)) for text in shown_texts(figure)]
+    boxes = [(text, letters(text)) for text in shown_texts(axes)]
     assert boxes
     for text, box in boxes:
         assert float(text.get_fontsize()) >= 8.0, text.get_text()
-        inside = Bbox.from_bounds(*figure.bbox.bounds).padded(SLACK)
+        inside = Bbox.from_bounds(*whole_figure(axes).bbox.bounds).padded(SLACK)
         assert inside.x0 <= box.x0 <= box.x1 <= inside.x1, text.get_text()
         assert inside.y0 <= box.y0 <= box.y1 <= inside.y1, text.get_text()
     upright = [(text, box) for text, box in boxes if text.get_rotation() % 90 == 0]  # a slanted one has no box
@@ -59,6 +60,11 @@ def end_labels(axes: Axes) -> list[str]:
     boxes = [part for part in axes.artists if isinstance(part, AnnotationBbox)]
     boxes.sort(key=lambda box: -box.xybox[1])
     return [text.get_text() for box in boxes for text in texts(box) if text.get_text()]
+
+
+def noted(axes: Axes) -> str:
+    """What is written below the axes."""
+    return "".join(text.get_text() for text in axes.texts if text.get_gid() == "note")
 
 
 def texts(part: Any) -> list[Text]:

@@ -103,9 +103,9 @@ def frequency_table(found: FrequencyEstimate, confidence: float, more: dict[str,
         facts |= {"components": found.components}
 
     def figure() -> Figure:
-        from ...plots.frequencies import frequency_figure
+        from ... import plots
 
-        return frequency_figure(found, confidence=confidence)
+        return plots.frequencies(found, confidence=confidence)
 
     return found_rows("frequencies of the categories", facts, columns, figure)
 

@@ -173,9 +173,9 @@ def _found(estimate: DistributionEstimate, units: str, facts: dict[str, Any], as
         found = _distribution(estimate, asked.confidence, facts)
 
     def figure() -> Figure:
-        from ...plots.distribution import distribution_figure
+        from ... import plots
 
-        return distribution_figure(estimate, units=units, confidence=asked.confidence)
+        return plots.distribution(estimate, units=units, confidence=asked.confidence)
 
     _, columns = split(estimate, asked.confidence)
     return replace(found, columns=columns, figure=figure)

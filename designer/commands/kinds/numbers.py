@@ -97,9 +97,9 @@ class Numbers(Kind[TabulatedMechanism]):
         return notes
 
     def figure(self) -> Figure:
-        from ...plots.heatmap import mechanism_heatmap
+        from ... import plots
 
-        return mechanism_heatmap(self.mechanism)
+        return plots.heat_map(self.mechanism)
 
     def checked(self, exact: bool) -> Checked:
         found = verify(self.mechanism)

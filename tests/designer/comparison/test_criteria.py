@@ -16,11 +16,11 @@ from optldp.designer import (
     design,
     design_information,
     design_robust,
+    plots,
     table_trace,
 )
 from optldp.designer.comparison.bounds_file import BoundsFile
 from optldp.designer.comparison.criteria import GuaranteeCriterion, InformationCriterion, criterion_rows
-from optldp.designer.plots.criterion import criterion_figure
 from optldp.mechanisms import InputError, duchi
 
 from ..conftest import INCOME
@@ -129,8 +129,7 @@ def test_criteria_that_look_alike_are_not_taken_for_each_other(tmp_path, one, ot
 def test_the_figure_shades_below_what_is_least_and_above_what_is_most():
     for criterion, edge in ((ROBUST, 0), (InformationCriterion("mutual-information"), 1)):
         found = bounds(PRIOR, [0.5, 1.0, 2.0], methods=METHODS, criteria=[criterion])
-        figure = criterion_figure(found.by(criterion), quantity="what counts", more_is_better=criterion.more_is_better)
-        axes = figure.axes[0]
+        axes = plots.criterion(found.by(criterion), quantity="what counts", more_is_better=criterion.more_is_better)
         corners = set(np.asarray(axes.collections[0].get_paths()[0].vertices)[:, 1].tolist())
         assert axes.get_ylim()[edge] in corners
         assert {row.bound for row in found.by(criterion) if row.bound is not None} <= corners
@@ -140,7 +139,7 @@ def test_the_figure_shades_below_what_is_least_and_above_what_is_most():
             assert np.asarray(lines[name].get_ydata()).tolist() == values
         assert axes.get_ylabel() == "what counts"
     with pytest.raises(InputError, match="rows of one criterion with values, got 0"):
-        criterion_figure([], quantity="nothing")
+        plots.criterion([], quantity="nothing")
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from optldp.designer.designs.design import METHODS
 from optldp.designer.plots.labels import label_ends, label_points, spread
-from optldp.designer.plots.style import METHOD_STYLES, method_style, new_figure
+from optldp.designer.plots.style import METHOD_STYLES, method_style, new_axes
 
 from ..figure_checks import assert_readable, end_labels, letters, shown_texts
 
@@ -34,16 +34,16 @@ def test_places_move_apart_as_little_as_can_be():
 
 
 def test_names_of_lines_that_end_at_one_place_can_all_be_read():
-    figure, axes = new_figure()
+    axes = new_axes()
     lines = [axes.plot([0, 1], [k, 0.5], label=name, **method_style(name))[0] for k, name in enumerate(METHOD_STYLES)]
     axes.set_ylim(0, 20)
     label_ends(axes, lines)
-    assert_readable(figure)
+    assert_readable(axes)
     assert sorted(end_labels(axes)) == sorted(METHOD_STYLES)
 
 
 def test_names_stand_in_the_order_of_the_ends():
-    _, axes = new_figure()
+    axes = new_axes()
     ends = {"aaa": 3.0, "duchi": 9.0, "grr": 5.0}
     lines = [axes.plot([0, 1], [0, end], label=name, **method_style(name))[0] for name, end in ends.items()]
     label_ends(axes, lines)
@@ -51,7 +51,7 @@ def test_names_stand_in_the_order_of_the_ends():
 
 
 def test_a_line_that_leaves_the_picture_is_named_where_it_does():
-    _, axes = new_figure()
+    axes = new_axes()
     lines = [
         axes.plot([0, 1, 2], heights, label=name, **method_style(name))[0]
         for name, heights in {"grr": [9, 1, 90], "aaa": [3, 3, 3]}.items()
@@ -62,7 +62,7 @@ def test_a_line_that_leaves_the_picture_is_named_where_it_does():
 
 
 def test_names_of_points_cover_neither_each_other_nor_the_curve():
-    figure, axes = new_figure()
+    axes = new_axes()
     curve = np.array([[0.0, 1.0], [0.3, 0.3], [1.0, 0.0]])
     points = {name: (0.5 + 0.02 * (k % 3), 0.5 + 0.02 * (k // 3)) for k, name in enumerate(METHODS[:9])}
     points |= {"on the curve": (0.3, 0.3), "so is this": (0.15, 0.65), "and that": (0.65, 0.15)}
@@ -70,8 +70,8 @@ def test_names_of_points_cover_neither_each_other_nor_the_curve():
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     label_points(axes, points, curve)
-    assert_readable(figure)
-    named = {text.get_text(): letters(text) for text in shown_texts(figure) if text.get_text() in points}
+    assert_readable(axes)
+    named = {text.get_text(): letters(text) for text in shown_texts(axes) if text.get_text() in points}
     assert set(named) == set(points)
     corners = axes.transData.transform(curve)
     share = np.linspace(0, 1, 400)[:, None]
@@ -84,11 +84,11 @@ def test_names_of_points_cover_neither_each_other_nor_the_curve():
 
 @pytest.mark.parametrize("corner", [(0.0, 0.0), (1.0, 1.0), (0.0, 1.0), (1.0, 0.0)])
 def test_the_name_of_a_point_in_a_corner_stays_in_the_picture(corner):
-    figure, axes = new_figure()
+    axes = new_axes()
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     label_points(axes, {"square-wave": corner}, np.array([corner, corner]))
-    (text,) = [text for text in shown_texts(figure) if text.get_text() == "square-wave"]
+    (text,) = [text for text in shown_texts(axes) if text.get_text() == "square-wave"]
     box = letters(text)
     window = axes.get_window_extent()
     assert window.x0 <= box.x0 <= box.x1 <= window.x1

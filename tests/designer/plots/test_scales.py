@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optldp.designer.plots.scales import log_axis, plain_number, round_numbers
-from optldp.designer.plots.style import new_figure
+from optldp.designer.plots.style import new_axes
 
 from ..figure_checks import assert_readable
 
@@ -37,10 +37,10 @@ def test_numbers_are_written_out_unless_their_zeros_must_be_counted():
 
 
 def test_preferred_numbers_are_used_where_they_have_room():
-    figure, axes = new_figure()
+    axes = new_axes()
     log_axis(axes, "x", 0.2, 5.0, prefer=[0.25, 1.0, 4.0])
     log_axis(axes, "y", 0.2, 5.0, prefer=[0.25, 3.9, 4.0])
-    assert_readable(figure)
+    assert_readable(axes)
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0.25", "1", "4"]
     assert "3.9" not in [tick.get_text() for tick in axes.get_yticklabels()]
     assert (axes.get_xscale(), axes.get_xlim()) == ("log", (0.2, 5.0))

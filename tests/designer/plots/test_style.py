@@ -4,20 +4,16 @@ import sys
 
 import pytest
 from matplotlib.colors import to_rgb
+from optldp.designer import plots
 from optldp.designer.comparison.compare import ComparisonRow
 from optldp.designer.designs.design import METHODS
 from optldp.designer.designs.minimax import design_minimax
-from optldp.designer.plots.by_value import conditional_variance_figure
-from optldp.designer.plots.error_table import error_table_figure
-from optldp.designer.plots.least_favourable import least_favourable_figure
-from optldp.designer.plots.style import METHOD_STYLES, add_note, method_style, methods_in_order, new_figure
-from optldp.designer.plots.trade_off import trade_off_figure
-from optldp.designer.plots.variance import variance_figure
+from optldp.designer.plots.style import METHOD_STYLES, add_note, method_style, methods_in_order, new_axes, whole_figure
 from optldp.designer.priors.prior import Prior
 from optldp.designer.priors.units import literal, squared, units_label
 from optldp.mechanisms import InputError, duchi
 
-from ..figure_checks import assert_readable
+from ..figure_checks import assert_readable, noted
 
 
 def test_every_method_has_dashes_and_a_marker_of_its_own():
@@ -64,26 +60,27 @@ def test_units_stand_in_brackets_and_squares_are_unambiguous():
 
 def test_dollars_are_dollars_and_no_formula():
     assert literal(literal("$1 or $2\n")) == r"\$1 or \$2"
-    figure, axes = new_figure()
+    assert literal("kg\x01") == r"kg\x01"
+    axes = new_axes()
     axes.set_xlabel(units_label("a $^$ b", "US$ of $^$"))
     with pytest.raises(ValueError, match="Expected"):
-        assert_readable(figure)
+        assert_readable(axes)
     axes.set_xlabel(units_label("value", "US$ of $^$"))
-    assert_readable(figure)
+    assert_readable(axes)
 
 
 def test_a_long_note_is_broken_into_lines_that_fit():
-    figure, axes = new_figure()
+    axes = new_axes()
     axes.set_xlabel("value")
-    add_note(figure, "word " * 80)
-    assert_readable(figure)
-    note = figure.get_supxlabel()
+    add_note(axes, "word " * 80)
+    assert_readable(axes)
+    note = noted(axes)
     assert note.count("\n") >= 3
     assert note.replace("\n", " ") == ("word " * 80).strip()
 
 
 def test_a_figure_has_the_size_asked_for():
-    assert new_figure(4.6, 3.0)[0].get_size_inches().tolist() == [4.6, 3.0]
+    assert whole_figure(new_axes(4.6, 3.0)).get_size_inches().tolist() == [4.6, 3.0]
 
 
 KNOTS = [-1.0, 0.0, 1.0]
@@ -94,13 +91,13 @@ ROW = ComparisonRow("optimal", 1.0, 1.0, 2.0, 1.0)
 @pytest.mark.parametrize(
     "draw",
     [
-        new_figure,
-        lambda: variance_figure([ROW]),
-        lambda: conditional_variance_figure({"duchi": duchi(KNOTS, 1.0)}),
-        lambda: conditional_variance_figure({"duchi": duchi(KNOTS, 1.0)}, prior=PRIOR),
-        lambda: trade_off_figure([design_minimax(KNOTS, 1.0)], prior=PRIOR),
-        lambda: least_favourable_figure(design_minimax(KNOTS, 1.0)),
-        lambda: error_table_figure({("taxi", "aaa"): 1.0}, title="", quantity=""),
+        new_axes,
+        lambda: plots.variance([ROW]),
+        lambda: plots.by_value({"duchi": duchi(KNOTS, 1.0)}),
+        lambda: plots.by_value({"duchi": duchi(KNOTS, 1.0)}, prior=PRIOR),
+        lambda: plots.trade_off([design_minimax(KNOTS, 1.0)], prior=PRIOR),
+        lambda: plots.least_favourable(design_minimax(KNOTS, 1.0)),
+        lambda: plots.error_table({("taxi", "aaa"): 1.0}, title="", quantity=""),
     ],
     ids=["empty", "variance", "by-value", "by-value-with-prior", "trade-off", "least-favourable", "error-table"],
 )

@@ -115,12 +115,16 @@ class TestOnlyAPage:
         assert page.texts["pre"] == hostile
         assert units in page.texts["p"]
 
+    def test_control_characters_are_shown_and_break_no_picture(self):
+        page = bounds_html(bounds(replace(PRIOR, units="kg\x01"), [1.0], methods=["duchi"]))
+        assert page.count(r"[kg\x01]") >= 3
+
     def test_no_id_is_there_twice_and_none_is_missing(self):
         tags = Page(small_page()).tags
         ids = [attributes["id"] for _, attributes in tags if "id" in attributes]
         assert len(ids) == len(set(ids))
         wanted = {f"#{name}" for name in ids}
-        assert {attributes["xlink:href"] for tag, attributes in tags if tag == "use"} <= wanted
+        assert {attributes["href"] for tag, attributes in tags if tag == "use"} <= wanted
         assert {f"#{name}" for name in re.findall(r"url\(#([^)]*)\)", small_page())} <= wanted
 
 

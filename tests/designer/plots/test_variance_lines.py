@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from optldp.designer import plots
 from optldp.designer.comparison.compare import ComparisonRow, compare
 from optldp.designer.comparison.table import SweepRow
 from optldp.designer.designs.design import METHODS
-from optldp.designer.plots.style import UNREACHABLE
-from optldp.designer.plots.variance import MOST_ABOVE, variance_figure
+from optldp.designer.plots.style import UNREACHABLE, new_axes, whole_figure
+from optldp.designer.plots.variance_lines import MOST_ABOVE
 from optldp.designer.priors.prior import Prior
 from optldp.mechanisms import InputError
 
-from ..figure_checks import assert_readable, end_labels, line, shown_texts, xy
+from ..figure_checks import assert_readable, end_labels, line, noted, shown_texts, xy
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 
@@ -51,17 +52,17 @@ def expect(rows, method, value) -> np.ndarray:
 @pytest.mark.parametrize("method", METHODS)
 def test_each_method_is_the_line_of_its_rows(rows, method):
     shown = {
-        "expected_variance": variance_figure(rows),
-        "worst_case_variance": variance_figure(rows, worst_case=True),
-        "ratio_to_optimal": variance_figure(rows, relative=True),
+        "expected_variance": plots.variance(rows),
+        "worst_case_variance": plots.variance(rows, worst_case=True),
+        "ratio_to_optimal": plots.variance(rows, relative=True),
     }
-    for number, figure in shown.items():
-        found = xy(figure.axes[0], method)
+    for number, axes in shown.items():
+        found = xy(axes, method)
         np.testing.assert_array_equal(found, expect(rows, method, lambda row, of=number: getattr(row, of)))
 
 
 def test_both_axes_are_logarithmic_with_plain_numbers_and_units(rows):
-    axes = variance_figure(rows, units="EUR").axes[0]
+    axes = plots.variance(rows, units="EUR")
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("privacy budget ε", "expected variance of one report [EUR²]")
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0.5", "1", "2", "4"]
@@ -71,9 +72,9 @@ def test_both_axes_are_logarithmic_with_plain_numbers_and_units(rows):
 def test_labels_say_which_variance_it_is(rows):
     least = [replace(row, method="minimax") for row in rows if row.method == "optimal"]
     labels = [
-        variance_figure(rows, worst_case=True, units="EUR").axes[0].get_ylabel(),
-        variance_figure(rows, relative=True, units="EUR").axes[0].get_ylabel(),
-        variance_figure(rows + least, worst_case=True, relative=True).axes[0].get_ylabel(),
+        plots.variance(rows, worst_case=True, units="EUR").get_ylabel(),
+        plots.variance(rows, relative=True, units="EUR").get_ylabel(),
+        plots.variance(rows + least, worst_case=True, relative=True).get_ylabel(),
     ]
     assert labels == [
         "largest variance of one report [EUR²]",
@@ -83,8 +84,7 @@ def test_labels_say_which_variance_it_is(rows):
 
 
 def test_every_method_is_named_at_the_end_of_its_line_from_the_top_down(rows):
-    figure = variance_figure(rows)
-    axes = figure.axes[0]
+    axes = plots.variance(rows)
     last = {row.method: row.expected_variance for row in rows if row.epsilon == EPSILONS[-1]}
     named = end_labels(axes)
     assert sorted(named) == sorted(METHODS)
@@ -94,71 +94,71 @@ def test_every_method_is_named_at_the_end_of_its_line_from_the_top_down(rows):
 
 @pytest.mark.parametrize(("relative", "size"), [(False, (7.2, 4.4)), (True, (7.2, 4.4)), (True, (4.6, 4.0))])
 def test_twelve_methods_can_be_read(rows, relative, size):
-    figure = variance_figure(rows, relative=relative, units="EUR", size=size)
-    assert_readable(figure)
-    assert tuple(figure.get_size_inches()) == size
-    lines: list[Any] = list(figure.axes[0].lines)
+    axes = plots.variance(rows, relative=relative, units="EUR", ax=new_axes(*size))
+    assert_readable(axes)
+    assert tuple(whole_figure(axes).get_size_inches()) == size
+    lines: list[Any] = list(axes.lines)
     assert len({str(found._dash_pattern) for found in lines}) == len(METHODS)
     assert len({found.get_marker() for found in lines}) == len(METHODS)
 
 
 def test_the_region_below_the_optimum_is_shaded_and_says_why(rows):
     for relative, value in ((False, lambda row: row.expected_variance), (True, lambda row: 1.0)):
-        figure = variance_figure(rows, relative=relative)
-        np.testing.assert_allclose(region(figure.axes[0]), expect(rows, "optimal", value), rtol=1e-12)
-        assert UNREACHABLE in [text.get_text() for text in shown_texts(figure)]
+        axes = plots.variance(rows, relative=relative)
+        np.testing.assert_allclose(region(axes), expect(rows, "optimal", value), rtol=1e-12)
+        assert UNREACHABLE in [text.get_text() for text in shown_texts(axes)]
 
 
 def test_a_sweep_lowers_the_region_by_the_gap_of_its_certificate(rows):
-    figure = variance_figure([as_sweep(row, gap=0.2) for row in rows])
+    axes = plots.variance([as_sweep(row, gap=0.2) for row in rows])
     wanted = expect(rows, "optimal", lambda row: 0.8 * row.expected_variance)
-    np.testing.assert_allclose(region(figure.axes[0]), wanted)
+    np.testing.assert_allclose(region(axes), wanted)
 
 
 def test_nothing_is_called_impossible_without_a_bound(rows):
-    for figure in (
-        variance_figure([row for row in rows if row.method != "optimal"]),
-        variance_figure(rows, worst_case=True),
+    for axes in (
+        plots.variance([row for row in rows if row.method != "optimal"]),
+        plots.variance(rows, worst_case=True),
     ):
-        assert not figure.axes[0].collections
-        assert UNREACHABLE not in [text.get_text() for text in shown_texts(figure)]
+        assert not axes.collections
+        assert UNREACHABLE not in [text.get_text() for text in shown_texts(axes)]
 
 
 def test_the_minimax_is_the_floor_of_the_worst_case(rows):
     least = [replace(row, method="minimax", worst_case_variance=0.9 * row.worst_case_variance) for row in rows[::12]]
-    figure = variance_figure(rows + least, worst_case=True)
+    axes = plots.variance(rows + least, worst_case=True)
     wanted = expect(least, "minimax", lambda row: row.worst_case_variance)
-    np.testing.assert_allclose(region(figure.axes[0]), wanted)
-    axes = variance_figure(rows + least, worst_case=True, relative=True).axes[0]
+    np.testing.assert_allclose(region(axes), wanted)
+    axes = plots.variance(rows + least, worst_case=True, relative=True)
     np.testing.assert_allclose(xy(axes, "optimal")[:, 1], 1 / 0.9)
     bounded = [replace(as_sweep(row), lower_bound=0.5 * row.worst_case_variance) for row in least]
-    figure = variance_figure([as_sweep(row) for row in rows] + bounded, worst_case=True)
-    np.testing.assert_allclose(region(figure.axes[0])[:, 1], 0.5 * wanted[:, 1])
+    axes = plots.variance([as_sweep(row) for row in rows] + bounded, worst_case=True)
+    np.testing.assert_allclose(region(axes)[:, 1], 0.5 * wanted[:, 1])
 
 
 def test_failed_rows_are_left_out_and_named(rows):
     table = [as_sweep(row) for row in rows]
     k = next(k for k, row in enumerate(table) if row.method == "ptt" and row.epsilon == 2.0)
     table[k] = SweepRow.failed("flat", 2.0, "ptt", "no such luck")
-    figure = variance_figure(table)
-    assert xy(figure.axes[0], "ptt")[:, 0].tolist() == [0.5, 1.0, 4.0]
-    assert "Failed, not drawn: ptt at ε = 2." in figure.get_supxlabel().replace("\n", " ")
-    assert "prior flat" in figure.axes[0].get_title()
-    assert_readable(figure)
+    axes = plots.variance(table)
+    assert xy(axes, "ptt")[:, 0].tolist() == [0.5, 1.0, 4.0]
+    assert "Failed, not drawn: ptt at ε = 2." in noted(axes).replace("\n", " ")
+    assert "prior flat" in axes.get_title()
+    assert_readable(axes)
 
 
 def test_a_method_far_above_the_floor_leaves_the_picture_and_is_named(rows):
     floor = [row for row in rows if row.method == "optimal"]
     far = [replace(row, method="grr", ratio_to_optimal=1e4 * row.ratio_to_optimal) for row in floor]
-    figure = variance_figure(floor + far, relative=True)
-    top = figure.axes[0].get_ylim()[1]
+    axes = plots.variance(floor + far, relative=True)
+    top = axes.get_ylim()[1]
     assert MOST_ABOVE <= top < 2 * MOST_ABOVE
-    assert figure.get_supxlabel() == "Leaving the picture at the top: grr (up to 10,000)."
-    assert variance_figure(floor, relative=True).get_supxlabel() == ""
+    assert noted(axes) == "Leaving the picture at the top: grr (up to 10,000)."
+    assert noted(plots.variance(floor, relative=True)) == ""
 
 
 def test_the_order_of_the_rows_does_not_matter(rows):
-    one, other = variance_figure(rows).axes[0], variance_figure(rows[::-1]).axes[0]
+    one, other = plots.variance(rows), plots.variance(rows[::-1])
     for method in METHODS:
         np.testing.assert_array_equal(xy(one, method), xy(other, method))
     assert [found.get_label() for found in one.lines] == [found.get_label() for found in other.lines] == list(METHODS)
@@ -167,17 +167,17 @@ def test_the_order_of_the_rows_does_not_matter(rows):
 def test_rows_without_the_number_to_draw_are_left_out(rows):
     """A minimax has no ratio to the optimum."""
     least = [replace(row, method="minimax", ratio_to_optimal=math.nan) for row in rows if row.method == "optimal"]
-    figure = variance_figure(rows + least, relative=True)
-    assert "minimax" not in end_labels(figure.axes[0])
-    assert "minimax" in end_labels(variance_figure(rows + least, worst_case=True).axes[0])
+    axes = plots.variance(rows + least, relative=True)
+    assert "minimax" not in end_labels(axes)
+    assert "minimax" in end_labels(plots.variance(rows + least, worst_case=True))
     with pytest.raises(InputError, match="got none of them with a ratio"):
-        variance_figure(least, relative=True)
+        plots.variance(least, relative=True)
 
 
 def test_one_budget_can_be_drawn(rows):
-    figure = variance_figure([row for row in rows if row.epsilon == 1.0])
-    assert_readable(figure)
-    assert line(figure.axes[0], "optimal").get_marker() == "o"
+    axes = plots.variance([row for row in rows if row.epsilon == 1.0])
+    assert_readable(axes)
+    assert line(axes, "optimal").get_marker() == "o"
 
 
 @pytest.mark.parametrize(
@@ -191,10 +191,10 @@ def test_one_budget_can_be_drawn(rows):
 )
 def test_rows_that_make_no_picture_are_refused(rows, change, says):
     with pytest.raises(InputError, match=says):
-        variance_figure(change(rows))
+        plots.variance(change(rows))
 
 
 def test_a_relative_worst_case_needs_the_least_one_at_each_budget(rows):
     least = [replace(rows[0], method="minimax")]
     with pytest.raises(InputError, match="'minimax' at each budget, got none at epsilon 1:"):
-        variance_figure(rows + least, worst_case=True, relative=True)
+        plots.variance(rows + least, worst_case=True, relative=True)

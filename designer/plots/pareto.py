@@ -14,11 +14,10 @@ from ..priors.prior import Prior
 from ..priors.units import literal, squared, units_label
 from .labels import label_points
 from .scales import log_axis, plain_number, plain_numbers
-from .style import HEIGHT, SHADE, SMALL, UNREACHABLE, WIDTH, add_note, method_style, methods_in_order, new_figure
+from .style import SHADE, SMALL, UNREACHABLE, add_note, axes_or_new, method_style, methods_in_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 NO_MECHANISMS: Mapping[str, TabulatedMechanism] = MappingProxyType({})
 
@@ -41,13 +40,13 @@ SAME_PRIOR = 1e-9
 """On shares: what rounding leaves of a prior that was written to a table and read again."""
 
 
-def trade_off_figure(
+def trade_off(
     points: Sequence[MinimaxDesign],
+    ax: Axes | None = None,
     *,
     mechanisms: Mapping[str, TabulatedMechanism] = NO_MECHANISMS,
     prior: Prior | None = None,
-    size: tuple[float, float] = (WIDTH, HEIGHT),
-) -> Figure:
+) -> Axes:
     """Draw the Pareto front of expected and worst-case variance, with other mechanisms as labelled points.
 
     Each design of weight w and lower bound b certifies that (1 - w) expected + w worst-case variance is at least b for
@@ -58,12 +57,12 @@ def trade_off_figure(
     ----------
     points : sequence of MinimaxDesign
         From `trade_off_curve`: one budget, one prior.
+    ax : Axes, optional
+        To draw on; default: those of a new figure.
     mechanisms : mapping of str to TabulatedMechanism
         By the name to draw; of the same budget. Expected variances are under `prior`, or the mechanism's own without.
     prior : Prior, optional
         That of the trade-off; needed for mechanisms without a prior and for designs of `design_minimax`.
-    size : (float, float)
-        Width and height in inches.
 
     Raises
     ------
@@ -73,10 +72,10 @@ def trade_off_figure(
 
     Example
     -------
-    >>> from optldp.designer import trade_off_curve
+    >>> from optldp.designer import plots, trade_off_curve
     >>> prior = Prior.on_knots([-1, -0.5, 0, 0.5, 1], [0, 1, 2, 1, 0], source="public", units="kg")
-    >>> figure = trade_off_figure(trade_off_curve(prior, 2.0, weights=[0.1, 0.5, 1.0]))
-    >>> figure.axes[0].get_xlabel()
+    >>> axes = plots.trade_off(trade_off_curve(prior, 2.0, weights=[0.1, 0.5, 1.0]))
+    >>> axes.get_xlabel()
     'expected variance of one report [kg²]'
     """
     epsilon = _checked(points, mechanisms, prior)
@@ -88,7 +87,7 @@ def trade_off_figure(
     }
     most = MOST_ABOVE * front.max(axis=0)
     shown = {name: place for name, place in others.items() if (np.array(place) <= most).all()}
-    figure, axes = new_figure(*size)
+    axes = axes_or_new(ax)
     _scales(axes, np.array([*front, *shown.values()]))
     _shade(axes, ordered)
     axes.plot(*front.T, label="trade-off", gid="trade-off", **{**method_style("minimax"), "linestyle": "-"})
@@ -99,10 +98,10 @@ def trade_off_figure(
     axes.set_ylabel(units_label("largest variance of one report", units))
     axes.set_title(f"What the worst case costs, ε = {epsilon:g}", fontsize="medium")
     weights = {f"w = {point.weight:g}": tuple(place) for point, place in zip(ordered, front, strict=True)}
-    add_note(figure, _note({name: place for name, place in others.items() if name not in shown}))
+    add_note(axes, _note({name: place for name, place in others.items() if name not in shown}))
     region = axes.text(0.02, 0.03, UNREACHABLE, transform=axes.transAxes, fontsize=SMALL)
     label_points(axes, shown | _apart(axes, weights, list(shown.values())), front, [region])
-    return figure
+    return axes
 
 
 def _checked(

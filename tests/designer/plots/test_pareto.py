@@ -5,15 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from optldp.designer import plots
 from optldp.designer.designs.design import METHODS, design
 from optldp.designer.designs.minimax import design_minimax
 from optldp.designer.designs.minimax_trade_off import trade_off_curve
-from optldp.designer.plots.style import UNREACHABLE
-from optldp.designer.plots.trade_off import MOST_ABOVE, trade_off_figure
+from optldp.designer.plots.pareto import MOST_ABOVE
+from optldp.designer.plots.style import UNREACHABLE, new_axes
 from optldp.designer.priors.prior import Prior
 from optldp.mechanisms import FAMILIES, InputError
 
-from ..figure_checks import assert_readable, shown_texts, xy
+from ..figure_checks import assert_readable, noted, shown_texts, xy
 
 PRIOR = Prior.on_knots(np.linspace(0, 10, 9), [1, 2, 4, 5, 4, 3, 2, 1, 1], source="public", units="EUR")
 WEIGHTS = [0.01, 0.1, 0.3, 1.0]
@@ -21,12 +22,12 @@ FRONT = trade_off_curve(PRIOR, 2.0, weights=WEIGHTS)
 OTHERS = {method: design(PRIOR, 2.0, method=method).mechanism for method in METHODS}
 
 
-def texts(figure) -> list[str]:
-    return [text.get_text() for text in shown_texts(figure)]
+def texts(axes) -> list[str]:
+    return [text.get_text() for text in shown_texts(axes)]
 
 
 def test_the_front_is_the_designs_by_their_weights():
-    axes = trade_off_figure(FRONT[::-1]).axes[0]
+    axes = plots.trade_off(FRONT[::-1])
     wanted = np.array([(point.expected_variance, point.worst_case_variance) for point in FRONT], dtype=float)
     np.testing.assert_allclose(xy(axes, "trade-off"), wanted, rtol=1e-12)
     units = "expected variance of one report [EUR²]", "largest variance of one report [EUR²]"
@@ -34,23 +35,22 @@ def test_the_front_is_the_designs_by_their_weights():
 
 
 def test_other_mechanisms_are_points_named_beside_them():
-    figure = trade_off_figure(FRONT, mechanisms=OTHERS, prior=PRIOR)
-    axes = figure.axes[0]
+    axes = plots.trade_off(FRONT, mechanisms=OTHERS, prior=PRIOR)
     drawn = {str(found.get_label()) for found in axes.lines} - {"trade-off"}
     assert {"optimal", "aaa", "piecewise", "hybrid"} <= drawn
     for name in drawn:
         table = OTHERS[name]
         wanted = table.expected_variance(PRIOR.knot_prior), table.worst_case_variance()[0]
         np.testing.assert_allclose(xy(axes, name), [wanted])
-        assert name in texts(figure)
-    assert_readable(figure)
+        assert name in texts(axes)
+    assert_readable(axes)
 
 
 def test_mechanisms_far_above_the_front_are_named_with_their_numbers_instead():
-    figure = trade_off_figure(FRONT, mechanisms=OTHERS)
+    axes = plots.trade_off(FRONT, mechanisms=OTHERS)
     most = MOST_ABOVE * max(point.worst_case_variance for point in FRONT)
-    drawn = {str(found.get_label()) for found in figure.axes[0].lines}
-    note = figure.get_supxlabel().replace("\n", " ")
+    drawn = {str(found.get_label()) for found in axes.lines}
+    note = noted(axes).replace("\n", " ")
     far = [name for name, table in OTHERS.items() if table.worst_case_variance()[0] > most]
     assert "grr" in far
     for name in far:
@@ -62,7 +62,7 @@ def test_mechanisms_far_above_the_front_are_named_with_their_numbers_instead():
 
 def test_the_shaded_region_is_what_the_certificates_rule_out():
     """Every corner of its edge violates some bound or lies on it, and no mechanism lies inside."""
-    axes = trade_off_figure(FRONT, mechanisms=OTHERS).axes[0]
+    axes = plots.trade_off(FRONT, mechanisms=OTHERS)
     (shaded,) = axes.collections
     (path,) = shaded.get_paths()
     bottom = axes.get_ylim()[0]
@@ -78,30 +78,30 @@ def test_the_shaded_region_is_what_the_certificates_rule_out():
 
 
 def test_weights_are_named_unless_too_close_together():
-    named = [text for text in texts(trade_off_figure(FRONT)) if text.startswith("w =")]
+    named = [text for text in texts(plots.trade_off(FRONT)) if text.startswith("w =")]
     assert "w = 1" in named
     assert "w = 0.3" in named
     near = [replace(point, weight=point.weight) for point in FRONT] + [replace(FRONT[-1], weight=0.9999)]
-    again = [text for text in texts(trade_off_figure(near)) if text.startswith("w =")]
+    again = [text for text in texts(plots.trade_off(near)) if text.startswith("w =")]
     assert "w = 0.9999" not in again
 
 
 def test_the_prior_serves_designs_and_mechanisms_that_have_none():
     minimax = design_minimax(PRIOR.knots, 2.0, units="EUR")
     bare = {"duchi": FAMILIES["duchi"](PRIOR.knots, 2.0)}
-    axes = trade_off_figure([minimax], mechanisms=bare, prior=PRIOR).axes[0]
+    axes = plots.trade_off([minimax], mechanisms=bare, prior=PRIOR)
     assert xy(axes, "trade-off")[0, 0] == pytest.approx(minimax.mechanism.expected_variance(PRIOR.knot_prior))
 
 
 def test_a_mechanism_on_fewer_knots_is_judged_under_the_prior_rounded_to_them():
     few = FAMILIES["piecewise"](PRIOR.knots[::2], 2.0)
-    axes = trade_off_figure(FRONT, mechanisms={"piecewise": few}, prior=PRIOR).axes[0]
+    axes = plots.trade_off(FRONT, mechanisms={"piecewise": few}, prior=PRIOR)
     wanted = few.expected_variance(PRIOR.coarsened(PRIOR.knots[::2]).knot_prior)
     assert xy(axes, "piecewise")[0, 0] == pytest.approx(wanted)
 
 
 def test_a_small_picture_can_be_read_too():
-    assert_readable(trade_off_figure(FRONT, mechanisms=OTHERS, size=(4.6, 4.0)))
+    assert_readable(plots.trade_off(FRONT, mechanisms=OTHERS, ax=new_axes(4.6, 4.0)))
 
 
 @pytest.mark.parametrize(
@@ -117,4 +117,4 @@ def test_a_small_picture_can_be_read_too():
 )
 def test_what_makes_no_trade_off_is_refused(points, mechanisms, prior, says):
     with pytest.raises(InputError, match=says):
-        trade_off_figure(points, mechanisms=mechanisms, prior=prior)
+        plots.trade_off(points, mechanisms=mechanisms, prior=prior)

@@ -9,10 +9,10 @@ import numpy as np
 from ...estimators.frequencies.frequencies import FrequencyEstimate
 from ...estimators.intervals import CONFIDENCE
 from ..priors.units import literal
-from .style import new_figure
+from .style import axes_or_new
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 MOST_BARS = 40
 """More categories than that cannot be read beside each other: the most frequent ones are drawn."""
@@ -30,12 +30,16 @@ NAMES = {
 }
 
 
-def frequency_figure(estimate: FrequencyEstimate, *, title: str = "", confidence: float = CONFIDENCE) -> Figure:
+def frequencies(
+    estimate: FrequencyEstimate, ax: Axes | None = None, *, title: str = "", confidence: float = CONFIDENCE
+) -> Axes:
     """Draw the frequencies as bars with intervals, the largest at the top; at most forty of them.
 
     Parameters
     ----------
     estimate : FrequencyEstimate
+    ax : Axes, optional
+        To draw on; default: those of a new figure, whose height follows from the number of bars.
     title : str
         Default: method and number of users.
     confidence : float
@@ -49,7 +53,7 @@ def frequency_figure(estimate: FrequencyEstimate, *, title: str = "", confidence
     order, ends = np.argsort(-estimate.value, kind="stable")[:MOST_BARS], estimate.interval(confidence)
     values, labels = estimate.value[order], [_short(estimate.categories.labels[k]) for k in order]
     reach = np.array([np.maximum(values - ends.low[order], 0.0), np.maximum(ends.high[order] - values, 0.0)])
-    figure, axes = new_figure(height=1.4 + 0.22 * order.size)
+    axes = axes_or_new(ax, height=1.4 + 0.22 * order.size)
     places = np.arange(order.size)
     axes.barh(places, values, color="#9ecae1", height=0.75, label="estimate")
     bars = axes.errorbar(values, places, xerr=reach, fmt="none", ecolor="#08306b", elinewidth=1.2, capsize=2)
@@ -63,7 +67,7 @@ def frequency_figure(estimate: FrequencyEstimate, *, title: str = "", confidence
     name = f"Frequencies among {estimate.n:,} users: {NAMES[estimate.method]}"
     axes.set_title(title or name, fontsize="medium")
     axes.legend(loc="lower right", frameon=False, fontsize="small")
-    return figure
+    return axes
 
 
 def _short(label: str) -> str:

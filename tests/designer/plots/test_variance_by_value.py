@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optldp.designer.plots.by_value import conditional_variance_figure
+from optldp.designer import plots
+from optldp.designer.plots.style import new_axes
 from optldp.designer.priors.prior import Prior
 from optldp.mechanisms import FAMILIES, InputError
 from optldp.mechanisms.families.duchi import duchi_variance
@@ -17,7 +18,7 @@ PRIOR = Prior.on_knots(KNOTS, [1, 2, 3, 2, 1, 1], source="public", units="kg")
 
 
 def test_lines_are_the_variances_between_knots_too():
-    axes = conditional_variance_figure(TABLES).axes[0]
+    axes = plots.by_value(TABLES)
     for name, table in TABLES.items():
         x, drawn = xy(axes, name).T
         np.testing.assert_allclose(drawn, table.var(x))
@@ -27,7 +28,7 @@ def test_lines_are_the_variances_between_knots_too():
 
 def test_humps_between_coarse_knots_reach_their_full_height():
     """Rounding adds (x - a)(b - x), a quarter of the squared distance at the middle: duchi's parabola plus that."""
-    x, drawn = xy(conditional_variance_figure({"duchi": TABLES["duchi"]}).axes[0], "duchi").T
+    x, drawn = xy(plots.by_value({"duchi": TABLES["duchi"]}), "duchi").T
     middles = 0.5 * (KNOTS[1:] + KNOTS[:-1])
     found = [drawn[np.argmin(np.abs(x - middle))] for middle in middles]
     at_knots = np.array([duchi_variance(knot, 2.0) for knot in KNOTS]).ravel()
@@ -35,8 +36,8 @@ def test_humps_between_coarse_knots_reach_their_full_height():
 
 
 def test_the_prior_is_a_strip_below_of_area_one():
-    figure = conditional_variance_figure(TABLES, prior=PRIOR)
-    axes, strip = figure.axes
+    axes = plots.by_value(TABLES, prior=PRIOR)
+    _, strip = axes.figure.axes
     filled: Any = strip.patches[0]
     values, edges, _ = filled.get_data()
     assert values @ np.diff(edges) == pytest.approx(1.0)
@@ -49,23 +50,23 @@ def test_the_prior_is_a_strip_below_of_area_one():
 
 @pytest.mark.parametrize("size", [(7.2, 4.4), (4.6, 4.0)])
 def test_all_families_can_be_read(size):
-    figure = conditional_variance_figure(TABLES, prior=PRIOR, size=size)
-    assert_readable(figure)
-    assert sorted(end_labels(figure.axes[0])) == sorted(TABLES)
+    axes = plots.by_value(TABLES, prior=PRIOR, ax=new_axes(*size))
+    assert_readable(axes)
+    assert sorted(end_labels(axes)) == sorted(TABLES)
 
 
 def test_the_budget_is_in_the_title_where_all_have_the_same():
-    same = conditional_variance_figure(TABLES).axes[0].get_title()
+    same = plots.by_value(TABLES).get_title()
     other = {"duchi": FAMILIES["duchi"](KNOTS, 1.0), "laplace": FAMILIES["laplace"](KNOTS, 2.0)}
     assert same.endswith("ε = 2")
-    assert "ε" not in conditional_variance_figure(other).axes[0].get_title()
+    assert "ε" not in plots.by_value(other).get_title()
 
 
 def test_variances_of_one_size_are_drawn_from_zero_and_others_logarithmically():
-    alike = conditional_variance_figure({"duchi": TABLES["duchi"]}).axes[0]
+    alike = plots.by_value({"duchi": TABLES["duchi"]})
     assert (alike.get_yscale(), alike.get_ylim()[0]) == ("linear", 0.0)
     far = {"laplace": FAMILIES["laplace"](KNOTS, 0.5), "piecewise": FAMILIES["piecewise"](KNOTS, 6.0)}
-    axes = conditional_variance_figure(far).axes[0]
+    axes = plots.by_value(far)
     assert axes.get_yscale() == "log"
     assert axes.get_ylim()[0] < xy(axes, "piecewise")[:, 1].min()
     assert axes.get_ylim()[1] > xy(axes, "laplace")[:, 1].max()
@@ -73,12 +74,12 @@ def test_variances_of_one_size_are_drawn_from_zero_and_others_logarithmically():
 
 def test_many_knots_do_not_make_endless_lines():
     knots = np.linspace(0, 1, 801)
-    x, _ = xy(conditional_variance_figure({"duchi": FAMILIES["duchi"](knots, 1.0)}).axes[0], "duchi").T
+    x, _ = xy(plots.by_value({"duchi": FAMILIES["duchi"](knots, 1.0)}), "duchi").T
     assert x.size == 1601
 
 
 def test_markers_of_different_lines_do_not_coincide():
-    axes = conditional_variance_figure(TABLES).axes[0]
+    axes = plots.by_value(TABLES)
     lines: list[Any] = list(axes.lines)
     starts = [found.get_markevery()[0] for found in lines]
     assert len(set(starts)) == len(TABLES)
@@ -99,17 +100,17 @@ def test_markers_of_different_lines_do_not_coincide():
 )
 def test_what_cannot_share_an_axis_is_refused(tables, prior, says):
     with pytest.raises(InputError, match=says):
-        conditional_variance_figure(tables, prior=prior)
+        plots.by_value(tables, prior=prior)
 
 
 def test_different_units_are_refused():
     kilograms = Prior.on_knots(KNOTS, np.ones(6), source="public", units="kg")
     pounds = TABLES["duchi"].__class__.from_points(KNOTS, [-2, 2], TABLES["duchi"].probabilities, 2.0, units="lb")
     with pytest.raises(InputError, match="one unit, got kg and lb"):
-        conditional_variance_figure({"duchi": pounds}, prior=kilograms)
+        plots.by_value({"duchi": pounds}, prior=kilograms)
 
 
 def test_names_of_ones_own_are_drawn_as_given():
-    figure = conditional_variance_figure({"ours $1": TABLES["duchi"], "theirs": TABLES["laplace"]})
-    assert_readable(figure)
-    assert any("ours" in text.get_text() for text in shown_texts(figure))
+    axes = plots.by_value({"ours $1": TABLES["duchi"], "theirs": TABLES["laplace"]})
+    assert_readable(axes)
+    assert any("ours" in text.get_text() for text in shown_texts(axes))

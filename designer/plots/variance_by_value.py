@@ -11,13 +11,12 @@ from ...mechanisms import InputError, TabulatedMechanism
 from ..priors.prior import Prior
 from ..priors.units import squared, units_label
 from .labels import label_ends
-from .prior_strip import STRIP_SHARE, draw_prior, figure_with_strip
+from .prior_strip import draw_prior, strip_below
 from .scales import log_axis, plain_numbers
-from .style import HEIGHT, WIDTH, method_style, methods_in_order, new_figure
+from .style import axes_or_new, method_style, methods_in_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 MOST_POINTS = 1600
@@ -33,12 +32,9 @@ LINEAR_UP_TO = 6.0
 """Ratio of the largest to the least variance from which on the axis is logarithmic."""
 
 
-def conditional_variance_figure(
-    mechanisms: Mapping[str, TabulatedMechanism],
-    *,
-    prior: Prior | None = None,
-    size: tuple[float, float] = (WIDTH, HEIGHT),
-) -> Figure:
+def by_value(
+    mechanisms: Mapping[str, TabulatedMechanism], ax: Axes | None = None, *, prior: Prior | None = None
+) -> Axes:
     """Draw Var(Y | x), the variance of one report, against its value x; a line per mechanism.
 
     Between two knots a table rounds at random, and the variance there is a concave parabola: it is drawn as it is, so
@@ -48,10 +44,10 @@ def conditional_variance_figure(
     ----------
     mechanisms : mapping of str to TabulatedMechanism
         By the name to draw; on one domain.
+    ax : Axes, optional
+        To draw on; default: those of a new figure.
     prior : Prior, optional
         Drawn as a strip below; of the same domain.
-    size : (float, float)
-        Width and height in inches.
 
     Raises
     ------
@@ -60,19 +56,18 @@ def conditional_variance_figure(
 
     Example
     -------
+    >>> from optldp.designer import plots
     >>> from optldp.mechanisms import FAMILIES
     >>> knots = np.linspace(0, 100, 21)
     >>> tables = {name: FAMILIES[name](knots, 1.0) for name in ("duchi", "hybrid", "piecewise")}
-    >>> figure = conditional_variance_figure(tables)
-    >>> [line.get_label() for line in figure.axes[0].lines]
+    >>> axes = plots.by_value(tables)
+    >>> [line.get_label() for line in axes.lines]
     ['duchi', 'piecewise', 'hybrid']
     """
     domain, units = _shared(mechanisms, prior)
-    if prior is None:
-        figure, axes = new_figure(*size)
-        lowest = axes
-    else:
-        figure, axes, lowest = figure_with_strip(*size)
+    lowest = axes = axes_or_new(ax)
+    if prior is not None:
+        lowest = strip_below(axes)
         draw_prior(lowest, prior)
     names = methods_in_order(mechanisms)
     lines = [_draw(axes, name, mechanisms[name], k / len(names)) for k, name in enumerate(names)]
@@ -85,8 +80,8 @@ def conditional_variance_figure(
     axes.set_title(f"Who pays: variance by value{at}", fontsize="medium")
     axes.grid(color="#EEEEEE", linewidth=0.6)
     axes.set_axisbelow(True)
-    label_ends(axes, lines, share=1 / (1 + STRIP_SHARE) if prior is not None else 1.0)
-    return figure
+    label_ends(axes, lines)
+    return axes
 
 
 def _shared(mechanisms: Mapping[str, TabulatedMechanism], prior: Prior | None) -> tuple[tuple[float, float], str]:

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from optldp.designer import plots
 from optldp.designer.designs.minimax import design_minimax
 from optldp.designer.designs.minimax_trade_off import design_trade_off
-from optldp.designer.plots.least_favourable import least_favourable_figure
+from optldp.designer.plots.style import new_axes
 from optldp.designer.priors.prior import Prior
 from optldp.mechanisms import InputError
 
@@ -27,14 +28,14 @@ def legend(axes) -> list[str]:
 
 
 def test_the_bars_are_the_least_favourable_prior():
-    _, below = least_favourable_figure(DESIGN).axes
+    _, below = plots.least_favourable(DESIGN).figure.axes
     np.testing.assert_array_equal(masses(below), np.column_stack([KNOTS, DESIGN.least_favourable]))
     assert legend(below) == ["least favourable prior"]
     assert (below.get_xlabel(), below.get_ylabel()) == ("value [EUR]", "share of the values")
 
 
 def test_the_variance_and_its_certified_bound_stand_above():
-    above, _ = least_favourable_figure(DESIGN).axes
+    above, _ = plots.least_favourable(DESIGN).figure.axes
     x, variance = xy(above, "variance of the design").T
     np.testing.assert_allclose(variance, DESIGN.mechanism.var(x))
     assert set(KNOTS) <= set(x)
@@ -46,14 +47,14 @@ def test_the_variance_and_its_certified_bound_stand_above():
 
 def test_a_level_variance_looks_level():
     """From zero on: otherwise rounding of the last digits would look like hills."""
-    above, below = least_favourable_figure(DESIGN).axes
+    above, below = plots.least_favourable(DESIGN).figure.axes
     assert above.get_ylim()[0] == below.get_ylim()[0] == 0.0
     assert above.get_ylim()[1] > DESIGN.worst_case_variance
 
 
 def test_mass_lies_where_the_variance_is_largest():
     """What the picture is there to show: complementary slackness, drawn one above the other."""
-    above, below = least_favourable_figure(DESIGN).axes
+    above, below = plots.least_favourable(DESIGN).figure.axes
     x, variance = xy(above, "variance of the design").T
     heavy = masses(below)[masses(below)[:, 1] > 1e-3]
     assert 2 < len(heavy) < 21
@@ -62,25 +63,25 @@ def test_mass_lies_where_the_variance_is_largest():
 
 
 def test_another_prior_is_drawn_with_it():
-    figure = least_favourable_figure(DESIGN, prior=PRIOR)
-    np.testing.assert_array_equal(xy(figure.axes[1], "prior"), np.column_stack([KNOTS, PRIOR.weights]))
-    assert legend(figure.axes[1]) == ["least favourable prior", "prior"]
+    axes = plots.least_favourable(DESIGN, prior=PRIOR)
+    np.testing.assert_array_equal(xy(axes.figure.axes[1], "prior"), np.column_stack([KNOTS, PRIOR.weights]))
+    assert legend(axes.figure.axes[1]) == ["least favourable prior", "prior"]
 
 
 @pytest.mark.parametrize("size", [(7.2, 4.4), (4.6, 4.0)])
 def test_it_can_be_read(size):
-    assert_readable(least_favourable_figure(DESIGN, prior=PRIOR, size=size))
+    assert_readable(plots.least_favourable(DESIGN, prior=PRIOR, ax=new_axes(*size)))
 
 
 def test_below_a_weight_of_one_no_bound_on_the_worst_case_is_claimed():
-    figure = least_favourable_figure(design_trade_off(PRIOR, 2.0, 0.3))
-    above, below = figure.axes
+    axes = plots.least_favourable(design_trade_off(PRIOR, 2.0, 0.3))
+    above, below = axes.figure.axes
     assert [line.get_label() for line in above.lines] == ["variance of the design"]
     assert legend(below) == ["multipliers of the worst case"]
-    assert any("weight of the worst case 0.3" in text.get_text() for text in shown_texts(figure))
+    assert any("weight of the worst case 0.3" in text.get_text() for text in shown_texts(axes))
 
 
 def test_a_prior_on_other_knots_is_refused():
     other = Prior.on_knots([0, 10], [1, 1], source="public")
     with pytest.raises(InputError, match="on the design's knots, got 2 knots beside 21"):
-        least_favourable_figure(DESIGN, prior=other)
+        plots.least_favourable(DESIGN, prior=other)

@@ -9,7 +9,7 @@ import numpy as np
 from ...estimators.distributions.distribution import DistributionEstimate
 from ...estimators.intervals import CONFIDENCE
 from ..priors.units import literal, units_label
-from .style import new_figure
+from .style import axes_or_new
 
 NAMES = {
     "em": "maximum likelihood",
@@ -19,15 +19,19 @@ NAMES = {
 }
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 
-def distribution_figure(estimate: DistributionEstimate, *, units: str = "", confidence: float = CONFIDENCE) -> Figure:
+def distribution(
+    estimate: DistributionEstimate, ax: Axes | None = None, *, units: str = "", confidence: float = CONFIDENCE
+) -> Axes:
     """Draw the density, its pointwise bands and the mean with its interval.
 
     Parameters
     ----------
     estimate : DistributionEstimate
+    ax : Axes, optional
+        To draw on; default: those of a new figure.
     units : str
         Name of the units of the inputs.
     confidence : float
@@ -40,7 +44,7 @@ def distribution_figure(estimate: DistributionEstimate, *, units: str = "", conf
     """
     edges, mean, band = estimate.grid.edges, estimate.mean(), estimate.interval(confidence)
     ends = mean.interval(confidence)
-    figure, axes = new_figure()
+    axes = axes_or_new(ax)
     width = np.where(np.diff(edges) > 0, np.diff(edges), 1.0)
     density, low, high = (values / width for values in (estimate.value, band.low, band.high))
     percent = f"{100 * confidence:g}%"
@@ -57,4 +61,4 @@ def distribution_figure(estimate: DistributionEstimate, *, units: str = "", conf
     axes.set_ylabel(f"density per {literal(units)}" if units else "density")
     axes.set_title(f"Distribution of the values of {estimate.n:,} users by {NAMES[estimate.method]}", fontsize="medium")
     axes.legend(loc="best", frameon=False, fontsize="small")
-    return figure
+    return axes

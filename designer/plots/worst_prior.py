@@ -10,13 +10,12 @@ from ...mechanisms import InputError
 from ..designs.minimax import MinimaxDesign
 from ..priors.prior import Prior
 from ..priors.units import squared, units_label
-from .prior_strip import figure_with_strip
+from .prior_strip import strip_below
 from .scales import plain_numbers
-from .style import BLACK, BLUE, HEIGHT, SMALL, VERMILLION, WIDTH
+from .style import BLACK, BLUE, SMALL, VERMILLION, axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 PIECES = 16
 """Points per interval between knots, for the parabola of the variance there."""
@@ -25,9 +24,7 @@ END_ROOM = 0.01
 """Of the domain, at either side: the mass at its ends must be told from the frame."""
 
 
-def least_favourable_figure(
-    design: MinimaxDesign, *, prior: Prior | None = None, size: tuple[float, float] = (WIDTH, HEIGHT)
-) -> Figure:
+def least_favourable(design: MinimaxDesign, ax: Axes | None = None, *, prior: Prior | None = None) -> Axes:
     """Draw the variance of a minimax design by value, and below it the prior that certifies it.
 
     At weight 1 that is the least favourable prior: under it no unbiased mechanism has a smaller expected variance than
@@ -38,10 +35,10 @@ def least_favourable_figure(
     Parameters
     ----------
     design : MinimaxDesign
+    ax : Axes, optional
+        To draw on, their place shared with axes for the prior below; default: those of a new figure.
     prior : Prior, optional
         Drawn with it, for comparison; on the same knots.
-    size : (float, float)
-        Width and height in inches.
 
     Raises
     ------
@@ -50,9 +47,9 @@ def least_favourable_figure(
 
     Example
     -------
-    >>> from optldp.designer import design_minimax
-    >>> figure = least_favourable_figure(design_minimax(np.linspace(0, 100, 21), 1.0, units="kg"))
-    >>> [axes.get_ylabel() for axes in figure.axes]
+    >>> from optldp.designer import design_minimax, plots
+    >>> axes = plots.least_favourable(design_minimax(np.linspace(0, 100, 21), 1.0, units="kg"))
+    >>> [part.get_ylabel() for part in axes.figure.axes]
     ['variance [kg²]', 'share of the values']
     """
     knots = design.mechanism.knots
@@ -61,7 +58,8 @@ def least_favourable_figure(
             f"the prior must be on the design's knots, got {prior.knots.size} knots beside {knots.size}: "
             "make it with knots=design.mechanism.knots"
         )
-    figure, above, below = figure_with_strip(*size, share=0.75)
+    above = axes_or_new(ax)
+    below = strip_below(above, share=0.75)
     _draw_variance(above, design)
     _draw_shares(below, design, prior)
     units = design.mechanism.units
@@ -72,8 +70,8 @@ def least_favourable_figure(
     below.set_ylabel("share of the values")
     at = "" if design.weight == 1 else f", weight of the worst case {design.weight:g}"
     above.set_title(f"Least worst case and the prior behind it, ε = {design.epsilon:g}{at}", fontsize="medium")
-    figure.align_ylabels([above, below])
-    return figure
+    above.figure.align_ylabels([above, below])
+    return above
 
 
 def _draw_variance(axes: Axes, design: MinimaxDesign) -> None:

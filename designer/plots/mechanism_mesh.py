@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...mechanisms import InputError, TabulatedMechanism
-from ...mechanisms.files.atomic_write import replacing
+from ...mechanisms import TabulatedMechanism
 from ..priors.units import literal, units_label
-from .style import new_figure
+from .style import axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import QuadMesh
     from matplotlib.colors import LogNorm
-    from matplotlib.figure import Figure
 
 TAIL_SHARE = 0.15
 """How far an unbounded tail is drawn beyond the last finite end, as a share of the range drawn."""
@@ -25,18 +22,24 @@ POINT_SHARE = 0.004
 """Least height of a point output on the picture, as a share of the range drawn, so that it can be seen."""
 
 
-def mechanism_heatmap(mechanism: TabulatedMechanism) -> Figure:
+def heat_map(mechanism: TabulatedMechanism, ax: Axes | None = None) -> Axes:
     """Draw the table: inputs to the right, reports upwards, log-scaled colour.
 
     Points are drawn as bands reaching half-way to their neighbours and show probabilities, as do the tails beyond
     them; cells show densities; a mechanism with both shows its cells as densities and its points as lines on them.
+
+    Parameters
+    ----------
+    mechanism : TabulatedMechanism
+    ax : Axes, optional
+        To draw on, with the key of the colours to their right; default: those of a new figure.
 
     Raises
     ------
     InputError
         matplotlib is not installed.
     """
-    figure, axes = new_figure(height=5.4)
+    axes = axes_or_new(ax, height=5.4)
     from matplotlib.colors import LogNorm
 
     low, high, values, points = _bands(mechanism)
@@ -58,8 +61,8 @@ def mechanism_heatmap(mechanism: TabulatedMechanism) -> Figure:
     per = f" per {literal(mechanism.units)}" if mechanism.units else ""
     label = "probability of the output" if points.all() else f"density of the report{per}"
     if image is not None:
-        figure.colorbar(image, ax=axes, label=label)
-    return figure
+        axes.figure.colorbar(image, ax=axes, label=label)
+    return axes
 
 
 def _draw(
@@ -100,19 +103,3 @@ def _edges(centres: np.ndarray) -> np.ndarray:
     if len(middle) == 0:
         return np.array([centres[0] - 0.5, centres[0] + 0.5])
     return np.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]])
-
-
-def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure by its file's extension, whole or not at all.
-
-    Raises
-    ------
-    InputError
-        An extension matplotlib does not know, or a place that cannot be written.
-    """
-    known = figure.canvas.get_supported_filetypes()
-    suffix = path.suffix.lower().lstrip(".")
-    if suffix not in known:
-        raise InputError(f"a plot must end in one of {', '.join(sorted(known))}, got {str(path)!r}")
-    with replacing(path) as temporary:
-        figure.savefig(temporary, format=suffix, dpi=150)

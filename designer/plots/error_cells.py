@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...mechanisms import InputError
 from ..priors.units import literal
 from .scales import plain_number, round_numbers
-from .style import BLACK, SHADE, SMALL, WIDTH, add_note, new_figure
+from .style import BLACK, SHADE, SMALL, add_note, axes_or_new, whole_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST_TIMES = 10.0
 """Times the best of the row from which on the shade stays the same: the others must stay distinguishable."""
@@ -41,14 +41,14 @@ STANDARD_ERRORS = 2.0
 Key = tuple[str, str]
 
 
-def error_table_figure(
+def error_table(
     errors: Mapping[Key, float],
+    ax: Axes | None = None,
     *,
     title: str,
     quantity: str,
     standard_errors: Mapping[Key, float] | None = None,
-    width: float = WIDTH,
-) -> Figure:
+) -> Axes:
     """Draw a table of errors: the smaller the better, shades by how many times the best of its row each one is.
 
     The best of a row is bold with a star in a frame. With standard errors, those within two standard errors of it
@@ -58,13 +58,13 @@ def error_table_figure(
     ----------
     errors : mapping of (str, str) to float
         By row and column, in the order to draw; positive.
+    ax : Axes, optional
+        To draw on; default: those of a new figure, whose height follows from the number of rows.
     title : str
     quantity : str
         What the numbers are, with units.
     standard_errors : mapping of (str, str) to float, optional
         Of the errors, below each.
-    width : float
-        Of the figure, in inches; the height follows from the number of rows.
 
     Raises
     ------
@@ -73,9 +73,10 @@ def error_table_figure(
 
     Example
     -------
+    >>> from optldp.designer import plots
     >>> errors = {("taxi", "aaa"): 2.0, ("taxi", "laplace"): 5.0, ("wages", "aaa"): 1.0, ("wages", "laplace"): 1.5}
-    >>> figure = error_table_figure(errors, title="10,000 users", quantity="mean squared error")
-    >>> [text.get_text() for text in figure.axes[0].texts]
+    >>> axes = plots.error_table(errors, title="10,000 users", quantity="mean squared error")
+    >>> [text.get_text() for text in axes.texts][:4]
     ['★ 2.00', '5.00', '★ 1.00', '1.50']
     """
     rows, columns = (list(dict.fromkeys(key[k] for key in errors)) for k in (0, 1))
@@ -87,15 +88,16 @@ def error_table_figure(
     spread = np.zeros_like(table)
     if standard_errors is not None:
         spread = np.array([[standard_errors.get((row, column), 0.0) for column in columns] for row in rows])
-    figure, axes = new_figure(width, 1.5 + (0.42 if standard_errors is None else 0.56) * len(rows))
+    axes = axes_or_new(ax, height=1.5 + (0.42 if standard_errors is None else 0.56) * len(rows))
     _draw_shades(axes, table)
     powers = [_power(float(value)) for value in _best(table)]
     for i, j in np.ndindex(table.shape):
         _write(axes, table, spread, (i, j), 10.0 ** powers[i])
-    _name(axes, rows, columns, powers, width)
+    _name(axes, rows, columns, powers)
     axes.set_title(literal(title), fontsize="medium")
-    add_note(figure, _note(quantity, standard_errors is not None))
-    return figure
+    add_note(axes, _note(quantity, standard_errors is not None))
+    _turn_if_crowded(axes)
+    return axes
 
 
 def _draw_shades(axes: Axes, table: np.ndarray) -> None:
@@ -110,8 +112,8 @@ def _draw_shades(axes: Axes, table: np.ndarray) -> None:
         edges[1], edges[0], np.ma.masked_invalid(times), norm=LogNorm(1.0, most), cmap=shades, edgecolor="white"
     )
     axes.set_ylim(table.shape[0] - 0.5, -0.5)
-    figure: Any = axes.figure
-    bar = figure.colorbar(mesh, ax=axes, fraction=0.04, pad=0.02, extend="max" if (times > most).any() else "neither")
+    beyond = "max" if (times > most).any() else "neither"
+    bar = axes.figure.colorbar(mesh, ax=axes, fraction=0.04, pad=0.02, extend=beyond)
     ticks = round_numbers(1.0, most)
     bar.set_ticks(ticks, labels=[plain_number(tick) for tick in ticks])
     bar.ax.minorticks_off()
@@ -156,23 +158,28 @@ def _numbers(value: float, spread: float) -> str:
     return f"{value:,.{places}f}" + (f"\n± {spread:,.{places}f}" if spread > 0 else "")
 
 
-def _name(axes: Axes, rows: Sequence[str], columns: Sequence[str], powers: Sequence[int], width: float) -> None:
-    """Write the names of rows, with the powers taken out of them, and of columns, turned where they are too long."""
+def _name(axes: Axes, rows: Sequence[str], columns: Sequence[str], powers: Sequence[int]) -> None:
+    """Write the names of rows, with the powers taken out of them, and of columns."""
     names = [literal(row) + (f"\n[$10^{{{power}}}$]" if power else "") for row, power in zip(rows, powers, strict=True)]
     axes.set_yticks(np.arange(len(rows)), names)
-    # Letters are about 0.085 inches wide; the table gets what the names of the rows leave.
-    letters = (width - 1.0) / 0.085 - max(map(len, rows))
-    crowded = max(map(len, columns)) + 1 > letters / len(columns)
-    turned = {"rotation": 25, "ha": "left", "rotation_mode": "anchor"} if crowded else {}
     axes.xaxis.tick_top()
-    axes.set_xticks(np.arange(len(columns)), [literal(column) for column in columns], **turned)
+    axes.set_xticks(np.arange(len(columns)), [literal(column) for column in columns])
     axes.tick_params(length=0)
 
 
+def _turn_if_crowded(axes: Axes) -> None:
+    """Turn the names of the columns where they would run into each other."""
+    whole_figure(axes).draw_without_rendering()  # gives the table the width that it will have
+    names = axes.get_xticklabels()
+    boxes = [name.get_window_extent() for name in names]
+    if any(left.x1 + left.height > right.x0 for left, right in pairwise(boxes)):
+        for name in names:
+            name.set(rotation=25, ha="left", rotation_mode="anchor")
+
+
 def _note(quantity: str, with_errors: bool) -> str:
-    note = f"Cells: {literal(quantity)}"
+    note, best = f"Cells: {literal(quantity)}", f"{BEST}\N{NO-BREAK SPACE}best of the row"
     if with_errors:
-        return (
-            f"{note} ± standard error. {BEST} best of the row; {NEAR} within {STANDARD_ERRORS:g} standard errors of it."
-        )
-    return f"{note}. {BEST} best of the row."
+        near = f"{NEAR}\N{NO-BREAK SPACE}within {STANDARD_ERRORS:g} standard errors of it"
+        return f"{note} ± standard error. {best}; {near}."
+    return f"{note}. {best}."

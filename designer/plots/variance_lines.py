@@ -15,11 +15,10 @@ from ..comparison.table import FAILED, SweepRow
 from ..priors.units import literal, squared, units_label
 from .labels import label_ends
 from .scales import log_axis, plain_number
-from .style import HEIGHT, SHADE, SMALL, UNREACHABLE, WIDTH, add_note, method_style, methods_in_order, new_figure
+from .style import SHADE, SMALL, UNREACHABLE, add_note, axes_or_new, method_style, methods_in_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 Row = ComparisonRow | SweepRow
@@ -34,14 +33,14 @@ LEAST_LENGTH = math.log(1.5)
 """Of an axis: numbers that hardly differ are drawn as such."""
 
 
-def variance_figure(
+def variance(
     rows: Sequence[ComparisonRow | SweepRow],
+    ax: Axes | None = None,
     *,
     worst_case: bool = False,
     relative: bool = False,
     units: str = "",
-    size: tuple[float, float] = (WIDTH, HEIGHT),
-) -> Figure:
+) -> Axes:
     """Draw the variance of one report against epsilon, a line per method, both axes logarithmic.
 
     The region that no unbiased mechanism reaches is shaded. For expected variances that is what lies below the rows of
@@ -55,14 +54,14 @@ def variance_figure(
     ----------
     rows : sequence of ComparisonRow or SweepRow
         Of one prior. Failed rows are left out and named below the picture.
+    ax : Axes, optional
+        To draw on; default: those of a new figure.
     worst_case : bool
         Largest variance over the domain instead of the expected one.
     relative : bool
         Draw ratios to the least possible instead: `ratio_to_optimal`, or the worst case over that of "minimax".
     units : str
         Of the values, for the axis' label.
-    size : (float, float)
-        Width and height in inches.
 
     Raises
     ------
@@ -72,16 +71,16 @@ def variance_figure(
 
     Example
     -------
-    >>> from optldp.designer import Prior, compare
+    >>> from optldp.designer import Prior, compare, plots
     >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
-    >>> figure = variance_figure(compare(prior, [0.5, 1.0, 2.0]), units="EUR")
-    >>> figure.axes[0].get_ylabel()
+    >>> axes = plots.variance(compare(prior, [0.5, 1.0, 2.0]), units="EUR")
+    >>> axes.get_ylabel()
     'expected variance of one report [EUR²]'
     """
     good, failed = _checked(rows)
     shown = _lines(good, worst_case, relative)
     floor = _floor(good, worst_case, relative)
-    figure, axes = new_figure(*size)
+    axes = axes_or_new(ax)
     highest = _draw_scales(axes, shown, floor)
     if floor:
         _shade(axes, floor, relative)
@@ -94,8 +93,8 @@ def variance_figure(
     axes.grid(color="#EEEEEE", linewidth=0.6)
     axes.set_axisbelow(True)
     label_ends(axes, drawn)
-    add_note(figure, _note(shown, failed, highest))
-    return figure
+    add_note(axes, _note(shown, failed, highest))
+    return axes
 
 
 def _checked(rows: Sequence[Row]) -> tuple[list[Row], list[SweepRow]]:

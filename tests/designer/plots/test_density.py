@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.patches import StepPatch
-from optldp.designer.plots.distribution import NAMES, distribution_figure
-from optldp.designer.plots.heatmap import save_figure
+from optldp.designer import plots
+from optldp.designer.plots.density import NAMES
+from optldp.designer.plots.saving import save_figure
 from optldp.estimators import InputGrid, ReportCounts, estimate_distribution
 from optldp.mechanisms import square_wave
 
@@ -23,7 +24,7 @@ def _steps(patch: StepPatch) -> dict[str, Any]:
 def test_it_draws_the_density_and_its_band(method):
     """Weights over the widths of their cells, between their ends; the mean's line at the mean."""
     estimate = estimate_distribution(COUNTS, method=method)
-    axes = distribution_figure(estimate, units="kg").axes[0]
+    axes = plots.distribution(estimate, units="kg")
     band, line = (_steps(patch) for patch in axes.patches if isinstance(patch, StepPatch))
     width = np.diff(estimate.grid.edges)
     assert line["values"] == pytest.approx(estimate.value / width)
@@ -37,7 +38,7 @@ def test_it_draws_the_density_and_its_band(method):
 
 def test_words_say_what_it_is():
     """Title, axes and legend name the method, the users, the units and the intervals."""
-    axes = distribution_figure(estimate_distribution(COUNTS, method="ems"), units="kg", confidence=0.9).axes[0]
+    axes = plots.distribution(estimate_distribution(COUNTS, method="ems"), units="kg", confidence=0.9)
     assert axes.get_title() == "Distribution of the values of 2,000 users by EM with smoothing"
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("value [kg]", "density per kg")
     shown = axes.get_legend()
@@ -50,7 +51,7 @@ def test_words_say_what_it_is():
 
 def test_without_units_there_are_no_brackets():
     """A plain value and its density."""
-    axes = distribution_figure(estimate_distribution(COUNTS, method="ems")).axes[0]
+    axes = plots.distribution(estimate_distribution(COUNTS, method="ems"))
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("value", "density")
 
 
@@ -58,5 +59,5 @@ def test_one_component_can_be_drawn(tmp_path):
     """A cell, or a single point without any width."""
     for grid in (InputGrid.equal_cells(0.0, 100.0, 1), InputGrid.knots([50.0])):
         estimate = estimate_distribution(COUNTS, method="em", grid=grid)
-        save_figure(distribution_figure(estimate), tmp_path / "one.png")
+        save_figure(plots.distribution(estimate), tmp_path / "one.png")
         assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")

@@ -7,7 +7,8 @@ import sys
 
 import numpy as np
 import pytest
-from optldp.designer.plots.frequencies import LONGEST_LABEL, MOST_BARS, frequency_figure
+from optldp.designer import plots
+from optldp.designer.plots.frequency_bars import LONGEST_LABEL, MOST_BARS
 from optldp.estimators import CategoryCounts, estimate_frequencies
 from optldp.mechanisms import InputError
 from optldp.mechanisms.categorical.table import categorical_grr
@@ -24,7 +25,7 @@ def estimated(labels: list[str]):
 def test_bars_are_the_estimates_largest_first_with_their_intervals():
     """One bar a category; its label, length and whiskers are those of the estimate."""
     found = estimated(["a", "b", "c"])
-    axes, ends = frequency_figure(found, confidence=0.9).axes[0], found.interval(0.9)
+    axes, ends = plots.frequencies(found, confidence=0.9), found.interval(0.9)
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["c", "b", "a"]
     assert [bar.get_width() for bar in axes.patches] == found.value[::-1].tolist()
     segments = axes.collections[0].get_segments()
@@ -35,7 +36,7 @@ def test_bars_are_the_estimates_largest_first_with_their_intervals():
 def test_many_categories_are_cut_to_the_largest_and_say_so():
     """Forty bars can still be read; long labels are shortened."""
     labels = [f"{'x' * 40}{i}" for i in range(MOST_BARS + 5)]
-    axes = frequency_figure(estimated(labels)).axes[0]
+    axes = plots.frequencies(estimated(labels))
     texts = [tick.get_text() for tick in axes.get_yticklabels()]
     assert len(texts) == len(axes.patches) == MOST_BARS
     assert max(map(len, texts)) == LONGEST_LABEL
@@ -46,4 +47,4 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
     """One line says what to install."""
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(InputError, match=r"install optldp\[plot\]"):
-        frequency_figure(estimated(["a", "b"]))
+        plots.frequencies(estimated(["a", "b"]))

@@ -1,0 +1,88 @@
+"""Every figure on axes of the user's own: they come back, and the picture stays in their place."""
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
+from optldp.designer import ComparisonRow, CriterionRow, Prior, design_minimax, plots
+from optldp.designer.plots.style import whole_figure
+from optldp.estimators import CategoryCounts, ReportCounts, estimate_distribution, estimate_frequencies
+from optldp.mechanisms import InputError, duchi
+from optldp.mechanisms.categorical.table import categorical_grr
+
+from ..figure_checks import assert_readable
+
+KNOTS = np.linspace(0.0, 10.0, 9)
+PRIOR = Prior.on_knots(KNOTS, np.arange(9) + 1.0, source="public", units="EUR")
+TABLE = duchi(KNOTS, 2.0)
+RNG = np.random.default_rng(3)
+ROWS = [ComparisonRow("optimal", epsilon, 2 / epsilon, 3 / epsilon, 1.0) for epsilon in (1.0, 2.0)]
+FAR = [ComparisonRow("grr", row.epsilon, 50.0, 60.0, 50.0) for row in ROWS]
+BEST = CriterionRow("robust", 1.0, "robust", 2.0, 1.9, 1.0, "optimal", "")
+NUMBERS = ReportCounts.from_reports(TABLE, TABLE.sample(RNG.uniform(0, 10, 500), RNG))
+LABELS = CategoryCounts.from_reports(categorical_grr(["a", "b", "c"], 3.0), np.repeat(np.arange(3), [10, 20, 30]))
+ERRORS = {("taxi", "aaa"): 2.0, ("taxi", "laplace"): 5.0}
+
+DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
+    "variance": lambda ax: plots.variance([*ROWS, *FAR], ax),
+    "criterion": lambda ax: plots.criterion([BEST], ax, quantity="what counts"),
+    "by_value": lambda ax: plots.by_value({"duchi": TABLE}, ax, prior=PRIOR),
+    "trade_off": lambda ax: plots.trade_off([design_minimax(KNOTS, 2.0)], ax, prior=PRIOR),
+    "least_favourable": lambda ax: plots.least_favourable(design_minimax(KNOTS, 2.0), ax, prior=PRIOR),
+    "heat_map": lambda ax: plots.heat_map(TABLE, ax),
+    "distribution": lambda ax: plots.distribution(estimate_distribution(NUMBERS), ax),
+    "frequencies": lambda ax: plots.frequencies(estimate_frequencies(LABELS), ax),
+    "error_table": lambda ax: plots.error_table(ERRORS, ax, title="", quantity="mean squared error"),
+}
+
+
+def test_no_figure_is_missing_here():
+    assert set(DRAWN) == set(dir(plots))
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_each_draws_on_the_axes_given_and_on_a_figure_of_its_own_without_any(name):
+    own = DRAWN[name](None)
+    assert own.figure.axes[0] is own
+    assert_readable(own)
+    given = Figure(layout="constrained").subplots()
+    assert DRAWN[name](given) is given
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_neighbours_in_a_grid_are_left_alone(name):
+    """What is drawn twice side by side can be read, and no axes lie upon others."""
+    left, right = Figure(figsize=(13, 4.5), layout="constrained").subplots(1, 2)
+    for place in (left, right):
+        DRAWN[name](place)
+    assert_readable(left)
+    boxes = [axes.get_window_extent() for axes in whole_figure(left).axes]
+    assert len(boxes) >= 2
+    assert not any(Bbox.intersection(one, other) for one, other in combinations(boxes, 2))
+
+
+@pytest.mark.parametrize("name", ["by_value", "least_favourable"])
+def test_a_strip_takes_its_room_from_axes_placed_by_hand(name):
+    axes = DRAWN[name](Figure().add_axes((0.2, 0.3, 0.5, 0.6)))
+    _, strip = axes.figure.axes
+    upper, lower = axes.get_position(), strip.get_position()
+    np.testing.assert_allclose([lower.x0, lower.y0, upper.x1, upper.y1], [0.2, 0.3, 0.7, 0.9])
+    assert lower.y1 < upper.y0
+
+
+def test_a_subfigure_will_do():
+    part: Any = Figure(figsize=(7.2, 4.4), layout="constrained").subfigures()
+    axes = DRAWN["trade_off"](part.subplots())
+    assert axes.figure is part
+    assert_readable(axes)
+
+
+def test_anything_but_one_axes_is_refused():
+    grid = Figure().subplots(1, 2)
+    with pytest.raises(InputError, match="one Axes of matplotlib, got ndarray: choose one"):
+        plots.variance(ROWS, grid)

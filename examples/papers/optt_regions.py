@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 from aaa_data import real, synthetic
 from optldp.designer import Prior, design, design_minimax
-from optldp.designer.plots.style import SHADE, new_figure
+from optldp.designer.plots.style import SHADE, new_axes
 from optldp.mechanisms.families.hybrid import hybrid_variance
 from optldp.mechanisms.families.piecewise import piecewise_variance, pm_sub_variance
 from optldp.mechanisms.families.ptt import optimal_eta, ptt_variance
@@ -41,13 +41,13 @@ def figure_1(run: Run) -> list[Check]:
     rows = [(x, _overtaken(x)) for x in (0.0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)]
     run.table("optt-figure-1", "Laplace has less variance than Duchi above this budget", ("value", "epsilon"), rows)
     if run.out is not None:
-        figure, axes = new_figure(6.0, 3.6)
+        axes = new_axes(6.0, 3.6)
         x = np.linspace(-0.999, 0.999, 401)
         axes.plot(x, [_overtaken(abs(v)) for v in x], color="#000000")
         axes.set(xlabel="value x", ylabel="privacy budget ε", ylim=(0, 10))
         axes.text(0, 1.0, "Duchi better", ha="center")
         axes.text(0, 6.0, "Laplace better", ha="center")
-        run.figure("optt-figure-1", figure)
+        run.figure("optt-figure-1", whole_figure(axes))
     small = GRID[GRID <= 1]
     ahead = max(float((_duchi(small, x) * small**2 / 8).max()) for x in (0.0, 0.5, 1.0))
     never = float((_duchi(GRID, 1.0) * GRID**2 / 8).max())
@@ -218,7 +218,7 @@ def _printed_30(eta: float, *, corrected: bool) -> bool:
 
 
 def _draw_region(run: Run, printed: tuple[float, float]) -> None:
-    figure, axes = new_figure(7.2, 4.6)
+    axes = new_axes(7.2, 4.6)
     eta = np.linspace(1.6, 10, 400)
     edge = np.array([_eta_threshold(v) for v in eta])
     axes.fill_between(eta, edge, 4, color=SHADE)

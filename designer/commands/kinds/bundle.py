@@ -16,7 +16,7 @@ from .kind import Checked, Found, Kind, Rows, Service
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
     from .. import design_options
     from ..design_options import DesignOptions
@@ -76,7 +76,7 @@ class BundleKind(Kind[B]):
 
 
 def found_rows(
-    title: str, facts: dict[str, Any], columns: dict[str, list[Any]], figure: Callable[[], Figure] | None = None
+    title: str, facts: dict[str, Any], columns: dict[str, list[Any]], figure: Callable[[], Axes] | None = None
 ) -> Found:
     """Return a result of one row for each key, category or attribute: the largest are printed, all are written."""
     rows = list(zip(*columns.values(), strict=True))

@@ -15,7 +15,7 @@ from .bundle import BundleKind, found_rows
 from .kind import Designed, Found, Layout, WrittenReports, marked, split
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
     from ....estimators.frequencies.frequencies import FrequencyEstimate
     from ...priors.categorical import CategoricalPrior
@@ -102,7 +102,7 @@ def frequency_table(found: FrequencyEstimate, confidence: float, more: dict[str,
         facts |= {"iterations": fit.iterations, "certificate": fit.certificate, "stop": str(fit.stop)}
         facts |= {"components": found.components}
 
-    def figure() -> Figure:
+    def figure() -> Axes:
         from ... import plots
 
         return plots.frequencies(found, confidence=confidence)

@@ -16,7 +16,7 @@ from ..output import number
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
     from ....estimators import Estimate
     from ....mechanisms import TabulatedMechanism
@@ -83,7 +83,7 @@ class Kind(ABC, Generic[M]):
         """Return what whoever looks at the mechanism should know."""
         return []
 
-    def figure(self) -> Figure:
+    def figure(self) -> Axes:
         """Return a picture of the mechanism; InputError where there is none."""
         raise InputError("--plot is for tables of numbers: leave it out")
 
@@ -209,7 +209,7 @@ class Found:
     more: dict[str, Any] = field(default_factory=dict)
     rows: Rows | None = None
     columns: dict[str, Any] | None = None
-    figure: Callable[[], Figure] | None = None
+    figure: Callable[[], Axes] | None = None
     moved: str = "the mean"
     said: dict[str, Any] | None = None
     last: str | None = None

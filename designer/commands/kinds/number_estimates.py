@@ -15,7 +15,7 @@ from .asked import DistributionMethod, FrequencyMethod, MeanMethod
 from .kind import Found, Rows, Service, split
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
     from ....estimators import DistributionEstimate, InputGrid, MeanEstimate, ReportCounts
     from ....estimators.means.combined import CombinedMethod
@@ -172,7 +172,7 @@ def _found(estimate: DistributionEstimate, units: str, facts: dict[str, Any], as
     else:
         found = _distribution(estimate, asked.confidence, facts)
 
-    def figure() -> Figure:
+    def figure() -> Axes:
         from ... import plots
 
         return plots.distribution(estimate, units=units, confidence=asked.confidence)

@@ -16,7 +16,7 @@ from .kind import Checked, Found, Kind, Layout, Service, WrittenReports, marked
 
 if TYPE_CHECKING:
     import numpy as np
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
     from ...designs.design import Design
     from ...priors.prior import Prior
@@ -96,7 +96,7 @@ class Numbers(Kind[TabulatedMechanism]):
             notes.append("note: this file carries a sensitive prior; design with --omit-prior before handing it out")
         return notes
 
-    def figure(self) -> Figure:
+    def figure(self) -> Axes:
         from ... import plots
 
         return plots.heat_map(self.mechanism)

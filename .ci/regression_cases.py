@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import regression_checks as checks
-from optldp.designer import Prior, design, design_categorical, lattice_mechanism
+from optldp.designer import CategoricalPrior, Prior, design
+from optldp.designer.methods.lattice import lattice_mechanism
 from optldp.mechanisms import (
     FAMILIES,
     AttributeSampling,
@@ -157,7 +158,7 @@ def oracle(rng: Generator) -> Checks:
 
 def designed_categories(rng: Generator) -> Checks:
     names = names_of(rng)[:6]
-    made = design_categorical(names, rng.dirichlet(np.ones(len(names))), epsilon_of(rng, 8.0)).mechanism
+    made = design(CategoricalPrior(names, rng.dirichlet(np.ones(len(names)))), epsilon_of(rng, 8.0)).mechanism
     return checks.of_categories(made, int(rng.integers(len(names))), rng)
 
 

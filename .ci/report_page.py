@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "browser-client"
 
 from chromium import Chromium
 from optldp.designer import (
-    GuaranteeCriterion,
-    InformationCriterion,
+    Guarantee,
+    Information,
     Prior,
     TotalVariationAmbiguity,
     bounds,
@@ -59,8 +59,8 @@ def small_report() -> str:
     values = np.random.default_rng(3).beta(2, 5, 500) * 100
     prior = Prior.from_data(values, knots=17, domain=(0, 100), units="EUR <b>&</b> $x$")
     methods = ["optimal", "laplace", "duchi", "piecewise", "hybrid", "ptt"]
-    criteria = [GuaranteeCriterion(TotalVariationAmbiguity(0.1)), InformationCriterion()]
-    found = bounds(prior, [0.5, 1.0, 2.0, 4.0], methods=methods, criteria=criteria)
+    objectives = [Guarantee(TotalVariationAmbiguity(0.1)), Information("cumulative")]
+    found = bounds(prior, [0.5, 1.0, 2.0, 4.0], methods=methods, objectives=objectives)
     return bounds_html(found, column=HOSTILE)
 
 

@@ -20,7 +20,7 @@ def run() -> str:
     for name in PRIORS:
         for epsilon in EPSILONS:
             prior = at_knots(name, 101)
-            found = [design(prior, epsilon, floor=0.0) for _ in range(REPEATS)]
+            found = [design(prior, epsilon, uniform_share=0.0) for _ in range(REPEATS)]
             seconds = [one.seconds for one in found]
             rows.append(
                 (
@@ -52,9 +52,9 @@ def _growth() -> str:
 
 
 def _one(name: str, n: int, epsilon: float) -> None:
-    found = design(at_knots(name, n), epsilon, floor=0.0)
+    found = design(at_knots(name, n), epsilon, uniform_share=0.0)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{found.seconds:.2f} {peak:.0f} {found.relative_gap:.1e} {found.mechanism.probabilities.shape[1]}")
+    print(f"{found.seconds:.2f} {peak:.0f} {found.gap:.1e} {found.mechanism.probabilities.shape[1]}")
 
 
 if __name__ == "__main__":

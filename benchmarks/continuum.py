@@ -8,9 +8,8 @@ import time
 
 import numpy as np
 from markdown_table import table
-from optldp.designer import Prior
-from optldp.designer.designs.continuum import ContinuumCertificate, continuum_certificate, design_to_gap
-from optldp.designer.designs.optimum import certified_optimum
+from optldp.designer import KnotChoice, Prior, design
+from optldp.designer.designs.knots import ContinuumCertificate, continuum_certificate
 from priors import EPSILONS
 from scipy import stats
 
@@ -52,7 +51,7 @@ def run() -> str:
 
 def _certificate(name: str, n: int, epsilon: float) -> ContinuumCertificate:
     prior = prior_of(name, n)
-    return continuum_certificate(prior, certified_optimum(prior, epsilon, tolerance=1e-6))
+    return continuum_certificate(design(prior, epsilon, tolerance=1e-6, uniform_share=0.0, exact=False))
 
 
 def _gaps() -> str:
@@ -84,11 +83,11 @@ def _enough() -> str:
     for name in (*DENSITIES, "data"):
         for epsilon in EPSILONS:
             started = time.perf_counter()
-            found = design_to_gap(lambda n, name=name: prior_of(name, n), epsilon, gap=GAP)
+            found = design(KnotChoice(lambda n, name=name: prior_of(name, n), gap=GAP), epsilon)
             seconds = time.perf_counter() - started
-            tried = ", ".join(str(one.knots) for one in found.tried)
+            tried = ", ".join(str(one.knots) for one in found.evidence)
             rows.append(
-                (name, f"{epsilon:g}", tried, f"{found.certificate.total_gap:.1e}", found.status, f"{seconds:.1f}")
+                (name, f"{epsilon:g}", tried, f"{found.evidence[-1].total_gap:.1e}", found.status, f"{seconds:.1f}")
             )
     return table(("prior", "epsilon", "knots tried", "total gap", "status", "s"), rows)
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 from markdown_table import table
-from optldp.designer import Prior, design
-from optldp.designer.designs.information import Criterion, design_information, table_information, table_trace
+from optldp.designer import Information, Prior, design
+from optldp.designer.objectives.information import Criterion, table_information, table_trace
 from optldp.estimators import InputGrid, ReportCounts, likelihood_of
 from optldp.estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
 from optldp.estimators.distributions.smoothed_em import ems
@@ -45,18 +45,18 @@ def judged(criterion: Criterion) -> str:
     """The designs of one criterion beside the closed forms and the variance-optimal design, under the same prior."""
     rows = []
     for name in PRIORS:
-        prior = at_knots(name, KNOTS).floored()
+        prior = at_knots(name, KNOTS).mixed()
         for epsilon in EPSILONS:
-            made = design_information(prior, epsilon, criterion=criterion, floor=0.0)
+            made = design(prior, epsilon, objective=Information(criterion), uniform_share=0.0)
             tables = {short: FAMILIES[long](prior.knots, epsilon) for short, long in RIVALS.items()}
-            tables["variance-optimal"] = design(prior, epsilon, floor=0.0).mechanism
+            tables["variance-optimal"] = design(prior, epsilon, uniform_share=0.0).mechanism
             worth = table_information if criterion == "mutual-information" else _trace_of(criterion)
             first = (f"{most_information(epsilon):.5g}",) if criterion == "mutual-information" else ()
             rank = np.linalg.matrix_rank(made.mechanism.probabilities)
             rows.append(
                 (
-                    name, epsilon, f"{made.objective:.6g}", f"{made.interval_gap:.1e}", f"{made.bound:.6g}",
-                    f"{made.relative_gap:.1e}", *first, f"{made.mechanism.low.size} / {rank}",
+                    name, epsilon, f"{made.value:.6g}", f"{made.evidence.interval_gap:.1e}", f"{made.bound:.6g}",
+                    f"{made.gap:.1e}", *first, f"{made.mechanism.low.size} / {rank}",
                     *(f"{worth(rival.probabilities, prior):.4g}" for rival in tables.values()), f"{made.seconds:.1f}",
                 )
             )  # fmt: skip
@@ -84,12 +84,12 @@ def all_patterns() -> str:
     for criterion, knots in cases:
         for epsilon in EPSILONS:
             prior = at_knots("gaussian", knots)
-            some = design_information(prior, epsilon, criterion=criterion, tolerance=1e-4)
-            every = design_information(prior, epsilon, criterion=criterion, patterns="any", tolerance=1e-4)
+            some = design(prior, epsilon, objective=Information(criterion), tolerance=1e-4)
+            every = design(prior, epsilon, objective=Information(criterion, "any"), tolerance=1e-4)
             rows.append(
                 (
-                    criterion, knots, epsilon, f"{some.objective:.6g}", f"{every.objective:.6g}", f"{every.bound:.6g}",
-                    f"{every.relative_gap:.1e}", every.mechanism.low.size, f"{every.seconds:.1f}",
+                    criterion, knots, epsilon, f"{some.value:.6g}", f"{every.value:.6g}", f"{every.bound:.6g}",
+                    f"{every.gap:.1e}", every.mechanism.low.size, f"{every.seconds:.1f}",
                 )
             )  # fmt: skip
     header = ("criterion", "knots", "epsilon", "intervals", "any patterns", "bound", "gap", "outputs", "s")
@@ -105,8 +105,8 @@ def asymptotics() -> str:
     for epsilon in (1.0, 2.0):
         tables = {short: FAMILIES[RIVALS[short]](knots, epsilon) for short in ("SW", "PM", "k-RR")}
         tables["variance-optimal"] = design(prior, epsilon).mechanism
-        some = design_information(prior, epsilon, criterion="cumulative", tolerance=1e-4)
-        every = design_information(prior, epsilon, criterion="cumulative", patterns="any", tolerance=1e-4)
+        some = design(prior, epsilon, objective=Information("cumulative"), tolerance=1e-4)
+        every = design(prior, epsilon, objective=Information("cumulative", "any"), tolerance=1e-4)
         tables |= {"cumulative, informed": some.mechanism, "the same, any patterns": every.mechanism}
         for short, mechanism in tables.items():
             P, rng, shown = mechanism.probabilities, np.random.default_rng(17), []
@@ -121,12 +121,12 @@ def asymptotics() -> str:
 
 def _mechanisms(known: Prior, epsilon: float, any_patterns: bool) -> dict[str, TabulatedMechanism]:
     if any_patterns:  # alone: the other rows do not depend on it, and it takes longer than all of them
-        every = design_information(known, epsilon, criterion="cumulative", patterns="any", tolerance=1e-2)
+        every = design(known, epsilon, objective=Information("cumulative", "any"), tolerance=1e-2)
         return {"cumulative, informed, any patterns": every.mechanism}
     blind = Prior.on_knots(known.knots, np.ones(KNOTS), source="public")
 
     def made(prior: Prior, criterion: Criterion) -> TabulatedMechanism:
-        return design_information(prior, epsilon, criterion=criterion, tolerance=1e-4).mechanism
+        return design(prior, epsilon, objective=Information(criterion), tolerance=1e-4).mechanism
 
     return {
         "SW": square_wave(known.knots, epsilon),

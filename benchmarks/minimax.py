@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 from markdown_table import table
-from optldp.designer import design
-from optldp.designer.designs.minimax import MinimaxDesign, design_minimax, minimax_knots
-from optldp.designer.designs.minimax_trade_off import trade_off_curve
+from optldp.designer import Design, Prior, WorstCase, design
+from optldp.designer.designs.trade_off import trade_off_curve
+from optldp.designer.objectives.worst_case import minimax_knots
 from optldp.mechanisms import FAMILIES
 from priors import at_knots
 
@@ -32,9 +32,9 @@ def run() -> str:
     )
 
 
-def _timed(knots: np.ndarray, epsilon: float) -> tuple[MinimaxDesign, str]:
+def _timed(knots: np.ndarray, epsilon: float) -> tuple[Design, str]:
     started = time.process_time()
-    made = design_minimax(knots, epsilon)
+    made = design(Prior.even(knots), epsilon, objective=WorstCase())
     return made, f"{time.process_time() - started:.2f}"
 
 
@@ -46,11 +46,11 @@ def _beside_families() -> str:
         tables = {name: family(KNOTS, epsilon) for name, family in FAMILIES.items()}
         worst = {name: found.knot_variances.max() for name, found in tables.items() if found.provenance.claims_unbiased}
         best = min(worst, key=lambda name: worst[name])
-        expected = design(uniform, epsilon, floor=0.0).mechanism.knot_variances.max()
+        expected = design(uniform, epsilon, uniform_share=0.0).mechanism.knot_variances.max()
         rows.append(
             (
-                epsilon, f"{made.worst_knot_variance:.6f}", f"{made.lower_bound:.6f}", f"{made.relative_gap:.1e}",
-                f"{worst[best]:.4f} ({best})", f"{1 - made.worst_knot_variance / worst[best]:.1%}",
+                epsilon, f"{made.value:.6f}", f"{made.bound:.6f}", f"{made.gap:.1e}",
+                f"{worst[best]:.4f} ({best})", f"{1 - made.value / worst[best]:.1%}",
                 f"{worst['piecewise']:.4f}", f"{worst['duchi']:.4f}", f"{expected:.4f}",
                 made.mechanism.low.size, seconds,
             )
@@ -68,9 +68,9 @@ def _whole_domain() -> str:
         made, seconds = _timed(minimax_knots(-1, 1, epsilon), epsilon)
         rows.append(
             (
-                epsilon, made.mechanism.knots.size, f"{made.worst_knot_variance:.6f}",
-                f"{made.worst_case_variance:.6f}", f"{made.between_knots:.1e}", f"{made.lower_bound:.6f}",
-                f"{made.relative_gap:.1e}", seconds,
+                epsilon, made.mechanism.knots.size, f"{made.value:.6f}",
+                f"{made.worst_case_variance:.6f}", f"{made.evidence.between_knots:.1e}", f"{made.bound:.6f}",
+                f"{made.gap:.1e}", seconds,
             )
         )  # fmt: skip
     header = (
@@ -83,10 +83,10 @@ def _trade_off() -> str:
     rows = []
     for name in ("gaussian", "exponential"):
         prior = at_knots(name, 101)
-        best = design(prior, 2.0, floor=0.0)
+        best = design(prior, 2.0, uniform_share=0.0)
         rows.append((name, 0, f"{best.expected_variance:.5f}", f"{best.mechanism.knot_variances.max():.5f}"))
         rows += [
-            (name, one.weight, f"{one.expected_variance:.5f}", f"{one.worst_knot_variance:.5f}")
+            (name, one.weight, f"{one.expected_variance:.5f}", f"{one.evidence.worst_knot_variance:.5f}")
             for one in trade_off_curve(prior, 2.0)
         ]
     return table(("prior", "weight of the worst case", "expected variance", "worst at knots"), rows)

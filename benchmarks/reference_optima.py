@@ -18,11 +18,11 @@ def run() -> str:
     for name, optima in REFERENCE.items():
         prior = at_knots(name, 17)
         for epsilon, optimum in zip(EPSILONS, optima, strict=True):
-            found = design(prior, epsilon, floor=0.0, tolerance=1e-7)
+            found = design(prior, epsilon, uniform_share=0.0, tolerance=1e-7)
             rows.append(
                 (
-                    name, epsilon, f"{optimum:.6f}", f"{found.expected_variance:.7f}", f"{found.lower_bound:.7f}",
-                    f"{found.relative_gap:.1e}", found.mechanism.probabilities.shape[1], f"{found.seconds:.2f}",
+                    name, epsilon, f"{optimum:.6f}", f"{found.expected_variance:.7f}", f"{found.bound:.7f}",
+                    f"{found.gap:.1e}", found.mechanism.probabilities.shape[1], f"{found.seconds:.2f}",
                 )
             )  # fmt: skip
     header = ("prior", "epsilon", "reference", "expected variance", "lower bound", "relative gap", "outputs", "s")

@@ -7,8 +7,7 @@ import time
 
 import numpy as np
 from markdown_table import table
-from optldp.designer import Prior, TwoPhasePlan
-from optldp.designer.designs.robust import RobustDesign, design_robust
+from optldp.designer import Guarantee, Prior, TwoPhasePlan, design
 from optldp.designer.priors.ambiguity import AMBIGUITIES
 from priors import EPSILONS, at_knots
 
@@ -43,12 +42,13 @@ def _kinds(name: str, radii: int) -> str:
 
 def _row(prior: Prior, kind: str, radius: float, epsilon: float) -> tuple[object, ...]:
     started = time.process_time()
-    made = design_robust(prior, epsilon, AMBIGUITIES[kind](radius))
+    made = design(prior, epsilon, objective=Guarantee(AMBIGUITIES[kind](radius)))
     seconds = time.process_time() - started
     return (
-        kind, radius, epsilon, f"{made.guaranteed_variance:.5f}", f"{made.nominal_guarantee:.5f}",
-        f"{made.gain_of_robustness:.2%}", f"{made.expected_variance:.5f}", f"{made.nominal_variance:.5f}",
-        f"{made.price_of_robustness:.4f}", f"{made.relative_gap:.1e}", made.mechanism.low.size, f"{seconds:.2f}",
+        kind, radius, epsilon, f"{made.value:.5f}", f"{made.evidence.nominal_guarantee:.5f}",
+        f"{made.evidence.gain_of_robustness:.2%}", f"{made.expected_variance:.5f}",
+        f"{made.evidence.nominal_variance:.5f}", f"{made.evidence.price_of_robustness:.4f}", f"{made.gap:.1e}",
+        made.mechanism.low.size, f"{seconds:.2f}",
     )  # fmt: skip
 
 
@@ -64,14 +64,14 @@ def _regions() -> str:
             started = time.process_time()
             made = plan.second(reports)
             seconds = time.process_time() - started
-            assert isinstance(made, RobustDesign)
+            assert isinstance(made.objective, Guarantee)
             nominal = plain.second(reports).mechanism
             rows.append(
                 (
-                    epsilon, clients, f"{made.guaranteed_variance:.5f}", f"{made.nominal_guarantee:.5f}",
-                    f"{made.gain_of_robustness:.2%}", f"{made.mechanism.expected_variance(own):.5f}",
-                    f"{nominal.expected_variance(own):.5f}", "yes" if made.is_minimax else "no",
-                    f"{made.relative_gap:.1e}", f"{seconds:.2f}",
+                    epsilon, clients, f"{made.value:.5f}", f"{made.evidence.nominal_guarantee:.5f}",
+                    f"{made.evidence.gain_of_robustness:.2%}", f"{made.mechanism.expected_variance(own):.5f}",
+                    f"{nominal.expected_variance(own):.5f}", "yes" if made.evidence.is_minimax else "no",
+                    f"{made.gap:.1e}", f"{seconds:.2f}",
                 )
             )  # fmt: skip
     header = (

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from optldp.designer.designs.design import DEFAULT_TOLERANCE
-from optldp.designer.designs.shaped import closed_share
-from optldp.designer.designs.shaped_chain import ShapedChain, shaped_chain
+from optldp.designer import Variance, WorstCase
+from optldp.designer.designs.judging import problem_for
+from optldp.designer.methods.piece_search import PieceFloors, piece_search
+from optldp.designer.methods.pieces import closed_share
+from optldp.designer.objectives.base import DEFAULT_TOLERANCE
 from optldp.designer.priors.prior import Prior
 from optldp.mechanisms import InputError, TabulatedMechanism, ptt2
-from optldp.mechanisms.budget import check_epsilon
 from optldp.mechanisms.families.ptt import optimal_eta, window_shape
+from optldp.mechanisms.families.unit_domain import UnitDomain
 from optldp.solvers.arrays import Array
 from shaped_heights import cheapest_heights
 
@@ -28,6 +30,23 @@ WIDER = (1.0, 1.1, 1.25, 1.5)
 
 PARTS = 4
 """Into which every cell of PTT's table is cut for heights of each value's own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """The best floors of pieces, for which of the two objectives, and the certified bound on it."""
+
+    found: PieceFloors
+    worst_case: bool
+    lower_bound: float
+
+    @property
+    def domain(self) -> UnitDomain:
+        return self.found.domain
+
+    @property
+    def prior(self) -> Prior:
+        return self.found.problem.prior
 
 
 @dataclass(frozen=True)
@@ -89,23 +108,27 @@ def shape_comparison(
     chosen = list(pieces)
     if not chosen:
         raise InputError("shape_comparison needs at least one number of pieces, got none")
-    chain = shaped_chain(prior, check_epsilon(epsilon), max(chosen), worst_case, tolerance=tolerance)
-    reference = chain.ptt()
+    objective = WorstCase() if worst_case else Variance()
+    problem = problem_for(prior, epsilon, objective, uniform_share=0.0, tolerance=tolerance)
+    solution = objective.solve(problem)
+    found = piece_search(problem, objective, solution.mechanism, max(chosen))
+    chain = Chain(found, worst_case, objective.bound(problem, solution.multipliers))
+    reference = chain.found.ptt()
     rows = [
         _of_table(chain, "ptt", reference),
-        _of_table(chain, "tent", ptt2(prior.knots, chain.domain.epsilon, second_moment=chain.second_moment)),
+        _of_table(chain, "tent", ptt2(prior.knots, chain.domain.epsilon, second_moment=chain.found.second_moment)),
         _of_variances(chain, "common heights", common_heights(chain)),
         _of_variances(chain, "own heights", own_heights(chain)),
     ]
     for count in chosen:
-        if not 1 <= count <= len(chain.floors):
+        if not 1 <= count <= len(chain.found.floors):
             raise InputError(f"numbers of pieces must be 1 or more, got {count!r}")
         name = f"{count} piece" + ("s" if count > 1 else "")
-        rows.append(_of_table(chain, name, chain.table(chain.floors[count - 1].floor)))
-    return [*rows, _of_table(chain, "optimum", chain.optimum)]
+        rows.append(_of_table(chain, name, chain.found.table(chain.found.floors[count - 1].floor)))
+    return [*rows, _of_table(chain, "optimum", solution.mechanism)]
 
 
-def common_heights(chain: ShapedChain) -> Array:
+def common_heights(chain: Chain) -> Array:
     """Return the variances at the knots of the best shape with many heights that is the same for all values.
 
     The density is h(y - k x) within a of k x and q elsewhere in [-(k + a), k + a], with h free between q and E q on
@@ -124,7 +147,7 @@ def common_heights(chain: ShapedChain) -> Array:
     return (stretch - 1) * domain.position**2 + min(constants)
 
 
-def own_heights(chain: ShapedChain) -> Array:
+def own_heights(chain: Chain) -> Array:
     """Return the variances at the knots when every value has heights of its own over PTT's floor."""
     domain = chain.domain
     stretch, length = _ptt_shape(chain)
@@ -138,22 +161,24 @@ def own_heights(chain: ShapedChain) -> Array:
     return 2 * density * side**3 / 3 + np.array(second) - domain.position**2
 
 
-def _ptt_shape(chain: ShapedChain) -> tuple[float, float]:
-    eta = optimal_eta(chain.domain.epsilon, chain.second_moment)
+def _ptt_shape(chain: Chain) -> tuple[float, float]:
+    eta = optimal_eta(chain.domain.epsilon, chain.found.second_moment)
     return window_shape(chain.domain.excess, eta, kind=1)
 
 
-def _of_table(chain: ShapedChain, name: str, table: TabulatedMechanism) -> ShapeRow:
+def _of_table(chain: Chain, name: str, table: TabulatedMechanism) -> ShapeRow:
     return _row(chain, name, table.expected_variance(chain.prior.knot_prior), float(table.knot_variances.max()))
 
 
-def _of_variances(chain: ShapedChain, name: str, scaled: Array) -> ShapeRow:
+def _of_variances(chain: Chain, name: str, scaled: Array) -> ShapeRow:
     low, high = chain.prior.domain
     variances = ((high - low) / 2) ** 2 * scaled
     expected = float(chain.prior.weights @ variances) + chain.prior.rounding_variance
     return _row(chain, name, expected, float(variances.max()))
 
 
-def _row(chain: ShapedChain, name: str, expected: float, worst: float) -> ShapeRow:
+def _row(chain: Chain, name: str, expected: float, worst: float) -> ShapeRow:
     objective = worst if chain.worst_case else expected
-    return ShapeRow(name, expected, worst, closed_share(objective, chain.objective(chain.ptt()), chain.lower_bound))
+    return ShapeRow(
+        name, expected, worst, closed_share(objective, chain.found.value(chain.found.ptt()), chain.lower_bound)
+    )

@@ -5,8 +5,7 @@ import time
 
 import numpy as np
 from markdown_table import table
-from optldp.designer import Prior
-from optldp.designer.designs.shaped import design_shaped
+from optldp.designer import Pieces, Prior, design
 from optldp.mechanisms.families.ptt import optimal_eta, window_shape
 from optldp.mechanisms.families.ptt2 import ptt2_variance
 from priors import EPSILONS, at_knots
@@ -37,7 +36,7 @@ def run() -> str:
             _shapes(17, ("uniform",), True),
             "Expected variance on 101 knots, up to 3 pieces:",
             _shapes(101, NAMES, False, (1, 2, 3)),
-            "Three pieces at 101 knots, `design_shaped` with its defaults: all there is to know of the mechanism "
+            "Three pieces at 101 knots, `Pieces` with its defaults: all there is to know of the mechanism "
             "(units of the domain [-1, 1]; floor masses; s is processor time on one thread, the certificate included):",
             _parameters(),
         ]
@@ -82,13 +81,13 @@ def _parameters() -> str:
     for name in ("uniform", "gaussian 0.1", "exponential"):
         for epsilon in EPSILONS:
             started = time.process_time()
-            made = design_shaped(prior(name, 101), epsilon)
+            made = design(prior(name, 101), epsilon, method=Pieces())
             seconds = time.process_time() - started
-            parts = zip(made.shape.low, made.shape.high, made.shape.mass, strict=True)
+            parts = zip(made.evidence.shape.low, made.evidence.shape.high, made.evidence.shape.mass, strict=True)
             shape = "; ".join(f"{mass:.4f} on [{low:.4f}, {high:.4f}]" for low, high, mass in parts)
             rows.append(
-                (name, epsilon, shape, f"{made.window_mass:.5f}", f"{made.gap_closed:.1%}", f"{made.relative_gap:.2%}",
-                 f"{made.worst_case_variance:.4f}", f"{seconds:.1f}")
+                (name, epsilon, shape, f"{made.evidence.window_mass:.5f}", f"{made.evidence.gap_closed:.1%}",
+                 f"{made.gap:.2%}", f"{made.worst_case_variance:.4f}", f"{seconds:.1f}")
             )  # fmt: skip
     header = ("prior", "epsilon", "floor", "window", "gap closed", "above the optimum", "worst case", "s")
     return table(header, rows)

@@ -4,7 +4,7 @@ Run: python examples/categories.py
 """
 
 import numpy as np
-from optldp.designer import compare_categorical, design_categorical
+from optldp.designer import CategoricalPrior, compare_categorical, design
 from optldp.estimators import CategoryCounts, estimate_frequencies
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.table import categorical_grr
@@ -21,10 +21,10 @@ def main() -> None:
     codes = rng.choice(len(jobs), USERS, p=prior)
     truth = np.bincount(codes, minlength=len(jobs)) / USERS
 
-    designed = design_categorical(jobs, prior, EPSILON)
+    designed = design(CategoricalPrior(jobs, prior), EPSILON)
     print(f"Designed table: {designed.mechanism.numerators.shape[1]} outputs, {designed.seconds:.1f} s")
-    print(f"  expected squared error {designed.error:.4f} / n, and no epsilon-LDP table has less than", end=" ")
-    print(f"{designed.lower_bound:.4f} / n (relative gap {designed.relative_gap:.1e})\n")
+    print(f"  expected squared error {designed.value:.4f} / n, and no epsilon-LDP table has less than", end=" ")
+    print(f"{designed.bound:.4f} / n (relative gap {designed.gap:.1e})\n")
     print(f"{'method':<10}{'error x n':>12}{'ratio':>8}")
     for row in compare_categorical(prior, EPSILON):
         print(f"{row.method:<10}{row.error:>12.3f}{row.ratio_to_optimal:>8.3f}")

@@ -15,9 +15,9 @@ from optldp.designer import (
     METHODS,
     ComparisonRow,
     Prior,
+    WorstCase,
     compare,
     design,
-    design_minimax,
     plots,
     trade_off_curve,
 )
@@ -50,7 +50,7 @@ def against_budget(prior: Prior) -> dict[str, Axes]:
     rows = compare(prior, EPSILONS)
     least = []
     for epsilon in EPSILONS:
-        best = design_minimax(prior.knots, epsilon)
+        best = design(Prior.even(prior.knots), epsilon, objective=WorstCase())
         expected = best.mechanism.expected_variance(prior.knot_prior)
         floor = next(row.expected_variance for row in rows if (row.method, row.epsilon) == ("optimal", epsilon))
         least.append(ComparisonRow("minimax", epsilon, expected, best.worst_case_variance, expected / floor))
@@ -69,7 +69,7 @@ def at_one_budget(prior: Prior) -> dict[str, Axes]:
     return {
         "conditional-variance": plots.by_value(few, prior=prior),
         "trade-off": plots.trade_off(front, mechanisms=tables, prior=prior),
-        "least-favourable": plots.least_favourable(design_minimax(prior.knots, EPSILON, units="kEUR"), prior=prior),
+        "least-favourable": plots.least_favourable(design(prior, EPSILON, objective=WorstCase()), prior=prior),
         "heat-map": plots.heat_map(tables["optimal"]),
     }
 

@@ -10,13 +10,12 @@ Run: python examples/rand_health.py [--epsilon 1] [--folder DIR]
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
-from optldp.designer import DEFAULT_FLOOR, Prior, compare, design
+from optldp.designer import Prior, compare, design
 from optldp.estimators import estimate_mean
 from optldp.mechanisms import load_table, save_table
 from statsmodels.datasets import randhie
@@ -46,8 +45,9 @@ def run(epsilon: float, folder: Path) -> None:
     n, m = best.mechanism.probabilities.shape
     print(f"\nOptimal mechanism at epsilon = {epsilon:g}: {n} knots, {m} outputs, {best.seconds:.1f} s")
     print(f"  expected variance {best.expected_variance:.4f}, worst case {best.worst_case_variance:.4f}")
-    print(f"  under the prior solved for, a uniform share of {DEFAULT_FLOOR:g} mixed in: {best.program_variance:.4f},")
-    print(f"  and no unbiased mechanism has less than {best.lower_bound:.4f} (relative gap {best.relative_gap:.1e})")
+    share = best.objective.uniform_share
+    print(f"  under the prior solved for, a uniform share of {share:g} mixed in: {best.value:.4f},")
+    print(f"  and no unbiased mechanism has less than {best.bound:.4f} (relative gap {best.gap:.1e})")
     print(f"  largest log-ratio {best.max_log_ratio:.15f}")
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -65,11 +65,7 @@ def run(epsilon: float, folder: Path) -> None:
 
     print(f"\n{'method':14}{'expected variance':>20}{'worst case':>14}{'ratio to optimal':>19}")
 
-    def progress(method: str, *_: object) -> None:
-        if sys.stderr.isatty():
-            print(f"\r  {method:14}", end="\r", file=sys.stderr, flush=True)
-
-    for row in compare(prior, [epsilon], methods=METHODS, floor=DEFAULT_FLOOR, progress=progress):
+    for row in compare(prior, [epsilon], methods=METHODS):
         print(
             f"{row.method:14}{row.expected_variance:20.2f}{row.worst_case_variance:14.2f}{row.ratio_to_optimal:19.4f}"
         )

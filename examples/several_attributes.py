@@ -7,7 +7,7 @@ to be unbiased.
 """
 
 import numpy as np
-from optldp.designer import Prior, design_attributes
+from optldp.designer import Prior, design
 from optldp.estimators.means.attributes import estimate_attribute_means
 from scipy import stats
 
@@ -35,18 +35,18 @@ def main() -> None:
     priors = {
         name: Prior.from_distribution(guess, knots=41, domain=domain) for name, (guess, domain) in GUESSES.items()
     }
-    made = design_attributes(priors, EPSILON)
+    made = design(priors, EPSILON)
     print(
         f"epsilon {EPSILON:g} for {len(priors)} attributes; sum of variances on [-1, 1], times users, if k are sampled:"
     )
-    for choice in made.choices:
+    for choice in made.evidence.choices:
         designed = "" if choice.designed is None else f", {choice.designed:.3f} by designed tables"
         print(f"  k = {choice.sampled}: {choice.screened:.3f} by closed forms{designed}")
-    print(f"sampled: {made.mechanism.sampled}; the rule of thumb says {made.rule_of_thumb}\n")
+    print(f"sampled: {made.mechanism.sampled}; the rule of thumb says {made.evidence.rule_of_thumb}\n")
 
     values = people(rng)
     reports = made.mechanism.sample(values, rng)  # a simulation: without rng it would be for real
-    predicted = made.predicted_variances(USERS)
+    predicted = made.evidence.predicted_variances(USERS)
     found = estimate_attribute_means(made.mechanism, reports, target="users")
     for name, mean in zip(found.attributes, found.means, strict=True):
         ends = mean.interval()

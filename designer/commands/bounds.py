@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .bounds_options import BoundsOptions, require_places
-from .options import FLOOR, TOLERANCE, Column, Data, Domain, DropMissing, Floor, Json, PriorFile, Public, Tolerance
+from .options import (
+    TOLERANCE,
+    UNIFORM_SHARE,
+    Column,
+    Data,
+    Domain,
+    DropMissing,
+    Json,
+    PriorFile,
+    Public,
+    Tolerance,
+    UniformShare,
+)
 from .output import number, one_line_errors, print_json, print_rows, say, task_progress
 
 if TYPE_CHECKING:
@@ -55,7 +67,7 @@ def bounds_command(
         str | None,
         typer.Option("--criterion", help="For information: cumulative (default), fisher or mutual-information."),
     ] = None,
-    floor: Floor = FLOOR,
+    uniform_share: UniformShare = UNIFORM_SHARE,
     tolerance: Tolerance = TOLERANCE,
     out: Annotated[Path | None, typer.Option("--out", help="Report to write, .html.")] = None,
     results: Annotated[
@@ -77,16 +89,16 @@ def bounds_command(
     """
     from ...mechanisms.files.atomic_write import replacing
     from ..comparison.bounds import bounds
-    from ..designs.design import METHODS
+    from ..methods.registry import METHODS
     from ..report.page import bounds_html, require_report_tools
     from .levels import budget_numbers
 
     epsilons = ",".join(epsilon) if epsilon and len(epsilon) > 1 else (epsilon or [EPSILONS])[0]
     options = BoundsOptions(
-        data, column, domain, prior_file, epsilons, knots, tuple(methods or ()), at, floor, tolerance, public,
+        data, column, domain, prior_file, epsilons, knots, tuple(methods or ()), at, uniform_share, tolerance, public,
         drop_missing, units, tuple(objectives or ()), ambiguity, radius, criterion,
     )  # fmt: skip
-    criteria = options.criteria()
+    asked = options.asked()
     budgets = budget_numbers(epsilons, "--epsilon")
     require_places(out, results)
     if out is not None:
@@ -94,8 +106,8 @@ def bounds_command(
     prior, notes = options.prior()
     with task_progress("bounds", len(set(budgets)) + 1) as update:
         found = bounds(
-            prior, budgets, methods=methods or METHODS, criteria=criteria, at=at, floor=floor, tolerance=tolerance,
-            results=results, n_jobs=workers, progress=lambda done, total, what: update(what, True),
+            prior, budgets, methods=methods or METHODS, objectives=asked, at=at, uniform_share=uniform_share,
+            tolerance=tolerance, results=results, n_jobs=workers, progress=lambda done, total, what: update(what, True),
         )  # fmt: skip
     if out is not None:
         page = bounds_html(found, column=column or "", command=options.command(out))
@@ -137,10 +149,10 @@ def _print(found: BoundsResult, out: Path | None, as_json: bool) -> None:
         rows = [vars(row) for row in found.rows]
         judged = [
             vars(row) | {"relative_gap": row.relative_gap, "asked": asked.label, "quantity": asked.quantity(units)}
-            for asked in found.criteria
+            for asked in found.objectives
             for row in found.by(asked)
         ]
-        print_json({"rows": rows, "criteria": judged, "report": None if out is None else str(out)})
+        print_json({"rows": rows, "objectives": judged, "report": None if out is None else str(out)})
         return
     cells = []
     for budget in found.budgets:
@@ -155,7 +167,7 @@ def _print(found: BoundsResult, out: Path | None, as_json: bool) -> None:
     print_rows(
         "Least variances of one report (squared units), and the best closed form over the optimum", header, cells
     )
-    for asked in found.criteria:
+    for asked in found.objectives:
         rows = [row for row in found.by(asked) if row.method == asked.key]
         cells = [
             [f"{row.epsilon:g}", number(row.value), number(row.bound), f"{row.relative_gap or 0.0:.1e}"] for row in rows

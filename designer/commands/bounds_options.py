@@ -6,14 +6,15 @@ import os
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING
 
-from .options import FLOOR, TOLERANCE
-from .output import refuse_given, require_place
+from .asked_objective import asked_objective, refuse_other_objectives
+from .options import TOLERANCE, UNIFORM_SHARE
+from .output import require_place
 from .prior import read_prior
 
 if TYPE_CHECKING:
-    from ..comparison.criteria import BoundsCriterion
+    from ..objectives.base import Objective
     from ..priors.prior import Prior
 
 ALWAYS = ("expected", "minimax")
@@ -34,7 +35,7 @@ class BoundsOptions:
     knots: int
     methods: tuple[str, ...]
     at: float | None
-    floor: float
+    uniform_share: float
     tolerance: float
     public: bool
     drop_missing: bool
@@ -44,41 +45,18 @@ class BoundsOptions:
     radius: float | None = None
     criterion: str | None = None
 
-    def criteria(self) -> tuple[BoundsCriterion, ...]:
-        """Return what else mechanisms are to be judged by.
-
-        Raises
-        ------
-        InputError
-            An objective that is not known, or options that it lacks or has no use for.
-        """
-        from ...mechanisms.errors import InputError
-        from ..comparison.criteria import GuaranteeCriterion, InformationCriterion
-        from ..designs.information import Criterion
-        from ..priors.ambiguity import AMBIGUITIES
-
-        made: list[BoundsCriterion] = []
-        for objective in dict.fromkeys(self.objectives):
-            if objective == "robust":
-                if self.ambiguity not in AMBIGUITIES or self.radius is None:
-                    raise InputError(
-                        f"--objective robust needs --ambiguity, one of {', '.join(AMBIGUITIES)}, and --radius R, "
-                        f"got {self.ambiguity!r} and {self.radius!r}"
-                    )
-                made.append(GuaranteeCriterion(AMBIGUITIES[self.ambiguity](self.radius)))
-            elif objective == "information":
-                kind = self.criterion or "cumulative"
-                if kind not in get_args(Criterion):
-                    raise InputError(f"--criterion must be one of {', '.join(get_args(Criterion))}, got {kind!r}")
-                made.append(InformationCriterion(cast(Criterion, kind)))
-            elif objective not in ALWAYS:
-                known = (*ALWAYS, "robust", "information")
-                raise InputError(f"--objective must be one of {', '.join(known)}, got {objective!r}")
-        if "robust" not in self.objectives:
-            refuse_given("for --objective robust", {"--ambiguity": self.ambiguity, "--radius": self.radius})
-        if "information" not in self.objectives:
-            refuse_given("for --objective information", {"--criterion": self.criterion})
-        return tuple(made)
+    def asked(self) -> tuple[Objective, ...]:
+        """Return what else mechanisms are to be judged by; InputError for options that are lacking or of no use."""
+        made = [
+            asked_objective(
+                name, ambiguity=self.ambiguity, radius=self.radius, criterion=self.criterion or "cumulative"
+            )
+            for name in dict.fromkeys(self.objectives)
+        ]
+        refuse_other_objectives(
+            self.objectives, ambiguity=self.ambiguity, radius=self.radius, criterion=self.criterion, patterns=None
+        )
+        return tuple(objective for objective in made if objective.key not in ALWAYS)
 
     def prior(self) -> tuple[Prior, list[str]]:
         """Read the prior, and what there is to say of it."""
@@ -103,7 +81,7 @@ class BoundsOptions:
         for method in self.methods:
             words += ["--method", method]
         words += [] if self.at is None else ["--at", repr(self.at)]
-        words += [] if self.floor == FLOOR else ["--uniform-share", repr(self.floor)]
+        words += [] if self.uniform_share == UNIFORM_SHARE else ["--uniform-share", repr(self.uniform_share)]
         words += [] if self.tolerance == TOLERANCE else ["--tolerance", repr(self.tolerance)]
         words += (["--public"] if self.public else []) + (["--drop-missing"] if self.drop_missing else [])
         words += ["--units", self.units] if self.units else []

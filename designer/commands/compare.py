@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .options import (
-    FLOOR,
     TOLERANCE,
+    UNIFORM_SHARE,
     Column,
     Data,
     Domain,
     DropMissing,
-    Floor,
     Json,
     Knots,
     PriorFile,
     Public,
     Tolerance,
+    UniformShare,
 )
 from .output import number, one_line_errors, print_json, print_rows, refuse_given, say, task_progress
 from .prior import SENSITIVE, read_categorical_prior, read_prior
@@ -39,7 +39,7 @@ def compare_command(
     prior_file: PriorFile = None,
     knots: Knots = None,
     methods: Annotated[list[str] | None, typer.Option("--method", help="Repeat for several; default: all.")] = None,
-    floor: Floor = FLOOR,
+    uniform_share: UniformShare = UNIFORM_SHARE,
     tolerance: Tolerance = TOLERANCE,
     categorical: Annotated[bool, typer.Option("--categorical", help="The column holds categories.")] = False,
     public: Public = False,
@@ -54,13 +54,13 @@ def compare_command(
     """
     from ...mechanisms.budget import check_epsilon
     from ..comparison.compare import compare
-    from ..designs.design import METHODS
+    from ..methods.registry import METHODS
     from .levels import budget_numbers
 
     epsilons = [check_epsilon(number) for text in epsilon for number in budget_numbers(text, "--epsilon")]
     if categorical:
         numeric = {"--range": domain, "--knots": knots, "--method": methods,
-                   "--uniform-share": None if floor == FLOOR else floor,
+                   "--uniform-share": None if uniform_share == UNIFORM_SHARE else uniform_share,
                    "--tolerance": None if tolerance == TOLERANCE else tolerance}  # fmt: skip
         refuse_given("of no use to categories", numeric)
         labels, notes = read_categorical_prior(data, column, prior_file, drop_missing=drop_missing, public=public)
@@ -68,10 +68,10 @@ def compare_command(
         return
     prior, notes = read_prior(data, column, domain, prior_file, knots, public, drop_missing, "")
     chosen = methods or list(METHODS)
-    with task_progress("comparing", len(epsilons) * len(chosen)) as update:
+    with task_progress("comparing", len(epsilons)) as update:
         rows = compare(
-            prior, epsilons, methods=chosen, floor=floor, tolerance=tolerance,
-            progress=lambda method, epsilon, step: update(f"{method}, epsilon {epsilon:g}", step is None),
+            prior, epsilons, methods=chosen, uniform_share=uniform_share, tolerance=tolerance,
+            progress=lambda epsilon, step: update(f"epsilon {epsilon:g}", step is None),
         )  # fmt: skip
     for note in notes:
         say(note)

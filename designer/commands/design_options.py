@@ -5,19 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from .options import FLOOR, TOLERANCE, Column, Data, Domain, DropMissing, Floor, Json, Options, PriorFile, Public
+from .asked_objective import OBJECTIVES, asked_objective, refuse_other_objectives
+from .options import (
+    TOLERANCE,
+    UNIFORM_SHARE,
+    Column,
+    Data,
+    Domain,
+    DropMissing,
+    Json,
+    Options,
+    PriorFile,
+    Public,
+    UniformShare,
+)
 from .output import refuse_given
 from .prior import PriorAt, read_prior, read_prior_at
 
 if TYPE_CHECKING:
+    from ..methods.base import Method
+    from ..objectives.base import Objective
     from ..priors.prior import Prior
     from .levels import Budgets
-
-Objective = Literal["expected", "minimax", "robust", "information"]
 
 Kind = Literal[
     "one table of numbers",
@@ -31,7 +44,7 @@ Kind = Literal[
     "attributes",
 ]
 
-TABLES: dict[Objective, Kind] = {
+TABLES: dict[str, Kind] = {
     "expected": "one table of numbers",
     "minimax": "a minimax table",
     "robust": "a robust table",
@@ -138,7 +151,7 @@ class DesignOptions(Options):
     sampled: Annotated[
         int | None, typer.Option("--sampled", help="Attributes that a user reports. Default: the best number.")
     ] = None
-    floor: Floor = FLOOR
+    uniform_share: UniformShare = UNIFORM_SHARE
     tolerance: Annotated[
         float | None,
         typer.Option("--tolerance", help="Relative gap to reach. Default: 1e-6 for numbers, 1e-3 for categories."),
@@ -180,9 +193,38 @@ class DesignOptions(Options):
             return "levels of categories" if self.categorical else "levels of numbers"
         if self.categorical:
             return "categories"
-        if self.objective not in get_args(Objective):
-            raise InputError(f"--objective must be one of {', '.join(get_args(Objective))}, got {self.objective!r}")
-        return TABLES[cast(Objective, self.objective)]
+        if self.objective not in OBJECTIVES:
+            raise InputError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {self.objective!r}")
+        return TABLES[self.objective]
+
+    @cached_property
+    def asked_method(self) -> str | Method:
+        """The method of a table of numbers, with the options that it has; InputError for those of another."""
+        from ...mechanisms.errors import InputError
+        from ..methods.closed_form import ClosedForm
+        from ..methods.lattice import Lattice
+
+        method, lattice = self.method or "optimal", (self.intervals, self.window, self.tail_ratio)
+        if any(option is not None for option in lattice):
+            if method != "aaa":
+                raise InputError(f"--intervals, --window and --tail-ratio are options of aaa, got method {method!r}")
+            return Lattice(*lattice)
+        if self.worst_case:
+            if method not in ("ptt", "ptt2"):
+                raise InputError(f"--worst-case is an option of ptt and ptt2, got method {method!r}")
+            return ClosedForm(method, worst_case=True)
+        return method
+
+    @cached_property
+    def asked(self) -> Objective:
+        """The objective of a table of numbers; InputError for what it lacks."""
+        return asked_objective(
+            self.objective,
+            ambiguity=self.ambiguity,
+            radius=self.radius,
+            criterion=self.criterion,
+            patterns=self.patterns,
+        )
 
     @cached_property
     def budgets(self) -> Budgets:
@@ -220,9 +262,13 @@ class DesignOptions(Options):
         given = {name: value for name, value in self.given().items() if name not in FOR_ALL}
         _ = self.budgets
         if self.kind == "one table of numbers":
-            refuse_given("for --objective robust", {"--ambiguity": self.ambiguity, "--radius": self.radius})
-            chosen = {"--criterion": self.criterion, "--patterns": self.patterns}
-            refuse_given("for --objective information", chosen)
+            refuse_other_objectives(
+                (self.objective,),
+                ambiguity=self.ambiguity,
+                radius=self.radius,
+                criterion=self.criterion,
+                patterns=self.patterns,
+            )
         useless = {name: value for name, value in given.items() if name not in USES[self.kind]}
         refuse_given(f"of no use to {self.kind}", useless)
         if self.kind == "pairs" and not self.categorical:

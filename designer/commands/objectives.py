@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from .asked_objective import INFORMATION
 from .output import solver_progress
 from .prior import SENSITIVE
 
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
 
     from ...mechanisms import TabulatedMechanism
     from ...solvers import Status
-    from ..designs.design import Design
-    from ..designs.information import Criterion, Patterns
+    from ..designs.result import Design
     from ..priors.prior import Prior
     from .design_options import DesignOptions, Kind
 
@@ -58,62 +58,56 @@ def _expected(options: DesignOptions) -> Outcome:
     from .kinds.numbers import design_numbers
 
     prior, notes = options.prior()
-    made = design_numbers(options, prior, options.budgets.epsilons[0])
-    return _of_design(made, notes)
+    return _of_design(design_numbers(options, prior, options.budgets.epsilons[0]), notes)
 
 
 def _of_design(made: Design, notes: list[str]) -> Outcome:
     facts = {
         "method": made.method,
-        **_size(made.mechanism),
+        **_size(made),
         "expected_variance": made.expected_variance,
-        "program_variance": made.program_variance,
-        "lower_bound": made.lower_bound,
-        "relative_gap": made.relative_gap,
-        "worst_case_variance": made.worst_case_variance,
-        "max_log_ratio": made.max_log_ratio,
-        "max_abs_bias": made.max_abs_bias,
-        "status": str(made.status),
-        "seconds": made.seconds,
+        "program_variance": made.value,
+        "lower_bound": made.bound,
+        **_closing(made),
     }
     aside = {}
-    if made.program_variance != made.expected_variance:  # the bound is under the floored prior: show its like
-        aside["with the uniform share"] = made.program_variance
-    return Outcome(
-        f"{made.method} mechanism", made.mechanism, facts, notes + _open(made.status, made.relative_gap), aside
-    )
+    if made.value != made.expected_variance:  # the bound is under the prior with the uniform share: show its like
+        aside["with the uniform share"] = made.value
+    return Outcome(f"{made.method} mechanism", made.mechanism, facts, notes + _open(made.status, made.gap), aside)
 
 
 def _automatic(options: DesignOptions) -> Outcome:
     """As many knots as bring the gap to every mechanism on the interval below the one asked for."""
     from ...mechanisms.errors import InputError
-    from ..designs.continuum import design_to_gap
+    from ..designs.design import design
+    from ..designs.knots import KnotChoice
 
     if (options.method or "optimal") != "optimal":
         raise InputError(f"--knots auto is for the method optimal, got {options.method!r}: give a number of knots")
     prior_at, notes = options.prior_at()
-    gap = GAP if options.gap is None else options.gap
+    choice = KnotChoice(prior_at, gap=GAP if options.gap is None else options.gap)
     with solver_progress("optimal, as many knots as it takes") as progress:
-        found = design_to_gap(prior_at, options.budgets.epsilons[0], gap=gap, floor=options.floor, progress=progress)
-    plain = _of_design(found.design, notes)
-    facts = plain.facts | {
-        "continuum_lower_bound": found.certificate.lower_bound,
-        "total_gap": found.certificate.total_gap,
-        "knots_tried": [tried.knots for tried in found.tried],
+        found = design(choice, options.budgets.epsilons[0], uniform_share=options.uniform_share, progress=progress)
+    last = found.evidence[-1]
+    facts = _of_design(found, notes).facts | {
+        "continuum_lower_bound": last.lower_bound,
+        "total_gap": last.total_gap,
+        "knots_tried": [tried.knots for tried in found.evidence],
     }
     said = list(notes)
     if found.status != "optimal":
-        total = found.certificate.total_gap
-        said.append(f"warning: the total gap stayed at {total:.1e} with {found.certificate.knots} knots, the most")
-    return Outcome(plain.title, plain.mechanism, facts | {"status": str(found.status)}, said, plain.aside)
+        said.append(f"warning: the total gap stayed at {last.total_gap:.1e} with {last.knots} knots, the most")
+    plain = _of_design(found, notes)
+    return Outcome(plain.title, plain.mechanism, facts, said, plain.aside)
 
 
 def _minimax(options: DesignOptions) -> Outcome:
     """The least worst case, into whose table no data go: those given are what the expected variance is taken over."""
     import numpy as np
 
-    from ..designs.continuum import MOST_KNOTS
-    from ..designs.minimax import design_minimax
+    from ..designs.design import design
+    from ..designs.knots import MOST_KNOTS
+    from ..priors.prior import Prior
 
     epsilon = options.budgets.epsilons[0]
     has_data = options.data is not None or options.prior_file is not None
@@ -122,31 +116,28 @@ def _minimax(options: DesignOptions) -> Outcome:
     if options.automatic and knots.size > MOST_KNOTS:
         notes.append(f"warning: {knots.size} knots would be needed, {MOST_KNOTS} are the most; see between_knots")
         knots = np.linspace(knots[0], knots[-1], MOST_KNOTS)
+    even = Prior.even(knots, units=options.units)
     with solver_progress(f"minimax, epsilon {epsilon:g}") as progress:
-        made = design_minimax(knots, epsilon, tolerance=options.precision, units=options.units, progress=progress)
+        made = design(even, epsilon, objective=options.asked, tolerance=options.precision, progress=progress)
     prior = None if prior_at is None else prior_at(knots.size if options.automatic else options.knot_count)
     facts = {
         "objective": "minimax",
-        **_size(made.mechanism),
+        **_size(made),
         "worst_case_variance": made.worst_case_variance,
-        "worst_knot_variance": made.worst_knot_variance,
-        "worst_case_lower_bound": made.lower_bound,
-        "relative_gap": made.relative_gap,
-        "between_knots": made.between_knots,
+        "worst_knot_variance": made.value,
+        "worst_case_lower_bound": made.bound,
+        "between_knots": made.evidence.between_knots,
         "expected_variance": None if prior is None else made.mechanism.expected_variance(prior.knot_prior),
-        "max_log_ratio": made.max_log_ratio,
-        "max_abs_bias": made.max_abs_bias,
-        "status": str(made.status),
-        "seconds": made.seconds,
+        **_closing(made, worst_case=False),
     }
     disclosures = [note for note in notes if note != SENSITIVE]
-    return Outcome("minimax mechanism", made.mechanism, facts, disclosures + _open(made.status, made.relative_gap))
+    return Outcome("minimax mechanism", made.mechanism, facts, disclosures + _open(made.status, made.gap))
 
 
 def _minimax_knots(options: DesignOptions, epsilon: float, prior: Prior | None) -> np.ndarray:
     """Return the prior's knots, or equally spaced ones on the range, or as many as the gap takes."""
     from ...mechanisms.errors import InputError
-    from ..designs.minimax import DEFAULT_EXCESS, minimax_knots
+    from ..objectives.worst_case import DEFAULT_EXCESS, minimax_knots
     from ..priors.checks import as_knots
     from ..priors.prior import DEFAULT_KNOTS
 
@@ -162,85 +153,81 @@ def _minimax_knots(options: DesignOptions, epsilon: float, prior: Prior | None) 
 
 def _robust(options: DesignOptions) -> Outcome:
     """The least guarantee over all priors within a distance of the one given."""
-    from ...mechanisms.errors import InputError
-    from ..designs.robust import design_robust
-    from ..priors.ambiguity import AMBIGUITIES
+    from ..designs.design import design
 
-    if options.ambiguity is None or options.radius is None:
-        raise InputError(f"a robust table needs --ambiguity ({', '.join(AMBIGUITIES)}) and --radius R: add them")
-    if options.ambiguity not in AMBIGUITIES:
-        raise InputError(f"--ambiguity must be one of {', '.join(AMBIGUITIES)}, got {options.ambiguity!r}")
-    ambiguity = AMBIGUITIES[options.ambiguity](options.radius)
-    prior, notes = options.prior()
+    asked, (prior, notes) = options.asked, options.prior()
     epsilon = options.budgets.epsilons[0]
     with solver_progress(f"robust, epsilon {epsilon:g}") as progress:
-        made = design_robust(prior, epsilon, ambiguity, tolerance=options.precision, progress=progress)
+        made = design(prior, epsilon, objective=asked, tolerance=options.precision, progress=progress)
     facts = {
         "objective": "robust",
         "ambiguity": options.ambiguity,
         "radius": options.radius,
-        **_size(made.mechanism),
-        "guaranteed_variance": made.guaranteed_variance,
-        "lower_bound": made.lower_bound,
-        "relative_gap": made.relative_gap,
-        "guaranteed_anywhere": made.guaranteed_anywhere,
+        **_size(made),
+        "guaranteed_variance": made.value,
+        "lower_bound": made.bound,
+        "guaranteed_anywhere": made.evidence.guaranteed_anywhere,
         "expected_variance": made.expected_variance,
-        "price_of_robustness": made.price_of_robustness,
-        "nominal_variance": made.nominal_variance,
-        "nominal_guarantee": made.nominal_guarantee,
-        "worst_case_variance": made.worst_case_variance,
-        "max_log_ratio": made.max_log_ratio,
-        "max_abs_bias": made.max_abs_bias,
-        "status": str(made.status),
-        "seconds": made.seconds,
+        "price_of_robustness": made.evidence.price_of_robustness,
+        "nominal_variance": made.evidence.nominal_variance,
+        "nominal_guarantee": made.evidence.nominal_guarantee,
+        **_closing(made),
     }
-    return Outcome("robust mechanism", made.mechanism, facts, notes + _open(made.status, made.relative_gap))
+    return Outcome("robust mechanism", made.mechanism, facts, notes + _open(made.status, made.gap))
 
 
 def _information(options: DesignOptions) -> Outcome:
     """The table whose reports tell most of the values: in nats, or by the trace of the inverse information."""
-    from ..designs.information import design_information
+    from ..designs.design import design
 
-    prior, notes = options.prior()
-    epsilon, criterion = options.budgets.epsilons[0], options.criterion or "mutual-information"
+    asked, (prior, notes) = options.asked, options.prior()
+    epsilon, criterion = options.budgets.epsilons[0], options.criterion or INFORMATION
+    of_nats = criterion == "mutual-information"
     # Sets of any shape are priced by a relaxation, which the Fisher criteria rarely close further.
-    loose = options.patterns == "any" and criterion != "mutual-information" and options.tolerance is None
+    loose = options.patterns == "any" and not of_nats and options.tolerance is None
     with solver_progress(f"{criterion}, epsilon {epsilon:g}") as progress:
-        made = design_information(
+        made = design(
             prior,
             epsilon,
-            criterion=cast("Criterion", criterion),
-            patterns=cast("Patterns", options.patterns or "interval"),
-            floor=options.floor,
+            objective=asked,
+            uniform_share=options.uniform_share,
             tolerance=ANY_PATTERNS_GAP if loose else options.precision,
             progress=progress,
         )
-    of_nats = made.criterion == "mutual-information"
+    found = made.evidence
     facts = {
         "objective": "information",
-        "criterion": made.criterion,
-        "patterns": made.patterns,
-        **_size(made.mechanism),
-        "information_nats": made.objective if of_nats else made.information,
+        "criterion": criterion,
+        "patterns": options.patterns or "interval",
+        **_size(made),
+        "information_nats": made.value if of_nats else found.information,
         "information_upper_bound": made.bound if of_nats else None,
-        "trace": made.trace if of_nats else made.objective,
+        "trace": found.trace if of_nats else made.value,
         "trace_lower_bound": None if of_nats else made.bound,
-        "relative_gap": made.relative_gap,
-        "interval_bound": made.interval_bound,
-        "interval_gap": made.interval_gap,
-        "max_log_ratio": made.max_log_ratio,
-        "status": str(made.status),
-        "seconds": made.seconds,
+        "interval_bound": found.interval_bound,
+        "interval_gap": found.interval_gap,
+        **_closing(made, unbiased=False, worst_case=False),
     }
-    if not math.isfinite(made.trace):
+    if not math.isfinite(found.trace):
         notes.append(UNREADABLE)
-    gap = made.interval_gap if made.patterns == "interval" else made.relative_gap
+    gap = made.gap if options.patterns == "any" else found.interval_gap
     return Outcome("information-optimal mechanism", made.mechanism, facts, notes + _open(made.status, gap))
 
 
-def _size(table: TabulatedMechanism) -> dict[str, Any]:
-    n, m = table.probabilities.shape
-    return {"epsilon": table.epsilon, "knots": n, "outputs": m}
+def _size(made: Design) -> dict[str, Any]:
+    n, m = made.mechanism.probabilities.shape
+    return {"epsilon": made.epsilon, "knots": n, "outputs": m}
+
+
+def _closing(made: Design, *, unbiased: bool = True, worst_case: bool = True) -> dict[str, Any]:
+    """What every design says last."""
+    facts: dict[str, Any] = {"relative_gap": made.gap, "value": made.value}
+    if worst_case:
+        facts["worst_case_variance"] = made.worst_case_variance
+    facts["max_log_ratio"] = made.max_log_ratio
+    if unbiased:
+        facts["max_abs_bias"] = made.max_abs_bias
+    return facts | {"status": str(made.status), "seconds": made.seconds}
 
 
 def _open(status: Status, gap: float) -> list[str]:

@@ -19,7 +19,7 @@ from typer.models import OptionInfo
 from .output import refuse_given
 
 CONFIDENCE = 0.95
-FLOOR = 1e-3
+UNIFORM_SHARE = 1e-3
 TOLERANCE = 1e-6
 
 Table = Annotated[Path, typer.Argument(metavar="TABLE", help="Table file, .json or .npz.")]
@@ -47,7 +47,7 @@ Knots = Annotated[
     int | None,
     typer.Option("--knots", help="Equally spaced knots. Default: 101, or a prior's own values (at most 401)."),
 ]
-Floor = Annotated[
+UniformShare = Annotated[
     float,
     typer.Option("--uniform-share", help="Uniform share mixed into the prior to protect knots of no mass; 0 for none."),
 ]

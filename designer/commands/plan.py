@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .options import (
-    FLOOR,
     TOLERANCE,
+    UNIFORM_SHARE,
     Column,
     Data,
     Domain,
     DropMissing,
-    Floor,
     Json,
     Knots,
     PriorFile,
     Public,
     Tolerance,
+    UniformShare,
 )
 from .output import one_line_errors, print_facts, print_json, readable, refuse_given, require_place, say, spinner
 from .prior import CARRIED, read_prior
@@ -58,7 +58,7 @@ def plan_command(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="For the distribution: makes the simulation repeatable.")
     ] = None,
-    floor: Floor = FLOOR,
+    uniform_share: UniformShare = UNIFORM_SHARE,
     tolerance: Tolerance = TOLERANCE,
     out: Annotated[Path | None, typer.Option("--out", help="Write the mechanism, .json or .npz.")] = None,
     public: Public = False,
@@ -87,7 +87,7 @@ def plan_command(
         refuse_given("for --of distribution", {"--estimator": estimator, "--distance": distance, "--seed": seed})
     require_place(out, SUFFIXES)
     prior, notes = read_prior(data, column, domain, prior_file, knots, public, drop_missing, units)
-    common: dict[str, Any] = {"method": method, "floor": floor, "tolerance": tolerance}
+    common: dict[str, Any] = {"method": method, "uniform_share": uniform_share, "tolerance": tolerance}
     if of == "distribution":
         simulated = common | {"estimator": estimator or "em", "distance": distance or "wasserstein"}
         plan: BudgetPlan | DistributionPlan = _distribution(prior, n, error, epsilon, seed, simulated)

@@ -9,19 +9,19 @@ import typer
 
 from .options import (
     CONFIDENCE,
-    FLOOR,
     TOLERANCE,
+    UNIFORM_SHARE,
     Column,
     Confidence,
     Data,
     Domain,
     DropMissing,
-    Floor,
     Json,
     Knots,
     PriorFile,
     Public,
     Tolerance,
+    UniformShare,
 )
 from .output import number, one_line_errors, print_facts, print_json, print_rows, say, task_progress
 from .prior import read_prior
@@ -60,7 +60,7 @@ def two_phase_command(
     ] = "em",
     method: Annotated[str, typer.Option("--method", help="Mechanism of the second phase.")] = "optimal",
     knots: Knots = None,
-    floor: Floor = FLOOR,
+    uniform_share: UniformShare = UNIFORM_SHARE,
     tolerance: Tolerance = TOLERANCE,
     confidence: Confidence = CONFIDENCE,
     robust_confidence: Annotated[
@@ -82,7 +82,7 @@ def two_phase_command(
 
     from ...estimators.data.numbers import read_column
     from ...estimators.intervals import check_confidence
-    from ..designs.robust import RobustDesign
+    from ..objectives.guarantee import Guarantee
     from ..priors.prior import DEFAULT_KNOTS
     from ..protocols.two_phase import STAGES, two_phase
 
@@ -92,15 +92,15 @@ def two_phase_command(
     rng = np.random.default_rng(seed)
     with task_progress("two phases", len(STAGES)) as update:
         result = two_phase(
-            values, epsilon, domain=domain, share=share, phase_one=first, method=method, floor=floor,
+            values, epsilon, domain=domain, share=share, phase_one=first, method=method, uniform_share=uniform_share,
             estimator=cast("DistributionMethod", estimator), knots=DEFAULT_KNOTS if knots is None else knots,
             tolerance=tolerance, robust_confidence=robust_confidence, rng=rng,
             progress=lambda stage, step: update(stage, step is None),
         )  # fmt: skip
     say(SIMULATED)
     facts = _two_phase_facts(result, values, epsilon, confidence, rng)
-    if isinstance(result.design, RobustDesign):
-        facts["guaranteed_variance"] = result.design.guaranteed_variance
+    if isinstance(result.design.objective, Guarantee):
+        facts["guaranteed_variance"] = result.design.value
     if as_json:
         print_json(facts)
     else:
@@ -142,7 +142,7 @@ def _two_phase_facts(
         "piecewise_mean": one_phase.value,
         "piecewise_std_error": one_phase.std_error,
         "piecewise_expected_variance": rival.expected_variance(own),
-        "relative_gap": result.design.relative_gap,
+        "relative_gap": result.design.gap,
         "seconds": result.design.seconds,
     }
 
@@ -165,7 +165,7 @@ def advise_command(
         typer.Option("--estimator", help="Repeat for several; default: all but penalised."),
     ] = None,
     repetitions: Annotated[int, typer.Option("--repetitions", help="Simulations of each.")] = REPETITIONS,
-    floor: Floor = FLOOR,
+    uniform_share: UniformShare = UNIFORM_SHARE,
     tolerance: Tolerance = TOLERANCE,
     seed: Seed = None,
     public: Public = False,
@@ -184,8 +184,8 @@ def advise_command(
     tables, methods = mechanisms or list(DEFAULT_MECHANISMS), estimators or list(DEFAULT_ESTIMATORS)
     with task_progress("simulating", pieces_of_work(tables, methods, repetitions)) as update:
         advice = advise(
-            prior, n, epsilon, mechanisms=tables, estimators=methods, repetitions=repetitions, floor=floor,
-            tolerance=tolerance, rng=np.random.default_rng(seed),
+            prior, n, epsilon, mechanisms=tables, estimators=methods, repetitions=repetitions,
+            uniform_share=uniform_share, tolerance=tolerance, rng=np.random.default_rng(seed),
             progress=lambda mechanism, estimator: update(f"{mechanism}, {estimator}", True),
         )  # fmt: skip
     for note in notes:

@@ -12,12 +12,14 @@ import joblib
 from ...estimators.data.files import FilePath
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.errors import InputError
-from ..designs.design import DEFAULT_TOLERANCE, METHODS
-from ..priors.prior import DEFAULT_FLOOR, Prior
+from ...solvers.certificate import check_tolerance
+from ..designs.judging import problem_for
+from ..methods.registry import METHODS
+from ..objectives.base import DEFAULT_TOLERANCE, Objective
+from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
 from .bounds_case import solve_budget, solve_detail
 from .bounds_file import BoundsFile
 from .bounds_result import BoundsResult, BudgetBounds, in_order
-from .criteria import BoundsCriterion
 from .sweep import as_they_come
 
 REPORT_KNOTS = 65
@@ -33,9 +35,9 @@ def bounds(
     epsilons: Iterable[float],
     *,
     methods: Iterable[str] = METHODS,
-    criteria: Iterable[BoundsCriterion] = (),
+    objectives: Iterable[Objective] = (),
     at: float | None = None,
-    floor: float = DEFAULT_FLOOR,
+    uniform_share: float = DEFAULT_UNIFORM_SHARE,
     tolerance: float = DEFAULT_TOLERANCE,
     results: FilePath | None = None,
     n_jobs: int | None = None,
@@ -53,11 +55,11 @@ def bounds(
         Budgets; one that is named twice counts once.
     methods : iterable of str
         Out of `METHODS`; the optimum is always among them.
-    criteria : iterable of BoundsCriterion
-        What else to judge by: a `GuaranteeCriterion`, an `InformationCriterion`, at most one of each.
+    objectives : iterable of Objective
+        What else to judge by: a `Guarantee`, an `Information`, at most one of each.
     at : float, optional
         The budget to show in detail, one of `epsilons`. Default: the one nearest to 1, by ratio.
-    floor, tolerance : float
+    uniform_share, tolerance : float
         As in `design`.
     results : path, optional
         A file that takes up budgets as they come. After an interruption the same call computes only what it lacks.
@@ -79,21 +81,23 @@ def bounds(
     ['duchi', 'hybrid', 'hybrid']
     """
     budgets, chosen = sorted({check_epsilon(epsilon) for epsilon in epsilons}), tuple(methods)
-    _check(budgets, chosen, at, floor, tolerance, n_jobs)
-    asked = tuple(criteria)
-    if len({criterion.key for criterion in asked}) < len(asked):
-        raise InputError("bounds take at most one criterion of a kind, got two: call bounds for each")
-    for criterion in asked:
-        criterion.check(prior)
+    _check(budgets, chosen, at, uniform_share, tolerance, n_jobs)
+    asked = tuple(objectives)
+    if len({objective.key for objective in asked}) < len(asked):
+        raise InputError("bounds take at most one objective of a kind, got two: call bounds for each")
+    for objective in asked:
+        problem_for(prior, budgets[0], objective, tolerance=tolerance)  # what it cannot be asked is refused now
     chosen = in_order(chosen)
     file = None
     if results is not None:
-        file = BoundsFile(results, prior, floor=floor, tolerance=tolerance, criteria=asked)
+        file = BoundsFile(results, prior, uniform_share=uniform_share, tolerance=tolerance, objectives=asked)
     found = {} if file is None else _reusable(file, budgets, chosen)
     total = len(budgets) + 1
     missing = [epsilon for epsilon in budgets if epsilon not in found]
     cases = [
-        joblib.delayed(solve_budget)(prior, e, chosen, floor=floor, tolerance=tolerance, criteria=asked)
+        joblib.delayed(solve_budget)(
+            prior, e, chosen, uniform_share=uniform_share, tolerance=tolerance, objectives=asked
+        )
         for e in missing
     ]
     solved: Any = as_they_come(cases, n_jobs)
@@ -105,10 +109,10 @@ def bounds(
             if progress is not None:
                 progress(len(found), total, f"epsilon {budget.epsilon:g}")
     shown = min(budgets, key=lambda e: abs(math.log(e / USUAL_EPSILON))) if at is None else check_epsilon(at)
-    detail = solve_detail(prior, shown, chosen, floor=floor, tolerance=tolerance)
+    detail = solve_detail(prior, shown, chosen, uniform_share=uniform_share, tolerance=tolerance)
     if progress is not None:
         progress(total, total, f"epsilon {shown:g} in detail")
-    return BoundsResult(prior, tuple(found[e] for e in budgets), detail, chosen, floor, tolerance, asked)
+    return BoundsResult(prior, tuple(found[e] for e in budgets), detail, chosen, uniform_share, tolerance, asked)
 
 
 def _reusable(file: BoundsFile, budgets: Sequence[float], methods: tuple[str, ...]) -> dict[float, BudgetBounds]:
@@ -118,7 +122,7 @@ def _reusable(file: BoundsFile, budgets: Sequence[float], methods: tuple[str, ..
         rows = {row.method: row for row in file.budgets[epsilon].rows} if epsilon in file.budgets else {}
         if all(method in rows for method in methods):
             held = file.budgets[epsilon]
-            judged = tuple(row for row in held.criteria if row.method in (*methods, row.criterion))
+            judged = tuple(row for row in held.judged if row.method in (*methods, row.objective))
             kept[epsilon] = BudgetBounds(epsilon, tuple(rows[method] for method in methods), held.minimax, judged)
     return kept
 
@@ -127,7 +131,7 @@ def _check(
     budgets: list[float],
     methods: tuple[str, ...],
     at: float | None,
-    floor: float,
+    uniform_share: float,
     tolerance: float,
     n_jobs: int | None,
 ) -> None:
@@ -137,9 +141,8 @@ def _check(
         raise InputError(f"methods must be out of {', '.join(METHODS)}, got {unknown[0]!r}")
     if at is not None and check_epsilon(at) not in budgets:
         raise InputError(f"the budget shown in detail must be one of the epsilons, got {at!r}: add it to them")
-    if not 0 <= floor <= 1:
-        raise InputError(f"a floor must lie in [0, 1], got {floor!r}")
-    if not 0 < tolerance < 1:
-        raise InputError(f"tolerance must lie strictly between 0 and 1, got {tolerance!r}")
+    if not 0 <= uniform_share <= 1:
+        raise InputError(f"the uniform share must lie in [0, 1], got {uniform_share!r}")
+    check_tolerance(tolerance)
     if n_jobs == 0:
         raise InputError("n_jobs must be a number of workers or -1 for every core, got 0")

@@ -16,26 +16,27 @@ import joblib
 from ...estimators.data.files import FilePath
 from ...mechanisms.files.checksum import checksum
 from ...mechanisms.table.provenance import installed_version
-from ..designs.design import METHODS
+from ..methods.registry import METHODS
+from ..objectives.base import Objective
 from ..priors.prior import Prior
 from .bounds_result import MINIMAX, BoundRow, BudgetBounds
-from .criteria import BoundsCriterion, CriterionRow
+from .objective_rows import ObjectiveRow
 from .results_file import ResultsFile, ResultsWording
 from .table import TEXT_COLUMNS
 
-FORMAT = "optldp-bounds/1"
+FORMAT = "optldp-bounds/2"
 
 WORDING = ResultsWording(
     "a file of bounds",
     "a budget of bounds",
     "different bounds",
-    {"prior": "another prior", "criteria": "other criteria"},
+    {"prior": "another prior", "objectives": "other objectives"},
 )
 
 COLUMNS = tuple(column.name for column in fields(BoundRow))
 
-JUDGED_COLUMNS = tuple(column.name for column in fields(CriterionRow))
-JUDGED_TEXT = ("criterion", "method", "status", "error")
+JUDGED_COLUMNS = tuple(column.name for column in fields(ObjectiveRow))
+JUDGED_TEXT = ("objective", "method", "status", "error")
 
 
 class BoundsFile:
@@ -46,8 +47,8 @@ class BoundsFile:
     path : path
         Made if it is missing or empty.
     prior : Prior
-    floor, tolerance : float
-    criteria : sequence of BoundsCriterion
+    uniform_share, tolerance : float
+    objectives : sequence of Objective
         With another prior, other options or another version of the library the rows would not compare.
 
     Attributes
@@ -68,9 +69,9 @@ class BoundsFile:
     >>> row = BoundRow.failed("prior", 1.0, "optimal", "only an example")
     >>> worst = BoundRow.failed("prior", 1.0, "minimax", "only an example")
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = BoundsFile(f"{folder}/bounds.jsonl", prior, floor=0.0, tolerance=1e-6)
+    ...     file = BoundsFile(f"{folder}/bounds.jsonl", prior, uniform_share=0.0, tolerance=1e-6)
     ...     file.append(BudgetBounds(1.0, (row,), worst))
-    ...     list(BoundsFile(file.path, prior, floor=0.0, tolerance=1e-6).budgets)
+    ...     list(BoundsFile(file.path, prior, uniform_share=0.0, tolerance=1e-6).budgets)
     [1.0]
     """
 
@@ -79,11 +80,11 @@ class BoundsFile:
         path: FilePath,
         prior: Prior,
         *,
-        floor: float,
+        uniform_share: float,
         tolerance: float,
-        criteria: Sequence[BoundsCriterion] = (),
+        objectives: Sequence[Objective] = (),
     ) -> None:
-        self._file = ResultsFile(path, _header(prior, floor, tolerance, criteria), _budget, WORDING)
+        self._file = ResultsFile(path, _header(prior, uniform_share, tolerance, objectives), _budget, WORDING)
         self.path, self.budgets = self._file.path, {budget.epsilon: budget for budget in self._file.items}
 
     def append(self, budget: BudgetBounds) -> None:
@@ -91,21 +92,21 @@ class BoundsFile:
         self._file.append([asdict(budget)])
 
 
-def _header(prior: Prior, floor: float, tolerance: float, criteria: Sequence[BoundsCriterion]) -> dict[str, Any]:
+def _header(prior: Prior, uniform_share: float, tolerance: float, objectives: Sequence[Objective]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": installed_version(),
-        "floor": float(floor),
+        "uniform_share": float(uniform_share),
         "tolerance": float(tolerance),
         "units": prior.units,
-        "criteria": [joblib.hash(criterion) for criterion in criteria],  # labels leave out what sets them apart
+        "objectives": [joblib.hash(objective) for objective in objectives],  # labels leave out what sets them apart
         "prior": checksum({"knots": prior.knots, "weights": prior.weights, "rounding": prior.rounding}),
     }
 
 
 def _budget(found: Any) -> BudgetBounds | None:
     """Return the budget that a line holds, or None for a line that holds none."""
-    if not (isinstance(found, dict) and tuple(found) == ("epsilon", "rows", "minimax", "criteria")):
+    if not (isinstance(found, dict) and tuple(found) == ("epsilon", "rows", "minimax", "judged")):
         return None
     epsilon, rows, worst, judged = found.values()
     if not (isinstance(epsilon, float) and isinstance(rows, list) and _is_row(worst, epsilon, (MINIMAX,))):
@@ -118,7 +119,7 @@ def _budget(found: Any) -> BudgetBounds | None:
         epsilon,
         tuple(BoundRow(**row) for row in rows),
         BoundRow(**worst),
-        tuple(CriterionRow(**row) for row in judged),
+        tuple(ObjectiveRow(**row) for row in judged),
     )
 
 
@@ -129,7 +130,7 @@ def _is_row(found: Any, epsilon: float, methods: tuple[str, ...]) -> bool:
 def _is_judged(found: Any, epsilon: float) -> bool:
     if not _has(found, JUDGED_COLUMNS, JUDGED_TEXT, epsilon):
         return False
-    return found["method"] in (*METHODS, found["criterion"])
+    return found["method"] in (*METHODS, found["objective"])
 
 
 def _has(found: Any, columns: tuple[str, ...], texts: tuple[str, ...], epsilon: float) -> bool:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from ...mechanisms import FAMILIES, TabulatedMechanism
-from ..designs.design import METHODS
-from ..designs.minimax import MinimaxDesign
+from ..designs.result import Design
+from ..methods.registry import METHODS
+from ..objectives.base import Objective
 from ..priors.prior import Prior
-from .criteria import BoundsCriterion, CriterionRow
+from .objective_rows import ObjectiveRow
 from .table import FAILED, SweepRow
 
 COARSE = 0.01
@@ -66,14 +67,14 @@ class BudgetBounds:
         A method each, "optimal" first, failures included.
     minimax : BoundRow
         The least worst case.
-    criteria : tuple of CriterionRow
-        By every further criterion: the best of it, then the methods.
+    judged : tuple of ObjectiveRow
+        By every further objective: the best of it, then the methods.
     """
 
     epsilon: float
     rows: tuple[BoundRow, ...]
     minimax: BoundRow
-    criteria: tuple[CriterionRow, ...] = ()
+    judged: tuple[ObjectiveRow, ...] = ()
 
     def row(self, method: str) -> BoundRow:
         """Return the row of a method, "minimax" among them; KeyError for one that was not asked for."""
@@ -100,7 +101,7 @@ class BudgetDetail:
     epsilon : float
     mechanisms : mapping of str to TabulatedMechanism
         Those that could be built, by method, "optimal" first; all on the prior's knots but "aaa", maybe.
-    trade_off : tuple of MinimaxDesign
+    trade_off : tuple of Design
         Points of the Pareto front, weight of the worst case rising; the last is the minimax.
     failures : mapping of str to str
         Why what is missing is missing.
@@ -108,13 +109,13 @@ class BudgetDetail:
 
     epsilon: float
     mechanisms: Mapping[str, TabulatedMechanism]
-    trade_off: tuple[MinimaxDesign, ...]
+    trade_off: tuple[Design, ...]
     failures: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def minimax(self) -> MinimaxDesign | None:
+    def minimax(self) -> Design | None:
         """The design of least worst case, with its least favourable prior; None where it could not be solved."""
-        return self.trade_off[-1] if self.trade_off and self.trade_off[-1].weight == 1.0 else None
+        return self.trade_off[-1] if self.trade_off and self.trade_off[-1].objective.worst == 1.0 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +130,8 @@ class BoundsResult:
     detail : BudgetDetail
     methods : tuple of str
         In the order of `METHODS`, "optimal" among them.
-    floor, tolerance : float
-    criteria : tuple of BoundsCriterion
+    uniform_share, tolerance : float
+    objectives : tuple of Objective
         What was asked for beside expected and worst-case variance.
     """
 
@@ -138,18 +139,18 @@ class BoundsResult:
     budgets: tuple[BudgetBounds, ...]
     detail: BudgetDetail
     methods: tuple[str, ...]
-    floor: float
+    uniform_share: float
     tolerance: float
-    criteria: tuple[BoundsCriterion, ...] = ()
+    objectives: tuple[Objective, ...] = ()
 
-    def by(self, criterion: BoundsCriterion) -> tuple[CriterionRow, ...]:
-        """Return the rows of a criterion, by budget; within one the best and then the methods."""
-        return tuple(row for budget in self.budgets for row in budget.criteria if row.criterion == criterion.key)
+    def by(self, objective: Objective) -> tuple[ObjectiveRow, ...]:
+        """Return the rows of an objective, by budget; within one the best and then the methods."""
+        return tuple(row for budget in self.budgets for row in budget.judged if row.objective == objective.key)
 
     @property
-    def judged(self) -> tuple[CriterionRow, ...]:
-        """The rows of all further criteria, by budget."""
-        return tuple(row for budget in self.budgets for row in budget.criteria)
+    def judged(self) -> tuple[ObjectiveRow, ...]:
+        """The rows of all further objectives, by budget."""
+        return tuple(row for budget in self.budgets for row in budget.judged)
 
     @property
     def rows(self) -> tuple[BoundRow, ...]:

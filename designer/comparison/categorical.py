@@ -14,7 +14,9 @@ from ...mechanisms.budget import check_epsilon
 from ...mechanisms.categorical.oracle_choice import total_error
 from ...solvers.arrays import Array
 from ...solvers.frequency.program import FrequencyProgram, all_marks
-from ..designs.categorical import DEFAULT_TOLERANCE, MAX_COLUMNS, category_weights, design_categorical
+from ..designs.design import design
+from ..objectives.frequencies import Frequencies
+from ..priors.categorical import CategoricalPrior
 
 MOST_LINEAR = 12
 """Categories up to which the best linear estimator of an oracle with 2^K reports is computed."""
@@ -46,7 +48,7 @@ class OracleError:
 
 
 def compare_categorical(
-    prior: ArrayLike, epsilon: float, *, tolerance: float = DEFAULT_TOLERANCE, max_columns: int = MAX_COLUMNS
+    prior: ArrayLike, epsilon: float, *, tolerance: float | None = None, objective: Frequencies | None = None
 ) -> list[OracleError]:
     """Return the errors of the designed table, GRR, basic RAPPOR, OUE and OLH at a prior, the designed one first.
 
@@ -59,7 +61,7 @@ def compare_categorical(
     prior : (K,) array_like
         Non-negative, with a positive sum; divided by it.
     epsilon : float
-    tolerance, max_columns : as in `design_categorical`.
+    tolerance, objective : as in `design`.
 
     Raises
     ------
@@ -75,11 +77,11 @@ def compare_categorical(
     [('optimal', 4.98), ('grr', 4.98), ('rappor', 12.37), ('oue', 12.67), ('olh', 12.91)]
     """
     budget = check_epsilon(epsilon)
-    weights = category_weights(prior, np.size(prior))
+    numbered = CategoricalPrior([str(number) for number in range(np.size(prior))], prior)
+    weights = numbered.weights
     size, sampling = weights.size, 1 - float(weights @ weights)
-    names = [str(number) for number in range(size)]
-    best = design_categorical(names, weights, budget, tolerance=tolerance, max_columns=max_columns)
-    designed, ends = best.error, frequency_decoder(best.mechanism, weights).extremes()
+    best = design(numbered, budget, objective=objective, tolerance=tolerance)
+    designed, ends = best.value, frequency_decoder(best.mechanism, weights).extremes()
     rows = [OracleError("optimal", designed, designed, 1.0, float((ends[1] - ends[0]).max()))]
     for method, (own, other) in _supports(size, math.exp(budget)).items():
         error = total_error(size, own, other) + sampling

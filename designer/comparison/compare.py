@@ -10,8 +10,10 @@ from ...mechanisms.budget import check_epsilon
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Progress
-from ..designs.design import DEFAULT_TOLERANCE, METHODS, against_optimum
-from ..priors.prior import DEFAULT_FLOOR, Prior
+from ..methods.registry import METHODS, check_methods
+from ..objectives.base import DEFAULT_TOLERANCE
+from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
+from .case import solve_methods
 
 
 @dataclass(frozen=True)
@@ -19,8 +21,8 @@ class ComparisonRow:
     """One method at one budget; variances in squared units, rounding between knots included.
 
     `ratio_to_optimal` is the expected variance over that of the "optimal" design, both under the prior as given. That
-    design is optimal for the floored prior, so without a floor of 0 a ratio can fall below one: by about the floor
-    times the ratio of its variance under a uniform prior to that under this one, which large budgets make large.
+    design is optimal for the prior with the uniform share, so a ratio can fall below one unless that is 0: by about the
+    share times the ratio of its variance under a uniform prior to that under this one, which large budgets make large.
 
     `one_report_times_n` is the most that one report of n moves the mean, times n, see `influence`; None for a table
     from which no unbiased mean can be had.
@@ -39,9 +41,9 @@ def compare(
     epsilons: Iterable[float],
     *,
     methods: Iterable[str] = METHODS,
-    floor: float = DEFAULT_FLOOR,
+    uniform_share: float = DEFAULT_UNIFORM_SHARE,
     tolerance: float = DEFAULT_TOLERANCE,
-    progress: Callable[[str, float, Progress | None], None] | None = None,
+    progress: Callable[[float, Progress | None], None] | None = None,
 ) -> list[ComparisonRow]:
     """Build every method at every budget; the optimum is solved once per budget.
 
@@ -51,10 +53,10 @@ def compare(
     epsilons : iterable of float
     methods : iterable of str
         Out of `METHODS`.
-    floor, tolerance : float
+    uniform_share, tolerance : float
         As in `design`.
     progress : callable, optional
-        Called with the method, the budget and, while the optimum is being solved, the solver's progress.
+        Called with the budget and the solver's progress after each of its steps, None when the budget is done.
 
     Raises
     ------
@@ -71,30 +73,46 @@ def compare(
     budgets, chosen = [check_epsilon(epsilon) for epsilon in epsilons], list(methods)
     if not budgets or not chosen:
         raise InputError("compare needs at least one epsilon and one method, got none")
-    if unknown := [method for method in chosen if method not in METHODS]:
-        raise InputError(f"methods must be out of {', '.join(METHODS)}, got {unknown[0]!r}")
+    check_methods(chosen)
     rows = []
     for epsilon in budgets:
-
-        def report(step: Progress, epsilon: float = epsilon) -> None:
-            if progress is not None:
-                progress("optimal", epsilon, step)
-
-        best, optimum = against_optimum(
-            prior, epsilon, method="optimal", floor=floor, tolerance=tolerance, progress=report
-        )
-        for method in chosen:
-            if progress is not None:
-                progress(method, epsilon, None)
-            row = best
-            if method != "optimal":
-                row, _ = against_optimum(
-                    prior, epsilon, method=method, floor=floor, tolerance=tolerance, optimum=optimum
-                )
-            ratio = row.expected_variance / best.expected_variance
-            reach = _one_report_times_n(row.mechanism)
-            rows.append(ComparisonRow(method, epsilon, row.expected_variance, row.worst_case_variance, ratio, reach))
+        rows += _rows(prior, epsilon, chosen, uniform_share, tolerance, progress)
+        if progress is not None:
+            progress(epsilon, None)
     return rows
+
+
+def _rows(
+    prior: Prior,
+    epsilon: float,
+    methods: list[str],
+    uniform_share: float,
+    tolerance: float,
+    progress: Callable[[float, Progress | None], None] | None,
+) -> list[ComparisonRow]:
+    """One budget's rows; a method that cannot be built raises its error."""
+    case = solve_methods(
+        prior,
+        epsilon,
+        methods,
+        uniform_share=uniform_share,
+        tolerance=tolerance,
+        progress=None if progress is None else lambda step: progress(epsilon, step),
+    )
+    for error in case.failures.values():
+        raise error
+    least = case.best.expected_variance
+    return [
+        ComparisonRow(
+            method,
+            epsilon,
+            made.expected_variance,
+            made.worst_case_variance,
+            made.expected_variance / least,
+            _one_report_times_n(made.mechanism),
+        )
+        for method, made in case.designs.items()
+    ]
 
 
 def _one_report_times_n(mechanism: TabulatedMechanism) -> float | None:

@@ -14,8 +14,10 @@ from threadpoolctl import threadpool_limits
 from ...estimators.data.files import FilePath
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.errors import InputError
-from ..designs.design import DEFAULT_TOLERANCE, METHODS
-from ..priors.prior import DEFAULT_FLOOR, Prior
+from ...solvers.certificate import check_tolerance
+from ..methods.registry import METHODS
+from ..objectives.base import DEFAULT_TOLERANCE
+from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
 from .case import solve_case
 from .sweep_results import SweepResults
 from .table import SweepRow, SweepTable
@@ -33,7 +35,7 @@ def sweep(
     epsilons: Iterable[float],
     methods: Iterable[str] = METHODS,
     *,
-    floor: float = DEFAULT_FLOOR,
+    uniform_share: float = DEFAULT_UNIFORM_SHARE,
     tolerance: float = DEFAULT_TOLERANCE,
     results: FilePath | None = None,
     n_jobs: int | None = None,
@@ -53,7 +55,7 @@ def sweep(
         Budgets; one that is named twice counts once.
     methods : iterable of str
         Out of `METHODS`.
-    floor, tolerance : float
+    uniform_share, tolerance : float
         As in `design`.
     results : path, optional
         A file that takes up rows as they come. After an interruption, Ctrl-C included, the same call computes only
@@ -84,12 +86,14 @@ def sweep(
     [('flat', 1.0, 'optimal'), ('flat', 1.0, 'duchi'), ('flat', 2.0, 'optimal')]
     """
     budgets, chosen = sorted({check_epsilon(epsilon) for epsilon in epsilons}), tuple(dict.fromkeys(methods))
-    _check(priors, budgets, chosen, floor, tolerance, n_jobs)
+    _check(priors, budgets, chosen, uniform_share, tolerance, n_jobs)
     wanted = {(name, epsilon, method) for name in priors for epsilon in budgets for method in chosen}
-    file = None if results is None else SweepResults(results, priors, floor=floor, tolerance=tolerance)
+    file = None if results is None else SweepResults(results, priors, uniform_share=uniform_share, tolerance=tolerance)
     rows = {row.key: row for row in file.rows if row.key in wanted} if file is not None else {}
     cases = [
-        joblib.delayed(solve_case)(name, priors[name], epsilon, missing, floor=floor, tolerance=tolerance)
+        joblib.delayed(solve_case)(
+            name, priors[name], epsilon, missing, uniform_share=uniform_share, tolerance=tolerance
+        )
         for name in sorted(priors)
         for epsilon in budgets
         if (missing := [method for method in chosen if (name, epsilon, method) not in rows])
@@ -140,7 +144,7 @@ def _check(
     priors: Mapping[str, Prior],
     budgets: list[float],
     methods: tuple[str, ...],
-    floor: float,
+    uniform_share: float,
     tolerance: float,
     n_jobs: int | None,
 ) -> None:
@@ -150,10 +154,9 @@ def _check(
         raise InputError(f"the priors of a sweep must be named by text, got {unnamed[0]!r}")
     if unknown := [method for method in methods if method not in METHODS]:
         raise InputError(f"methods must be out of {', '.join(METHODS)}, got {unknown[0]!r}")
-    if not 0 <= floor <= 1:
-        raise InputError(f"a floor must lie in [0, 1], got {floor!r}")
-    if not 0 < tolerance < 1:
-        raise InputError(f"tolerance must lie strictly between 0 and 1, got {tolerance!r}")
+    if not 0 <= uniform_share <= 1:
+        raise InputError(f"the uniform share must lie in [0, 1], got {uniform_share!r}")
+    check_tolerance(tolerance)
     if n_jobs == 0:
         raise InputError("n_jobs must be a number of workers or -1 for every core, got 0")
     names = list(priors)

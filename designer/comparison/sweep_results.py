@@ -17,12 +17,12 @@ from typing import Any
 from ...estimators.data.files import FilePath
 from ...mechanisms.files.checksum import checksum
 from ...mechanisms.table.provenance import installed_version
-from ..designs.design import METHODS
+from ..methods.registry import METHODS
 from ..priors.prior import Prior
 from .results_file import ResultsFile, ResultsWording
 from .table import COLUMNS, TEXT_COLUMNS, SweepRow
 
-FORMAT = "optldp-sweep/1"
+FORMAT = "optldp-sweep/2"
 
 WORDING = ResultsWording(
     "a file that a sweep made", "a row of this sweep", "different sweeps", {"priors": "other priors"}
@@ -37,7 +37,7 @@ class SweepResults:
     path : path
         Made if it is missing or empty.
     priors : mapping of str to Prior
-    floor, tolerance : float
+    uniform_share, tolerance : float
         Of the sweep; with other priors, options or another version of the library the rows would not compare.
 
     Attributes
@@ -56,14 +56,14 @@ class SweepResults:
     >>> import tempfile
     >>> priors = {"flat": Prior.on_knots([0, 1], [1, 1], source="public")}
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     results = SweepResults(f"{folder}/sweep.jsonl", priors, floor=0.0, tolerance=1e-6)
+    ...     results = SweepResults(f"{folder}/sweep.jsonl", priors, uniform_share=0.0, tolerance=1e-6)
     ...     results.append([SweepRow.failed("flat", 1.0, "duchi", "only an example")])
-    ...     [row.key for row in SweepResults(results.path, priors, floor=0.0, tolerance=1e-6).rows]
+    ...     [row.key for row in SweepResults(results.path, priors, uniform_share=0.0, tolerance=1e-6).rows]
     [('flat', 1.0, 'duchi')]
     """
 
-    def __init__(self, path: FilePath, priors: Mapping[str, Prior], *, floor: float, tolerance: float) -> None:
-        self._file = ResultsFile(path, _header(priors, floor, tolerance), partial(_row, priors), WORDING)
+    def __init__(self, path: FilePath, priors: Mapping[str, Prior], *, uniform_share: float, tolerance: float) -> None:
+        self._file = ResultsFile(path, _header(priors, uniform_share, tolerance), partial(_row, priors), WORDING)
         self.path, self.rows = self._file.path, self._file.items
 
     def append(self, rows: Iterable[SweepRow]) -> None:
@@ -71,11 +71,11 @@ class SweepResults:
         self._file.append(asdict(row) for row in rows)
 
 
-def _header(priors: Mapping[str, Prior], floor: float, tolerance: float) -> dict[str, Any]:
+def _header(priors: Mapping[str, Prior], uniform_share: float, tolerance: float) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": installed_version(),
-        "floor": float(floor),
+        "uniform_share": float(uniform_share),
         "tolerance": float(tolerance),
         "units": next(iter(priors.values())).units,
         "priors": {

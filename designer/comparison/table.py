@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 
 from ...estimators.data.files import FilePath
 from ...estimators.data.numbers import write_columns
-from ..designs.design import METHODS
+from ..methods.registry import METHODS
 
 FAILED = "failed"
 """Status of a row without a mechanism; the others are those of a design."""

@@ -1,5 +1,6 @@
-"""From a prior and a budget to a table, with the evidence: one file for each program that is asked.
+"""The verb: `design` turns a prior, a budget and an objective into a mechanism with its certificate.
 
-Solvers are known here and in no room above. A new objective is a file that calls its solver, makes its table and
-recomputes its certificate.
+`judging` solves once and judges every mechanism beside the solution; comparisons and plans come in there. What is new
+is seldom new here, but an objective, a method, or a kind of values, which is a file beside `attributes` and a branch in
+`design`.
 """

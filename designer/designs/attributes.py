@@ -9,11 +9,15 @@ from typing import Literal
 import numpy as np
 
 from ...mechanisms import InputError, duchi, ptt, three_outputs
-from ...mechanisms.budget import check_epsilon
 from ...mechanisms.composed.attributes import AttributeSampling, attribute_budget
-from ...solvers import Progress
-from ..priors.prior import DEFAULT_FLOOR, Prior
-from .design import DEFAULT_TOLERANCE, METHODS, Design, design
+from ...solvers import Progress, Status
+from ...solvers.certificate import relative_gap
+from ..methods.base import Method
+from ..objectives.base import Pure
+from ..objectives.variance import Variance
+from ..priors.prior import Prior
+from .judging import design_table
+from .result import Checked, Design
 
 BUDGET_OF_ONE = 2.5
 """Budget of each reported attribute in the rule of Wang et al. (2019)."""
@@ -22,8 +26,48 @@ LEAST_SHARE = 1.0
 """Budgets below it are not looked at: there the variance falls by a factor of about four with twice the budget, so that
 one attribute beats two; the tests try it on priors of every kind."""
 
-AttributeProgress = Callable[[str, int, Progress], None]
-"""Told the attribute, the number of sampled attributes and the solver's progress, after each solver step."""
+
+@dataclass(frozen=True)
+class AttributeStep:
+    """What a progress callback is told: the attribute, the number of sampled ones, and the solver's progress."""
+
+    attribute: str
+    sampled: int
+    step: Progress
+
+
+@dataclass(frozen=True, eq=False)
+class Attributes:
+    """What is known of several attributes of one user, who reports some of them; `design` takes it as a prior.
+
+    Parameters
+    ----------
+    priors : mapping of str to Prior
+        Of each attribute.
+    sampled : int or "auto"
+        k, how many a user reports, from 1 to d.
+    weights : mapping of str to float, optional
+        How much the variance of each mean matters, positive. Default: one over the squared half-width of its domain,
+        so that all count alike on [-1, 1].
+
+    Raises
+    ------
+    InputError
+        No attribute, or a number or weight that is not usable.
+    """
+
+    priors: Mapping[str, Prior]
+    sampled: int | Literal["auto"] = "auto"
+    weights: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.priors, Mapping) or not all(isinstance(prior, Prior) for prior in self.priors.values()):
+            raise InputError("attributes must be given by name with a Prior each, got something else")
+        if not self.priors:
+            raise InputError("there must be at least one attribute, got none")
+        object.__setattr__(self, "priors", dict(self.priors))
+        object.__setattr__(self, "weights", _checked_weights(self.priors, self.weights))
+        _candidates(self.sampled, 1.0, len(self.priors))
 
 
 @dataclass(frozen=True)
@@ -49,12 +93,13 @@ class SampledChoice:
 
 
 @dataclass(frozen=True, eq=False)
-class AttributeDesign:
-    """A mechanism for several attributes, and why it samples as many as it does.
+class AttributesEvidence:
+    """Why a design for several attributes samples as many as it does, and its tables.
 
     Attributes
     ----------
-    mechanism : AttributeSampling
+    sampled : int
+        How many attributes a user reports.
     designs : mapping of str to Design
         The table of each attribute and its certificate.
     choices : tuple of SampledChoice
@@ -65,7 +110,7 @@ class AttributeDesign:
         Variance of the values under each prior, squared units.
     """
 
-    mechanism: AttributeSampling
+    sampled: int
     designs: dict[str, Design]
     choices: tuple[SampledChoice, ...]
     rule_of_thumb: int
@@ -76,58 +121,56 @@ class AttributeDesign:
 
         (V + (1 - k/d) S^2) / (n k / d), V the expected variance of the table and S^2 that of the data.
         """
-        share = self.mechanism.sampled / len(self.designs)
+        share = self.sampled / len(self.designs)
         return {
             name: predicted_variance(made.expected_variance, self.data_variances[name], share) / users
             for name, made in self.designs.items()
         }
 
 
+@dataclass(frozen=True, eq=False)
+class AttributesCertificate:
+    """The certificates of all tables, and how their variances add up; see `Certificate`."""
+
+    designs: Mapping[str, Design]
+    total: Callable[[Mapping[str, float]], float]
+
+    def check(self) -> Checked:
+        """Recompute value and bound: that of the tables for this number of sampled attributes."""
+        found = {name: made.certificate.check() for name, made in self.designs.items()}
+        value = self.total({name: each.value for name, each in found.items()})
+        bound = self.total({name: each.bound for name, each in found.items()})
+        return Checked(value, bound, relative_gap(value, bound), None)
+
+
 def design_attributes(
-    priors: Mapping[str, Prior],
-    epsilon: float,
+    attributes: Attributes,
+    privacy: Pure | float,
+    method: Method | None,
     *,
-    sampled: int | Literal["auto"] = "auto",
-    method: str = "optimal",
-    weights: Mapping[str, float] | None = None,
-    floor: float = DEFAULT_FLOOR,
-    tolerance: float = DEFAULT_TOLERANCE,
-    progress: AttributeProgress | None = None,
-) -> AttributeDesign:
+    uniform_share: float | None,
+    tolerance: float | None,
+    exact: bool,
+    progress: Callable[[AttributeStep], None] | None,
+) -> Design:
     r"""Design a table for each of d attributes, and choose how many of them a user reports.
 
     With k of d attributes at epsilon / k each, the mean of attribute j over n users has the variance
 
         (V_j(epsilon / k) + (1 - k/d) S_j^2) / (n k / d),
 
-    V_j the expected variance of its table and S_j^2 that of its values.  The weighted sum over j is minimised over k:
+    V_j the expected variance of its table and S_j^2 that of its values. The weighted sum over j is minimised over k:
     all k that leave budgets of at least 1 are screened with closed forms, then tables are designed at the best k and at
-    its neighbours, and at theirs while the sum falls.
+    its neighbours, and at theirs while the sum falls. The value is that sum, times n, under the priors solved for; the
+    bound is for any unbiased tables and the k chosen.
 
     Parameters
     ----------
-    priors : mapping of str to Prior
-        What is known of each attribute.
-    epsilon : float
-        Privacy budget of a user, all attributes together.
-    sampled : int or "auto"
-        k, from 1 to d.
-    method : str
-        One of `METHODS`, for every attribute.
-    weights : mapping of str to float, optional
-        How much the variance of each mean matters, positive. Default: one over the squared half-width of its domain,
-        so that all count alike on [-1, 1].
-    floor, tolerance : float
-        As in `design`.
-    progress : callable, optional
-        Called as `AttributeProgress` says.
-
-    Raises
-    ------
-    InputError
-        No attribute, or a budget, number, method, weight or option that is not usable.
-    SolverError
-        No solution was found.
+    attributes : Attributes
+    privacy : Pure or float
+        Budget of a user, all attributes together.
+    method, uniform_share, tolerance, exact, progress
+        As in `design`, for every attribute.
 
     Source
     ------
@@ -135,19 +178,16 @@ def design_attributes(
 
     Example
     -------
+    >>> from optldp.designer import design
     >>> priors = {name: Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public") for name in "abc"}
-    >>> made = design_attributes(priors, 3.0)
-    >>> made.mechanism, made.rule_of_thumb, [choice.designed is None for choice in made.choices]
+    >>> made = design(priors, 3.0)
+    >>> found = made.evidence
+    >>> made.mechanism, found.rule_of_thumb, [choice.designed is None for choice in found.choices]
     (AttributeSampling(attributes=3, sampled=1, epsilon=3), 1, [False, False, True])
     """
-    if not priors:
-        raise InputError("there must be at least one attribute, got none")
-    if method not in METHODS:
-        raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    check_epsilon(epsilon)
-    candidates = _candidates(sampled, epsilon, len(priors))
-    importance = _checked_weights(priors, weights)
-    spread = {name: prior.second_moment - prior.mean**2 for name, prior in priors.items()}
+    epsilon, priors = Pure(privacy).epsilon if not isinstance(privacy, Pure) else privacy.epsilon, attributes.priors
+    candidates = _candidates(attributes.sampled, epsilon, len(priors))
+    importance, spread = attributes.weights or {}, {n: p.second_moment - p.mean**2 for n, p in priors.items()}
 
     def total(variances: Mapping[str, float], k: int) -> float:
         share = k / len(priors)
@@ -158,17 +198,45 @@ def design_attributes(
 
     def cost(k: int) -> float:
         if k not in designed:
-            designed[k] = _designed(priors, epsilon, k, method, floor, tolerance, progress)
+            designed[k] = {}
+            for name, prior in priors.items():
+                designed[k][name] = design_table(
+                    prior,
+                    attribute_budget(epsilon, k),
+                    None,
+                    method,
+                    uniform_share=uniform_share,
+                    tolerance=tolerance,
+                    exact=exact,
+                    progress=None if progress is None else _told(progress, name, k),
+                )
         return total({name: made.expected_variance for name, made in designed[k].items()}, k)
 
     best = _descend(cost, candidates, min(candidates, key=lambda k: screened[k]))
-    tables = {name: made.mechanism for name, made in designed[best].items()}
+    chosen = designed[best]
     choices = tuple(
         SampledChoice(k, attribute_budget(epsilon, k), screened[k], cost(k) if k in designed else None)
         for k in candidates
     )
-    thumb = rule_of_thumb(epsilon, len(priors))
-    return AttributeDesign(AttributeSampling.of(tables, best, epsilon), designed[best], choices, thumb, spread)
+    certificate = AttributesCertificate(chosen, lambda variances: total(variances, best))
+    return Design(
+        prior=attributes,
+        privacy=Pure(epsilon),
+        objective=Variance(),
+        method=next(iter(chosen.values())).method,
+        mechanism=AttributeSampling.of({name: made.mechanism for name, made in chosen.items()}, best, epsilon),
+        value=total({name: made.value for name, made in chosen.items()}, best),
+        bound=total({name: made.bound for name, made in chosen.items()}, best),
+        status=Status.OPTIMAL if all(made.status == Status.OPTIMAL for made in chosen.values()) else Status.GAP_OPEN,
+        certificate=certificate,
+        evidence=AttributesEvidence(best, chosen, choices, rule_of_thumb(epsilon, len(priors)), spread),
+        verification=None,
+        seconds=0.0,
+    )
+
+
+def _told(progress: Callable[[AttributeStep], None], name: str, sampled: int) -> Callable[[Progress], None]:
+    return lambda step: progress(AttributeStep(name, sampled, step))
 
 
 def predicted_variance(noise: float, data: float, share: float) -> float:
@@ -226,26 +294,6 @@ def _screened(priors: Mapping[str, Prior], epsilon: float) -> dict[str, float]:
         )
         least[name] = min(table.expected_variance(prior.knot_prior) for table in tables)
     return least
-
-
-def _designed(
-    priors: Mapping[str, Prior],
-    epsilon: float,
-    k: int,
-    method: str,
-    floor: float,
-    tolerance: float,
-    progress: AttributeProgress | None,
-) -> dict[str, Design]:
-    share, made = attribute_budget(epsilon, k), {}
-    for name, prior in priors.items():
-
-        def told(step: Progress, name: str = name) -> None:
-            if progress is not None:
-                progress(name, k, step)
-
-        made[name] = design(prior, share, method=method, floor=floor, tolerance=tolerance, progress=told)
-    return made
 
 
 def _descend(cost: Callable[[int], float], candidates: list[int], start: int) -> int:

@@ -11,8 +11,10 @@ from ...estimators.distributions.distribution import DistributionEstimate
 from ...estimators.distributions.estimation import DistributionMethod
 from ...mechanisms import InputError
 from ...mechanisms.budget import check_epsilon
-from ..designs.design import DEFAULT_TOLERANCE, METHODS, against_optimum
-from ..priors.prior import DEFAULT_FLOOR, Prior
+from ..comparison.case import solve_methods
+from ..methods.registry import METHODS
+from ..objectives.base import DEFAULT_TOLERANCE
+from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
 from .bootstrap import DISTRIBUTIONS, LINEAR, AdviceRow, Case, bootstrap_rows, linear_row
 
 ESTIMATORS = (*LINEAR, *DISTRIBUTIONS)
@@ -69,7 +71,7 @@ def advise(
     mechanisms: Sequence[str] = DEFAULT_MECHANISMS,
     estimators: Sequence[str] = DEFAULT_ESTIMATORS,
     repetitions: int = DEFAULT_REPETITIONS,
-    floor: float = DEFAULT_FLOOR,
+    uniform_share: float = DEFAULT_UNIFORM_SHARE,
     tolerance: float = DEFAULT_TOLERANCE,
     progress: Callable[[str, str], None] | None = None,
 ) -> Advice:
@@ -100,7 +102,7 @@ def advise(
         value per output, the unbiased ones of least variance under the prior; the others estimate the distribution.
     repetitions : int
         At least 2.
-    floor, tolerance : float
+    uniform_share, tolerance : float
         As in `design`.
     progress : callable, optional
         Called with the mechanism and the estimator after each piece of work, `pieces_of_work` times in all.
@@ -126,9 +128,10 @@ def advise(
     chosen: list[DistributionMethod] = [name for name in DISTRIBUTIONS if name in estimators]
     rows: list[AdviceRow] = []
     left_out: list[tuple[str, str, str]] = []
-    optimum = None
-    for name in dict.fromkeys(mechanisms):
-        made, optimum = against_optimum(truth, budget, method=name, floor=floor, tolerance=tolerance, optimum=optimum)
+    solved = solve_methods(truth, budget, dict.fromkeys(mechanisms), uniform_share=uniform_share, tolerance=tolerance)
+    for error in solved.failures.values():
+        raise error
+    for name, made in solved.designs.items():
         case = Case(name, made.mechanism, truth, n)
         for estimator in (other for other in LINEAR if other in estimators):
             row = linear_row(case, estimator)

@@ -22,8 +22,11 @@ from ...estimators.distributions.estimation import DistributionMethod
 from ...estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
 from ...mechanisms.budget import MAX_EPSILON, check_epsilon
 from ...mechanisms.errors import InputError
-from ..designs.design import DEFAULT_TOLERANCE, METHODS, Design, design
-from ..priors.prior import DEFAULT_FLOOR, Prior
+from ..designs.design import design
+from ..designs.result import Design
+from ..methods.registry import METHODS
+from ..objectives.base import DEFAULT_TOLERANCE
+from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
 from .bootstrap import DISTRIBUTIONS, Case, Simulated, bootstrap_rows
 from .search import OutOfReachError, crossing
 
@@ -84,7 +87,7 @@ def plan_distribution_error(
     estimator: DistributionMethod = "em",
     distance: Distance = "wasserstein",
     repetitions: int = DEFAULT_REPETITIONS,
-    floor: float = DEFAULT_FLOOR,
+    uniform_share: float = DEFAULT_UNIFORM_SHARE,
     tolerance: float = DEFAULT_TOLERANCE,
 ) -> DistributionPlan:
     """Predict the error of the estimated distribution that a budget buys; a design and as many fits as repetitions.
@@ -106,7 +109,7 @@ def plan_distribution_error(
     distance : {"wasserstein", "jensen-shannon"}
     repetitions : int
         At least 2.
-    floor, tolerance : float
+    uniform_share, tolerance : float
         As in `design`.
 
     Raises
@@ -126,7 +129,7 @@ def plan_distribution_error(
     True
     """
     task = _Task.checked(prior, users, rng, method, estimator, distance, repetitions)
-    made = design(prior, check_epsilon(epsilon), method=method, floor=floor, tolerance=tolerance)
+    made = design(prior, check_epsilon(epsilon), method=method, uniform_share=uniform_share, tolerance=tolerance)
     return task.plan(made)
 
 
@@ -140,7 +143,7 @@ def plan_distribution_epsilon(
     estimator: DistributionMethod = "em",
     distance: Distance = "wasserstein",
     repetitions: int = DEFAULT_REPETITIONS,
-    floor: float = DEFAULT_FLOOR,
+    uniform_share: float = DEFAULT_UNIFORM_SHARE,
     tolerance: float = DEFAULT_TOLERANCE,
     progress: Callable[[float, float], None] | None = None,
 ) -> DistributionPlan:
@@ -154,7 +157,7 @@ def plan_distribution_epsilon(
         Largest expected distance wanted, in units of the values, or in root nats.
     progress : callable, optional
         Called with every budget tried and its error, two standard errors included.
-    prior, users, rng, method, estimator, distance, repetitions, floor, tolerance
+    prior, users, rng, method, estimator, distance, repetitions, uniform_share, tolerance
         As in `plan_distribution_error`.
 
     Raises
@@ -176,7 +179,9 @@ def plan_distribution_epsilon(
     plans: dict[float, DistributionPlan] = {}
 
     def error(epsilon: float) -> float:
-        plans[epsilon] = task.plan(design(prior, epsilon, method=method, floor=floor, tolerance=tolerance))
+        plans[epsilon] = task.plan(
+            design(prior, epsilon, method=method, uniform_share=uniform_share, tolerance=tolerance)
+        )
         if progress is not None:
             progress(epsilon, plans[epsilon].surely)
         return plans[epsilon].surely

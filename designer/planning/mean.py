@@ -22,9 +22,10 @@ import numpy as np
 
 from ...mechanisms.budget import MAX_EPSILON, check_epsilon
 from ...mechanisms.errors import InputError
-from ..designs.design import DEFAULT_TOLERANCE, Design, design
-from ..designs.optimum import certified_optimum
-from ..priors.prior import DEFAULT_FLOOR, Prior
+from ..designs.design import design
+from ..designs.result import Design
+from ..objectives.base import DEFAULT_TOLERANCE
+from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
 from .search import OutOfReachError, crossing
 
 MeanOf = Literal["users", "population"]
@@ -77,7 +78,7 @@ def plan_error(
     *,
     method: str = "optimal",
     of: MeanOf = "users",
-    floor: float = DEFAULT_FLOOR,
+    uniform_share: float = DEFAULT_UNIFORM_SHARE,
     tolerance: float = DEFAULT_TOLERANCE,
 ) -> BudgetPlan:
     """Predict the standard error of the mean that a budget buys; the cost of two designs.
@@ -94,8 +95,8 @@ def plan_error(
         One of `METHODS`.
     of : {"users", "population"}
         Whose mean.
-    floor, tolerance : float
-        As in `design`. What is certified holds for the prior as given, without any floor.
+    uniform_share, tolerance : float
+        As in `design`. What is certified holds for the prior as given, without any uniform share.
 
     Raises
     ------
@@ -112,7 +113,7 @@ def plan_error(
     (0.0198, True)
     """
     average = _Average.checked(prior, users, of)
-    made = design(prior, check_epsilon(epsilon), method=method, floor=floor, tolerance=tolerance)
+    made = design(prior, check_epsilon(epsilon), method=method, uniform_share=uniform_share, tolerance=tolerance)
     return _plan(made, prior, average, tolerance, None)
 
 
@@ -123,7 +124,7 @@ def plan_epsilon(
     *,
     method: str = "optimal",
     of: MeanOf = "users",
-    floor: float = DEFAULT_FLOOR,
+    uniform_share: float = DEFAULT_UNIFORM_SHARE,
     tolerance: float = DEFAULT_TOLERANCE,
     progress: Callable[[float, float], None] | None = None,
 ) -> BudgetPlan:
@@ -141,7 +142,7 @@ def plan_epsilon(
         Who will report, once each.
     target_error : float
         Largest standard error of the mean wanted, in units of the values.
-    method, of, floor, tolerance
+    method, of, uniform_share, tolerance
         As in `plan_error`.
     progress : callable, optional
         Called with every budget tried and the error it makes: first the least that can be certified, then that of
@@ -172,10 +173,10 @@ def plan_epsilon(
         return error
 
     def least_error(epsilon: float) -> float:
-        return told(epsilon, certified_optimum(prior, epsilon, tolerance=tolerance).lower_bound)
+        return told(epsilon, _least_variance(prior, epsilon, tolerance))
 
     def error(epsilon: float) -> float:
-        designs[epsilon] = design(prior, epsilon, method=method, floor=floor, tolerance=tolerance)
+        designs[epsilon] = design(prior, epsilon, method=method, uniform_share=uniform_share, tolerance=tolerance)
         return told(epsilon, designs[epsilon].expected_variance)
 
     which = "any unbiased mechanism on these knots"
@@ -225,7 +226,12 @@ class _Average:
 
 
 def _plan(made: Design, prior: Prior, average: _Average, tolerance: float, least_epsilon: float | None) -> BudgetPlan:
-    # The design's own bound is for the floored prior; what is promised is for the prior as given.
-    least = certified_optimum(prior, made.epsilon, tolerance=tolerance).lower_bound
+    # The design's own bound is for the prior with the uniform share; what is promised is for the prior as given.
+    least = _least_variance(prior, made.epsilon, tolerance)
     errors = average.error(made.expected_variance), average.error(least)
     return BudgetPlan(made, average.users, average.of, *errors, least_epsilon)
+
+
+def _least_variance(prior: Prior, epsilon: float, tolerance: float) -> float:
+    """Return a certified bound on the expected variance of every unbiased mechanism on the prior's knots."""
+    return design(prior, epsilon, uniform_share=0.0, tolerance=tolerance, exact=False).bound

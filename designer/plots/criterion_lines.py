@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...mechanisms import InputError
-from ..comparison.criteria import CriterionRow
+from ..comparison.objective_rows import ObjectiveRow
 from ..priors.units import literal
 from .labels import label_ends
 from .scales import log_axis
@@ -29,7 +29,7 @@ ROOM_FOR_NOTHING = 2.0
 
 
 def criterion(
-    rows: Sequence[CriterionRow],
+    rows: Sequence[ObjectiveRow],
     ax: Axes | None = None,
     *,
     quantity: str,
@@ -40,7 +40,7 @@ def criterion(
 
     Parameters
     ----------
-    rows : sequence of CriterionRow
+    rows : sequence of ObjectiveRow
         Of one criterion; those that failed are left out and named below the picture.
     ax : Axes, optional
         To draw on; default: those of a new figure.
@@ -57,7 +57,7 @@ def criterion(
         No row with a value; rows of several criteria; matplotlib is not installed.
     """
     good = sorted((row for row in rows if row.value is not None), key=lambda row: row.epsilon)
-    if not good or len({row.criterion for row in rows}) > 1:
+    if not good or len({row.objective for row in rows}) > 1:
         raise InputError(f"a criterion's figure needs rows of one criterion with values, got {len(good)} of those")
     best = [(row.epsilon, row.bound) for row in good if row.bound is not None]
     axes = axes_or_new(ax)
@@ -74,7 +74,7 @@ def criterion(
     return axes
 
 
-def _scale(axes: Axes, rows: Sequence[CriterionRow], more_is_better: bool) -> None:
+def _scale(axes: Axes, rows: Sequence[ObjectiveRow], more_is_better: bool) -> None:
     """Set both axes' limits around all that is not too far from the bounds, with room where nothing can be."""
     values = [row.value for row in rows if row.value is not None]
     bounds = [row.bound for row in rows if row.bound is not None] or values
@@ -96,7 +96,7 @@ def _shade(axes: Axes, best: Sequence[tuple[float, float]], says: str, more_is_b
     axes.text(0.06, 0.94 if more_is_better else 0.06, says, transform=axes.transAxes, va="center", fontsize=SMALL)
 
 
-def _draw(axes: Axes, name: str, rows: Sequence[CriterionRow]) -> Line2D:
+def _draw(axes: Axes, name: str, rows: Sequence[ObjectiveRow]) -> Line2D:
     points = np.array([(row.epsilon, row.value) for row in rows if row.method == name], dtype=float)
     depth = 2.0 if points[0, 1] == rows[0].value else 3.0
     (line,) = axes.plot(*points.T, label=name, gid=f"method-{name}", zorder=depth, **method_style(name))

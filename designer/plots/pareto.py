@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...mechanisms import InputError, TabulatedMechanism
-from ..designs.minimax import MinimaxDesign
+from ..designs.result import Design
 from ..priors.prior import Prior
 from ..priors.units import literal, squared, units_label
 from .labels import label_points
@@ -41,7 +41,7 @@ SAME_PRIOR = 1e-9
 
 
 def trade_off(
-    points: Sequence[MinimaxDesign],
+    points: Sequence[Design],
     ax: Axes | None = None,
     *,
     mechanisms: Mapping[str, TabulatedMechanism] = NO_MECHANISMS,
@@ -55,14 +55,14 @@ def trade_off(
 
     Parameters
     ----------
-    points : sequence of MinimaxDesign
+    points : sequence of Design
         From `trade_off_curve`: one budget, one prior.
     ax : Axes, optional
         To draw on; default: those of a new figure.
     mechanisms : mapping of str to TabulatedMechanism
         By the name to draw; of the same budget. Expected variances are under `prior`, or the mechanism's own without.
     prior : Prior, optional
-        That of the trade-off; needed for mechanisms without a prior and for designs of `design_minimax`.
+        That of the trade-off; needed for mechanisms without a prior and for designs against the `WorstCase`.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def trade_off(
     'expected variance of one report [kg²]'
     """
     epsilon = _checked(points, mechanisms, prior)
-    ordered = sorted(points, key=lambda point: point.weight)
+    ordered = sorted(points, key=lambda point: point.objective.worst)
     front = np.array([(_expected(point.mechanism, prior, "a design"), point.worst_case_variance) for point in ordered])
     others = {
         name: (_expected(mechanisms[name], prior, name), mechanisms[name].worst_case_variance()[0])
@@ -97,16 +97,14 @@ def trade_off(
     axes.set_xlabel(units_label("expected variance of one report", units))
     axes.set_ylabel(units_label("largest variance of one report", units))
     axes.set_title(f"What the worst case costs, ε = {epsilon:g}", fontsize="medium")
-    weights = {f"w = {point.weight:g}": tuple(place) for point, place in zip(ordered, front, strict=True)}
+    weights = {f"w = {point.objective.worst:g}": tuple(place) for point, place in zip(ordered, front, strict=True)}
     add_note(axes, _note({name: place for name, place in others.items() if name not in shown}))
     region = axes.text(0.02, 0.03, UNREACHABLE, transform=axes.transAxes, fontsize=SMALL)
     label_points(axes, shown | _apart(axes, weights, list(shown.values())), front, [region])
     return axes
 
 
-def _checked(
-    points: Sequence[MinimaxDesign], mechanisms: Mapping[str, TabulatedMechanism], prior: Prior | None
-) -> float:
+def _checked(points: Sequence[Design], mechanisms: Mapping[str, TabulatedMechanism], prior: Prior | None) -> float:
     """Return the budget of all."""
     if not points:
         raise InputError("a trade-off figure needs at least one design, got none: see trade_off_curve")
@@ -151,12 +149,12 @@ def _scales(axes: Axes, places: np.ndarray) -> None:
             (axes.set_xlim if which == "x" else axes.set_ylim)(low - room, high + room)
 
 
-def _shade(axes: Axes, points: Sequence[MinimaxDesign]) -> None:
+def _shade(axes: Axes, points: Sequence[Design]) -> None:
     """Fill what the certificates rule out: (1 - w) expected + w worst < b for some design."""
     left, right = axes.get_xlim()
     bottom, top = axes.get_ylim()
     expected = np.linspace(left, right, RESOLUTION)
-    worst = np.max([(p.lower_bound - (1 - p.weight) * expected) / p.weight for p in points], axis=0)
+    worst = np.max([(p.bound - (1 - p.objective.worst) * expected) / p.objective.worst for p in points], axis=0)
     axes.fill_between(expected, bottom, np.clip(worst, bottom, top), color=SHADE, linewidth=0, zorder=0.5)
 
 

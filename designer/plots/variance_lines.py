@@ -126,7 +126,7 @@ def _lines(rows: Sequence[Row], worst_case: bool, relative: bool) -> dict[str, l
     if relative and worst_case and (missing := sorted({row.epsilon for row in rows} - set(least))):
         raise InputError(
             "a relative worst case needs a row of the method 'minimax' at each budget, "
-            f"got none at epsilon {missing[0]:g}: add it from design_minimax"
+            f"got none at epsilon {missing[0]:g}: add it from a design against the WorstCase"
         )
     lines: dict[str, list[tuple[float, float]]] = {name: [] for name in methods_in_order(row.method for row in rows)}
     for row in rows:

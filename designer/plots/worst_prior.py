@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...mechanisms import InputError
-from ..designs.minimax import MinimaxDesign
+from ..designs.result import Design
 from ..priors.prior import Prior
 from ..priors.units import squared, units_label
 from .prior_strip import strip_below
@@ -24,7 +24,7 @@ END_ROOM = 0.01
 """Of the domain, at either side: the mass at its ends must be told from the frame."""
 
 
-def least_favourable(design: MinimaxDesign, ax: Axes | None = None, *, prior: Prior | None = None) -> Axes:
+def least_favourable(design: Design, ax: Axes | None = None, *, prior: Prior | None = None) -> Axes:
     """Draw the variance of a minimax design by value, and below it the prior that certifies it.
 
     At weight 1 that is the least favourable prior: under it no unbiased mechanism has a smaller expected variance than
@@ -34,7 +34,7 @@ def least_favourable(design: MinimaxDesign, ax: Axes | None = None, *, prior: Pr
 
     Parameters
     ----------
-    design : MinimaxDesign
+    design : Design
     ax : Axes, optional
         To draw on, their place shared with axes for the prior below; default: those of a new figure.
     prior : Prior, optional
@@ -47,8 +47,9 @@ def least_favourable(design: MinimaxDesign, ax: Axes | None = None, *, prior: Pr
 
     Example
     -------
-    >>> from optldp.designer import design_minimax, plots
-    >>> axes = plots.least_favourable(design_minimax(np.linspace(0, 100, 21), 1.0, units="kg"))
+    >>> from optldp.designer import WorstCase, design, plots
+    >>> flat = Prior.even(np.linspace(0, 100, 21), units="kg")
+    >>> axes = plots.least_favourable(design(flat, 1.0, objective=WorstCase()))
     >>> [part.get_ylabel() for part in axes.figure.axes]
     ['variance [kg²]', 'share of the values']
     """
@@ -68,28 +69,28 @@ def least_favourable(design: MinimaxDesign, ax: Axes | None = None, *, prior: Pr
     above.set_ylabel(units_label("variance", squared(units)))
     below.set_xlabel(units_label("value", units))
     below.set_ylabel("share of the values")
-    at = "" if design.weight == 1 else f", weight of the worst case {design.weight:g}"
+    at = "" if design.objective.worst == 1 else f", weight of the worst case {design.objective.worst:g}"
     above.set_title(f"Least worst case and the prior behind it, ε = {design.epsilon:g}{at}", fontsize="medium")
     above.figure.align_ylabels([above, below])
     return above
 
 
-def _draw_variance(axes: Axes, design: MinimaxDesign) -> None:
+def _draw_variance(axes: Axes, design: Design) -> None:
     knots = design.mechanism.knots
     x = np.append((knots[:-1, None] + np.arange(PIECES) / PIECES * np.diff(knots)[:, None]).ravel(), knots[-1])
     axes.plot(x, design.mechanism.var(x), color=BLACK, linewidth=1.8, label="variance of the design", gid="variance")
-    if design.weight == 1:
+    if design.objective.worst == 1:
         label = "certified: no unbiased mechanism has a lower largest variance"
-        axes.axhline(design.lower_bound, color=VERMILLION, linestyle=(0, (4, 2)), label=label, gid="lower-bound")
+        axes.axhline(design.bound, color=VERMILLION, linestyle=(0, (4, 2)), label=label, gid="lower-bound")
     # From zero, so that a level variance looks level; the room at the top is for the legend.
     axes.set_ylim(0.0, 1.1 * design.worst_case_variance)
     plain_numbers(axes.yaxis)
     axes.legend(loc="lower center", frameon=False, fontsize=SMALL)
 
 
-def _draw_shares(axes: Axes, design: MinimaxDesign, prior: Prior | None) -> None:
-    knots, shares = design.mechanism.knots, design.least_favourable
-    label = "least favourable prior" if design.weight == 1 else "multipliers of the worst case"
+def _draw_shares(axes: Axes, design: Design, prior: Prior | None) -> None:
+    knots, shares = design.mechanism.knots, design.evidence.least_favourable
+    label = "least favourable prior" if design.objective.worst == 1 else "multipliers of the worst case"
     axes.vlines(knots, 0.0, shares, color=BLACK, linewidth=2.0, label=label, gid="least-favourable")
     top = shares.max()
     if prior is not None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...estimators.data.cells import missing_message
 from ...estimators.data.files import FilePath
@@ -19,14 +22,49 @@ class CategoricalPrior:
 
     Parameters
     ----------
-    categories : Categories
+    categories : Categories or sequence
         K of them.
-    weights : (K,) ndarray
-        Non-negative, with sum one.
+    weights : (K,) array_like
+        Non-negative, with a positive sum; divided by it.
+
+    Raises
+    ------
+    InputError
+        Categories or weights that are not usable.
+
+    Example
+    -------
+    >>> CategoricalPrior(["a", "b"], [3, 1]).weights
+    array([0.75, 0.25])
     """
 
     categories: Categories
     weights: np.ndarray
+
+    if TYPE_CHECKING:  # what may be handed in is wider than what is kept
+
+        def __init__(self, categories: Categories | Sequence[object], weights: ArrayLike) -> None: ...
+
+    def __post_init__(self) -> None:
+        names = Categories.of(self.categories)
+        weights = np.asarray(self.weights, dtype=np.float64)
+        if weights.shape != (len(names),):
+            raise InputError(f"a prior needs one weight for each of {len(names)} categories, got shape {weights.shape}")
+        if not (np.isfinite(weights).all() and (weights >= 0).all() and 0 < weights.sum() < np.inf):
+            raise InputError(
+                f"weights of a prior must be finite and non-negative with a positive sum, got a least of "
+                f"{weights.min()} and a sum of {weights.sum()}"
+            )
+        weights = weights / weights.sum()
+        weights.flags.writeable = False
+        object.__setattr__(self, "categories", names)
+        object.__setattr__(self, "weights", weights)
+
+    def mixed(self, share: float) -> CategoricalPrior:
+        """(1 - share) of this prior and share spread evenly over the categories; `share` in [0, 1]."""
+        if not 0.0 <= share <= 1.0:
+            raise InputError(f"the uniform share must lie in [0, 1], got {share!r}")
+        return CategoricalPrior(self.categories, (1.0 - share) * self.weights + share / len(self.categories))
 
     @classmethod
     def from_labels(cls, labels: np.ndarray) -> CategoricalPrior:

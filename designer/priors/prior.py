@@ -16,7 +16,7 @@ from .rounding import coarsen, finite_support, round_bins, round_distribution, r
 DEFAULT_KNOTS = 101
 """Equally spaced knots if none are named: rounding to them adds at most 1/40000 of the squared width."""
 
-DEFAULT_FLOOR = 1e-3
+DEFAULT_UNIFORM_SHARE = 1e-3
 """Uniform share mixed in before a design. A program is indifferent to the variance at a knot of no mass; one part
 in a thousand gives every knot a say. It costs the values themselves about as little while the variance is alike at all
 knots; a concentrated prior at a large budget pays percents."""
@@ -235,6 +235,17 @@ class Prior:
         mass = as_weights(weights, grid.size, "a prior needs one weight per knot")
         return cls(grid, mass / mass.sum(), np.zeros(grid.size - 1), source, units)
 
+    @classmethod
+    def even(cls, knots: ArrayLike, *, units: str = "") -> Prior:
+        """Equal weights, for what needs knots and no knowledge of the values, such as `WorstCase`; public.
+
+        Example
+        -------
+        >>> Prior.even([0, 1, 2, 4]).weights
+        array([0.25, 0.25, 0.25, 0.25])
+        """
+        return cls.on_knots(knots, np.ones(np.size(knots)), source="public", units=units)
+
     @property
     def mean(self) -> float:
         """Mean of the values (rounding keeps it)."""
@@ -260,7 +271,7 @@ class Prior:
         """The part a table carries to recompute its expected variance."""
         return KnotPrior(self.weights, self.rounding, self.source)
 
-    def floored(self, share: float = DEFAULT_FLOOR) -> Prior:
+    def mixed(self, share: float = DEFAULT_UNIFORM_SHARE) -> Prior:
         """(1 - share) of this prior and share spread evenly over the knots.
 
         Parameters
@@ -270,11 +281,11 @@ class Prior:
 
         Example
         -------
-        >>> Prior.on_knots([0, 1], [1, 0], source="public").floored(0.1).weights
+        >>> Prior.on_knots([0, 1], [1, 0], source="public").mixed(0.1).weights
         array([0.95, 0.05])
         """
         if not 0.0 <= share <= 1.0:
-            raise InputError(f"a floor must lie in [0, 1], got {share!r}")
+            raise InputError(f"the uniform share must lie in [0, 1], got {share!r}")
         if share == 0.0:
             return self
         weights = (1.0 - share) * self.weights + share / self.knots.size

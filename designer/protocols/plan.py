@@ -25,10 +25,13 @@ from ...mechanisms.budget import check_epsilon
 from ...mechanisms.client.budget_token import unproved
 from ...mechanisms.client.failures import ClientFailures
 from ...solvers import Progress
-from ..designs.design import DEFAULT_TOLERANCE, METHODS, Design, design
-from ..designs.robust import RobustDesign, robust_design
+from ..designs.design import design
+from ..designs.result import Design
+from ..methods.registry import METHODS
+from ..objectives.base import DEFAULT_TOLERANCE
+from ..objectives.guarantee import Guarantee
 from ..priors.checks import as_knots
-from ..priors.prior import DEFAULT_FLOOR, DEFAULT_KNOTS, Prior
+from ..priors.prior import DEFAULT_KNOTS, DEFAULT_UNIFORM_SHARE, Prior
 from ..priors.region import confidence_region, require_knots_among
 
 LEAST_CLIENTS = 30
@@ -72,7 +75,7 @@ class TwoPhasePlan:
         From the first reports to a distribution.
     method : str
         Mechanism of the second phase, one of `METHODS`.
-    floor, tolerance : float
+    uniform_share, tolerance : float
         As in `design`.
     units : str
     robust_confidence : float, optional
@@ -106,7 +109,7 @@ class TwoPhasePlan:
     phase_one: str | TabulatedMechanism = "square-wave"
     estimator: DistributionMethod = "em"
     method: str = "optimal"
-    floor: float = DEFAULT_FLOOR
+    uniform_share: float = DEFAULT_UNIFORM_SHARE
     tolerance: float = DEFAULT_TOLERANCE
     units: str = ""
     robust_confidence: float | None = None
@@ -121,8 +124,8 @@ class TwoPhasePlan:
         for name, value, known in (("estimator", self.estimator, ESTIMATORS), ("method", self.method, METHODS)):
             if value not in known:
                 raise InputError(f"{name} must be one of {', '.join(known)}, got {value!r}")
-        if not 0.0 <= self.floor <= 1.0:
-            raise InputError(f"a floor must lie in [0, 1], got {self.floor!r}")
+        if not 0.0 <= self.uniform_share <= 1.0:
+            raise InputError(f"the uniform share must lie in [0, 1], got {self.uniform_share!r}")
         object.__setattr__(self, "first", self._first_table(grid))
         if self.robust_confidence is not None:
             if not 0.0 < self.robust_confidence < 1.0:
@@ -138,7 +141,7 @@ class TwoPhasePlan:
             raise InputError(f"phase_one must be a table or one of {', '.join(FIRST_TABLES)}, got {self.phase_one!r}")
         if self.phase_one == "designed":
             flat = Prior.on_knots(grid, np.ones(grid.size), source="public", units=self.units)
-            return design(flat, self.epsilon, floor=0.0, tolerance=self.tolerance).mechanism
+            return design(flat, self.epsilon, uniform_share=0.0, tolerance=self.tolerance).mechanism
         return replace(make_exact(FAMILIES[self.phase_one](grid, self.epsilon)).mechanism, units=self.units)
 
     def _own_table(self, table: TabulatedMechanism) -> TabulatedMechanism:
@@ -165,9 +168,7 @@ class TwoPhasePlan:
         found = estimate_distribution(counts, method=self.estimator, grid=grid)
         return Prior.on_knots(self.knots, found.value, source="private-report", units=self.units)
 
-    def second(
-        self, first_reports: ArrayLike, *, progress: Callable[[Progress], None] | None = None
-    ) -> Design | RobustDesign:
+    def second(self, first_reports: ArrayLike, *, progress: Callable[[Progress], None] | None = None) -> Design:
         """Return the second phase's mechanism, designed for what the first reports say; errors as for `learn`.
 
         The table carries the learnt prior, and only that.
@@ -175,14 +176,24 @@ class TwoPhasePlan:
         prior = self.learn(first_reports)
         if self.robust_confidence is not None:
             region = confidence_region(self.first, first_reports, self.knots, self.robust_confidence).or_every(prior)
-            return robust_design(prior, self.epsilon, region, self.tolerance, True, progress, self.floor)
+            return design(
+                prior,
+                self.epsilon,
+                objective=Guarantee(region, every_prior=True),
+                uniform_share=self.uniform_share,
+                tolerance=self.tolerance,
+                progress=progress,
+            )
         return design(
-            prior, self.epsilon, method=self.method, floor=self.floor, tolerance=self.tolerance, progress=progress
+            prior,
+            self.epsilon,
+            method=self.method,
+            uniform_share=self.uniform_share,
+            tolerance=self.tolerance,
+            progress=progress,
         )
 
-    def finish(
-        self, first_reports: ArrayLike, second: Design | RobustDesign, second_reports: ArrayLike
-    ) -> TwoPhaseResult:
+    def finish(self, first_reports: ArrayLike, second: Design, second_reports: ArrayLike) -> TwoPhaseResult:
         r"""Combine the reports of both phases into one mean.
 
         Given the first phase, whatever it led to, the second table is unbiased and its clients are a random part
@@ -237,7 +248,7 @@ class TwoPhaseResult(NumberEstimate):
         From the second phase alone.
     first : TabulatedMechanism
         Table of the first phase.
-    design : Design or RobustDesign
+    design : Design
         Mechanism of the second phase, with its certificate; its variances are under the learnt prior. A robust one
         says what it guarantees at the plan's confidence, and `is_minimax` if the first reports ruled out no prior.
     failures : ClientFailures
@@ -248,7 +259,7 @@ class TwoPhaseResult(NumberEstimate):
     first_mean: MeanEstimate | None
     second_mean: MeanEstimate
     first: TabulatedMechanism
-    design: Design | RobustDesign
+    design: Design
     failures: ClientFailures = field(default_factory=ClientFailures)
 
     @property

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from ...estimators.distributions.estimation import DistributionMethod
 from ...mechanisms import InputError, TabulatedMechanism
 from ...solvers import Progress
-from ..designs.design import DEFAULT_TOLERANCE
-from ..priors.prior import DEFAULT_FLOOR, DEFAULT_KNOTS
+from ..objectives.base import DEFAULT_TOLERANCE
+from ..priors.prior import DEFAULT_KNOTS, DEFAULT_UNIFORM_SHARE
 from .cohort import Client, Cohort, cohort_of
 from .plan import LEAST_CLIENTS, TwoPhasePlan, TwoPhaseResult
 
@@ -35,7 +35,7 @@ def two_phase(
     phase_one: str | TabulatedMechanism = "square-wave",
     estimator: DistributionMethod = "em",
     method: str = "optimal",
-    floor: float = DEFAULT_FLOOR,
+    uniform_share: float = DEFAULT_UNIFORM_SHARE,
     tolerance: float = DEFAULT_TOLERANCE,
     robust_confidence: float | None = None,
     progress: Callable[[str, Progress | None], None] | None = None,
@@ -61,7 +61,7 @@ def two_phase(
         Deals the clients, and perturbs the values of simulated ones.
     share : float
         Share of clients in the first phase, in (0, 1).
-    knots, phase_one, estimator, method, floor, tolerance, robust_confidence
+    knots, phase_one, estimator, method, uniform_share, tolerance, robust_confidence
         As in `TwoPhasePlan`.
     progress : callable, optional
         Called with the stage and the solver's progress, or None at the stage's end.
@@ -91,8 +91,8 @@ def two_phase(
     if not 0.0 < share < 1.0:
         raise InputError(f"share must lie strictly between 0 and 1, got {share!r}")
     plan = TwoPhasePlan(
-        domain, epsilon, knots=knots, phase_one=phase_one, estimator=estimator, method=method, floor=floor,
-        tolerance=tolerance, robust_confidence=robust_confidence,
+        domain, epsilon, knots=knots, phase_one=phase_one, estimator=estimator, method=method,
+        uniform_share=uniform_share, tolerance=tolerance, robust_confidence=robust_confidence,
     )  # fmt: skip
     cohort = cohort_of(clients, plan.epsilon, plan.domain)
     n_first = _first_size(cohort.n_clients, share)

@@ -11,7 +11,7 @@ import numpy as np
 from ...mechanisms import TabulatedMechanism
 from .. import plots
 from ..comparison.bounds_result import MINIMAX, BoundRow, BoundsResult, BudgetDetail
-from ..designs.minimax import MinimaxDesign
+from ..designs.result import Design
 from ..plots.style import BLUE, empty_figure, method_style, new_axes, whole_figure
 from ..priors.prior import Prior
 from ..priors.units import units_label
@@ -248,7 +248,7 @@ def _literal_prior(result: BoundsResult) -> Prior:
     return replace(result.prior, units=literal(result.prior.units))
 
 
-def _literal_front(detail: BudgetDetail) -> list[MinimaxDesign]:
+def _literal_front(detail: BudgetDetail) -> list[Design]:
     return [replace(point, mechanism=_literal_units(point.mechanism)) for point in detail.trade_off]
 
 
@@ -281,7 +281,12 @@ def _value_spots(mechanisms: Mapping[str, TabulatedMechanism], units: str) -> li
 
 def _trade_off_spots(detail: BudgetDetail) -> list[Spot]:
     places = [
-        (point.expected_variance, point.worst_case_variance, "trade-off", f"worst case weighs {point.weight:g}")
+        (
+            point.expected_variance,
+            point.worst_case_variance,
+            "trade-off",
+            f"worst case weighs {point.objective.worst:g}",
+        )
         for point in detail.trade_off
     ]
     for name, table in detail.mechanisms.items():
@@ -300,5 +305,5 @@ def _prior_spots(detail: BudgetDetail) -> list[Spot]:
         return []
     return [
         Spot(x, w, "least favourable", (f"value {short(x)}", f"least favourable share {percent(w, 2)}"))
-        for x, w in zip(worst.mechanism.knots.tolist(), worst.least_favourable.tolist(), strict=True)
+        for x, w in zip(worst.mechanism.knots.tolist(), worst.evidence.least_favourable.tolist(), strict=True)
     ]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.provenance import installed_version
 from ..comparison.bounds_result import MINIMAX, BoundRow, BoundsResult, BudgetBounds
-from ..comparison.criteria import CriterionRow
+from ..comparison.objective_rows import ObjectiveRow
 from .numbers import percent_above, percent_up, short, with_units
 
 if TYPE_CHECKING:
@@ -76,16 +76,16 @@ def bounds_html(result: BoundsResult, *, column: str = "", command: str = "") ->
     require_report_tools()
     from markupsafe import Markup
 
-    from .criteria_figures import criteria_figures
     from .figures import key_svg, prior_svg, report_figures
+    from .objective_figures import objective_figures
 
     script = _text("page.js")
     allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    asked = [criterion.key for criterion in result.criteria]
+    asked = [objective.key for objective in result.objectives]
     swatches = {name: key_svg(name) for name in (*result.methods, MINIMAX, *asked)}
     figures = [
         vars(figure) | {"svg": Markup(figure.svg), "series": _keys(figure.name, figure.keys, swatches)}
-        for figure in (*report_figures(result), *criteria_figures(result))
+        for figure in (*report_figures(result), *objective_figures(result))
     ]
     return _template().render(
         title=f"The best that local privacy can do for {column}" if column else "The best that local privacy can do",
@@ -108,9 +108,9 @@ def bounds_html(result: BoundsResult, *, column: str = "", command: str = "") ->
         continuum=any(row.continuum_bound is not None for row in result.rows),
         rows=[_table_row(row) for row in result.rows],
         judged=[
-            {"label": criterion.label, "quantity": criterion.quantity(result.prior.units),
-             "rows": [_judged_row(row) for row in result.by(criterion)]}
-            for criterion in result.criteria
+            {"label": objective.label, "quantity": objective.quantity(result.prior.units),
+             "rows": [_judged_row(row) for row in result.by(objective)]}
+            for objective in result.objectives
         ],
         command=command or _python_call(result),
         making=_making(result),
@@ -209,7 +209,7 @@ def _coarse(result: BoundsResult) -> str:
     )
 
 
-def _judged_row(row: CriterionRow) -> dict[str, Any]:
+def _judged_row(row: ObjectiveRow) -> dict[str, Any]:
     numbers = ((row.value, ".7g"), (row.bound, ".7g"), (row.relative_gap, ".1e"), (row.ratio_to_best, ".4f"))
     status = f"{row.status}: {row.error}" if row.error else row.status
     cells = _cells(row.epsilon, row.method, numbers, status)
@@ -227,7 +227,7 @@ def _cells(
 
 def _python_call(result: BoundsResult) -> str:
     epsilons = ", ".join(f"{budget.epsilon!r}" for budget in result.budgets)
-    return f"bounds(prior, [{epsilons}], floor={result.floor!r}, tolerance={result.tolerance!r})"
+    return f"bounds(prior, [{epsilons}], uniform_share={result.uniform_share!r}, tolerance={result.tolerance!r})"
 
 
 def _making(result: BoundsResult) -> list[tuple[str, str]]:
@@ -236,8 +236,8 @@ def _making(result: BoundsResult) -> list[tuple[str, str]]:
     return [
         ("knots", f"{prior.knots.size}; rounding to them adds a variance of {short(prior.rounding_variance)}"),
         (
-            "floor",
-            f"{result.floor:g}, mixed in evenly before solving; ratios, under the prior as given, can fall below one",
+            "uniform share",
+            f"{result.uniform_share:g}, mixed in before solving; ratios, under the prior as given, can fall below one",
         ),
         ("tolerance", f"{result.tolerance:g}, the relative gap that was asked for"),
         ("methods", ", ".join(result.methods)),

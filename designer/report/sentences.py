@@ -201,15 +201,15 @@ def about_trade_off(result: BoundsResult) -> tuple[str, ...]:
     """What the cheap part of the trade-off buys, and what all of it costs."""
     points = result.detail.trade_off
     first, last = points[0], points[-1]
-    start, end = first.expected_variance or math.nan, last.expected_variance or math.nan
-    cheap = [point for point in points if (point.expected_variance or math.inf) <= (1 + CHEAP) * start]
+    start, end = first.expected_variance, last.expected_variance
+    cheap = [point for point in points if point.expected_variance <= (1 + CHEAP) * start]
     said = []
     fall = 1 - cheap[-1].worst_case_variance / first.worst_case_variance if cheap else 0.0
     if fall > SAME and cheap[-1] is not last:
-        cost = (cheap[-1].expected_variance or math.nan) / start - 1
+        cost = cheap[-1].expected_variance / start - 1
         said.append(
-            f"A weight of {cheap[-1].weight:g} for the worst case, instead of {first.weight:g}, lowers it by "
-            f"{percent(fall, 1)} and costs {percent(cost, 1)} of the expected variance."
+            f"A weight of {cheap[-1].objective.worst:g} for the worst case, instead of {first.objective.worst:g}, "
+            f"lowers it by {percent(fall, 1)} and costs {percent(cost, 1)} of the expected variance."
         )
     fall, cost = 1 - last.worst_case_variance / first.worst_case_variance, end / start - 1
     said.append(
@@ -225,7 +225,7 @@ def _beaten(result: BoundsResult) -> str:
         row.method
         for row in here.closed_forms
         if any(
-            (point.expected_variance or math.inf) < (1 - SAME) * (row.expected_variance or 0)
+            point.expected_variance < (1 - SAME) * (row.expected_variance or 0)
             and point.worst_case_variance < (1 - SAME) * (row.worst_case_variance or 0)
             for point in points
         )
@@ -243,16 +243,16 @@ def about_least_favourable(result: BoundsResult) -> tuple[str, ...]:
     margin = END_SHARE * (high - low)
     ends = (prior.knots <= low + margin) | (prior.knots >= high - margin)
     said = [
-        f"The least favourable prior has {percent(worst.least_favourable[ends].sum(), 0)} of its mass in the outer "
-        f"tenths of the domain; the prior of these data has {percent(prior.weights[ends].sum(), 0)}."
+        f"The least favourable prior has {percent(worst.evidence.least_favourable[ends].sum(), 0)} of its mass in the "
+        f"outer tenths of the domain; the prior of these data has {percent(prior.weights[ends].sum(), 0)}."
     ]
     best = result.at(result.detail.epsilon).row("optimal")
     text = (
         f"For data that follow it, even a mechanism designed with that knowledge has an expected variance of at least "
-        f"{short_down(worst.lower_bound)}."
+        f"{short_down(worst.bound)}."
     )
     if best.expected_variance is not None:
-        worth = 1 - best.expected_variance / worst.lower_bound
+        worth = 1 - best.expected_variance / worst.bound
         text += f" Here the optimum needs {short(best.expected_variance)}: knowing the prior is worth "
         text += f"{percent(worth, 1)} of that." if worth > SAME else "nothing."
     said.append(text)

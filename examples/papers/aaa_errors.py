@@ -14,7 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from optldp.designer import DEFAULT_FLOOR, Prior, design, lattice_mechanism
+from optldp.designer import Prior, design
+from optldp.designer.methods.lattice import lattice_mechanism
 from optldp.designer.protocols.plan import TwoPhasePlan
 from optldp.estimators import InputGrid, ReportCounts, likelihood_of
 from optldp.estimators.distributions.smoothed_em import ems
@@ -70,8 +71,8 @@ def closed_forms(values: np.ndarray, epsilon: float) -> dict[str, Error]:
 
 def optimum(values: np.ndarray, epsilon: float, knots: int) -> dict[str, Error]:
     """Everybody uses the optimum for the data themselves, which nobody knows; and the bound that certifies it."""
-    found = design(Prior.from_data(values, knots=knots, domain=DOMAIN), epsilon, floor=0.0, exact=False)
-    return {"bound": Error(found.lower_bound), "optimum, data known": Error(found.expected_variance)}
+    found = design(Prior.from_data(values, knots=knots, domain=DOMAIN), epsilon, uniform_share=0.0, exact=False)
+    return {"bound": Error(found.bound), "optimum, data known": Error(found.expected_variance)}
 
 
 def square_wave_mean(values: np.ndarray, epsilon: float, repetitions: int, seed: list[int]) -> Error:
@@ -104,7 +105,7 @@ def aaa_two_phases(
     for r in range(repetitions):
         rng = np.random.default_rng([*seed, r])
         reports = plan.first.sample(rng.choice(values, n_first, replace=False), rng)
-        table = lattice_mechanism(plan.learn(reports).floored(DEFAULT_FLOOR), epsilon, window=window)
+        table = lattice_mechanism(plan.learn(reports).mixed(), epsilon, window=window)
         squares.append(values.size * _phase_error(table, truth, values, values.size - n_first))
     return Error.of(squares)
 

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 from aaa_variance import DISTRIBUTIONS
-from optldp.designer import Prior, design, lattice_mechanism
+from optldp.designer import Prior, design
+from optldp.designer.methods.lattice import lattice_mechanism
 from optldp.designer.plots.style import empty_figure
 from optldp.mechanisms import SolverError, TabulatedMechanism
 from paper_script import Check, Run
@@ -71,7 +72,7 @@ def printed(run: Run) -> list[Check]:
     rows = []
     for epsilon in (0.5, 1.0, 2.0) if run.quick else (0.5, 1.0, 1.2, 1.5, 2.0, 4.0):
         objective, log_ratio = _as_printed(prior, epsilon, window)
-        bound = design(prior, epsilon, floor=0.0, exact=False).lower_bound
+        bound = design(prior, epsilon, uniform_share=0.0, exact=False).bound
         private = _private_lattice(prior, epsilon, window)
         rows.append((epsilon, objective + prior.rounding_variance, log_ratio, bound, private))
     header = ("epsilon", "as printed", "its largest log-ratio", "certified bound", "private on every output, r = 1/2")

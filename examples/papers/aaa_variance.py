@@ -62,9 +62,9 @@ def variance(run: Run) -> list[Check]:
 
 def _row(name: str, epsilon: float, knots: int) -> Row:
     prior = Prior.from_distribution(DISTRIBUTIONS[name], knots=knots, domain=(-1, 1))
-    best = design(prior, epsilon, floor=0.0, exact=False)
-    others = compare(prior, [epsilon], methods=METHODS, floor=0.0)
-    found = {"bound": best.lower_bound, "optimal": best.expected_variance}
+    best = design(prior, epsilon, uniform_share=0.0, exact=False)
+    others = compare(prior, [epsilon], methods=METHODS, uniform_share=0.0)
+    found = {"bound": best.bound, "optimal": best.expected_variance}
     return name, epsilon, found | {row.method: row.expected_variance for row in others}
 
 
@@ -83,7 +83,7 @@ def lattice(run: Run) -> list[Check]:
             outputs = np.linspace(-steps, steps, 2 * steps + 1) * (2 / intervals)
             found = solve_on_outputs(prior.knots, prior.weights, outputs, math.exp(epsilon), tolerance=1e-7)
             on_lattice = found.objective + prior.rounding_variance
-            bound = design(prior, epsilon, floor=0.0, exact=False).lower_bound
+            bound = design(prior, epsilon, uniform_share=0.0, exact=False).bound
             rows.append((name, epsilon, on_lattice, bound, 100 * (on_lattice / bound - 1)))
     header = ("distribution", "epsilon", "on the lattice", "certified bound, outputs free", "the lattice costs, %")
     run.table("aaa-lattice", f"Outputs on the lattice of N = {intervals}", header, rows)

@@ -8,8 +8,8 @@ from typing import cast
 
 import numpy as np
 from aaa_data import real, synthetic
-from optldp.designer import Prior, design, design_minimax
-from optldp.designer.plots.style import SHADE, new_axes
+from optldp.designer import Prior, WorstCase, design
+from optldp.designer.plots.style import SHADE, new_axes, whole_figure
 from optldp.mechanisms.families.hybrid import hybrid_variance
 from optldp.mechanisms.families.piecewise import piecewise_variance, pm_sub_variance
 from optldp.mechanisms.families.ptt import optimal_eta, ptt_variance
@@ -126,8 +126,8 @@ def worst_cases(run: Run) -> list[Check]:
         grid = np.linspace(0, 1, 2001)
         others = [float(np.max(variance(e, grid))) for variance in CLOSED_FORMS]
         second = float(ptt2_variance(1, e, optimal_eta(e, kind=2)))
-        minimax = design_minimax(np.linspace(-1, 1, 17 if run.quick else 65), e)
-        rows.append((e, 8 / e**2, *others, second, _worst(e, optimal_eta(e)), minimax.lower_bound))
+        minimax = design(Prior.even(np.linspace(-1, 1, 17 if run.quick else 65)), e, objective=WorstCase())
+        rows.append((e, 8 / e**2, *others, second, _worst(e, optimal_eta(e)), minimax.bound))
     header = ("epsilon", "Laplace", "Duchi", "PM", "PM-SUB", "hybrid", "three outputs", "II-PTT", "I-PTT")
     run.table("optt-worst-case", "Largest variance on [-1, 1]", (*header, "nothing unbiased below"), rows)
     best = min(row[-2] / row[-1] for row in rows)
@@ -147,7 +147,7 @@ def on_data(run: Run) -> list[Check]:
         for e in (1.0,) if run.quick else (0.5, 1.0, 2.0, 4.0):
             eta = optimal_eta(e, moment)
             prior = Prior.from_data(data.values, knots=17 if run.quick else 65, domain=(-1, 1))
-            bound = design(prior, e, floor=0.0, exact=False).lower_bound
+            bound = design(prior, e, uniform_share=0.0, exact=False).bound
             means = [float(np.mean(of)) for of in (_duchi(e, data.values), piecewise_variance(data.values, e))]
             rows.append((data.name, e, moment, eta, *means, float(np.mean(ptt_variance(data.values, e, eta))), bound))
     header = ("data", "epsilon", "second moment", "eta", "Duchi", "PM", "I-PTT, tuned", "nothing unbiased below")
@@ -233,5 +233,5 @@ def _draw_region(run: Run, printed: tuple[float, float]) -> None:
     axes.text(7.9, 3.0, "I-PTT better\nin the worst case", ha="center")
     axes.text(6.0, 0.8, "Duchi better", ha="center")
     axes.set(xlabel="eta", ylabel="privacy budget ε", xlim=(1.4, 10), ylim=(0, 4))
-    figure.legend(fontsize=8.5, loc="outside lower center", ncols=3)
-    run.figure("optt-figure-2", figure)
+    whole_figure(axes).legend(fontsize=8.5, loc="outside lower center", ncols=3)
+    run.figure("optt-figure-2", whole_figure(axes))

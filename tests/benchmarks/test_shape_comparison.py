@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from optldp.designer.designs.shaped import closed_share
+from optldp.designer.methods.pieces import closed_share
 from optldp.designer.priors.prior import Prior
 from optldp.mechanisms import InputError
 from shape_comparison import shape_comparison

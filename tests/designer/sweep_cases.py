@@ -33,12 +33,11 @@ def whole_table() -> SweepTable:
 
 def watched_optima(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, float]]:
     """Return a list that will hold the optima solved in this process, as they come: number of knots and budget."""
-    real, seen = sweep_case.against_optimum, []
+    real, seen = sweep_case.solve_methods, []
 
-    def watched(prior, epsilon, **options):
-        if options.get("optimum") is None:
-            seen.append((prior.knots.size, epsilon))
-        return real(prior, epsilon, **options)
+    def watched(prior, epsilon, methods, **options):
+        seen.append((prior.knots.size, epsilon))
+        return real(prior, epsilon, methods, **options)
 
-    monkeypatch.setattr(sweep_case, "against_optimum", watched)
+    monkeypatch.setattr(sweep_case, "solve_methods", watched)
     return seen

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 import typer
-from optldp.designer import DEFAULT_FLOOR, DEFAULT_TOLERANCE
 from optldp.designer.command_line import app, main
-from optldp.designer.commands.options import FLOOR, TOLERANCE
+from optldp.designer.commands.options import TOLERANCE
+from optldp.designer.objectives.base import DEFAULT_TOLERANCE
+from optldp.designer.priors.prior import DEFAULT_UNIFORM_SHARE
 
 from .conftest import INCOME
 
@@ -72,7 +73,7 @@ class TestHelp:
         assert optldp("--version").stdout == f"optldp {metadata.version('optldp')}\n"
 
     def test_defaults_are_those_of_the_library(self):
-        assert FLOOR == DEFAULT_FLOOR
+        assert UNIFORM_SHARE == DEFAULT_UNIFORM_SHARE
         assert TOLERANCE == DEFAULT_TOLERANCE
 
     def test_the_installed_script_is_this_program(self):
@@ -95,7 +96,7 @@ ARGUMENTS = {
 }
 KEYS = {
     "design": "method epsilon knots outputs expected_variance program_variance lower_bound relative_gap "
-    "worst_case_variance max_log_ratio max_abs_bias status seconds table",
+    "value worst_case_variance max_log_ratio max_abs_bias status seconds table",
     "verify": "ok verdict epsilon max_log_ratio max_abs_bias max_row_sum_error expected_variance failures",
     "audit": "ok epsilon lower_bound confidence inputs event counts trials draws tested foreign tried not_tried "
     "sampler simulated",

@@ -32,7 +32,8 @@ class Attributes(BundleKind[AttributeSampling]):
     def design(cls, options: DesignOptions) -> Designed:
         """Return a table for each attribute, given as NAME=LO:HI, and how many of them a user reports."""
         from ....estimators.data.numbers import read_column
-        from ...designs.attributes import design_attributes
+        from ...designs.attributes import Attributes as AttributesAsked
+        from ...designs.design import design
         from ...priors.prior import DEFAULT_KNOTS, Prior
         from ..output import share_progress
         from ..prior import SENSITIVE
@@ -46,20 +47,20 @@ class Attributes(BundleKind[AttributeSampling]):
             count = DEFAULT_KNOTS if options.knot_count is None else options.knot_count
             priors[name] = Prior.from_data(values, knots=count, domain=domain, source=source)
         with share_progress("designing") as update:
-            made = design_attributes(
-                priors,
+            made = design(
+                AttributesAsked(priors, "auto" if options.sampled is None else options.sampled),
                 options.budgets.epsilons[0],
-                sampled="auto" if options.sampled is None else options.sampled,
                 method=options.method or "optimal",
-                floor=options.floor,
+                uniform_share=options.uniform_share,
                 tolerance=options.precision,
-                progress=lambda name, k, step: update(f"{name}, {k} sampled: gap {step.gap:.1e}", 0.0),
+                progress=lambda told: update(f"{told.attribute}, {told.sampled} sampled: gap {told.step.gap:.1e}", 0.0),
             )
+        found = made.evidence
         more = {
-            "expected_variance": [one.expected_variance for one in made.designs.values()],
-            "relative_gap": [one.relative_gap for one in made.designs.values()],
-            "predicted_variance_one_user": list(made.predicted_variances(1).values()),
-            "rule_of_thumb": made.rule_of_thumb,
+            "expected_variance": [one.expected_variance for one in found.designs.values()],
+            "relative_gap": [one.gap for one in found.designs.values()],
+            "predicted_variance_one_user": list(found.predicted_variances(1).values()),
+            "rule_of_thumb": found.rule_of_thumb,
         }
         return Designed(made.mechanism, [] if options.public else [SENSITIVE], more)
 

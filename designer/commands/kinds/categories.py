@@ -35,7 +35,7 @@ class Categories(BundleKind[CategoricalMechanism]):
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
         """Return a frequency oracle by its name, or the optimal table."""
-        from ...designs.categorical import ORACLES
+        from ...methods.oracles import ORACLES
 
         prior, notes = read_labels_prior(options)
         method, epsilon = options.method or "auto", options.budgets.epsilons[0]
@@ -128,20 +128,14 @@ def require_oracle(method: str, options: DesignOptions, known: list[str], what: 
 
 
 def _design_table(prior: CategoricalPrior, epsilon: float, options: DesignOptions) -> Designed:
-    from ...designs.categorical import DEFAULT_TOLERANCE, design_categorical
+    from ...designs.design import design
     from ..output import solver_progress
     from ..prior import SENSITIVE
 
     with solver_progress("optimal table") as progress:
-        made = design_categorical(
-            prior.categories,
-            prior.weights,
-            epsilon,
-            tolerance=DEFAULT_TOLERANCE if options.tolerance is None else options.tolerance,
-            progress=progress,
-        )
-    more = {"expected_squared_error": made.error, "status": str(made.status), "seconds": made.seconds}
+        made = design(prior, epsilon, tolerance=options.tolerance, progress=progress)
+    more = {"expected_squared_error": made.value, "status": str(made.status), "seconds": made.seconds}
     notes = [] if options.public else [SENSITIVE]
     if made.status != "optimal":
-        notes.append(f"warning: {made.status.sentence} (gap {made.relative_gap:.1e})")
+        notes.append(f"warning: {made.status.sentence} (gap {made.gap:.1e})")
     return Designed(made.mechanism, notes, more)

@@ -41,7 +41,7 @@ class Levels(BundleKind[PersonalisedMechanism]):
             return _together(
                 options, notes, lambda epsilon: design_numbers(options, prior, epsilon).mechanism.without_prior()
             )
-        from ...designs.categorical import ORACLES, oracle_of_levels
+        from ...methods.oracles import ORACLES, oracle_of_levels
 
         labels, notes = read_labels_prior(options)
         method = options.method or "auto"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
 
-    from ...designs.design import Design
+    from ...designs.result import Design
     from ...priors.prior import Prior
     from ..design_options import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
@@ -155,7 +155,10 @@ def design_numbers(options: DesignOptions, prior: Prior, epsilon: float) -> Desi
     method = options.method or "optimal"
     with solver_progress(f"{method}, epsilon {epsilon:g}") as progress:
         return design(
-            prior, epsilon, method=method, floor=options.floor, tolerance=options.precision,
-            worst_case=options.worst_case, intervals=options.intervals, window=options.window,
-            tail_ratio=options.tail_ratio, progress=progress,
-        )  # fmt: skip
+            prior,
+            epsilon,
+            method=options.asked_method,
+            uniform_share=options.uniform_share,
+            tolerance=options.precision,
+            progress=progress,
+        )

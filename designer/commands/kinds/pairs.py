@@ -32,7 +32,8 @@ class Pairs(BundleKind[KeyValueMechanism]):
     def design(cls, options: DesignOptions) -> Designed:
         """Return a mechanism for key-value pairs, whose budget is split so that means of values vary least."""
         from ....mechanisms import best_key_value
-        from ...designs.design import METHODS, design
+        from ...designs.design import design
+        from ...methods.registry import METHODS
         from ..prior import read_categorical_prior
 
         # A row without a key, or without a value, is a user who holds no pair.

@@ -78,7 +78,7 @@ def designed_document(of_table: Any) -> dict[str, Any]:
     """An optimal table as a deployment would have it: many outputs, a prior, a certificate."""
     values = np.random.default_rng(1).lognormal(10.5, 0.6, 5000).clip(0, 200_000)
     prior = Prior.from_data(values, domain=(0, 200_000), knots=33, source="public")
-    table = design(prior, epsilon=1.0).mechanism
+    table = design(prior, 1.0).mechanism
     return of_table(table)
 
 

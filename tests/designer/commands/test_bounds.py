@@ -155,7 +155,7 @@ class TestRefusals:
             (("--at", "3.3"), "must be one of the epsilons"),
             (("--workers", "0"), "n_jobs must be"),
             (("--knots", "1"), "knots must be at least 2"),
-            (("--uniform-share", "2"), "a floor must lie in"),
+            (("--uniform-share", "2"), "the uniform share must lie in"),
             (("--out", "report.txt"), "must end in .html or .htm"),
             (("--out", "missing/report.html"), "folder must exist"),
             (("--results", "missing/rows.jsonl"), "folder must exist"),

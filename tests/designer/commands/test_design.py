@@ -9,7 +9,7 @@ from optldp.designer import METHODS, Prior, compare, design, write_column
 from optldp.mechanisms import load_table, verify
 
 from ..conftest import INCOME, PEOPLE
-from ..designs.test_optimum import DENSITIES, KNOTS, REFERENCE
+from ..objectives.test_variance import DENSITIES, KNOTS, REFERENCE
 
 DESIGN = ("design", *INCOME, "--epsilon", 1, "--out", "new.json")
 RANGE = ("--range", 0, 100)
@@ -49,9 +49,9 @@ class TestDesign:
         options = ["--knots", 9, "--uniform-share", 0.01, "--tolerance", 1e-4, "--units", "EUR", "--public"]
         found = json.loads(optldp(*DESIGN, *RANGE, *options, "--json").stdout)
         prior = Prior.from_data(PEOPLE, knots=9, domain=(0, 100), source="public", units="EUR")
-        made = design(prior, 1.0, floor=0.01, tolerance=1e-4)
+        made = design(prior, 1.0, uniform_share=0.01, tolerance=1e-4)
         assert found["expected_variance"] == made.expected_variance
-        assert (found["lower_bound"], found["relative_gap"]) == (made.lower_bound, made.relative_gap)
+        assert (found["lower_bound"], found["relative_gap"]) == (made.bound, made.gap)
         table = load_table("new.json")
         assert np.array_equal(table.probabilities, made.mechanism.probabilities)
         assert table.units == "EUR"
@@ -165,7 +165,7 @@ class TestCompare:
         arguments = ["--knots", 5, "--epsilon", 0.5, "--epsilon", 2, "--uniform-share", 0.01]
         found = json.loads(optldp("compare", *INCOME, *RANGE, *arguments, "--json").stdout)
         prior = Prior.from_data(PEOPLE, knots=5, domain=(0, 100))
-        assert found["rows"] == [vars(row) for row in compare(prior, [0.5, 2.0], floor=0.01)]
+        assert found["rows"] == [vars(row) for row in compare(prior, [0.5, 2.0], uniform_share=0.01)]
         assert [row["method"] for row in found["rows"]] == [*METHODS, *METHODS]
 
     def test_methods_can_be_chosen(self, optldp):

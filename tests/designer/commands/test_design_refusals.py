@@ -45,7 +45,7 @@ class TestBadNumbers:
         assert "in the range [0, 2.5], got 3 outside it (smallest -4, largest 55): widen the range" in message
 
     def test_a_floor_that_is_no_share(self, refusal, command):
-        assert "floor must lie in [0, 1], got 2" in refusal(
+        assert "uniform share must lie in [0, 1], got 2" in refusal(
             command, *INCOME, "--epsilon", 1, "--uniform-share", 2, *out(command)
         )
 
@@ -136,7 +136,7 @@ class TestBadOptions:
     @pytest.mark.parametrize(
         ("options", "says"),
         [
-            (["--worst-case"], "worst_case is an option of ptt and ptt2"),
+            (["--worst-case"], "--worst-case is an option of ptt and ptt2"),
             (["--window", 3], "options of aaa"),
             (["--method", "aaa", "--knots", 5, "--intervals", 3], "intervals must divide the prior's 4, got 3"),
             (["--tolerance", 0], "tolerance must lie strictly between 0 and 1"),

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.designer import Prior, design_minimax, design_to_gap, minimax_knots
-from optldp.designer.designs.information import design_information
-from optldp.designer.designs.robust import design_robust
+from optldp.designer import Guarantee, Information, KnotChoice, Prior, WorstCase, design
+from optldp.designer.objectives.worst_case import minimax_knots
 from optldp.designer.priors.ambiguity import AMBIGUITIES
 from optldp.mechanisms import load_table, verify
 
@@ -22,12 +21,12 @@ DESIGN = ("design", *INCOME, *RANGE, "--epsilon", 1, "--out", "new.json")
 class TestAutomaticKnots:
     def test_there_are_as_many_as_the_gap_takes(self, optldp):
         found = json.loads(optldp(*DESIGN, "--knots", "auto", "--gap", 0.005, "--json").stdout)
-        made = design_to_gap(lambda n: Prior.from_data(PEOPLE, knots=n, domain=(0, 100)), 1.0, gap=0.005)
-        assert found["knots"] == made.certificate.knots == load_table("new.json").knots.size
-        assert found["continuum_lower_bound"] == made.certificate.lower_bound
-        assert found["total_gap"] == made.certificate.total_gap <= 0.005
-        assert found["knots_tried"] == [tried.knots for tried in made.tried]
-        assert found["expected_variance"] == made.design.expected_variance
+        made = design(KnotChoice(lambda n: Prior.from_data(PEOPLE, knots=n, domain=(0, 100)), gap=0.005), 1.0)
+        assert found["knots"] == made.evidence[-1].knots == load_table("new.json").knots.size
+        assert found["continuum_lower_bound"] == made.evidence[-1].lower_bound
+        assert found["total_gap"] == made.evidence[-1].total_gap <= 0.005
+        assert found["knots_tried"] == [tried.knots for tried in made.evidence]
+        assert found["expected_variance"] == made.expected_variance
 
     def test_the_gap_is_a_thousandth_unless_told(self, optldp):
         found = json.loads(optldp(*DESIGN, "--knots", "auto", "--json").stdout)
@@ -39,14 +38,14 @@ class TestAutomaticKnots:
         assert 0 < found["between_knots"] < 1e-3
 
     def test_the_worst_case_stops_at_the_most_and_says_so(self, optldp, monkeypatch):
-        monkeypatch.setattr(import_module("optldp.designer.designs.continuum"), "MOST_KNOTS", 11)
+        monkeypatch.setattr(import_module("optldp.designer.designs.knots"), "MOST_KNOTS", 11)
         done = optldp(*DESIGN, "--objective", "minimax", "--knots", "auto", "--json")
         assert json.loads(done.stdout)["knots"] == 11
         assert "warning: 52 knots would be needed, 11 are the most; see between_knots" in done.stderr
 
     def test_a_gap_that_is_not_reached_is_warned_of(self, optldp, monkeypatch):
         monkeypatch.setattr(
-            import_module("optldp.designer.designs.continuum"), "design_to_gap", partial(design_to_gap, most_knots=25)
+            import_module("optldp.designer.designs.knots"), "KnotChoice", partial(KnotChoice, most_knots=25)
         )
         done = optldp(*DESIGN, "--knots", "auto", "--gap", 1e-5, "--public", "--json")
         found = json.loads(done.stdout)
@@ -58,10 +57,10 @@ class TestMinimax:
     def test_it_needs_a_range_and_no_data(self, optldp):
         arguments = ("--objective", "minimax", *RANGE, "--epsilon", 1, "--knots", 11, "--units", "EUR")
         done = optldp("design", *arguments, "--out", "new.json", "--json")
-        found, made = json.loads(done.stdout), design_minimax(np.linspace(0, 100, 11), 1.0)
+        found, made = json.loads(done.stdout), design(Prior.even(np.linspace(0, 100, 11)), 1.0, objective=WorstCase())
         assert found["worst_case_variance"] == made.worst_case_variance
-        assert found["worst_case_lower_bound"] == made.lower_bound
-        assert found["relative_gap"] == made.relative_gap <= 1e-6
+        assert found["worst_case_lower_bound"] == made.bound
+        assert found["relative_gap"] == made.gap <= 1e-6
         assert found["expected_variance"] is None
         assert done.stderr == ""
         table = load_table("new.json")
@@ -73,7 +72,9 @@ class TestMinimax:
         found, table = json.loads(done.stdout), load_table("new.json")
         prior = Prior.from_data(PEOPLE, knots=9, domain=(0, 100))
         assert found["expected_variance"] == table.expected_variance(prior.knot_prior)
-        assert np.array_equal(table.probabilities, design_minimax(prior.knots, 1.0).mechanism.probabilities)
+        assert np.array_equal(
+            table.probabilities, design(Prior.even(prior.knots), 1.0, objective=WorstCase()).mechanism.probabilities
+        )
         assert (table.prior, done.stderr) == (None, "")
 
     def test_a_range_from_the_data_is_a_disclosure(self, optldp):
@@ -94,10 +95,10 @@ class TestRobust:
         done = optldp(*DESIGN, *chosen, "--json")
         found = json.loads(done.stdout)
         prior = Prior.from_data(PEOPLE, knots=9, domain=(0, 100))
-        made = design_robust(prior, 1.0, AMBIGUITIES[kind](radius))
-        assert found["guaranteed_variance"] == made.guaranteed_variance
-        assert (found["lower_bound"], found["relative_gap"]) == (made.lower_bound, made.relative_gap)
-        assert found["price_of_robustness"] == made.price_of_robustness
+        made = design(prior, 1.0, objective=Guarantee(AMBIGUITIES[kind](radius)))
+        assert found["guaranteed_variance"] == made.value
+        assert (found["lower_bound"], found["relative_gap"]) == (made.bound, made.gap)
+        assert found["price_of_robustness"] == made.evidence.price_of_robustness
         assert found["expected_variance"] < found["guaranteed_variance"] <= found["nominal_guarantee"]
         assert np.array_equal(load_table("new.json").probabilities, made.mechanism.probabilities)
         assert "--omit-prior" in done.stderr
@@ -113,15 +114,15 @@ class TestInformation:
         chosen = () if criterion == "mutual-information" else ("--criterion", criterion)
         done = optldp(*DESIGN, "--objective", "information", *chosen, "--knots", 9, "--json")
         found = json.loads(done.stdout)
-        made = design_information(Prior.from_data(PEOPLE, knots=9, domain=(0, 100)), 1.0, criterion=criterion)
-        assert (found["criterion"], found["relative_gap"]) == (criterion, made.relative_gap)
+        made = design(Prior.from_data(PEOPLE, knots=9, domain=(0, 100)), 1.0, objective=Information(criterion))
+        assert (found["criterion"], found["relative_gap"]) == (criterion, made.gap)
         if criterion == "mutual-information":
-            assert (found["information_nats"], found["information_upper_bound"]) == (made.objective, made.bound)
+            assert (found["information_nats"], found["information_upper_bound"]) == (made.value, made.bound)
             assert found["information_nats"] <= found["information_upper_bound"]
         else:
-            assert (found["trace"], found["trace_lower_bound"]) == (made.objective, made.bound)
+            assert (found["trace"], found["trace_lower_bound"]) == (made.value, made.bound)
             assert found["trace"] >= found["trace_lower_bound"]
-            assert found["information_nats"] == made.information
+            assert found["information_nats"] == made.evidence.information
         assert verify(load_table("new.json")).max_log_ratio <= 1
 
     def test_an_open_gap_is_that_to_the_patterns_asked_for(self, optldp):
@@ -158,7 +159,10 @@ class TestInformation:
         (("--knots", "auto", "--method", "duchi"), "--knots auto is for the method optimal, got 'duchi'"),
         (("--knots", "auto", "--objective", "robust"), "--knots auto is of no use to a robust table"),
         (("--levels", "1,2", "--objective", "minimax"), "levels"),
-        (("--objective", "robust"), "a robust table needs --ambiguity (relative, tv, wasserstein) and --radius R"),
+        (
+            ("--objective", "robust"),
+            "--objective robust needs --ambiguity, one of relative, tv, wasserstein, and --radius R",
+        ),
         (("--objective", "robust", "--ambiguity", "far", "--radius", 1), "--ambiguity must be one of relative, tv"),
         (("--objective", "robust", "--ambiguity", "tv", "--radius", -1), "radius must be finite and not negative"),
         (("--objective", "information", "--criterion", "wit"), "criterion must be one of"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.designer import Prior, RobustDesign, advise, two_phase
+from optldp.designer import Guarantee, Prior, advise, two_phase
 from optldp.designer.commands.protocol import REPETITIONS, SHARE
 from optldp.designer.planning.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, DEFAULT_REPETITIONS
 from optldp.designer.protocols.two_phase import DEFAULT_SHARE
@@ -60,8 +60,8 @@ class TestTwoPhase:
         expected = two_phase(
             PEOPLE, 1.0, domain=(0, 100), share=0.5, phase_one="grr", knots=9, robust_confidence=0.9, rng=rng
         )
-        assert isinstance(expected.design, RobustDesign)
-        assert found["guaranteed_variance"] == expected.design.guaranteed_variance
+        assert isinstance(expected.design.objective, Guarantee)
+        assert found["guaranteed_variance"] == expected.design.value
         assert found["value"] == expected.value
 
     def test_text_shows_the_same_facts_and_says_that_it_is_a_simulation(self, optldp):

@@ -69,10 +69,10 @@ class TestShow:
         assert found["expected_variance"] == checked.expected_variance
         assert found["worst_case_variance"] == checked.worst_case_variance
         assert found["certificate"]["status"] == "optimal"
-        assert found["certificate"]["floor"] == 0.001
+        assert found["certificate"]["uniform_share"] == 0.001
         assert found["plot"] is None
         text = optldp("show", table).stdout
-        assert "certificate: lower_bound" in text
+        assert "certificate: bound" in text
         assert "domain" in text
 
     def test_it_says_that_a_sensitive_prior_is_inside(self, optldp, table):

@@ -9,7 +9,7 @@ import json
 import joblib
 import numpy as np
 import pytest
-from optldp.designer import Prior, certified_optimum, continuum_certificate, design_minimax, sweep
+from optldp.designer import Prior, WorstCase, continuum_certificate, design, sweep
 from optldp.designer.comparison import bounds as bounds_computation
 from optldp.designer.comparison.bounds import bounds
 from optldp.designer.comparison.bounds_result import BoundRow, BoundsResult
@@ -47,9 +47,12 @@ class TestNumbers:
 
     @pytest.mark.parametrize("epsilon", EPSILONS)
     def test_the_minimax_is_the_design_of_least_worst_case(self, epsilon):
-        row, made = small_result().at(epsilon).minimax, design_minimax(KNOTS, epsilon, exact=False)
+        row, made = (
+            small_result().at(epsilon).minimax,
+            design(Prior.even(KNOTS), epsilon, objective=WorstCase(), exact=False),
+        )
         assert row.worst_case_variance == made.worst_case_variance
-        assert (row.lower_bound, row.relative_gap) == (made.lower_bound, made.relative_gap)
+        assert (row.lower_bound, row.relative_gap) == (made.bound, made.gap)
         assert row.expected_variance == made.mechanism.expected_variance(PRIOR.knot_prior)
 
     def test_nothing_is_below_the_bounds_or_above_the_budget(self):
@@ -66,8 +69,8 @@ class TestNumbers:
                 assert 0 < row.max_log_ratio <= budget.epsilon
 
     def test_the_continuum_bound_is_that_of_the_floored_prior(self):
-        solved = PRIOR.floored()
-        certificate = continuum_certificate(solved, certified_optimum(solved, 1.0, tolerance=1e-6))
+        solved = PRIOR.mixed()
+        certificate = continuum_certificate(design(solved, 1.0, tolerance=1e-6, uniform_share=0.0, exact=False))
         best = small_result().at(1.0).row("optimal")
         assert best.continuum_bound == certificate.lower_bound
         assert best.continuum_gap == pytest.approx(certificate.total_gap, rel=1e-9)
@@ -96,7 +99,9 @@ class TestDetail:
         assert tuple(detail.mechanisms) == METHODS
         assert detail.minimax is not None
         assert detail.minimax.worst_case_variance == small_result().at(1.0).minimax.worst_case_variance
-        assert [point.weight for point in detail.trade_off] == sorted(point.weight for point in detail.trade_off)
+        assert [point.objective.worst for point in detail.trade_off] == sorted(
+            point.objective.worst for point in detail.trade_off
+        )
         assert not detail.failures
 
     @pytest.mark.sampled(3)
@@ -122,7 +127,7 @@ class TestFailures:
         def refuse(*arguments, **options):
             raise InputError("no such luck")
 
-        monkeypatch.setattr("optldp.designer.comparison.bounds_case.against_optimum", refuse)
+        monkeypatch.setattr("optldp.designer.comparison.bounds_case.solve_methods", refuse)
         found = bounds(PRIOR, [1.0], methods=["duchi"])
         assert [row.error for row in found.budgets[0].rows] == ["no optimum: no such luck"] * 2
         assert found.budgets[0].minimax.solved
@@ -132,8 +137,7 @@ class TestFailures:
         def refuse(*arguments, **options):
             raise InputError("no such luck")
 
-        monkeypatch.setattr("optldp.designer.comparison.bounds_case.design_minimax", refuse)
-        monkeypatch.setattr("optldp.designer.comparison.bounds_case.design_trade_off", refuse)
+        monkeypatch.setattr("optldp.designer.comparison.bounds_case.design", refuse)
         found = bounds(PRIOR, [1.0], methods=["duchi"])
         assert found.budgets[0].minimax.error == "no such luck"
         assert found.detail.minimax is None
@@ -146,7 +150,7 @@ class TestFailures:
             ([0.0], {}, "epsilon must be positive"),
             ([1.0], {"methods": ["nope"]}, "methods must be out of"),
             ([1.0], {"at": 2.0}, "must be one of the epsilons"),
-            ([1.0], {"floor": 1.5}, "a floor must lie in"),
+            ([1.0], {"uniform_share": 1.5}, "the uniform share must lie in"),
             ([1.0], {"tolerance": 0.0}, "tolerance must lie strictly"),
             ([1.0], {"n_jobs": 0}, "n_jobs must be"),
         ],
@@ -218,7 +222,10 @@ class TestInterruptions:
         ("change", "says"),
         [
             (lambda text: "some notes\n", "must be a file of bounds"),
-            (lambda text: text.replace('"floor": 0.001', '"floor": 0.01'), "floor 0.01 instead of 0.001"),
+            (
+                lambda text: text.replace('"uniform_share": 0.001', '"uniform_share": 0.01'),
+                "uniform_share 0.01 instead of 0.001",
+            ),
             (lambda text: text.replace('"prior": "', '"prior": "0', 1), "another prior"),
             (lambda text: text + '{"epsilon": 2.0}\n', "line 3 of results"),
             (lambda text: text.replace('"method": "duchi"', '"method": "nope"'), "line 2 of results"),

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from optldp.designer import METHODS, ComparisonRow, Prior, compare, design
+from optldp.designer import METHODS, ComparisonRow, Prior, Variance, compare, design
 from optldp.designer.comparison import compare as comparison
-from optldp.designer.designs.design import against_optimum
 from optldp.estimators import influence
 from optldp.mechanisms import InputError
 
@@ -20,10 +19,10 @@ def test_there_is_a_row_for_every_method_and_budget_in_order():
 
 @pytest.mark.parametrize("floor", [0.0, 0.05])
 def test_a_row_is_what_design_finds(floor):
-    rows = compare(PRIOR, [1.0], methods=["duchi", "optimal", "aaa"], floor=floor)
-    best = design(PRIOR, 1.0, floor=floor, exact=False).expected_variance
+    rows = compare(PRIOR, [1.0], methods=["duchi", "optimal", "aaa"], uniform_share=floor)
+    best = design(PRIOR, 1.0, uniform_share=floor, exact=False).expected_variance
     for row in rows:
-        made = design(PRIOR, 1.0, method=row.method, floor=floor, exact=False)
+        made = design(PRIOR, 1.0, method=row.method, uniform_share=floor, exact=False)
         expected = made.expected_variance, made.worst_case_variance, made.expected_variance / best
         expected += (float(influence(made.mechanism).times_n[0]),)
         assert row == ComparisonRow(row.method, 1.0, *expected)
@@ -31,7 +30,7 @@ def test_a_row_is_what_design_finds(floor):
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 5.0])
 def test_without_a_floor_nothing_beats_the_optimum(epsilon):
-    rows = compare(PRIOR, [epsilon], floor=0.0)
+    rows = compare(PRIOR, [epsilon], uniform_share=0.0)
     assert rows[0].ratio_to_optimal == 1.0
     assert all(row.ratio_to_optimal > 1 - 1e-6 for row in rows)
 
@@ -49,22 +48,23 @@ def test_closed_forms_have_their_known_variances():
 
 
 def test_the_optimum_is_solved_once_per_budget(monkeypatch):
-    solved = []
+    real, solved = Variance.solve, []
 
-    def counting(*args, **kwargs):
-        solved.append(kwargs.get("optimum") is None)
-        return against_optimum(*args, **kwargs)
+    def counting(self, problem, progress=None):
+        solved.append(problem.epsilon)
+        return real(self, problem, progress)
 
-    monkeypatch.setattr(comparison, "against_optimum", counting)
+    monkeypatch.setattr(Variance, "solve", counting)
     compare(PRIOR, [0.5, 1.0], methods=["duchi", "laplace", "grr"])
-    assert sum(solved) == 2
+    assert solved == [0.5, 1.0]
 
 
-def test_progress_names_the_solver_steps_and_every_method():
+def test_progress_tells_the_solver_steps_and_the_end_of_every_budget():
     told = []
-    compare(PRIOR, [1.0], methods=["duchi", "laplace"], progress=lambda *event: told.append(event))
-    assert [event for event in told if event[2] is None] == [("duchi", 1.0, None), ("laplace", 1.0, None)]
-    steps = [step for method, epsilon, step in told if step is not None]
+    compare(PRIOR, [1.0, 2.0], methods=["duchi", "laplace"], progress=lambda *event: told.append(event))
+    assert [event for event in told if event[1] is None] == [(1.0, None), (2.0, None)]
+    assert told[-1] == (2.0, None)
+    steps = [step for epsilon, step in told if step is not None and epsilon == 1.0]
     assert steps[-1].gap < steps[0].gap
 
 
@@ -78,6 +78,6 @@ def test_progress_names_the_solver_steps_and_every_method():
     ],
 )
 def test_what_cannot_be_compared_is_refused_before_anything_is_solved(epsilons, methods, says, monkeypatch):
-    monkeypatch.setattr(comparison, "against_optimum", None)
+    monkeypatch.setattr(comparison, "solve_methods", None)
     with pytest.raises(InputError, match=says):
         compare(PRIOR, epsilons, methods=methods)

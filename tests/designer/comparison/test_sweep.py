@@ -63,15 +63,15 @@ class TestRows:
                 assert row.ratio_to_optimal == told.ratio_to_optimal
         for method in FEW:
             made, row = design(PRIORS["flat"], 2.0, method=method, exact=False), rows["flat", 2.0, method]
-            assert (row.program_variance, row.lower_bound) == (made.program_variance, made.lower_bound)
-            assert (row.relative_gap, row.status, row.error) == (made.relative_gap, made.status, "")
+            assert (row.program_variance, row.lower_bound) == (made.value, made.bound)
+            assert (row.relative_gap, row.status, row.error) == (made.gap, made.status, "")
             assert row.seconds > 0
 
     def test_options_reach_the_solver(self):
-        rows = sweep({"skewed": PRIORS["skewed"]}, [1.0], ["optimal", "duchi"], floor=0.2, tolerance=1e-2).rows
+        rows = sweep({"skewed": PRIORS["skewed"]}, [1.0], ["optimal", "duchi"], uniform_share=0.2, tolerance=1e-2).rows
         for row in rows:
-            made = design(PRIORS["skewed"], 1.0, method=row.method, floor=0.2, tolerance=1e-2, exact=False)
-            assert (row.expected_variance, row.relative_gap) == (made.expected_variance, made.relative_gap)
+            made = design(PRIORS["skewed"], 1.0, method=row.method, uniform_share=0.2, tolerance=1e-2, exact=False)
+            assert (row.expected_variance, row.relative_gap) == (made.expected_variance, made.gap)
 
     def test_the_table_does_not_depend_on_the_order_of_the_arguments(self, table):
         shuffled = dict(reversed(PRIORS.items()))
@@ -119,14 +119,14 @@ class TestFailures:
         assert all(row.expected_variance > 0 for row in table.rows if row not in table.failures)
 
     def test_without_an_optimum_every_method_of_the_case_fails_and_no_other_case(self, monkeypatch, table):
-        real = sweep_case.against_optimum
+        real = sweep_case.solve_methods
 
-        def failing(prior, epsilon, **options):
+        def failing(prior, epsilon, methods, **options):
             if epsilon == 0.5:
                 raise SolverError("the path is lost")
-            return real(prior, epsilon, **options)
+            return real(prior, epsilon, methods, **options)
 
-        monkeypatch.setattr(sweep_case, "against_optimum", failing)
+        monkeypatch.setattr(sweep_case, "solve_methods", failing)
         found = sweep(PRIORS, EPSILONS, FEW)
         assert {row.key for row in found.failures} == set(itertools.product(PRIORS, [0.5], FEW))
         assert {row.error for row in found.failures} == {"no optimum: the path is lost"}
@@ -136,7 +136,7 @@ class TestFailures:
     def test_a_row_that_failed_is_kept_and_not_tried_again(self, tmp_path, monkeypatch):
         file = tmp_path / "sweep.jsonl"
         first = sweep({"far": FAR_AWAY}, [1e-6], ["duchi", "square-wave"], results=file)
-        monkeypatch.setattr(sweep_case, "against_optimum", None)
+        monkeypatch.setattr(sweep_case, "solve_methods", None)
         assert sweep({"far": FAR_AWAY}, [1e-6], ["duchi", "square-wave"], results=file) == first
 
 
@@ -173,17 +173,17 @@ class TestWorkers:
 
     @pytest.mark.parametrize("backend", ["sequential", "threading"])
     def test_each_worker_has_one_thread_and_the_process_gets_its_own_back(self, backend, monkeypatch):
-        real, seen, both = sweep_case.against_optimum, [], threading.Barrier(2)
+        real, seen, both = sweep_case.solve_methods, [], threading.Barrier(2)
 
-        def watched(prior, epsilon, **options):
-            if backend == "threading" and options.get("optimum") is None:
+        def watched(prior, epsilon, methods, **options):
+            if backend == "threading":
                 both.wait(timeout=60)
                 if epsilon == 2.0:
                     time.sleep(0.5)  # until the other worker has left and restored what it found
             seen.extend(pool["num_threads"] for pool in threadpool_info())
-            return real(prior, epsilon, **options)
+            return real(prior, epsilon, methods, **options)
 
-        monkeypatch.setattr(sweep_case, "against_optimum", watched)
+        monkeypatch.setattr(sweep_case, "solve_methods", watched)
         before = threadpool_info()
         with joblib.parallel_config(backend=backend):
             sweep({"flat": PRIORS["flat"]}, EPSILONS, FEW, n_jobs=2)
@@ -197,8 +197,8 @@ class TestWorkers:
             seen.extend(pool["num_threads"] for pool in threadpool_info())
             raise SolverError("seen enough")
 
-        monkeypatch.setattr(sweep_case, "against_optimum", watched)
-        sweep_case.solve_case("flat", PRIORS["flat"], 1.0, FEW, floor=0.0, tolerance=1e-6)
+        monkeypatch.setattr(sweep_case, "solve_methods", watched)
+        sweep_case.solve_case("flat", PRIORS["flat"], 1.0, FEW, uniform_share=0.0, tolerance=1e-6)
         assert set(seen) == {1}
 
 
@@ -206,7 +206,7 @@ class TestRefusals:
     """One line, before anything is computed."""
 
     def test_mixed_domains_and_units_are_refused(self, monkeypatch):
-        monkeypatch.setattr(sweep_case, "against_optimum", None)
+        monkeypatch.setattr(sweep_case, "solve_methods", None)
         wide = Prior.on_knots(KNOTS * 2, np.ones(7), source="public")
         assert "must share one domain, got 'flat' with (0.0, 50.0) and 'wide' with (0.0, 100.0)" in refusal(
             {"flat": PRIORS["flat"], "wide": wide}, EPSILONS
@@ -225,13 +225,13 @@ class TestRefusals:
             ({"epsilons": [1.0, 17.0]}, "at most 16, got 17"),
             ({"methods": []}, "one method"),
             ({"methods": ["duchi", "magic"]}, "got 'magic'"),
-            ({"floor": 1.5}, "floor must lie in [0, 1], got 1.5"),
+            ({"uniform_share": 1.5}, "uniform share must lie in [0, 1], got 1.5"),
             ({"tolerance": 0.0}, "tolerance must lie strictly between 0 and 1, got 0.0"),
             ({"n_jobs": 0}, "n_jobs must be"),
         ],
     )
     def test_what_cannot_be_swept_is_refused_before_anything_is_made(self, change, says, tmp_path, monkeypatch):
-        monkeypatch.setattr(sweep_case, "against_optimum", None)
+        monkeypatch.setattr(sweep_case, "solve_methods", None)
         given = {"priors": PRIORS, "epsilons": EPSILONS, "methods": FEW, **change}
         assert says in refusal(results=tmp_path / "sweep.jsonl", **given)
         assert list(tmp_path.iterdir()) == []

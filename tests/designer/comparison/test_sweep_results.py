@@ -18,7 +18,7 @@ from optldp.designer.comparison.table import SweepRow
 from optldp.mechanisms import InputError
 
 PRIORS = {"flat": Prior.on_knots([0, 1], [1, 1], source="public", units="EUR")}
-OPTIONS = {"floor": 1e-3, "tolerance": 1e-6}
+OPTIONS = {"uniform_share": 1e-3, "tolerance": 1e-6}
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 ROWS = st.builds(
@@ -96,7 +96,7 @@ def test_files_of_other_sweeps_are_refused_and_left_alone(file, monkeypatch):
     assert "must not be mixed" in refusal(file, other)
     assert "other priors" in refusal(file, {**PRIORS, "second": PRIORS["flat"]})
     assert "other priors" in refusal(file, {"renamed": PRIORS["flat"]})
-    assert "floor 0.001 instead of 0.5" in refusal(file, floor=0.5)
+    assert "uniform_share 0.001 instead of 0.5" in refusal(file, uniform_share=0.5)
     assert "tolerance 1e-06 instead of 0.01" in refusal(file, tolerance=0.01)
     dollars = {"flat": Prior.on_knots([0, 1], [1, 1], source="public", units="USD")}
     assert "units 'EUR' instead of 'USD'" in refusal(file, dollars)

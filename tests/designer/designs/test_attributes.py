@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from optldp.designer import METHODS, Prior, design
-from optldp.designer.designs.attributes import LEAST_SHARE, design_attributes, predicted_variance, rule_of_thumb
+from optldp.designer import METHODS, Attributes, Prior, design
+from optldp.designer.designs.attributes import LEAST_SHARE, predicted_variance, rule_of_thumb
 from optldp.estimators.means.attributes import estimate_attribute_means
 from optldp.mechanisms import InputError, duchi, ptt, three_outputs
 
@@ -47,14 +47,16 @@ class TestChoice:
     def test_the_number_sampled_is_the_best_of_all(self, method, epsilon):
         """Against designs for every number; what is reported of each is that sum."""
         given = priors(5)
-        made = design_attributes(given, epsilon, method=method)
+        made = design(given, epsilon, method=method)
         weights = {n: 4 / (high - low) ** 2 for n, (low, high) in DOMAINS.items()}
         totals = brute_force(given, epsilon, method, weights)
         assert made.mechanism.sampled == 1 + int(np.argmin(totals))
-        assert [choice.sampled for choice in made.choices] == list(range(1, len(made.choices) + 1))
-        for choice, total in zip(made.choices, totals, strict=False):
+        assert [choice.sampled for choice in made.evidence.choices] == list(range(1, len(made.evidence.choices) + 1))
+        for choice, total in zip(made.evidence.choices, totals, strict=False):
             assert choice.designed is None or choice.designed == pytest.approx(total, rel=1e-5)
-        assert sum(choice.designed is not None for choice in made.choices) >= min(2, len(made.choices))
+        assert sum(choice.designed is not None for choice in made.evidence.choices) >= min(
+            2, len(made.evidence.choices)
+        )
 
     @pytest.mark.slow
     def test_it_moves_downhill_from_where_the_closed_forms_point(self, monkeypatch):
@@ -65,10 +67,10 @@ class TestChoice:
         monkeypatch.setattr(
             module, "_screened", lambda p, e: {n: v if e > 10 else 1e12 for n, v in honest(p, e).items()}
         )
-        made = design_attributes(priors(5), 15.0, method="duchi")
+        made = design(priors(5), 15.0, method="duchi")
         totals = brute_force(priors(5), 15.0, "duchi", {n: 4 / (b - a) ** 2 for n, (a, b) in DOMAINS.items()})
         assert made.mechanism.sampled == 1 + int(np.argmin(totals)) == 3
-        assert [choice.designed is None for choice in made.choices] == [False, False, False]
+        assert [choice.designed is None for choice in made.evidence.choices] == [False, False, False]
 
     def test_weights_change_the_choice(self):
         """Duchi on a two-point prior is exact at large budgets, so it may wait; an even prior may not."""
@@ -78,7 +80,7 @@ class TestChoice:
             "flat": Prior.on_knots(np.linspace(-1, 1, 9), np.ones(9), source="public"),
         }
         chosen = [
-            design_attributes(given, 7.0, weights=weights).mechanism.sampled
+            design(Attributes(given, weights=weights), 7.0).mechanism.sampled
             for weights in ({"two": 1.0, "even": 1e-6, "flat": 1e-6}, {"two": 1e-6, "even": 1.0, "flat": 1.0})
         ]
         assert chosen[0] > chosen[1]
@@ -89,9 +91,9 @@ class TestChoice:
         moved = {
             n: Prior.from_data(100 * data()[n] + 7, knots=100 * p.knots + 7, source="public") for n, p in given.items()
         }
-        here, there = (design_attributes(p, 6.0, method="piecewise") for p in (given, moved))
+        here, there = (design(p, 6.0, method="piecewise") for p in (given, moved))
         assert here.mechanism.sampled == there.mechanism.sampled
-        for mine, other in zip(here.choices, there.choices, strict=True):
+        for mine, other in zip(here.evidence.choices, there.evidence.choices, strict=True):
             assert mine.screened == pytest.approx(other.screened, rel=1e-9)
 
     @pytest.mark.sampled(3)
@@ -114,28 +116,28 @@ class TestChoice:
         for d in (1, 2, 5):
             for epsilon in (0.1, 2.4, 2.5, 5.0, 7.4, 16.0):
                 assert rule_of_thumb(epsilon, d) == max(1, min(d, math.floor(epsilon / 2.5)))
-        assert design_attributes(priors(3), 5.0, method="duchi").rule_of_thumb == 2
+        assert design(priors(3), 5.0, method="duchi").evidence.rule_of_thumb == 2
 
 
 class TestDesign:
     @pytest.mark.parametrize("sampled", [1, 2, 3])
     def test_a_number_that_is_given_is_kept(self, sampled):
-        made = design_attributes(priors(5), 2.0, sampled=sampled, method="duchi")
+        made = design(Attributes(priors(5), sampled=sampled), 2.0, method="duchi")
         assert made.mechanism.sampled == sampled
-        assert [choice.sampled for choice in made.choices] == [sampled]
-        assert made.choices[0].epsilon == made.mechanism.mechanisms[0].epsilon
+        assert [choice.sampled for choice in made.evidence.choices] == [sampled]
+        assert made.evidence.choices[0].epsilon == made.mechanism.mechanisms[0].epsilon
         assert made.mechanism.largest_spending <= Fraction(2.0)
         assert made.mechanism.largest_spending > Fraction(2.0) * (1 - Fraction(1, 2**50))
 
     @pytest.mark.sampled(3)
     @pytest.mark.parametrize("method", METHODS)
     def test_every_method_makes_private_tables_with_evidence(self, method):
-        made = design_attributes(priors(5), 1.5, sampled=2, method=method)
+        made = design(Attributes(priors(5), sampled=2), 1.5, method=method)
         assert made.mechanism.failures() == ()
         assert made.mechanism.attributes == NAMES
         for name, table in zip(NAMES, made.mechanism.mechanisms, strict=True):
-            assert made.designs[name].mechanism is table
-            assert made.designs[name].method == method
+            assert made.evidence.designs[name].mechanism is table
+            assert made.evidence.designs[name].method == method
             assert table.domain == DOMAINS[name]
 
     @pytest.mark.sampled(3)
@@ -144,19 +146,19 @@ class TestDesign:
         """600 collections of reports of the data that the priors came from, within a sixth."""
         values = {n: column[:800] for n, column in data().items()}
         given = {n: Prior.from_data(values[n], knots=9, domain=DOMAINS[n], source="public") for n in NAMES}
-        made = design_attributes(given, epsilon, sampled=sampled)
+        made = design(Attributes(given, sampled=sampled), epsilon)
         rng = np.random.default_rng(8)
         means = np.array(
             [estimate_attribute_means(made.mechanism, made.mechanism.sample(values, rng)).value for _ in range(600)]
         )
         truth = np.array([values[n].mean() for n in NAMES])
-        expected = np.array(list(made.predicted_variances(800).values()))
+        expected = np.array(list(made.evidence.predicted_variances(800).values()))
         assert (np.abs(means.mean(axis=0) - truth) < 4 * np.sqrt(expected / 600)).all()
         np.testing.assert_allclose(((means - truth) ** 2).mean(axis=0), expected, rtol=5 * math.sqrt(2 / 600) + 0.01)
 
     def test_progress_tells_attribute_and_number(self):
         told = []
-        design_attributes(priors(5), 2.0, progress=lambda name, k, step: told.append((name, k, step.gap)))
+        design(priors(5), 2.0, progress=lambda one: told.append((one.attribute, one.sampled, one.step.gap)))
         assert {(name, k) for name, k, _ in told} == {(name, k) for name in NAMES for k in (1, 2)}
 
     @pytest.mark.parametrize(
@@ -172,10 +174,11 @@ class TestDesign:
             ({"weights": dict.fromkeys(NAMES, 0.0)}, "weights must be positive, got 0.0 for 'age'"),
             ({"weights": dict.fromkeys(NAMES, float("nan"))}, "weights must be positive"),
             ({"priors": {}}, "at least one attribute"),
-            ({"floor": 2.0}, "floor must lie"),
+            ({"uniform_share": 2.0}, "uniform share must lie"),
         ],
     )
     def test_options_that_are_none_are_refused(self, options, message):
         arguments = {"priors": priors(3), "epsilon": 1.0} | options
+        what = {name: arguments.pop(name) for name in ("priors", "sampled", "weights") if name in arguments}
         with pytest.raises(InputError, match=message):
-            design_attributes(**arguments)
+            design(Attributes(**what), arguments.pop("epsilon"), **arguments)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from optldp.designer import Prior, design, design_minimax, design_trade_off
-from optldp.designer.designs.information import design_information, table_information, table_trace
-from optldp.designer.designs.robust import design_robust
+from optldp.designer import Guarantee, Information, Prior, TradeOff, WorstCase, design
+from optldp.designer.objectives.information import table_information, table_trace
 from optldp.designer.priors.ambiguity import AMBIGUITIES
 from optldp.mechanisms import FAMILIES
 
@@ -24,7 +23,7 @@ def prior_of(drawn):
 
 def rivals(prior, epsilon):
     """Every closed form as the tables that `design` makes of them, unbiased."""
-    return {name: design(prior, epsilon, method=name, floor=0.0, exact=False).mechanism for name in FAMILIES}
+    return {name: design(prior, epsilon, method=name, uniform_share=0.0, exact=False).mechanism for name in FAMILIES}
 
 
 @pytest.mark.slow
@@ -32,7 +31,7 @@ def rivals(prior, epsilon):
 @given(WEIGHTS, EPSILONS)
 def test_the_least_expected_variance(drawn, epsilon):
     prior = prior_of(drawn)
-    best = design(prior, epsilon, floor=0.0).expected_variance
+    best = design(prior, epsilon, uniform_share=0.0).expected_variance
     for name, table in rivals(prior, epsilon).items():
         assert best <= table.expected_variance(prior.knot_prior) * SLACK, name
 
@@ -41,9 +40,9 @@ def test_the_least_expected_variance(drawn, epsilon):
 @settings(max_examples=12)
 @given(EPSILONS)
 def test_the_least_worst_case(epsilon):
-    best = design_minimax(KNOTS, epsilon)
+    best = design(Prior.even(KNOTS), epsilon, objective=WorstCase())
     for name, table in rivals(prior_of(np.ones(9)), epsilon).items():
-        assert best.worst_knot_variance <= table.knot_variances.max() * SLACK, name
+        assert best.evidence.worst_knot_variance <= table.knot_variances.max() * SLACK, name
         assert best.worst_case_variance <= table.worst_case_variance()[0] + 0.25 * (KNOTS[1] - KNOTS[0]) ** 2, name
 
 
@@ -52,10 +51,10 @@ def test_the_least_worst_case(epsilon):
 @given(WEIGHTS, EPSILONS, st.floats(0.05, 0.95))
 def test_every_mixture_of_the_two(drawn, epsilon, weight):
     prior = prior_of(drawn)
-    best = design_trade_off(prior, epsilon, weight)
+    best = design(prior, epsilon, objective=TradeOff(weight))
     for name, table in rivals(prior, epsilon).items():
         expected, worst = table.expected_variance(prior.knot_prior), table.knot_variances.max()
-        assert best.objective <= ((1 - weight) * expected + weight * worst) * SLACK, name
+        assert best.value <= ((1 - weight) * expected + weight * worst) * SLACK, name
 
 
 @pytest.mark.slow
@@ -64,7 +63,7 @@ def test_every_mixture_of_the_two(drawn, epsilon, weight):
 def test_the_least_guarantee(drawn, epsilon, kind, radius):
     prior, ambiguity = prior_of(drawn), AMBIGUITIES[kind](radius)
     assume(not ambiguity.contains_every(prior))
-    best = design_robust(prior, epsilon, ambiguity).guaranteed_variance
+    best = design(prior, epsilon, objective=Guarantee(ambiguity)).value
     for name, table in rivals(prior, epsilon).items():
         assert best <= ambiguity.around(prior).largest(table.knot_variances)[0] * SLACK, name
 
@@ -73,7 +72,7 @@ def test_the_least_guarantee(drawn, epsilon, kind, radius):
 @given(WEIGHTS, EPSILONS)
 def test_the_most_information(drawn, epsilon):
     prior = prior_of(drawn)
-    best = design_information(prior, epsilon, floor=0.0).objective
+    best = design(prior, epsilon, objective=Information(), uniform_share=0.0).value
     for name, family in FAMILIES.items():
         assert best >= table_information(family(KNOTS, epsilon).probabilities, prior) * (1 - 1e-6), name
 
@@ -82,7 +81,7 @@ def test_the_most_information(drawn, epsilon):
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
 def test_the_least_trace_of_the_inverse_information(epsilon, criterion):
     prior = prior_of(np.exp(-((KNOTS / 0.5) ** 2)))
-    best = design_information(prior, epsilon, criterion=criterion, floor=0.0).objective
+    best = design(prior, epsilon, objective=Information(criterion), uniform_share=0.0).value
     for name, family in FAMILIES.items():
         assert best <= table_trace(family(KNOTS, epsilon).probabilities, prior, criterion) * (1 + 1e-5), name
 
@@ -92,6 +91,6 @@ def test_the_least_trace_of_the_inverse_information(epsilon, criterion):
 def test_the_papers_budgets_with_a_lead(epsilon):
     """Strictly better than all closed forms for a bell of values, the harder the larger the budget."""
     prior = prior_of(np.exp(-(((KNOTS) / 0.4) ** 2)))
-    best = design(prior, epsilon, floor=0.0).expected_variance
+    best = design(prior, epsilon, uniform_share=0.0).expected_variance
     least = min(table.expected_variance(prior.knot_prior) for table in rivals(prior, epsilon).values())
     assert best < (0.97 if epsilon >= 1 else 0.999) * least

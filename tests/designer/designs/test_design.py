@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.designer import DEFAULT_FLOOR, METHODS, Prior, design
+from optldp.designer import METHODS, Frequencies, Lattice, Prior, design
+from optldp.designer.methods.closed_form import ClosedForm
+from optldp.designer.priors.prior import DEFAULT_UNIFORM_SHARE
 from optldp.mechanisms import FAMILIES, InputError, TableError, duchi, load_table, save_table, verify
 from optldp.mechanisms.families.ptt import ptt_variance
 
@@ -39,9 +41,11 @@ class TestEveryMethod:
     @pytest.mark.sampled(3)
     @pytest.mark.parametrize("method", METHODS)
     @settings(max_examples=8, deadline=None, derandomize=True)
-    @given(prior=priors(), epsilon=st.floats(0.05, 8.0), floor=st.sampled_from([0.0, DEFAULT_FLOOR, 0.3]))
+    @given(
+        prior=priors(), epsilon=st.floats(0.05, 8.0), uniform_share=st.sampled_from([0.0, DEFAULT_UNIFORM_SHARE, 0.3])
+    )
     def test_it_verifies_is_unbiased_and_never_beats_the_bound(self, method, prior, epsilon, floor):
-        made = design(prior, epsilon, method=method, floor=floor)
+        made = design(prior, epsilon, method=method, uniform_share=floor)
         checked = verify(made.mechanism)
         assert checked.ok
         assert made.max_log_ratio == checked.max_log_ratio <= epsilon
@@ -49,11 +53,11 @@ class TestEveryMethod:
         assert made.max_abs_bias <= 1e-9 * np.ptp(prior.knots) + 1e-13 * made.worst_case_variance**0.5
         assert made.mechanism.provenance.parameters["unbiased"] is True
         assert made.worst_case_variance == checked.worst_case_variance >= 0.999999 * made.expected_variance
-        assert made.lower_bound <= made.program_variance * (1 + 1e-12)
-        assert made.relative_gap == (made.program_variance - made.lower_bound) / made.program_variance
+        assert made.bound <= made.value * (1 + 1e-12)
+        assert made.gap == (made.value - made.bound) / made.value
         if method == "optimal":
             assert made.status == "optimal"
-            assert made.relative_gap <= 1e-6
+            assert made.gap <= 1e-6
 
     @pytest.mark.parametrize("method", METHODS)
     def test_it_says_what_it_is(self, method):
@@ -66,9 +70,9 @@ class TestEveryMethod:
         assert table.prior.source == "private-report"
         certificate = table.provenance.certificate
         assert certificate is not None
-        for name in ("expected_variance", "program_variance", "lower_bound", "relative_gap", "worst_case_variance"):
+        for name in ("value", "bound", "gap"):
             assert certificate[name] == getattr(made, name)
-        assert certificate["floor"] == DEFAULT_FLOOR
+        assert certificate["uniform_share"] == DEFAULT_UNIFORM_SHARE
         assert certificate["status"] == "optimal"
 
     @pytest.mark.parametrize("method", METHODS)
@@ -91,7 +95,7 @@ class TestEveryMethod:
     def test_another_unit_or_range_only_rescales_the_variances(self, method, scale, shift):
         plain = design(sloping(), 1.3, method=method)
         moved = design(sloping(shift + scale * SEVEN), 1.3, method=method)
-        for name in ("expected_variance", "program_variance", "lower_bound", "worst_case_variance"):
+        for name in ("expected_variance", "value", "bound", "worst_case_variance"):
             assert getattr(moved, name) == pytest.approx(scale**2 * getattr(plain, name), rel=1e-9)
 
     @pytest.mark.sampled(3)
@@ -101,13 +105,13 @@ class TestEveryMethod:
         assert np.array_equal(plain.mechanism.probabilities, moved.mechanism.probabilities)
         assert np.array_equal(1024 * plain.mechanism.low, moved.mechanism.low)
         assert moved.expected_variance == 1024**2 * plain.expected_variance
-        assert moved.lower_bound == 1024**2 * plain.lower_bound
+        assert moved.bound == 1024**2 * plain.bound
 
     @pytest.mark.parametrize("method", METHODS)
     def test_it_survives_a_domain_far_from_zero(self, method):
         made = design(Prior.on_knots(1.7e9 + 3600 * np.arange(7), SLOPE, source="public"), 1.0, method=method)
         assert not verify(made.mechanism).failures
-        assert made.relative_gap >= 0
+        assert made.gap >= 0
 
     @pytest.mark.sampled(3)
     @pytest.mark.parametrize("method", METHODS)
@@ -126,50 +130,52 @@ class TestFloor:
     POINT_MASS = Prior.on_knots(np.linspace(-1, 1, 11), [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0], source="public")
 
     def test_variances_are_under_the_priors_own_weights_and_the_bound_under_the_floored(self):
-        made = design(self.POINT_MASS, 2.0, floor=0.2)
-        own, floored = self.POINT_MASS.knot_prior, self.POINT_MASS.floored(0.2).knot_prior
+        made = design(self.POINT_MASS, 2.0, uniform_share=0.2)
+        own, floored = self.POINT_MASS.knot_prior, self.POINT_MASS.mixed(0.2).knot_prior
         assert made.expected_variance == made.mechanism.expected_variance(own)
-        assert made.program_variance == made.mechanism.expected_variance(floored)
-        assert made.program_variance > 1.01 * made.expected_variance
-        assert 0 <= made.relative_gap <= 1e-6
+        assert made.value == made.mechanism.expected_variance(floored)
+        assert made.value > 1.01 * made.expected_variance
+        assert 0 <= made.gap <= 1e-6
         assert made.mechanism.prior is not None
         assert np.array_equal(made.mechanism.prior.weights, self.POINT_MASS.weights)
 
     def test_no_floor_means_no_difference(self):
-        made = design(self.POINT_MASS, 2.0, floor=0.0)
-        assert made.expected_variance == made.program_variance
+        made = design(self.POINT_MASS, 2.0, uniform_share=0.0)
+        assert made.expected_variance == made.value
 
     def test_a_larger_floor_buys_a_better_worst_case_with_expected_variance(self):
-        none, default, much = (design(self.POINT_MASS, 4.0, floor=floor) for floor in (0.0, DEFAULT_FLOOR, 0.1))
+        none, default, much = (
+            design(self.POINT_MASS, 4.0, uniform_share=floor) for floor in (0.0, DEFAULT_UNIFORM_SHARE, 0.1)
+        )
         assert none.worst_case_variance > default.worst_case_variance > 2 * much.worst_case_variance
         assert none.expected_variance < default.expected_variance < much.expected_variance
-        assert default.expected_variance < none.expected_variance * (1 + DEFAULT_FLOOR)
+        assert default.expected_variance < none.expected_variance * (1 + DEFAULT_UNIFORM_SHARE)
 
-    def test_the_floor_reaches_the_lattice_too(self):
-        none, much = (design(self.POINT_MASS, 4.0, method="aaa", floor=floor) for floor in (0.0, 0.3))
+    def test_the_uniform_share_reaches_the_lattice_too(self):
+        none, much = (design(self.POINT_MASS, 4.0, method="aaa", uniform_share=floor) for floor in (0.0, 0.3))
         assert none.expected_variance < much.expected_variance
         assert none.worst_case_variance > much.worst_case_variance
 
     @pytest.mark.parametrize("floor", [-0.1, 1.1, float("nan")])
-    def test_a_floor_is_a_share(self, floor):
-        with pytest.raises(InputError, match="floor"):
-            design(self.POINT_MASS, 1.0, floor=floor)
+    def test_a_uniform_share_is_a_share(self, floor):
+        with pytest.raises(InputError, match="uniform share"):
+            design(self.POINT_MASS, 1.0, uniform_share=floor)
 
 
 class TestPiecewiseTransformation:
     @pytest.mark.parametrize("epsilon", list(WORST_CASE_PTT))
     def test_the_worst_case_optimum_is_that_of_theory(self, epsilon):
         eta, variance = WORST_CASE_PTT[epsilon]
-        made = design(sloping(), epsilon, method="ptt", worst_case=True)
+        made = design(sloping(), epsilon, method=ClosedForm("ptt", worst_case=True))
         assert made.mechanism.provenance.parameters["eta"] == pytest.approx(eta, abs=5.1e-5)
         assert made.mechanism.var([1.0])[0] == pytest.approx(variance, abs=5.1e-5)
 
     @pytest.mark.parametrize("method", ["ptt", "ptt2"])
     def test_its_parameter_is_best_for_the_priors_second_moment_about_the_middle(self, method):
         prior = Prior.on_knots([1, 2, 3, 4, 5], [0, 1, 5, 1, 0], source="public")
-        made = design(prior, 1.0, method=method, floor=0.0)
+        made = design(prior, 1.0, method=method, uniform_share=0.0)
         assert made.mechanism.provenance.parameters["second_moment"] == pytest.approx(2 / 7 / 4)
-        worst = design(prior, 1.0, method=method, floor=0.0, worst_case=True)
+        worst = design(prior, 1.0, method=ClosedForm(method, worst_case=True), uniform_share=0.0)
         assert worst.expected_variance > made.expected_variance
         assert worst.worst_case_variance < made.worst_case_variance
 
@@ -181,10 +187,15 @@ class TestPiecewiseTransformation:
         np.testing.assert_allclose(made.mechanism.knot_variances, expected, rtol=1e-10)
 
 
+def test_the_worst_case_is_an_option_of_ptt():
+    with pytest.raises(InputError, match="worst_case is an option of ptt and ptt2, got method 'duchi'"):
+        ClosedForm("duchi", worst_case=True)
+
+
 class TestLattice:
     def test_its_options_reach_the_program(self):
         prior = Prior.on_knots(np.linspace(-1, 1, 9), np.ones(9), source="public")
-        made = design(prior, 1.0, method="aaa", intervals=4, window=9, tail_ratio=0.9)
+        made = design(prior, 1.0, method=Lattice(intervals=4, window=9, ratio=0.9))
         parameters = made.mechanism.provenance.parameters
         assert (parameters["intervals"], parameters["window"], parameters["ratio"]) == (4, 9, 0.9)
         assert len(made.mechanism.knots) == 5
@@ -221,16 +232,15 @@ class TestMethods:
     def test_an_unreachable_tolerance_is_admitted_and_the_table_is_valid(self):
         made = design(Prior.on_knots([0, 1, 2], [1, 1, 1], source="public"), 1.0, tolerance=1e-15)
         assert made.status == "gap-open"
-        assert 1e-15 < made.relative_gap < 1e-9
+        assert 1e-15 < made.gap < 1e-9
         assert not verify(made.mechanism).failures
 
     @pytest.mark.parametrize(
         ("options", "says"),
         [
             ({"method": "magic"}, "method must be one of optimal, aaa, .*got 'magic'"),
-            ({"worst_case": True}, "worst_case is an option of ptt and ptt2, got method 'optimal'"),
-            ({"method": "duchi", "window": 3}, "options of aaa, got method 'duchi'"),
-            ({"method": "aaa", "intervals": 4}, "intervals must divide the prior's 6, got 4: try 1, 2, 3, 6"),
+            ({"method": Lattice(intervals=4)}, "intervals must divide the prior's 6, got 4: try 1, 2, 3, 6"),
+            ({"objective": Frequencies()}, "the objective must be one for numbers"),
             ({"tolerance": 0.0}, "tolerance must lie strictly between 0 and 1, got 0.0"),
             ({"tolerance": float("nan")}, "tolerance must lie strictly between 0 and 1, got nan"),
         ],

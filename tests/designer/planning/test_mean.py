@@ -59,8 +59,8 @@ class TestError:
         assert plan.least_error == pytest.approx(plan_error(PRIOR, 1000, 1.0).predicted_error, rel=1e-4)
 
     def test_what_is_certified_is_for_the_prior_as_given_whatever_the_floor(self):
-        floored = plan_error(PRIOR, 1000, 1.0, floor=0.5)
-        assert floored.least_error == plan_error(PRIOR, 1000, 1.0, floor=0.0).least_error
+        floored = plan_error(PRIOR, 1000, 1.0, uniform_share=0.5)
+        assert floored.least_error == plan_error(PRIOR, 1000, 1.0, uniform_share=0.0).least_error
         assert floored.predicted_error > 1.001 * floored.least_error
 
     def test_simulated_means_err_by_it(self):
@@ -124,11 +124,11 @@ class TestEpsilon:
     @pytest.mark.sampled(3)
     @pytest.mark.parametrize("method", METHODS)
     def test_with_the_budget_ruled_out_no_method_meets_the_target(self, method):
-        least = plan_epsilon(PRIOR, 10_000, 0.3, method=method, floor=0.1).least_epsilon
+        least = plan_epsilon(PRIOR, 10_000, 0.3, method=method, uniform_share=0.1).least_epsilon
         assert least is not None
-        assert design(PRIOR, least, floor=0.0).lower_bound / 10_000 > 0.3**2
+        assert design(PRIOR, least, uniform_share=0.0).bound / 10_000 > 0.3**2
         for other in METHODS:
-            assert plan_error(PRIOR, 10_000, least, method=other, floor=0.0).predicted_error > 0.3
+            assert plan_error(PRIOR, 10_000, least, method=other, uniform_share=0.0).predicted_error > 0.3
 
     def test_for_the_optimum_what_is_ruled_out_is_just_below_what_is_enough(self):
         plan = plan_epsilon(PRIOR, 10_000, 0.3)
@@ -177,7 +177,7 @@ class TestRefusals:
         assert "any unbiased mechanism on these knots" in said
         best = float(said.split("at least ")[1].split(",")[0])
         assert best == pytest.approx(plan_error(PRIOR, 10, MAX_EPSILON).least_error, rel=2e-5)
-        assert plan_epsilon(PRIOR, 10, 1.001 * best, floor=0.0).epsilon <= MAX_EPSILON
+        assert plan_epsilon(PRIOR, 10, 1.001 * best, uniform_share=0.0).epsilon <= MAX_EPSILON
 
     @pytest.mark.slow
     def test_a_target_beyond_the_method_names_the_method_and_its_best(self):
@@ -203,7 +203,7 @@ class TestRefusals:
             ((PAIR, 10, "1"), {}, "got '1'"),
             ((PAIR, 10, 0.1), {"of": "median"}, "of must be one of users, population, got 'median'"),
             ((PAIR, 10, 1.0), {"method": "magic"}, "got 'magic'"),
-            ((PAIR, 10, 1.0), {"floor": 2.0}, "floor must lie in"),
+            ((PAIR, 10, 1.0), {"uniform_share": 2.0}, "uniform share must lie in"),
             ((PAIR, 10, 1.0), {"tolerance": 2.0}, "tolerance must lie strictly between 0 and 1"),
         ],
     )

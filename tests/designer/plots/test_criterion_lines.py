@@ -1,14 +1,14 @@
 """A criterion against the budget: bounds are shaded where there are any, and what is not drawn is named."""
 
 import pytest
-from optldp.designer import CriterionRow, plots
+from optldp.designer import ObjectiveRow, plots
 from optldp.designer.plots.criterion_lines import MOST_AWAY
 
 from ..figure_checks import assert_readable, end_labels, noted, shown_texts
 
 
-def row(method: str, epsilon: float, value: float | None, bound: float | None = None) -> CriterionRow:
-    return CriterionRow("robust", epsilon, method, value, bound, None, "optimal", "")
+def row(method: str, epsilon: float, value: float | None, bound: float | None = None) -> ObjectiveRow:
+    return ObjectiveRow("robust", epsilon, method, value, bound, None, "optimal", "")
 
 
 BEST = [row("robust", 1.0, 4.0, 3.9), row("robust", 2.0, 2.0, 1.9)]

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
-from optldp.designer import ComparisonRow, CriterionRow, Prior, design_minimax, plots
+from optldp.designer import ComparisonRow, ObjectiveRow, Prior, WorstCase, plots
 from optldp.designer.plots.style import whole_figure
 from optldp.estimators import CategoryCounts, ReportCounts, estimate_distribution, estimate_frequencies
 from optldp.mechanisms import InputError, duchi
@@ -23,7 +23,7 @@ TABLE = duchi(KNOTS, 2.0)
 RNG = np.random.default_rng(3)
 ROWS = [ComparisonRow("optimal", epsilon, 2 / epsilon, 3 / epsilon, 1.0) for epsilon in (1.0, 2.0)]
 FAR = [ComparisonRow("grr", row.epsilon, 50.0, 60.0, 50.0) for row in ROWS]
-BEST = CriterionRow("robust", 1.0, "robust", 2.0, 1.9, 1.0, "optimal", "")
+BEST = ObjectiveRow("robust", 1.0, "robust", 2.0, 1.9, 1.0, "optimal", "")
 NUMBERS = ReportCounts.from_reports(TABLE, TABLE.sample(RNG.uniform(0, 10, 500), RNG))
 LABELS = CategoryCounts.from_reports(categorical_grr(["a", "b", "c"], 3.0), np.repeat(np.arange(3), [10, 20, 30]))
 ERRORS = {("taxi", "aaa"): 2.0, ("taxi", "laplace"): 5.0}
@@ -32,8 +32,10 @@ DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
     "variance": lambda ax: plots.variance([*ROWS, *FAR], ax),
     "criterion": lambda ax: plots.criterion([BEST], ax, quantity="what counts"),
     "by_value": lambda ax: plots.by_value({"duchi": TABLE}, ax, prior=PRIOR),
-    "trade_off": lambda ax: plots.trade_off([design_minimax(KNOTS, 2.0)], ax, prior=PRIOR),
-    "least_favourable": lambda ax: plots.least_favourable(design_minimax(KNOTS, 2.0), ax, prior=PRIOR),
+    "trade_off": lambda ax: plots.trade_off([design(Prior.even(KNOTS), 2.0, objective=WorstCase())], ax, prior=PRIOR),
+    "least_favourable": lambda ax: plots.least_favourable(
+        design(Prior.even(KNOTS), 2.0, objective=WorstCase()), ax, prior=PRIOR
+    ),
     "heat_map": lambda ax: plots.heat_map(TABLE, ax),
     "distribution": lambda ax: plots.distribution(estimate_distribution(NUMBERS), ax),
     "frequencies": lambda ax: plots.frequencies(estimate_frequencies(LABELS), ax),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.designer.designs.design import METHODS
+from optldp.designer import METHODS
 from optldp.designer.plots.labels import label_ends, label_points, spread
 from optldp.designer.plots.style import METHOD_STYLES, method_style, new_axes
 

@@ -5,10 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from optldp.designer import plots
-from optldp.designer.designs.design import METHODS, design
-from optldp.designer.designs.minimax import design_minimax
-from optldp.designer.designs.minimax_trade_off import trade_off_curve
+from optldp.designer import METHODS, TradeOff, WorstCase, design, plots
+from optldp.designer.designs.trade_off import trade_off_curve
 from optldp.designer.plots.pareto import MOST_ABOVE
 from optldp.designer.plots.style import UNREACHABLE, new_axes
 from optldp.designer.priors.prior import Prior
@@ -67,10 +65,10 @@ def test_the_shaded_region_is_what_the_certificates_rule_out():
     (path,) = shaded.get_paths()
     bottom = axes.get_ylim()[0]
     for expected, worst in np.asarray(path.vertices):
-        slack = [(1 - p.weight) * expected + p.weight * worst - p.lower_bound for p in FRONT]
-        assert min(slack) <= 1e-9 * FRONT[0].lower_bound
+        slack = [(1 - p.objective.worst) * expected + p.objective.worst * worst - p.bound for p in FRONT]
+        assert min(slack) <= 1e-9 * FRONT[0].bound
         if bottom < worst < axes.get_ylim()[1]:
-            assert min(slack) == pytest.approx(0.0, abs=1e-9 * FRONT[0].lower_bound)
+            assert min(slack) == pytest.approx(0.0, abs=1e-9 * FRONT[0].bound)
     for name in OTHERS:
         if name in {str(found.get_label()) for found in axes.lines}:
             assert not path.contains_point(xy(axes, name)[0])
@@ -81,13 +79,13 @@ def test_weights_are_named_unless_too_close_together():
     named = [text for text in texts(plots.trade_off(FRONT)) if text.startswith("w =")]
     assert "w = 1" in named
     assert "w = 0.3" in named
-    near = [replace(point, weight=point.weight) for point in FRONT] + [replace(FRONT[-1], weight=0.9999)]
+    near = [*FRONT, replace(FRONT[-1], objective=TradeOff(0.9999))]
     again = [text for text in texts(plots.trade_off(near)) if text.startswith("w =")]
     assert "w = 0.9999" not in again
 
 
 def test_the_prior_serves_designs_and_mechanisms_that_have_none():
-    minimax = design_minimax(PRIOR.knots, 2.0, units="EUR")
+    minimax = design(Prior.even(PRIOR.knots, units="EUR"), 2.0, objective=WorstCase())
     bare = {"duchi": FAMILIES["duchi"](PRIOR.knots, 2.0)}
     axes = plots.trade_off([minimax], mechanisms=bare, prior=PRIOR)
     assert xy(axes, "trade-off")[0, 0] == pytest.approx(minimax.mechanism.expected_variance(PRIOR.knot_prior))
@@ -111,7 +109,7 @@ def test_a_small_picture_can_be_read_too():
         (FRONT, {"duchi": FAMILIES["duchi"](PRIOR.knots, 1.0)}, PRIOR, "one budget, got epsilon 1 and 2"),
         (FRONT, {"duchi": FAMILIES["duchi"](PRIOR.knots, 2.0)}, None, r"duchi has none: give the figure prior="),
         (FRONT, {}, Prior.on_knots(PRIOR.knots, np.ones(9), source="public"), "must be that of its designs"),
-        ([design_minimax(PRIOR.knots, 2.0)], {}, None, "a design has none"),
+        ([design(Prior.even(PRIOR.knots), 2.0, objective=WorstCase())], {}, None, "a design has none"),
     ],
     ids=["no-design", "two-budgets", "no-prior", "another-prior", "minimax-without-prior"],
 )

@@ -4,10 +4,8 @@ import sys
 
 import pytest
 from matplotlib.colors import to_rgb
-from optldp.designer import plots
+from optldp.designer import METHODS, WorstCase, design, plots
 from optldp.designer.comparison.compare import ComparisonRow
-from optldp.designer.designs.design import METHODS
-from optldp.designer.designs.minimax import design_minimax
 from optldp.designer.plots.style import METHOD_STYLES, add_note, method_style, methods_in_order, new_axes, whole_figure
 from optldp.designer.priors.prior import Prior
 from optldp.designer.priors.units import literal, squared, units_label
@@ -95,8 +93,8 @@ ROW = ComparisonRow("optimal", 1.0, 1.0, 2.0, 1.0)
         lambda: plots.variance([ROW]),
         lambda: plots.by_value({"duchi": duchi(KNOTS, 1.0)}),
         lambda: plots.by_value({"duchi": duchi(KNOTS, 1.0)}, prior=PRIOR),
-        lambda: plots.trade_off([design_minimax(KNOTS, 1.0)], prior=PRIOR),
-        lambda: plots.least_favourable(design_minimax(KNOTS, 1.0)),
+        lambda: plots.trade_off([design(Prior.even(KNOTS), 1.0, objective=WorstCase())], prior=PRIOR),
+        lambda: plots.least_favourable(design(Prior.even(KNOTS), 1.0, objective=WorstCase())),
         lambda: plots.error_table({("taxi", "aaa"): 1.0}, title="", quantity=""),
     ],
     ids=["empty", "variance", "by-value", "by-value-with-prior", "trade-off", "least-favourable", "error-table"],

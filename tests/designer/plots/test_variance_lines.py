@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
-from optldp.designer import plots
+from optldp.designer import METHODS, plots
 from optldp.designer.comparison.compare import ComparisonRow, compare
 from optldp.designer.comparison.table import SweepRow
-from optldp.designer.designs.design import METHODS
 from optldp.designer.plots.style import UNREACHABLE, new_axes, whole_figure
 from optldp.designer.plots.variance_lines import MOST_ABOVE
 from optldp.designer.priors.prior import Prior

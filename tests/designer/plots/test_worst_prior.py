@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-from optldp.designer import plots
-from optldp.designer.designs.minimax import design_minimax
-from optldp.designer.designs.minimax_trade_off import design_trade_off
+from optldp.designer import TradeOff, WorstCase, design, plots
 from optldp.designer.plots.style import new_axes
 from optldp.designer.priors.prior import Prior
 from optldp.mechanisms import InputError
@@ -12,7 +10,7 @@ from optldp.mechanisms import InputError
 from ..figure_checks import assert_readable, shown_texts, xy
 
 KNOTS = np.linspace(0.0, 10.0, 21)
-DESIGN = design_minimax(KNOTS, 2.0, units="EUR")
+DESIGN = design(Prior.even(KNOTS, units="EUR"), 2.0, objective=WorstCase())
 PRIOR = Prior.on_knots(KNOTS, np.arange(21) + 1.0, source="public", units="EUR")
 
 
@@ -29,7 +27,7 @@ def legend(axes) -> list[str]:
 
 def test_the_bars_are_the_least_favourable_prior():
     _, below = plots.least_favourable(DESIGN).figure.axes
-    np.testing.assert_array_equal(masses(below), np.column_stack([KNOTS, DESIGN.least_favourable]))
+    np.testing.assert_array_equal(masses(below), np.column_stack([KNOTS, DESIGN.evidence.least_favourable]))
     assert legend(below) == ["least favourable prior"]
     assert (below.get_xlabel(), below.get_ylabel()) == ("value [EUR]", "share of the values")
 
@@ -40,7 +38,7 @@ def test_the_variance_and_its_certified_bound_stand_above():
     np.testing.assert_allclose(variance, DESIGN.mechanism.var(x))
     assert set(KNOTS) <= set(x)
     (bound,) = [line for line in above.lines if str(line.get_label()).startswith("certified")]
-    assert set(np.asarray(bound.get_ydata()).tolist()) == {DESIGN.lower_bound}
+    assert set(np.asarray(bound.get_ydata()).tolist()) == {DESIGN.bound}
     assert bound.get_linestyle() == "--"
     assert above.get_ylabel() == "variance [EUR²]"
 
@@ -59,7 +57,7 @@ def test_mass_lies_where_the_variance_is_largest():
     heavy = masses(below)[masses(below)[:, 1] > 1e-3]
     assert 2 < len(heavy) < 21
     at = np.array([variance[np.flatnonzero(x == place)[0]] for place, _ in heavy])
-    np.testing.assert_allclose(at, DESIGN.worst_knot_variance, rtol=1e-3)
+    np.testing.assert_allclose(at, DESIGN.evidence.worst_knot_variance, rtol=1e-3)
 
 
 def test_another_prior_is_drawn_with_it():
@@ -74,7 +72,7 @@ def test_it_can_be_read(size):
 
 
 def test_below_a_weight_of_one_no_bound_on_the_worst_case_is_claimed():
-    axes = plots.least_favourable(design_trade_off(PRIOR, 2.0, 0.3))
+    axes = plots.least_favourable(design(PRIOR, 2.0, objective=TradeOff(0.3)))
     above, below = axes.figure.axes
     assert [line.get_label() for line in above.lines] == ["variance of the design"]
     assert legend(below) == ["multipliers of the worst case"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.designer.priors.prior import DEFAULT_FLOOR, Prior
+from optldp.designer.priors.prior import DEFAULT_UNIFORM_SHARE, Prior
 from optldp.mechanisms.errors import InputError
 from scipy import stats
 from scipy.integrate import quad
@@ -212,7 +212,7 @@ class TestDerived:
     def test_a_floor_mixes_the_values_with_even_knots(self, case, share):
         knots, values, weights = case
         prior = Prior.from_pairs(values, weights, knots=knots)
-        floored = prior.floored(share)
+        floored = prior.mixed(share)
         assert floored.weights.min() >= share / knots.size * (1 - 1e-12)
         mixed = (1 - share) * prior.second_moment + share * np.mean(knots**2)
         assert floored.second_moment == pytest.approx(mixed, abs=1e-11)
@@ -220,14 +220,14 @@ class TestDerived:
 
     def test_the_default_floor_is_one_in_a_thousand_and_zero_changes_nothing(self):
         prior = Prior.on_knots([0, 1], [1, 0])
-        assert DEFAULT_FLOOR == 1e-3
-        np.testing.assert_allclose(prior.floored().weights, [0.9995, 0.0005])
-        assert prior.floored(0.0) is prior
+        assert DEFAULT_UNIFORM_SHARE == 1e-3
+        np.testing.assert_allclose(prior.mixed().weights, [0.9995, 0.0005])
+        assert prior.mixed(0.0) is prior
 
     @pytest.mark.parametrize("share", [-0.1, 1.1, math.nan])
     def test_a_floor_outside_zero_to_one_is_refused(self, share):
-        with pytest.raises(InputError, match="floor"):
-            Prior.on_knots([0, 1], [1, 0]).floored(share)
+        with pytest.raises(InputError, match="uniform share"):
+            Prior.on_knots([0, 1], [1, 0]).mixed(share)
 
     def test_the_tables_part_carries_weights_rounding_and_source(self):
         prior = Prior.from_data([0.0, 0.3], knots=2, domain=(0, 1), source="private-report")

@@ -37,7 +37,7 @@ def test_every_first_table_keeps_within_the_budget_on_the_domain(phase_one):
 def test_the_designed_first_table_is_the_optimum_of_a_flat_prior():
     plan = TwoPhasePlan(DOMAIN, 1.0, knots=9, phase_one="designed")
     flat = Prior.on_knots(np.linspace(*DOMAIN, 9), np.ones(9), source="public")
-    assert np.array_equal(plan.first.probabilities, design(flat, 1.0, floor=0.0).mechanism.probabilities)
+    assert np.array_equal(plan.first.probabilities, design(flat, 1.0, uniform_share=0.0).mechanism.probabilities)
 
 
 def test_ones_own_first_table_is_used_as_it_is():
@@ -61,10 +61,10 @@ def test_the_prior_is_the_estimate_from_the_first_reports(estimator):
 
 @pytest.mark.parametrize("method", ["optimal", "duchi", "aaa", "square-wave"])
 def test_the_design_is_for_the_prior_learnt_and_carries_nothing_else(method):
-    plan = TwoPhasePlan(DOMAIN, 1.0, knots=9, method=method, floor=0.01)
+    plan = TwoPhasePlan(DOMAIN, 1.0, knots=9, method=method, uniform_share=0.01)
     first = plan.first.sample(VALUES[:500], np.random.default_rng(2))
     made = plan.second(first)
-    expected = design(plan.learn(first), 1.0, method=method, floor=0.01)
+    expected = design(plan.learn(first), 1.0, method=method, uniform_share=0.01)
     assert np.array_equal(made.mechanism.probabilities, expected.mechanism.probabilities)
     assert made.mechanism.prior is not None
     assert made.mechanism.prior.source == "private-report"
@@ -149,8 +149,8 @@ def test_reports_that_are_all_alike_do_not_take_all_the_weight():
         ),
         ({"estimator": "ml"}, "estimator must be one of em, ems, mr, penalised, got 'ml'"),
         ({"method": "best"}, f"method must be one of {', '.join(METHODS)}, got 'best'"),
-        ({"floor": -0.1}, "a floor must lie in [0, 1], got -0.1"),
-        ({"floor": np.nan}, "a floor must lie in [0, 1], got nan"),
+        ({"uniform_share": -0.1}, "the uniform share must lie in [0, 1], got -0.1"),
+        ({"uniform_share": np.nan}, "the uniform share must lie in [0, 1], got nan"),
     ],
 )
 def test_a_bad_plan_is_one_line(options, says):

@@ -1,0 +1,137 @@
+"""From a problem to its design: solved once, every mechanism judged beside the solution."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ...mechanisms.errors import InputError
+from ...mechanisms.exactness.make_exact import exact_if_possible
+from ...mechanisms.exactness.verification import require_private
+from ...mechanisms.table.table import TabulatedMechanism
+from ...solvers.certificate import relative_gap
+from ..methods.base import Built, Method
+from ..methods.registry import OPTIMAL
+from ..objectives.base import Objective, Problem, Pure, Solution, Told
+from ..objectives.frequencies import Frequencies
+from ..objectives.variance import Variance
+from ..priors.categorical import CategoricalPrior
+from ..priors.prior import Prior
+from .result import Certificate, Design, same_knots
+
+
+def design_table(
+    prior: Prior | CategoricalPrior,
+    privacy: Pure | float,
+    objective: Objective | None,
+    method: Method | None,
+    *,
+    uniform_share: float | None = None,
+    tolerance: float | None = None,
+    exact: bool = True,
+    progress: Told = None,
+) -> Design:
+    """Return the design for one prior; as `design`, with None for the optimum and for the usual objective."""
+    asked = default_objective(prior) if objective is None else objective
+    problem = problem_for(prior, privacy, asked, uniform_share=uniform_share, tolerance=tolerance)
+    return judged(problem, asked, method, asked.solve(problem, progress), exact=exact)
+
+
+def default_objective(prior: object) -> Objective:
+    """Return what is wanted of a mechanism for these values if nothing else is said."""
+    if isinstance(prior, Prior):
+        return Variance()
+    if isinstance(prior, CategoricalPrior):
+        return Frequencies()
+    raise InputError(f"a design needs a Prior or a CategoricalPrior, got {type(prior).__name__}")
+
+
+def problem_for(
+    prior: Prior | CategoricalPrior,
+    privacy: Pure | float,
+    objective: Objective,
+    *,
+    uniform_share: float | None = None,
+    tolerance: float | None = None,
+) -> Problem:
+    """Return the problem with the objective's defaults; InputError for what the objective cannot be asked."""
+    budget = privacy if isinstance(privacy, Pure) else Pure(privacy)
+    if isinstance(prior, CategoricalPrior) is not isinstance(objective, Frequencies):
+        kind = "categories" if isinstance(prior, CategoricalPrior) else "numbers"
+        raise InputError(f"the objective must be one for {kind}, got {objective.label}")
+    problem = Problem(
+        prior,
+        budget.epsilon,
+        objective.uniform_share if uniform_share is None else uniform_share,
+        objective.tolerance if tolerance is None else tolerance,
+    )
+    objective.check(problem)
+    return problem
+
+
+def judged(problem: Problem, objective: Objective, method: Method | None, solution: Solution, *, exact: bool) -> Design:
+    """Return the design of a method, None for the optimum, beside the solution of the problem that is known already."""
+    started = time.perf_counter()
+    if method is None:
+        candidates = [Built(table) for table in (solution.mechanism, *solution.others)]
+    elif isinstance(problem.prior, CategoricalPrior):
+        raise InputError(f"method {method.key} is for numbers: for categories see frequency_oracle")
+    else:
+        candidates = [method.build(problem, objective, solution)]
+    finished = [_finished(problem, objective, built.mechanism, exact) for built in candidates]
+    values = [objective.value(table, problem) for table in finished]
+    best = (max if objective.more_is_better else min)(range(len(values)), key=lambda i: values[i])
+    table, value = finished[best], values[best]
+    bound = objective.bound(problem, solution.multipliers)
+    status = objective.status(problem, value, bound, solution)
+    verification = require_private(table) if isinstance(table, TabulatedMechanism) else None
+    table = _documented(table, problem, objective, value, bound, str(status), None if method is None else method.key)
+    evidence = objective.evidence(problem, table, solution) if method is None else candidates[best].evidence
+    return Design(
+        prior=problem.prior,
+        privacy=Pure(problem.epsilon),
+        objective=objective,
+        method=OPTIMAL if method is None else method.key,
+        mechanism=table,
+        value=value,
+        bound=bound,
+        status=status,
+        certificate=Certificate(problem, objective, table, solution.multipliers),
+        evidence=evidence,
+        verification=verification,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _finished(problem: Problem, objective: Objective, mechanism: Any, exact: bool) -> Any:
+    """The table with its prior and units, exact if asked for."""
+    if not isinstance(mechanism, TabulatedMechanism):
+        return mechanism
+    table = exact_if_possible(mechanism) if exact else mechanism
+    own = problem.prior
+    if not same_knots(table, own):
+        if not objective.any_knots:
+            raise InputError(
+                f"{objective.label} needs a table on the {own.knots.size} knots of the prior, got {table.knots.size}: "
+                "use another method"
+            )
+        own = own.coarsened(table.knots)
+    return replace(table, prior=own.knot_prior if objective.uses_prior else None, units=own.units)
+
+
+def _documented(
+    mechanism: Any, problem: Problem, objective: Objective, value: float, bound: float, status: str, method: str | None
+) -> Any:
+    """The mechanism with its certificate in numbers, for whoever opens its file."""
+    evidence: Mapping[str, Any] = {
+        "objective": objective.key,
+        "value": value,
+        "bound": bound,
+        "gap": relative_gap(value, bound),
+        "uniform_share": problem.uniform_share,
+        "status": status,
+    }
+    origin = replace(mechanism.provenance, certificate=evidence)
+    return replace(mechanism, provenance=replace(origin, method=method) if method else origin)

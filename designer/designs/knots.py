@@ -1,0 +1,211 @@
+"""How far a design is from every unbiased mechanism on the whole interval, and how many knots bring it near.
+
+A design's own certificate covers mechanisms on its knots. `continuum_certificate` covers all of them, whatever they
+do between the knots, by `optldp.solvers.unbiased.continuum`; a `KnotChoice` adds knots until the gap to it is small.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ...mechanisms.errors import InputError
+from ...solvers import Status
+from ...solvers.certificate import relative_gap
+from ...solvers.unbiased.continuum import continuum_bound
+from ...solvers.unbiased.program import UnbiasedProgram
+from ..objectives.base import DEFAULT_TOLERANCE, Pure, Told
+from ..objectives.variance import Variance
+from ..priors.prior import Prior
+from .judging import design_table
+from .result import Design
+
+FIRST_KNOTS = 21
+"""Knots tried first: a design of hundredths of a second, fine enough for the law of the gap to show."""
+
+MOST_KNOTS = 401
+"""Knots tried last: designs of about half a minute, whose time grows faster than the squared number of knots."""
+
+SMOOTH_ORDER = 2.0
+"""The gap falls like this power of the knots' distance where the prior's density is bounded."""
+
+ROUGH_ORDER = 1.0
+"""Least power that two designs are believed to show: piles of data between knots make the gap uneven."""
+
+SPARE = 1.08
+"""More knots than the law says, so that the next design is usually the last one."""
+
+TOLERANCE_SHARE = 0.1
+"""The knots' own certificate may use up this share of the gap asked for."""
+
+
+@dataclass(frozen=True)
+class ContinuumCertificate:
+    """A mechanism's expected variance beside what no unbiased epsilon-LDP mechanism on the interval can beat.
+
+    Attributes
+    ----------
+    knots : int
+    expected_variance : float
+        Of the mechanism under the prior solved for, rounding between knots included; squared units.
+    lower_bound : float
+        Certified: every unbiased epsilon-LDP mechanism for inputs of the whole domain, with any real outputs, has at
+        least this expected variance under that prior; squared units.
+    knot_bound : float
+        Certified for mechanisms that first round to the knots; squared units.
+    """
+
+    knots: int
+    expected_variance: float
+    lower_bound: float
+    knot_bound: float
+
+    @property
+    def total_gap(self) -> float:
+        """(expected variance - lower bound) / expected variance: what any other mechanism could gain at most."""
+        return relative_gap(self.expected_variance, self.lower_bound)
+
+
+def continuum_certificate(made: Design) -> ContinuumCertificate:
+    """Compare a design of least expected variance with every unbiased mechanism on the whole domain.
+
+    The bound holds for every distribution of values with the weights and rounding of the prior solved for. Cost: well
+    below that of the optimum, O(n^2).
+
+    Parameters
+    ----------
+    made : Design
+        On the prior's knots, by any method.
+
+    Raises
+    ------
+    InputError
+        Another objective, or a table on other knots.
+
+    Source: derived in solvers/unbiased/continuum.py.
+
+    Example
+    -------
+    >>> from scipy.stats import uniform
+    >>> from optldp.designer import Prior, design
+    >>> found = continuum_certificate(design(Prior.from_distribution(uniform(0, 1), knots=21), 1.0, uniform_share=0))
+    >>> f"{found.total_gap:.4f}"
+    '0.0017'
+    """
+    problem, multipliers = made.certificate.problem, made.certificate.multipliers
+    if not isinstance(made.objective, Variance):
+        raise InputError(f"the continuum's bound is on the expected variance, got {made.objective.label}")
+    if made.mechanism.knots.size != problem.prior.knots.size:
+        raise InputError(
+            f"the design must be on the {problem.prior.knots.size} knots of the prior, got "
+            f"{made.mechanism.knots.size} knots: use another method"
+        )
+    program = UnbiasedProgram(problem.unit.knots, problem.solved.weights, problem.ratio)
+    rounding = problem.solved.rounding / problem.unit.half**2
+    bound = continuum_bound(program, multipliers["lam"], multipliers["nu"], rounding)
+    return ContinuumCertificate(
+        problem.prior.knots.size, made.value, float(problem.unit.half**2 * bound.lower_bound), float(made.bound)
+    )
+
+
+@dataclass(frozen=True)
+class KnotChoice:
+    """A prior on as many knots as bring a design's gap to the continuum to `gap`; `design` takes it as a prior.
+
+    Starts with `FIRST_KNOTS`, then follows the law of the gap, distance^2 at first and afterwards as measured. Ends
+    with slightly more knots than are necessary, usually after two or three designs, or with `most_knots` and status
+    GAP_OPEN. The design's evidence is a tuple of `ContinuumCertificate`, one per number of knots, its own the last.
+
+    Parameters
+    ----------
+    prior_at : callable
+        Gives the same prior on a given number of knots, such as
+        `lambda n: Prior.from_data(values, knots=n, domain=(0, 100))`: a prior does not keep the data it was made of.
+    gap : float
+        Relative, in (0, 1).
+    most_knots : int
+        At least `FIRST_KNOTS`.
+
+    Raises
+    ------
+    InputError
+        An option that is not usable, or, in a design, a prior with another number of knots than asked for.
+
+    Source: the law is that of solvers/unbiased/continuum.py; measured in docs/continuum.md.
+
+    Example
+    -------
+    >>> from scipy.stats import uniform
+    >>> from optldp.designer import Prior, design
+    >>> found = design(KnotChoice(lambda n: Prior.from_distribution(uniform(0, 1), knots=n), gap=1e-3), 1.0)
+    >>> found.status, found.evidence[-1].total_gap <= 1e-3, len(found.evidence)
+    (<Status.OPTIMAL: 'optimal'>, True, 2)
+    """
+
+    prior_at: Callable[[int], Prior]
+    gap: float = 1e-3
+    most_knots: int = MOST_KNOTS
+
+    def __post_init__(self) -> None:
+        if not 0 < self.gap < 1:
+            raise InputError(f"gap must lie strictly between 0 and 1, got {self.gap!r}")
+        if not self.most_knots >= FIRST_KNOTS:
+            raise InputError(f"most_knots must be at least {FIRST_KNOTS}, got {self.most_knots!r}")
+
+    @property
+    def tolerance(self) -> float:
+        """Of the knots' own certificate."""
+        return min(DEFAULT_TOLERANCE, TOLERANCE_SHARE * self.gap)
+
+    def prior(self, knots: int) -> Prior:
+        """Return the prior on so many knots."""
+        found = self.prior_at(knots)
+        if found.knots.size != knots:
+            raise InputError(f"prior_at({knots}) must give a prior on {knots} knots, got {found.knots.size}")
+        return found
+
+    def enough(self, last: ContinuumCertificate) -> bool:
+        """Whether to stop: the gap is small enough, or there may be no more knots."""
+        return last.total_gap <= self.gap or last.knots >= self.most_knots
+
+    def next_knots(self, tried: Sequence[ContinuumCertificate]) -> int:
+        """Return how many knots bring the gap to `gap` by the law through the last two, odd, or else the most."""
+        if not tried:
+            return FIRST_KNOTS
+        last, order = tried[-1], SMOOTH_ORDER
+        if len(tried) > 1:
+            before = tried[-2]
+            finer = math.log((last.knots - 1) / (before.knots - 1))
+            order = math.log(before.total_gap / last.total_gap) / finer
+            order = min(max(order, ROUGH_ORDER), SMOOTH_ORDER)
+        halves = math.ceil(0.5 * SPARE * (last.knots - 1) * (last.total_gap / self.gap) ** (1 / order))
+        return min(max(2 * halves + 1, last.knots + 2), self.most_knots)
+
+
+def design_on_enough_knots(
+    choice: KnotChoice,
+    privacy: Pure | float,
+    *,
+    uniform_share: float | None,
+    tolerance: float | None,
+    exact: bool,
+    progress: Told,
+) -> Design:
+    """Return the design on the first number of knots whose gap to the continuum is small enough, or on the most."""
+    tried: tuple[ContinuumCertificate, ...] = ()
+    while True:
+        made = design_table(
+            choice.prior(choice.next_knots(tried)),
+            privacy,
+            Variance(),
+            None,
+            uniform_share=uniform_share,
+            tolerance=choice.tolerance if tolerance is None else tolerance,
+            exact=exact,
+            progress=progress,
+        )
+        tried = (*tried, continuum_certificate(made))
+        if choice.enough(tried[-1]):
+            reached = tried[-1].total_gap <= choice.gap
+            return replace(made, evidence=tried, status=Status.OPTIMAL if reached else Status.GAP_OPEN)

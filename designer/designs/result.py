@@ -1,0 +1,176 @@
+"""What `design` returns: a mechanism, what was recomputed from it, and the proof of how good it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...mechanisms.errors import InputError
+from ...mechanisms.exactness.verification import Verification, verify
+from ...mechanisms.table.table import TabulatedMechanism
+from ...solvers import Status
+from ...solvers.certificate import relative_gap
+from ..objectives.base import Objective, Problem, Pure
+from ..priors.prior import Prior
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """What a certificate proves, computed again.
+
+    Attributes
+    ----------
+    value, bound : float
+        The objective's, of the mechanism, and what no mechanism can better.
+    gap : float
+        |value - bound| / |value|.
+    verification : Verification or None
+        Of the table; None for what is no table of numbers.
+    """
+
+    value: float
+    bound: float
+    gap: float
+    verification: Verification | None
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """A problem, a mechanism and multipliers: enough to prove how good the mechanism is, without trusting any solver.
+
+    Attributes
+    ----------
+    problem : Problem
+    objective : Objective
+    mechanism : TabulatedMechanism or CategoricalTable
+    multipliers : mapping of str to array
+    """
+
+    problem: Problem
+    objective: Objective
+    mechanism: Any
+    multipliers: Mapping[str, Any]
+
+    def check(self) -> Checked:
+        """Recompute value and bound, and verify the table, from what is kept here alone."""
+        value = self.objective.value(self.mechanism, self.problem)
+        bound = self.objective.bound(self.problem, self.multipliers)
+        verification = verify(self.mechanism) if isinstance(self.mechanism, TabulatedMechanism) else None
+        return Checked(value, bound, relative_gap(value, bound), verification)
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A mechanism for a problem and what was recomputed from it.
+
+    Attributes
+    ----------
+    prior : Prior or CategoricalPrior
+        As given, without any uniform share.
+    privacy : Pure
+    objective : Objective
+    method : str
+        "optimal", or the key of the method that built the mechanism.
+    mechanism : TabulatedMechanism or CategoricalTable
+    value : float
+        The objective's, under the prior that was solved for, uniform share included.
+    bound : float
+        Certified: no mechanism of its kind has a better value.
+    status : Status
+        OPTIMAL when the solver behind the bound reached its tolerance, GAP_OPEN otherwise.
+    certificate : Certificate or AttributesCertificate
+        Whose `check()` computes value, bound and verification again.
+    evidence : object or None
+        What only this objective, or this method, knows of the mechanism.
+    verification : Verification or None
+        Of the table as returned; None for what is no table of numbers.
+    seconds : float
+        Wall time of this design, the bound included.
+    """
+
+    prior: Any
+    privacy: Pure
+    objective: Any
+    method: str
+    mechanism: Any
+    value: float
+    bound: float
+    status: Status
+    certificate: Any
+    evidence: Any
+    verification: Verification | None
+    seconds: float
+
+    @property
+    def epsilon(self) -> float:
+        """The budget."""
+        return self.privacy.epsilon
+
+    @property
+    def gap(self) -> float:
+        """|value - bound| / |value|: how far from the best this can be at most."""
+        return relative_gap(self.value, self.bound)
+
+    @property
+    def expected_variance(self) -> float:
+        """Of one report under the prior as given, rounding between knots included; squared units."""
+        table, prior = self._table(), self.prior
+        own = prior if len(table.knots) == len(prior.knots) else prior.coarsened(table.knots)
+        return table.expected_variance(own.knot_prior)
+
+    @property
+    def worst_case_variance(self) -> float:
+        """Of one report, largest over the whole domain, between knots too; squared units."""
+        return self._verified().worst_case_variance
+
+    @property
+    def max_log_ratio(self) -> float:
+        """Largest log-ratio of the table as returned, see `Verification`."""
+        return self._verified().max_log_ratio
+
+    @property
+    def max_abs_bias(self) -> float:
+        """Largest absolute bias of the table as returned, see `Verification`; units."""
+        return self._verified().max_abs_bias
+
+    def against(self, prior: Prior) -> float:
+        """Return the objective's value of this mechanism under another prior on its knots, without any uniform share.
+
+        Raises
+        ------
+        InputError
+            Other knots.
+        """
+        problem = replace(self.certificate.problem, prior=prior, uniform_share=0.0)
+        if isinstance(self.mechanism, TabulatedMechanism) and not same_knots(self.mechanism, prior):
+            raise InputError("the prior must be on the knots of the mechanism: make it on those")
+        return self.objective.value(self.mechanism, problem)
+
+    def summary(self) -> str:
+        """Return in a few lines what this is, how good it is, and who says so."""
+        units = getattr(self.prior, "units", "")
+        lines = [
+            f"{self.method} mechanism at epsilon {self.epsilon:g}: {self.objective.label}",
+            f"  {self.objective.quantity(units)}: {self.value:.6g}",
+            f"  {self.objective.nobody} has {'more' if self.objective.more_is_better else 'less'} than "
+            f"{self.bound:.6g} (gap {self.gap:.1e}, {self.status})",
+        ]
+        if self.verification is not None:
+            lines.append(f"  {self.verification.verdict}: largest log-ratio {self.max_log_ratio:.9g}")
+        return "\n".join(lines)
+
+    def _table(self) -> TabulatedMechanism:
+        if not isinstance(self.mechanism, TabulatedMechanism):
+            raise InputError(f"only tables of numbers have variances of a report, got {type(self.mechanism).__name__}")
+        return self.mechanism
+
+    def _verified(self) -> Verification:
+        self._table()
+        assert self.verification is not None  # every table's is kept
+        return self.verification
+
+
+def same_knots(mechanism: TabulatedMechanism, prior: Prior) -> bool:
+    """Whether a table is on a prior's knots."""
+    return mechanism.knots.size == prior.knots.size and bool((mechanism.knots == prior.knots).all())

@@ -1,0 +1,200 @@
+"""What a problem is, what an objective must say of itself, and what comes out of solving it."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...mechanisms.budget import check_epsilon, inner_epsilon
+from ...mechanisms.table.table import TabulatedMechanism
+from ...solvers import Status
+from ...solvers.certificate import check_tolerance
+from ..priors.unit_interval import UnitInterval
+
+DEFAULT_TOLERANCE = 1e-6
+"""Relative gap asked of the certificate: far below any difference that data could show."""
+
+Told = Callable[[Any], None] | None
+"""Called with a solver's progress after each of its steps."""
+
+
+@dataclass(frozen=True)
+class Pure:
+    """Pure epsilon-LDP: no report is more than e^epsilon times as probable at one value as at another.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy budget, natural units.
+
+    Raises
+    ------
+    InputError
+        A budget that is not usable.
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A prior, a budget and how exactly to solve: what an objective is asked about.
+
+    Parameters
+    ----------
+    prior : Prior or CategoricalPrior
+        As given.
+    epsilon : float
+        Checked.
+    uniform_share : float
+        Mixed into the prior before solving, in [0, 1].
+    tolerance : float
+        Relative gap to reach, in (0, 1).
+
+    Raises
+    ------
+    InputError
+        A share or a tolerance out of range.
+    """
+
+    prior: Any
+    epsilon: float
+    uniform_share: float = 0.0
+    tolerance: float = DEFAULT_TOLERANCE
+
+    def __post_init__(self) -> None:
+        check_tolerance(self.tolerance)
+        _ = self.solved
+
+    @cached_property
+    def solved(self) -> Any:
+        """The prior that is solved for: the given one with the uniform share."""
+        return self.prior.mixed(self.uniform_share)
+
+    @cached_property
+    def unit(self) -> UnitInterval:
+        """The domain mapped to [-1, 1], where programs are solved; variances there times its squared half-width."""
+        return UnitInterval.of(self.prior.knots)
+
+    @property
+    def ratio(self) -> float:
+        """E = e^epsilon, which bounds are for."""
+        return math.exp(self.epsilon)
+
+    @property
+    def inner_ratio(self) -> float:
+        """A hair below E: what tables are built with, so that rounding errs towards privacy."""
+        return math.exp(inner_epsilon(self.epsilon))
+
+    def table(self, outputs: np.ndarray, probabilities: np.ndarray, provenance: Any) -> TabulatedMechanism:
+        """Return the mechanism of outputs and probabilities on the mapped knots, in the prior's units."""
+        return TabulatedMechanism.from_points(
+            self.prior.knots,
+            self.unit.values(outputs),
+            probabilities,
+            self.epsilon,
+            provenance=provenance,
+            units=self.prior.units,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What solving a problem gives.
+
+    Attributes
+    ----------
+    mechanism : TabulatedMechanism
+        The best that was found.
+    multipliers : mapping of str to array or certificate of the solver's room
+        From which `Objective.bound` proves its bound, and nothing else.
+    status : Status
+        The solver's own, on the table before it was made exact.
+    others : tuple of TabulatedMechanism
+        Candidates that may be better once tables are exact.
+    aside : mapping
+        What the evidence needs beside.
+    """
+
+    mechanism: Any
+    multipliers: Mapping[str, Any]
+    status: Status
+    others: tuple[TabulatedMechanism, ...] = ()
+    aside: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Objective(ABC):
+    """What is wanted of a mechanism: a number for every table, and the best that any mechanism can have.
+
+    An objective is a small frozen dataclass. It is the only one who knows its solver: `solve` finds a mechanism and
+    multipliers, `value` judges any table on the prior's knots, and `bound` turns multipliers, whoever found them, into
+    a number that no mechanism can better. Designs, comparisons, bounds and the command line ask nothing else.
+    """
+
+    more_is_better = False
+    """Whether large numbers are good ones."""
+
+    uses_prior = True
+    """Whether the mechanism depends on the prior's weights; if not, its table carries no prior."""
+
+    any_knots = False
+    """Whether tables on some of the prior's knots alone, such as a coarse lattice, can be judged too."""
+
+    nobody = "no unbiased mechanism on these knots"
+    """Whom the bound holds for."""
+
+    uniform_share = 0.0
+    """Mixed into the prior if nothing else is asked: for programs that are indifferent to knots of no mass."""
+
+    tolerance = DEFAULT_TOLERANCE
+    """Relative gap that the certificate must reach if nothing else is asked."""
+
+    @property
+    @abstractmethod
+    def key(self) -> str:
+        """A short name of letters and hyphens, for files and ids."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """What is asked, for people to read."""
+
+    @abstractmethod
+    def quantity(self, units: str) -> str:
+        """Return what the number is, with its units."""
+
+    def more(self, status: str) -> str:
+        """Return what else is proved of the best design, as a sentence; empty for nothing."""
+        return ""
+
+    def check(self, problem: Problem) -> None:
+        """Raise InputError where the objective makes no sense for the problem."""
+
+    @abstractmethod
+    def solve(self, problem: Problem, progress: Told = None) -> Solution:
+        """Return the best mechanism that can be found; SolverError where there is none."""
+
+    @abstractmethod
+    def value(self, mechanism: Any, problem: Problem) -> float:
+        """Return the value of a mechanism under the prior solved for; infinite where it has none."""
+
+    @abstractmethod
+    def bound(self, problem: Problem, multipliers: Mapping[str, Any]) -> float:
+        """Return what no mechanism of the whole budget can better, proved by any multipliers."""
+
+    def evidence(self, problem: Problem, mechanism: Any, solution: Solution) -> Any:
+        """Return what only this objective knows of a mechanism; None for nothing."""
+        return None
+
+    def status(self, problem: Problem, value: float, bound: float, solution: Solution) -> Status:
+        """Return whether the tolerance was reached."""
+        return solution.status

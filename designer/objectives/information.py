@@ -1,0 +1,242 @@
+"""What the reports tell of the values, or of their distribution, with certificates.
+
+No report has to be unbiased here: what counts is how much the reports' law changes with the value. Three criteria:
+
+- "mutual-information": of the value and its report, in nats, for values drawn from the prior;
+- "fisher": the trace of the inverse Fisher information about the knots' frequencies, at the prior: the summed squared
+  error of the maximum likelihood estimate, times the number of reports, once there are many;
+- "cumulative": the same for the distribution function, integrated over the domain (Cramer's distance): an error that
+  grows with how far mass is put from where it belongs, as the Wasserstein distance does.
+
+Read reports of such a table through the likelihood (`estimate_distribution`); a table of full rank also has unbiased
+decoders (`optimal_decoder`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ...mechanisms.errors import InputError, SolverError
+from ...mechanisms.table.provenance import Provenance
+from ...mechanisms.table.table import TabulatedMechanism
+from ...solvers import Status
+from ...solvers.certificate import relative_gap
+from ...solvers.frequency.program import FrequencyProgram
+from ...solvers.information.fisher import cumulative_importance
+from ...solvers.information.program import InformationProgram
+from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
+from ..priors.units import units_label
+from .base import Objective, Problem, Solution, Told
+from .information_solution import (
+    Patterns,
+    fisher_bounds,
+    information_bounds,
+    placed_outputs,
+    solve_fisher,
+    solve_mutual_information,
+)
+
+Criterion = Literal["mutual-information", "fisher", "cumulative"]
+
+
+@dataclass(frozen=True, eq=False)
+class InformationEvidence:
+    """What a design for information shows beside its value.
+
+    Attributes
+    ----------
+    interval_bound : float
+        Certified for tables whose columns rise to one peak and fall, as all closed-form families' do.
+    interval_gap : float
+        How far from the best of those this can be at most, relative; negative if it is better.
+    information : float
+        Mutual information under the prior as given, nats.
+    trace : float
+        Under the prior as given: of the distribution function for "cumulative" (units of the knots), else of the
+        frequencies. Infinite for a table whose reports cannot tell all distributions on the knots apart.
+    """
+
+    interval_bound: float
+    interval_gap: float
+    information: float
+    trace: float
+
+
+@dataclass(frozen=True)
+class Information(Objective):
+    """What a report tells: nats of mutual information, or the trace of the inverse Fisher information.
+
+    Parameters
+    ----------
+    criterion : {"mutual-information", "fisher", "cumulative"}
+        Mutual information is a matter of few, coarse reports: its best table of intervals is randomised response on a
+        cut of the domain into cells, and tells nothing of where in a cell values lie. Choose "cumulative" to estimate
+        distributions of numbers, "fisher" for the frequencies of unrelated values.
+    patterns : {"interval", "any"}
+        Which knots an output may favour: intervals of them, or any set. With any patterns of more than 18 knots the
+        Fisher criteria are solved to 1e-3 at best.
+
+    Raises
+    ------
+    InputError
+        A criterion or patterns that there are not.
+
+    Source: Kairouz, Oh and Viswanath (2016), "Extremal mechanisms for local differential privacy"; the pricing and the
+    certificates are derived in solvers/information/program.py and its neighbours.
+
+    Example
+    -------
+    >>> from optldp.designer import design
+    >>> prior = Prior.on_knots([0, 1, 2, 3], [1, 2, 2, 1], source="public")
+    >>> best = design(prior, 1.0, objective=Information())
+    >>> best.mechanism.low.size, best.evidence.interval_gap < 1e-6, best.value <= best.bound
+    (4, True, True)
+    """
+
+    criterion: Criterion = "mutual-information"
+    patterns: Patterns = "interval"
+
+    nobody = "no mechanism on these knots"
+    uniform_share = DEFAULT_UNIFORM_SHARE
+
+    def __post_init__(self) -> None:
+        given = ("criterion", self.criterion, get_args(Criterion)), ("patterns", self.patterns, get_args(Patterns))
+        for name, value, allowed in given:
+            if value not in allowed:
+                raise InputError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+
+    @property
+    def more_is_better(self) -> bool:
+        return self.criterion == "mutual-information"
+
+    @property
+    def key(self) -> str:
+        return "information"
+
+    @property
+    def label(self) -> str:
+        return {
+            "cumulative": "the distribution function is wanted",
+            "fisher": "the frequency of every knot is wanted",
+            "mutual-information": "the reports are to tell most",
+        }[self.criterion]
+
+    def more(self, status: str) -> str:
+        if self.patterns == "any" or status != Status.OPTIMAL:
+            return ""
+        return (
+            "Of the tables whose columns rise to one peak and fall, as those of all closed forms do, the design is the "
+            "best, by a certificate of its own; to do better a report must favour several separate sets of values."
+        )
+
+    def quantity(self, units: str) -> str:
+        return {
+            "cumulative": units_label("squared error of the distribution, times n", units),
+            "fisher": "squared error of all frequencies, times n",
+            "mutual-information": "mutual information of value and report [nats]",
+        }[self.criterion]
+
+    def solve(self, problem: Problem, progress: Told = None) -> Solution:
+        weights, tolerance = problem.solved.weights, problem.tolerance
+        with threadpool_limits(1, user_api="blas"):  # as in `Variance`
+            if self.criterion == "mutual-information":
+                found = solve_mutual_information(weights, problem.inner_ratio, self.patterns, tolerance, progress)
+            else:
+                importance = importance_of(problem.prior, self.criterion)
+                found = solve_fisher(weights, problem.inner_ratio, importance, self.patterns, tolerance, progress)
+        places, columns = placed_outputs(problem.prior.knots, weights, found.probabilities)
+        origin = Provenance(
+            "information",
+            {"unbiased": False, "criterion": self.criterion, "patterns": self.patterns, "tolerance": tolerance},
+        )
+        table = TabulatedMechanism.from_points(
+            problem.prior.knots, places, columns, problem.epsilon, provenance=origin, units=problem.prior.units
+        )
+        return Solution(table, found.multipliers, Status.OPTIMAL)
+
+    def value(self, mechanism: TabulatedMechanism, problem: Problem) -> float:
+        if self.criterion == "mutual-information":
+            return table_information(mechanism.probabilities, problem.solved)
+        return table_trace(mechanism.probabilities, problem.solved, self.criterion)
+
+    def bound(self, problem: Problem, multipliers: Mapping[str, Any]) -> float:
+        return self.bounds(problem, multipliers)[0]
+
+    def bounds(self, problem: Problem, multipliers: Mapping[str, Any]) -> tuple[float, float]:
+        """Return the bounds for all mechanisms, and for tables of one-peaked columns."""
+        weights, ratio = problem.solved.weights, problem.ratio
+        if self.criterion == "mutual-information":
+            return information_bounds(weights, ratio, multipliers)
+        low, high = problem.prior.domain
+        scale = high - low if self.criterion == "cumulative" else 1.0
+        whole, intervals = fisher_bounds(weights, ratio, importance_of(problem.prior, self.criterion), multipliers)
+        return scale * whole, scale * intervals
+
+    def status(self, problem: Problem, value: float, bound: float, solution: Solution) -> Status:
+        """Whether the gap to the bound for the patterns asked for is within the tolerance."""
+        if not math.isfinite(value):
+            raise SolverError(
+                f"the Fisher information must be invertible to rounding, which it is not at epsilon "
+                f"{problem.epsilon:g} on {problem.prior.knots.size} knots: raise epsilon or use fewer knots"
+            )
+        if self.patterns == "interval":
+            bound = self.bounds(problem, solution.multipliers)[1]
+        return Status.of(relative_gap(value, bound), problem.tolerance)
+
+    def evidence(self, problem: Problem, mechanism: TabulatedMechanism, solution: Solution) -> InformationEvidence:
+        value, intervals = self.value(mechanism, problem), self.bounds(problem, solution.multipliers)[1]
+        ahead, P = intervals - value, mechanism.probabilities
+        return InformationEvidence(
+            intervals,
+            (ahead if self.more_is_better else -ahead) / value,
+            table_information(P, problem.prior),
+            table_trace(P, problem.prior, "fisher" if self.more_is_better else self.criterion),
+        )
+
+
+def importance_of(prior: Prior, criterion: Criterion) -> np.ndarray | None:
+    """Return the importance that a criterion gives to errors of the frequencies, for a domain of width 1."""
+    if criterion != "cumulative":
+        return None
+    low, high = prior.domain
+    return cumulative_importance((prior.knots - low) / (high - low))
+
+
+def table_trace(probabilities: np.ndarray, prior: Prior, criterion: Criterion = "fisher") -> float:
+    """Return the trace of the inverse Fisher information of any table on a prior's knots, at the prior.
+
+    Parameters
+    ----------
+    probabilities : (n, m) ndarray
+    prior : Prior
+    criterion : {"fisher", "cumulative"}
+        Of the frequencies, or of the distribution function (units of the knots).
+
+    Example
+    -------
+    >>> prior = Prior.on_knots([0, 1], [1, 1], source="public")
+    >>> round(table_trace(np.array([[0.75, 0.25], [0.25, 0.75]]), prior), 9)
+    2.0
+    """
+    # The ratio has no part in the error of given columns.
+    used = probabilities[:, prior.weights @ probabilities > 0]
+    error = FrequencyProgram(prior.weights, math.e, importance_of(prior, criterion)).error(used)
+    return error * (prior.domain[1] - prior.domain[0]) if criterion == "cumulative" else error
+
+
+def table_information(probabilities: np.ndarray, prior: Prior) -> float:
+    """Return the mutual information, in nats, of any table on a prior's knots.
+
+    Example
+    -------
+    >>> prior = Prior.on_knots([0, 1], [1, 1], source="public")
+    >>> round(table_information(np.array([[0.75, 0.25], [0.25, 0.75]]), prior), 6)
+    0.130812
+    """
+    return InformationProgram(prior.weights, math.e).information(probabilities)

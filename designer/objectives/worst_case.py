@@ -1,0 +1,189 @@
+"""The least worst-case variance, and what lies between it and the least expected variance.
+
+The certificate is for the knots, so it holds for the domain that they lie in: no unbiased epsilon-LDP mechanism there
+has a smaller worst case. Between two knots a table rounds at random, which adds up to a quarter of their squared
+distance. A minimax design is level on most of the domain, so its largest variance over the domain is above the one at
+the knots by that; more knots make it small, see `minimax_knots`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ...mechanisms.errors import InputError
+from ...mechanisms.table.provenance import Provenance
+from ...mechanisms.table.table import TabulatedMechanism
+from ...solvers.robust.minimax import solve_minimax
+from ...solvers.robust.minimax_program import MinimaxProgram
+from ..priors.checks import as_knots
+from ..priors.prior import Prior
+from ..priors.units import squared, units_label
+from .base import Objective, Problem, Pure, Solution, Told
+
+DEFAULT_EXCESS = 1e-4
+"""Share of the worst case that rounding between knots may add: below what a million reports could show."""
+
+TRIAL_KNOTS = 17
+"""Knots of the trial design in `minimax_knots`: up to epsilon 4 its worst case is within a percent of that on many."""
+
+
+@dataclass(frozen=True, eq=False)
+class WorstCaseEvidence:
+    """What a design against the worst case shows beside its value.
+
+    Attributes
+    ----------
+    least_favourable : (n,) ndarray
+        Multipliers of the variances, as weights that sum to one. For the worst case alone this is the prior behind the
+        bound: the best expected variance under it is the least worst case. For a trade-off, (1 - worst) prior + worst
+        times these is.
+    worst_value : float
+        A value that attains the largest variance over the domain.
+    worst_knot_variance : float
+        Largest at a knot; squared units.
+    between_knots : float
+        Share by which the largest variance over the domain is above the largest one at a knot.
+    """
+
+    least_favourable: np.ndarray
+    worst_value: float
+    worst_knot_variance: float
+    between_knots: float
+
+
+@dataclass(frozen=True)
+class TradeOff(Objective):
+    """(1 - worst) times the expected variance plus worst times the largest variance at a knot; squared units.
+
+    An optimum for a prior may treat rare values badly, a minimax design does not use what is known of the data; what
+    lies between is the Pareto front of the two, found by weighting them.
+
+    Parameters
+    ----------
+    worst : float
+        Weight of the worst case, in (0, 1]; for 0 see `Variance`.
+
+    Raises
+    ------
+    InputError
+        A weight out of range.
+
+    Example
+    -------
+    >>> from optldp.designer import design
+    >>> prior = Prior.on_knots([-1, -0.5, 0, 0.5, 1], [0, 1, 2, 1, 0], source="public")
+    >>> some, more = (design(prior, 2.0, objective=TradeOff(worst)) for worst in (0.1, 0.9))
+    >>> some.expected_variance < more.expected_variance
+    True
+    >>> some.evidence.worst_knot_variance > more.evidence.worst_knot_variance
+    True
+    """
+
+    worst: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.worst <= 1:
+            raise InputError(f"the worst case's weight must lie in (0, 1], got {self.worst!r}")
+
+    @property
+    def key(self) -> str:
+        return "trade-off"
+
+    @property
+    def label(self) -> str:
+        return f"{1 - self.worst:g} expected and {self.worst:g} worst-case variance"
+
+    def quantity(self, units: str) -> str:
+        return units_label(f"{1 - self.worst:g} expected + {self.worst:g} worst-case variance", squared(units))
+
+    def solve(self, problem: Problem, progress: Told = None) -> Solution:
+        with threadpool_limits(1, user_api="blas"):  # as in `Variance`
+            best = solve_minimax(
+                problem.unit.knots,
+                problem.inner_ratio,
+                prior=problem.solved.weights,
+                share=self.worst,
+                tolerance=problem.tolerance,
+                progress=progress,
+            )
+        origin = Provenance("minimax", {"unbiased": True, "weight": self.worst, "tolerance": problem.tolerance})
+        table = problem.table(best.outputs, best.probabilities, origin)
+        return Solution(table, {"rho": best.rho, "lam": best.lam, "nu": best.nu}, best.status)
+
+    def value(self, mechanism: TabulatedMechanism, problem: Problem) -> float:
+        expected = mechanism.expected_variance(problem.solved.knot_prior) if self.worst < 1 else 0.0
+        return (1 - self.worst) * expected + self.worst * float(mechanism.knot_variances.max())
+
+    def bound(self, problem: Problem, multipliers: Mapping[str, np.ndarray]) -> float:
+        program = MinimaxProgram(problem.unit.knots, problem.solved.weights, problem.ratio, self.worst)
+        found = program.bound(multipliers["rho"], multipliers["lam"], multipliers["nu"])
+        return problem.unit.half**2 * found + (1 - self.worst) * problem.solved.rounding_variance
+
+    def evidence(self, problem: Problem, mechanism: TabulatedMechanism, solution: Solution) -> WorstCaseEvidence:
+        rho, at_knot = solution.multipliers["rho"], float(mechanism.knot_variances.max())
+        worst, where = mechanism.worst_case_variance()
+        return WorstCaseEvidence(rho / rho.sum(), where, at_knot, worst / at_knot - 1)
+
+
+@dataclass(frozen=True)
+class WorstCase(TradeOff):
+    """The largest variance of one report at a knot; no prior, so no data, goes into the mechanism; squared units.
+
+    Its bound holds for the worst case over the whole domain too, of tables and of any other mechanism.
+
+    Example
+    -------
+    >>> from optldp.designer import design
+    >>> from optldp.mechanisms import FAMILIES
+    >>> best = design(Prior.even(np.linspace(0, 100, 21)), 1.0, objective=WorstCase())
+    >>> rivals = [FAMILIES[name](best.mechanism.knots, 1.0).worst_case_variance()[0] for name in ("duchi", "hybrid")]
+    >>> best.gap < 2e-6, best.worst_case_variance < 0.95 * min(rivals)
+    (True, True)
+    """
+
+    worst: float = field(default=1.0, init=False)
+    uses_prior = False
+    any_knots = True
+
+    @property
+    def key(self) -> str:
+        return "minimax"
+
+    @property
+    def label(self) -> str:
+        return "least worst-case variance"
+
+    def quantity(self, units: str) -> str:
+        return units_label("largest variance of one report", squared(units))
+
+
+def minimax_knots(low: float, high: float, epsilon: float, *, excess: float = DEFAULT_EXCESS) -> np.ndarray:
+    """Return equally spaced knots, so many that rounding between them adds little to the least worst case.
+
+    Rounding adds at most h^2/4 between knots h apart. It is held below `excess` times a certified bound b on the worst
+    case over the domain, from a trial design on few knots: n - 1 = width / (2 sqrt(excess b)), rounded up.
+
+    Parameters
+    ----------
+    low, high : float
+        The domain.
+    epsilon : float
+    excess : float
+        Positive; the share of the worst case that may be added.
+
+    Example
+    -------
+    >>> [len(minimax_knots(-1, 1, epsilon)) for epsilon in (1.0, 2.0)]
+    [52, 109]
+    """
+    if not excess > 0:
+        raise InputError(f"excess must be positive, got {excess!r}: use a small share such as 1e-4")
+    problem = Problem(Prior.even(as_knots(TRIAL_KNOTS, (low, high))), Pure(epsilon).epsilon, tolerance=1e-3)
+    bound = WorstCase().bound(problem, WorstCase().solve(problem).multipliers)
+    intervals = math.ceil((high - low) / (2 * math.sqrt(excess * bound)))
+    return np.linspace(low, high, max(intervals, 1) + 1)

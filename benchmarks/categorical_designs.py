@@ -24,7 +24,7 @@ def run() -> str:
                 rows.append(
                     (
                         size, name, epsilon, f"{made.seconds:.1f}", f"{made.value:.5g}", f"{made.gap:.1e}",
-                        len(made.mechanism.all_reports()), best.method, f"{best.value / made.value:.3f}",
+                        len(made.mechanism.all_reports()), best.method, f"{best.error / made.value:.3f}",
                     )
                 )  # fmt: skip
     header = ("K", "prior", "epsilon", "s", "error", "relative gap", "outputs", "best other", "its error / designed")

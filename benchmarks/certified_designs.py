@@ -25,7 +25,7 @@ def run() -> str:
             rows.append(
                 (
                     name, epsilon, f"{statistics.median(seconds):.2f}", f"{max(seconds):.2f}",
-                    f"{found[0].expected_variance:.7f}", f"{found[0].relative_gap:.1e}",
+                    f"{found[0].expected_variance:.7f}", f"{found[0].gap:.1e}",
                     found[0].mechanism.probabilities.shape[1],
                 )
             )  # fmt: skip

@@ -86,7 +86,7 @@ def _trade_off() -> str:
         best = design(prior, 2.0, uniform_share=0.0)
         rows.append((name, 0, f"{best.expected_variance:.5f}", f"{best.mechanism.knot_variances.max():.5f}"))
         rows += [
-            (name, one.weight, f"{one.expected_variance:.5f}", f"{one.evidence.worst_knot_variance:.5f}")
+            (name, one.objective.worst, f"{one.expected_variance:.5f}", f"{one.evidence.worst_knot_variance:.5f}")
             for one in trade_off_curve(prior, 2.0)
         ]
     return table(("prior", "weight of the worst case", "expected variance", "worst at knots"), rows)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer
 from optldp.designer.command_line import app, main
-from optldp.designer.commands.options import TOLERANCE
+from optldp.designer.commands.options import TOLERANCE, UNIFORM_SHARE
 from optldp.designer.objectives.base import DEFAULT_TOLERANCE
 from optldp.designer.priors.prior import DEFAULT_UNIFORM_SHARE
 

@@ -12,14 +12,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "browser-client" / "tests"))
 
 from chromium import Chromium
-from optldp.designer import (
-    Guarantee,
-    Information,
-    Prior,
-    TotalVariationAmbiguity,
-    bounds,
-    bounds_html,
-)
+from optldp.designer import Guarantee, Information, Prior, TotalVariationAmbiguity, bounds, bounds_html
 
 HOSTILE = "income</title><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
 """A column's name that would run a script, if it could."""

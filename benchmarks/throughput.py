@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 from markdown_table import table
-from optldp.designer import design, write_column
+from optldp.designer import design
+from optldp.estimators.data.numbers import write_column
 from optldp.mechanisms import TabulatedMechanism, laplace, piecewise, save_table
 from priors import at_knots
 

@@ -11,16 +11,8 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from optldp.designer import (
-    METHODS,
-    ComparisonRow,
-    Prior,
-    WorstCase,
-    compare,
-    design,
-    plots,
-    trade_off_curve,
-)
+from optldp.designer import METHODS, Prior, WorstCase, compare, design, plots, trade_off_curve
+from optldp.designer.comparison.compare import ComparisonRow
 from optldp.estimators import ReportCounts, estimate_distribution
 from PIL import Image  # comes with matplotlib
 from scipy import stats

@@ -8,7 +8,8 @@ interrupted and goes on where it stopped when it is run again.
 
 import sys
 
-from optldp.designer import Prior, SweepRow, plan_epsilon, plan_error, sweep
+from optldp.designer import Prior, plan_epsilon, plan_error, sweep
+from optldp.designer.comparison.table import SweepRow
 from scipy import stats
 
 DOMAIN = (0, 80)

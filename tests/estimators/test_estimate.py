@@ -24,14 +24,7 @@ from optldp.estimators import (
     personalised_mean,
     personalised_mle,
 )
-from optldp.mechanisms import (
-    AttributeSampling,
-    InputError,
-    PersonalisedMechanism,
-    duchi,
-    grr,
-    make_exact,
-)
+from optldp.mechanisms import AttributeSampling, InputError, PersonalisedMechanism, duchi, grr, make_exact
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.key_value.unary import key_value_unary
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.designer import METHODS, Prior, compare, design, write_column
+from optldp.designer import METHODS, Prior, compare, design
+from optldp.estimators.data.numbers import write_column
 from optldp.mechanisms import load_table, verify
 
 from ..conftest import INCOME, PEOPLE

@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from optldp.designer import read_column, write_column
+from optldp.designer import read_column
 from optldp.estimators import estimate_mean
+from optldp.estimators.data.numbers import write_column
 from optldp.mechanisms import load_table
 
 from ..conftest import INCOME

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from optldp.designer import METHODS, ComparisonRow, Prior, Variance, compare, design
+from optldp.designer import METHODS, Prior, Variance, compare, design
 from optldp.designer.comparison import compare as comparison
+from optldp.designer.comparison.compare import ComparisonRow
 from optldp.estimators import influence
 from optldp.mechanisms import InputError
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optldp.designer import METHODS, Advice, AdviceRow, Prior, advise, design
+from optldp.designer import METHODS, Prior, advise, design
 from optldp.designer.planning import bootstrap as advice_bootstrap
-from optldp.designer.planning.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, pieces_of_work
-from optldp.designer.planning.bootstrap import DISTRIBUTIONS, Case, bootstrap_rows, linear_row
+from optldp.designer.planning.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, Advice, pieces_of_work
+from optldp.designer.planning.bootstrap import DISTRIBUTIONS, AdviceRow, Case, bootstrap_rows, linear_row
 from optldp.estimators import estimate_mean, optimal_decoder
 from optldp.estimators.counting.counts import ReportCounts
 from optldp.estimators.distributions import metrics

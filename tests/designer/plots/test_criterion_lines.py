@@ -1,7 +1,8 @@
 """A criterion against the budget: bounds are shaded where there are any, and what is not drawn is named."""
 
 import pytest
-from optldp.designer import ObjectiveRow, plots
+from optldp.designer import plots
+from optldp.designer.comparison.objective_rows import ObjectiveRow
 from optldp.designer.plots.criterion_lines import MOST_AWAY
 
 from ..figure_checks import assert_readable, end_labels, noted, shown_texts

@@ -9,7 +9,9 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
-from optldp.designer import ComparisonRow, ObjectiveRow, Prior, WorstCase, design, plots
+from optldp.designer import Prior, WorstCase, design, plots
+from optldp.designer.comparison.compare import ComparisonRow
+from optldp.designer.comparison.objective_rows import ObjectiveRow
 from optldp.designer.plots.style import whole_figure
 from optldp.estimators import CategoryCounts, ReportCounts, estimate_distribution, estimate_frequencies
 from optldp.mechanisms import InputError, duchi

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.designer import ClientCohort, ValueCohort
-from optldp.designer.protocols.cohort import cohort_of
+from optldp.designer import ClientCohort
+from optldp.designer.protocols.cohort import ValueCohort, cohort_of
 from optldp.mechanisms import InputError, OneReportClient, duchi, grr, make_exact, square_wave
 
 TABLE = make_exact(duchi([0, 1], 1.0)).mechanism

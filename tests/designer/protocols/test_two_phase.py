@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optldp.designer import TwoPhasePlan, TwoPhaseResult, ValueCohort, two_phase
+from optldp.designer import TwoPhasePlan, two_phase
+from optldp.designer.protocols.cohort import ValueCohort
+from optldp.designer.protocols.plan import TwoPhaseResult
 from optldp.designer.protocols.two_phase import STAGES
 from optldp.estimators import estimate_mean
 from optldp.mechanisms import InputError, OneReportClient, grr, make_exact, piecewise, square_wave, verify

@@ -80,6 +80,7 @@ def _finish_bundle(designed: Designed, asked: DesignOptions) -> None:
     for note in designed.notes:
         say(note)
     facts = kind_of(designed.bundle).facts() | designed.more | {"file": None if asked.out is None else str(asked.out)}
+    facts.pop("certificate", None)  # its numbers are among the others
     if asked.as_json:
         print_json(facts)
         return

@@ -176,7 +176,7 @@ class Objective(ABC):
         """Return what else is proved of the best design, as a sentence; empty for nothing."""
         return ""
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: Problem) -> None:  # noqa: B027 -- most make sense everywhere
         """Raise InputError where the objective makes no sense for the problem."""
 
     @abstractmethod

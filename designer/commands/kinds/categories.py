@@ -85,7 +85,8 @@ class Categories(BundleKind[CategoricalMechanism]):
         if isinstance(made, PureProtocol):
             facts |= {"own_support": made.own_support, "other_support": made.other_support}
         facts["max_log_ratio"] = made.max_log_ratio
-        return facts | dict(made.provenance.certificate or {})
+        certificate = made.provenance.certificate
+        return facts | ({} if certificate is None else {"certificate": dict(certificate)})
 
 
 def report_texts(mechanism: CategoricalMechanism, reports: np.ndarray) -> np.ndarray:
@@ -134,7 +135,14 @@ def _design_table(prior: CategoricalPrior, epsilon: float, options: DesignOption
 
     with solver_progress("optimal table") as progress:
         made = design(prior, epsilon, tolerance=options.tolerance, progress=progress)
-    more = {"expected_squared_error": made.value, "status": str(made.status), "seconds": made.seconds}
+    more = {
+        "expected_squared_error": made.value,
+        "lower_bound": made.bound,
+        "relative_gap": made.gap,
+        "value": made.value,
+        "status": str(made.status),
+        "seconds": made.seconds,
+    }
     notes = [] if options.public else [SENSITIVE]
     if made.status != "optimal":
         notes.append(f"warning: {made.status.sentence} (gap {made.gap:.1e})")

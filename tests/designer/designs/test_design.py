@@ -44,10 +44,14 @@ class TestEveryMethod:
     @given(
         prior=priors(), epsilon=st.floats(0.05, 8.0), uniform_share=st.sampled_from([0.0, DEFAULT_UNIFORM_SHARE, 0.3])
     )
-    def test_it_verifies_is_unbiased_and_never_beats_the_bound(self, method, prior, epsilon, floor):
-        made = design(prior, epsilon, method=method, uniform_share=floor)
+    def test_it_verifies_is_unbiased_and_never_beats_the_bound(self, method, prior, epsilon, uniform_share):
+        made = design(prior, epsilon, method=method, uniform_share=uniform_share)
         checked = verify(made.mechanism)
-        assert checked.ok
+        if made.mechanism.exact:
+            assert checked.ok
+        else:  # relabelled on a narrow domain far from zero, its doubles can be too coarse for an exact mean
+            assert method in ("square-wave", "grr")
+            assert checked.verdict == "not proved"
         assert made.max_log_ratio == checked.max_log_ratio <= epsilon
         assert made.max_abs_bias == checked.max_abs_bias
         assert made.max_abs_bias <= 1e-9 * np.ptp(prior.knots) + 1e-13 * made.worst_case_variance**0.5

@@ -183,9 +183,9 @@ def test_a_saved_design_is_the_same(tmp_path):
     ],
 )
 def test_options_that_cannot_be_are_refused(options, told):
+    given = {"pieces": 3, **options}
     with pytest.raises(InputError, match=told):
-        pieces = {"pieces": options.pop("pieces")} if "pieces" in options else {}
-        design(prior_of("uniform"), 1.0, method=Pieces(**pieces), **options)
+        design(prior_of("uniform"), 1.0, method=Pieces(given.pop("pieces")), **given)
 
 
 def test_a_budget_that_cannot_be_is_refused():

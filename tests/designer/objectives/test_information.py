@@ -250,6 +250,11 @@ def test_progress_comes_through():
     ],
 )
 def test_what_makes_no_sense_is_refused(options, message):
+    given = {"criterion": "fisher", "patterns": "interval", "epsilon": 1.0, **options}
     with pytest.raises(InputError, match=message):
-        asked = {name: options.pop(name) for name in ("criterion", "patterns") if name in options}
-        design(prior_of(1, ELEVEN), options.pop("epsilon", 1.0), objective=Information(**asked), **options)
+        design(
+            prior_of(1, ELEVEN),
+            given.pop("epsilon"),
+            objective=Information(given.pop("criterion"), given.pop("patterns")),
+            **given,
+        )

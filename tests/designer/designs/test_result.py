@@ -1,0 +1,140 @@
+"""What a design says of itself: certificates that prove it again, other priors, and words to read."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from optldp.designer import (
+    CategoricalPrior,
+    Frequencies,
+    Guarantee,
+    Information,
+    Pieces,
+    Prior,
+    Pure,
+    TotalVariationAmbiguity,
+    TradeOff,
+    Variance,
+    WorstCase,
+    design,
+)
+from optldp.designer.designs.judging import judged, problem_for
+from optldp.mechanisms import InputError, duchi, verify
+
+KNOTS = np.linspace(0.0, 10.0, 11)
+PRIOR = Prior.on_knots(KNOTS, np.exp(-(((KNOTS - 3) / 2) ** 2)), source="public", units="h")
+JOBS = CategoricalPrior(["cook", "smith", "nurse"], [6, 3, 1])
+
+OBJECTIVES = [
+    Variance(),
+    WorstCase(),
+    TradeOff(0.3),
+    Guarantee(TotalVariationAmbiguity(0.1)),
+    Information(),
+    Information("cumulative", "any"),
+    Frequencies(),
+]
+
+
+def values_of(objective):
+    return JOBS if isinstance(objective, Frequencies) else PRIOR
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda one: one.label)
+class TestEveryObjective:
+    def test_its_certificate_proves_value_and_bound_again(self, objective):
+        made = design(values_of(objective), 1.0, objective=objective)
+        found = made.certificate.check()
+        assert (found.value, found.bound, found.gap) == (made.value, made.bound, made.gap)
+        assert (found.verification is None) is isinstance(objective, Frequencies)
+        assert found.verification == made.verification
+
+    def test_a_table_that_is_none_of_its_own_and_forged_multipliers_prove_no_more(self, objective):
+        """The bound that any multipliers give is none above what the mechanism has."""
+        made = design(values_of(objective), 1.0, objective=objective)
+        sign = -1 if objective.more_is_better else 1
+        forged = {
+            name: value * 1.01 if isinstance(value, np.ndarray) and name not in ("worst", "rho") else value
+            for name, value in made.certificate.multipliers.items()
+        }
+        found = replace(made.certificate, multipliers=forged).check()
+        assert sign * found.bound <= sign * found.value
+        assert sign * found.bound <= sign * made.bound * (1 + sign * 1e-9) or isinstance(objective, Information)
+
+    def test_it_says_in_words_what_is_wanted_how_good_it_is_and_who_says_so(self, objective):
+        made = design(values_of(objective), 1.0, objective=objective)
+        said = made.summary()
+        assert objective.label in said
+        assert f"{made.value:.6g}" in said
+        assert f"{made.bound:.6g}" in said
+        assert f"{objective.nobody} has {'more' if objective.more_is_better else 'less'} than" in said
+
+    def test_the_file_says_whose_number_it_is(self, objective):
+        made = design(values_of(objective), 1.0, objective=objective)
+        written = made.mechanism.provenance.certificate
+        assert written["objective"] == objective.key
+        assert (written["value"], written["bound"], written["gap"]) == (made.value, made.bound, made.gap)
+
+
+def test_a_budget_is_a_number_or_a_constraint():
+    one, other = design(PRIOR, 1.0, method="duchi"), design(PRIOR, Pure(1.0), method="duchi")
+    assert one.privacy == other.privacy == Pure(1.0)
+    assert one.value == other.value
+    with pytest.raises(InputError, match="epsilon must be positive"):
+        Pure(0.0)
+
+
+def test_against_another_prior_it_is_that_priors_number():
+    made = design(PRIOR, 1.0)
+    other = Prior.even(KNOTS)
+    assert made.against(other) == made.mechanism.expected_variance(other.knot_prior)
+    assert made.against(PRIOR) == made.expected_variance
+    with pytest.raises(InputError, match="on the knots of the mechanism"):
+        made.against(Prior.even([0, 10]))
+
+
+def test_only_tables_of_numbers_have_variances():
+    made = design(JOBS, 1.0)
+    for name in ("expected_variance", "worst_case_variance", "max_log_ratio", "max_abs_bias"):
+        with pytest.raises(InputError, match="only tables of numbers have variances of a report, got CategoricalTable"):
+            getattr(made, name)
+
+
+def test_a_method_is_judged_by_the_objective_beside_the_optimum():
+    best = design(PRIOR, 1.0, objective=WorstCase())
+    for method in ("duchi", "three-outputs", Pieces(2)):
+        made = design(PRIOR, 1.0, objective=WorstCase(), method=method)
+        assert made.bound == best.bound
+        assert made.value == made.mechanism.knot_variances.max() >= best.value
+        assert made.mechanism.prior is None
+
+
+def test_what_a_mechanism_is_judged_by_is_solved_once():
+    objective = Variance()
+    problem = problem_for(PRIOR, 1.0, objective)
+    solution = objective.solve(problem)
+    assert judged(problem, objective, None, solution, exact=True).value == design(PRIOR, 1.0).value
+    assert verify(solution.mechanism).verdict == "not proved"
+    assert objective.value(duchi(KNOTS, 1.0), problem) > objective.bound(problem, solution.multipliers)
+
+
+@pytest.mark.parametrize(
+    ("prior", "options", "says"),
+    [
+        (PRIOR, {"objective": Frequencies()}, "the objective must be one for numbers, got least error of frequencies"),
+        (JOBS, {"objective": Variance()}, "the objective must be one for categories, got least expected variance"),
+        (JOBS, {"method": "duchi"}, "method duchi is for numbers: for categories see frequency_oracle"),
+        (PRIOR, {"objective": TradeOff(0.5), "method": Pieces(2)}, "for Variance and WorstCase alone"),
+        (Prior.even(np.linspace(0, 1, 52)), {"objective": TradeOff(0.5), "method": "aaa"}, "on the 52 knots"),
+        ([1, 2, 3], {}, "attributes must be given by name with a Prior each"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_for_a_reason(prior, options, says):
+    with pytest.raises(InputError, match=says):
+        design(prior, 1.0, **options)
+
+
+@pytest.mark.parametrize("worst", [0.0, 1.5, float("nan")])
+def test_a_trade_off_weighs_the_worst_case(worst):
+    with pytest.raises(InputError, match=r"weight must lie in \(0, 1\]"):
+        TradeOff(worst)

@@ -13,7 +13,6 @@ import argparse
 import ast
 import sys
 import tomllib
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 

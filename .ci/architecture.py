@@ -3,8 +3,8 @@
     python .ci/architecture.py            write both
     python .ci/architecture.py --check    say whether the table tells the imports as they are; exit code 1 if not
 
-Rooms are folders of a layer, and files that stand in none. An arrow from a room to another says that a file in the first
-imports from the second. The picture leaves out arrows that others imply; the table has all of them.
+Rooms are folders of a layer, and files that stand in none. An arrow from a room to another says that a file in the
+first imports from the second. The picture leaves out arrows that others imply; the table has all of them.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .bounds_options import BoundsOptions, require_places
+from .asked.bounds import BoundsOptions, require_places
 from .options import (
     TOLERANCE,
     UNIFORM_SHARE,
@@ -91,7 +91,7 @@ def bounds_command(
     from ..comparison.bounds import bounds
     from ..methods.registry import METHODS
     from ..report.page import bounds_html, require_report_tools
-    from .levels import budget_numbers
+    from .asked.levels import budget_numbers
 
     epsilons = ",".join(epsilon) if epsilon and len(epsilon) > 1 else (epsilon or [EPSILONS])[0]
     options = BoundsOptions(

@@ -55,7 +55,7 @@ def compare_command(
     from ...mechanisms.budget import check_epsilon
     from ..comparison.compare import compare
     from ..methods.registry import METHODS
-    from .levels import budget_numbers
+    from .asked.levels import budget_numbers
 
     epsilons = [check_epsilon(number) for text in epsilon for number in budget_numbers(text, "--epsilon")]
     if categorical:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .design_options import TABLES, DesignOptions
+from .asked.design import TABLES, DesignOptions
 from .objectives import design_table
 from .options import takes_options
 from .output import one_line_errors, print_facts, print_json, readable, require_place, say

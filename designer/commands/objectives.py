@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .asked_objective import INFORMATION
+from .asked.objective import INFORMATION
 from .output import solver_progress
 from .prior import SENSITIVE
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...solvers import Status
     from ..designs.result import Design
     from ..priors.prior import Prior
-    from .design_options import DesignOptions, Kind
+    from .asked.design import DesignOptions, Kind
 
 GAP = 1e-3
 """Of --knots auto: below what rounding to 101 knots costs at epsilon 4 and above."""

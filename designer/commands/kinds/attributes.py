@@ -15,8 +15,8 @@ from .bundle import BundleKind, found_rows
 from .kind import Designed, Found, Layout, WrittenReports, marked, split
 
 if TYPE_CHECKING:
-    from .. import design_options
-    from ..design_options import DesignOptions
+    from ..asked import design as design_options
+    from ..asked.design import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from .. import design_options
-    from ..design_options import DesignOptions
+    from ..asked import design as design_options
+    from ..asked.design import DesignOptions
     from .asked import EstimateOptions
     from .kind import Designed
 

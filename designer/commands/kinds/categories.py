@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from ....estimators.frequencies.frequencies import FrequencyEstimate
     from ...priors.categorical import CategoricalPrior
-    from .. import design_options
-    from ..design_options import DesignOptions
+    from ..asked import design as design_options
+    from ..asked.design import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
 
 

@@ -17,8 +17,8 @@ from .kind import Designed, Found, Layout, WrittenReports, marked
 from .numbers import design_numbers
 
 if TYPE_CHECKING:
-    from .. import design_options
-    from ..design_options import DesignOptions
+    from ..asked import design as design_options
+    from ..asked.design import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
 
 LEAKY = 2.0

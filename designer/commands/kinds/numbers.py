@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ...designs.result import Design
     from ...priors.prior import Prior
-    from ..design_options import DesignOptions
+    from ..asked.design import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
 
 PROOF_DIGITS = 20

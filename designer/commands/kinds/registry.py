@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ....estimators.data.files import FilePath
     from ....mechanisms import TabulatedMechanism
     from ....mechanisms.documents.bundle import Bundle
-    from ..design_options import DesignOptions
+    from ..asked.design import DesignOptions
     from .bundle import BundleKind
     from .kind import Designed, Kind
     from .reading import ReadReports

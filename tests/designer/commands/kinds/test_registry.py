@@ -5,7 +5,7 @@ import sys
 from typing import get_args
 
 import pytest
-from optldp.designer.commands import design_options
+from optldp.designer.commands.asked import design as design_options
 from optldp.designer.commands.kinds.registry import bundle_kinds, kind_of, kinds
 from optldp.mechanisms import InputError
 from optldp.mechanisms.files.bundle_file import bundle_kinds as kinds_of_files

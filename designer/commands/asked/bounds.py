@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .asked_objective import asked_objective, refuse_other_objectives
-from .options import TOLERANCE, UNIFORM_SHARE
-from .output import require_place
-from .prior import read_prior
+from ..options import TOLERANCE, UNIFORM_SHARE
+from ..output import require_place
+from ..prior import read_prior
+from .objective import asked_objective, refuse_other_objectives
 
 if TYPE_CHECKING:
-    from ..objectives.base import Objective
-    from ..priors.prior import Prior
+    from ...objectives.base import Objective
+    from ...priors.prior import Prior
 
 ALWAYS = ("expected", "minimax")
 """Objectives that every report has."""
@@ -100,7 +100,7 @@ def require_places(out: Path | None, results: Path | None) -> None:
     InputError
         A folder that is missing or may not be written to, a report that is no page or is a folder, one file for both.
     """
-    from ...mechanisms.errors import InputError
+    from ....mechanisms.errors import InputError
 
     require_place(out, SUFFIXES)
     require_place(results)

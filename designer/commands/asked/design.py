@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from .asked_objective import OBJECTIVES, asked_objective, refuse_other_objectives
-from .options import (
+from ..options import (
     TOLERANCE,
     UNIFORM_SHARE,
     Column,
@@ -23,13 +22,14 @@ from .options import (
     Public,
     UniformShare,
 )
-from .output import refuse_given
-from .prior import PriorAt, read_prior, read_prior_at
+from ..output import refuse_given
+from ..prior import PriorAt, read_prior, read_prior_at
+from .objective import OBJECTIVES, asked_objective, refuse_other_objectives
 
 if TYPE_CHECKING:
-    from ..methods.base import Method
-    from ..objectives.base import Objective
-    from ..priors.prior import Prior
+    from ...methods.base import Method
+    from ...objectives.base import Objective
+    from ...priors.prior import Prior
     from .levels import Budgets
 
 Kind = Literal[
@@ -174,7 +174,7 @@ class DesignOptions(Options):
     @property
     def epsilon(self) -> float | None:
         """The one budget; InputError for several."""
-        from ...mechanisms.errors import InputError
+        from ....mechanisms.errors import InputError
 
         if self.epsilons and len(self.epsilons) > 1:
             raise InputError(f"a design takes one --epsilon, got {len(self.epsilons)}: see --levels, or optldp bounds")
@@ -183,7 +183,7 @@ class DesignOptions(Options):
     @property
     def kind(self) -> Kind:
         """What is to be designed; InputError for an unknown objective."""
-        from ...mechanisms.errors import InputError
+        from ....mechanisms.errors import InputError
 
         if self.attributes is not None:
             return "attributes"
@@ -200,9 +200,9 @@ class DesignOptions(Options):
     @cached_property
     def asked_method(self) -> str | Method:
         """The method of a table of numbers, with the options that it has; InputError for those of another."""
-        from ...mechanisms.errors import InputError
-        from ..methods.closed_form import ClosedForm
-        from ..methods.lattice import Lattice
+        from ....mechanisms.errors import InputError
+        from ...methods.closed_form import ClosedForm
+        from ...methods.lattice import Lattice
 
         method, lattice = self.method or "optimal", (self.intervals, self.window, self.tail_ratio)
         if any(option is not None for option in lattice):
@@ -243,7 +243,7 @@ class DesignOptions(Options):
         """The number of knots, None for the default; InputError for a text that is no number."""
         if self.knots is None or self.automatic:
             return None
-        from ...mechanisms.errors import InputError
+        from ....mechanisms.errors import InputError
 
         try:
             return int(self.knots)
@@ -257,7 +257,7 @@ class DesignOptions(Options):
 
     def refuse_useless(self) -> None:
         """Raise InputError for budgets that make no sense, and for an option that would be ignored."""
-        from ...mechanisms.errors import InputError
+        from ....mechanisms.errors import InputError
 
         given = {name: value for name, value in self.given().items() if name not in FOR_ALL}
         _ = self.budgets

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .output import refuse_given
+from ..output import refuse_given
 
 if TYPE_CHECKING:
-    from ..objectives.base import Objective
+    from ...objectives.base import Objective
 
 OBJECTIVES = ("expected", "minimax", "robust", "information")
 """Values of --objective."""
@@ -31,12 +31,12 @@ def asked_objective(
     InputError
         An objective that is not known, or options that it lacks.
     """
-    from ...mechanisms.errors import InputError
-    from ..objectives.guarantee import Guarantee
-    from ..objectives.information import Information
-    from ..objectives.variance import Variance
-    from ..objectives.worst_case import WorstCase
-    from ..priors.ambiguity import AMBIGUITIES
+    from ....mechanisms.errors import InputError
+    from ...objectives.guarantee import Guarantee
+    from ...objectives.information import Information
+    from ...objectives.variance import Variance
+    from ...objectives.worst_case import WorstCase
+    from ...priors.ambiguity import AMBIGUITIES
 
     if name == "expected":
         return Variance()

@@ -1,7 +1,7 @@
 """The budgets of a design, from what the command line says."""
 
 import pytest
-from optldp.designer.commands.levels import Budgets, budgets_of
+from optldp.designer.commands.asked.levels import Budgets, budgets_of
 from optldp.mechanisms import InputError
 
 

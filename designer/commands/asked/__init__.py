@@ -1,0 +1,5 @@
+"""What a command was asked, before anything is computed: options as one object, refused where they make no sense.
+
+Options that two commands share are declared above, in `options`; commands come in, and hand on what is asked whole. A
+new option of `design` is a field in `design`; a new objective on the command line is a branch in `objective`.
+"""

@@ -80,6 +80,11 @@ def design(
     options = {"uniform_share": uniform_share, "tolerance": tolerance, "exact": exact, "progress": progress}
     if isinstance(prior, Prior | CategoricalPrior):
         made = design_table(prior, privacy, objective, as_method(method), **options)
+    elif not isinstance(prior, KnotChoice | Attributes | Mapping):
+        known = "a Prior, a CategoricalPrior, Attributes by name, or a KnotChoice"
+        raise InputError(
+            f"what is designed for must be {known}, got {type(prior).__name__}: make a prior of values first"
+        )
     else:
         if not isinstance(objective, Variance | None):
             raise InputError("these values have the least expected variance alone: leave the objective out")

@@ -57,6 +57,8 @@ def problem_for(
     tolerance: float | None = None,
 ) -> Problem:
     """Return the problem with the objective's defaults; InputError for what the objective cannot be asked."""
+    if not isinstance(objective, Objective):
+        raise InputError(f"the objective must be one such as Variance() or WorstCase(), got {objective!r}")
     budget = privacy if isinstance(privacy, Pure) else Pure(privacy)
     if isinstance(prior, CategoricalPrior) is not isinstance(objective, Frequencies):
         kind = "categories" if isinstance(prior, CategoricalPrior) else "numbers"

@@ -123,10 +123,13 @@ def test_what_a_mechanism_is_judged_by_is_solved_once():
     [
         (PRIOR, {"objective": Frequencies()}, "the objective must be one for numbers, got least error of frequencies"),
         (JOBS, {"objective": Variance()}, "the objective must be one for categories, got least expected variance"),
+        (PRIOR, {"objective": WorstCase}, r"must be one such as Variance\(\) or WorstCase\(\), got <class"),
+        (PRIOR, {"objective": "minimax"}, "must be one such as .* got 'minimax'"),
         (JOBS, {"method": "duchi"}, "method duchi is for numbers: for categories see frequency_oracle"),
         (PRIOR, {"objective": TradeOff(0.5), "method": Pieces(2)}, "for Variance and WorstCase alone"),
         (Prior.even(np.linspace(0, 1, 52)), {"objective": TradeOff(0.5), "method": "aaa"}, "on the 52 knots"),
-        ([1, 2, 3], {}, "attributes must be given by name with a Prior each"),
+        ([1, 2, 3], {}, "must be a Prior, a CategoricalPrior, .* got list: make a prior of values first"),
+        ({"age": 3}, {}, "attributes must be given by name with a Prior each"),
     ],
 )
 def test_what_does_not_go_together_is_refused_for_a_reason(prior, options, says):

@@ -81,9 +81,9 @@ def design(
     if isinstance(prior, Prior | CategoricalPrior):
         made = design_table(prior, privacy, objective, as_method(method), **options)
     elif not isinstance(prior, KnotChoice | Attributes | Mapping):
-        known = "a Prior, a CategoricalPrior, Attributes by name, or a KnotChoice"
         raise InputError(
-            f"what is designed for must be {known}, got {type(prior).__name__}: make a prior of values first"
+            "what is designed for must be a Prior, a CategoricalPrior, Attributes by name, or a KnotChoice, got "
+            f"{type(prior).__name__}: make a prior of values first"
         )
     else:
         if not isinstance(objective, Variance | None):

@@ -32,7 +32,7 @@ Check = tuple[str, Callable[[], None]]
 
 def node_results(folder: Path) -> tuple[int, int]:
     """Run the Node tests, show those that failed, and return how many passed and failed."""
-    environment = {**os.environ, "optldpFIXTURES": str(folder)}
+    environment = {**os.environ, "OPTLDP_FIXTURES": str(folder)}
     command = ["node", "--test", "--test-reporter=tap", str(NODE_TESTS)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     passed, failed = (int(re.findall(rf"^# {word} (\d+)$", done.stdout, re.M)[-1]) for word in ("pass", "fail"))

@@ -13,7 +13,7 @@ Example
 <Verdict.PROVED: 'proved'>
 """
 
-from .mechanisms.lazy_names import lazy_names
+from optldp.mechanisms.lazy_names import lazy_names
 
 _load, __dir__, __all__ = lazy_names(__name__, __file__)  # pyright: ignore[reportUnsupportedDunderAll] -- the stub
 

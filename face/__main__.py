@@ -1,6 +1,6 @@
 """`python -m optldp` is the command `optldp`."""
 
-from .designer.command_line import main
+from optldp.designer.command_line import main
 
 if __name__ == "__main__":
     main()

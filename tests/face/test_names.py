@@ -35,7 +35,7 @@ def test_no_public_name_is_a_room_too(package):
     assert not rooms & set(module.__all__)
 
 
-@pytest.mark.parametrize("package", PACKAGES[1:4])
+@pytest.mark.parametrize("package", PACKAGES[1:])
 def test_a_layer_has_at_most_forty_public_names(package):
     assert len(importlib.import_module(package).__all__) <= 40
 

@@ -9,7 +9,7 @@ from optldp.designer.commands.kinds import asked
 from optldp.designer.commands.kinds.asked import EstimateOptions, PerturbOptions
 from optldp.designer.commands.options import Options, takes_options
 from optldp.estimators.distributions.estimation import DistributionMethod
-from optldp.estimators.frequencies.estimation import FrequencyMethod
+from optldp.estimators.frequencies.frequencies import FrequencyMethod
 from optldp.estimators.means.combined import CombinedMethod
 from optldp.mechanisms import InputError
 from typer.testing import CliRunner

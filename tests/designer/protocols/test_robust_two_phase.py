@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from optldp.designer import Guarantee, Prior, WorstCase
-from optldp.designer.designs.design import Design, design
+from optldp.designer.designs.design import design
+from optldp.designer.designs.result import Design
 from optldp.designer.priors.region import confidence_region
 from optldp.designer.protocols.plan import TwoPhasePlan
 from optldp.designer.protocols.two_phase import two_phase

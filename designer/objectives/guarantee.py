@@ -17,12 +17,12 @@ from ...mechanisms.errors import InputError
 from ...mechanisms.exactness.make_exact import exact_if_possible
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
+from ...mechanisms.units import squared, units_label
 from ...solvers import Status
 from ...solvers.robust.optimum import solve_robust
 from ...solvers.robust.program import RobustProgram
 from ..priors.ambiguity import Ambiguity
 from ..priors.prior import Prior
-from ..priors.units import squared, units_label
 from .base import Objective, Problem, Solution, Told
 from .variance import Variance
 

@@ -25,13 +25,13 @@ from threadpoolctl import threadpool_limits
 from ...mechanisms.errors import InputError, SolverError
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
+from ...mechanisms.units import units_label
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
 from ...solvers.frequency.program import FrequencyProgram
 from ...solvers.information.fisher import cumulative_importance
 from ...solvers.information.program import InformationProgram
 from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
-from ..priors.units import units_label
 from .base import Objective, Problem, Solution, Told
 from .information_solution import (
     Patterns,

@@ -15,10 +15,10 @@ from threadpoolctl import threadpool_limits
 
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
+from ...mechanisms.units import squared, units_label
 from ...solvers import certified_bound, solve_unbiased
 from ...solvers.unbiased.program import UnbiasedProgram
 from ..priors.prior import DEFAULT_UNIFORM_SHARE
-from ..priors.units import squared, units_label
 from .base import Objective, Problem, Solution, Told
 
 

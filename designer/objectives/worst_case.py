@@ -18,11 +18,11 @@ from threadpoolctl import threadpool_limits
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
+from ...mechanisms.units import squared, units_label
 from ...solvers.robust.minimax import solve_minimax
 from ...solvers.robust.minimax_program import MinimaxProgram
 from ..priors.checks import as_knots
 from ..priors.prior import Prior
-from ..priors.units import squared, units_label
 from .base import Objective, Problem, Pure, Solution, Told
 
 DEFAULT_EXCESS = 1e-4

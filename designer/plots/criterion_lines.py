@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...mechanisms import InputError
+from ...mechanisms.units import literal
 from ..comparison.objective_rows import ObjectiveRow
-from ..priors.units import literal
 from .labels import label_ends
 from .scales import log_axis
 from .style import SHADE, SMALL, add_note, axes_or_new, method_style, methods_in_order

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...estimators.distributions.distribution import DistributionEstimate
 from ...estimators.intervals import CONFIDENCE
-from ..priors.units import literal, units_label
+from ...mechanisms.units import literal, units_label
 from .style import axes_or_new
 
 NAMES = {

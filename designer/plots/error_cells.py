@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...mechanisms import InputError
-from ..priors.units import literal
+from ...mechanisms.units import literal
 from .scales import plain_number, round_numbers
 from .style import BLACK, SHADE, SMALL, add_note, axes_or_new, whole_figure
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...estimators.frequencies.frequencies import FrequencyEstimate
 from ...estimators.intervals import CONFIDENCE
-from ..priors.units import literal
+from ...mechanisms.units import literal
 from .style import axes_or_new
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from ..priors.units import literal
+from ...mechanisms.units import literal
 from .style import GREY, SMALL, method_style, whole_figure
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...mechanisms import TabulatedMechanism
-from ..priors.units import literal, units_label
+from ...mechanisms.units import literal, units_label
 from .style import axes_or_new
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...mechanisms import InputError, TabulatedMechanism
+from ...mechanisms.units import literal, squared, units_label
 from ..designs.result import Design
 from ..priors.prior import Prior
-from ..priors.units import literal, squared, units_label
 from .labels import label_points
 from .scales import log_axis, plain_number, plain_numbers
 from .style import SHADE, SMALL, UNREACHABLE, add_note, axes_or_new, method_style, methods_in_order

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...mechanisms import InputError, TabulatedMechanism
+from ...mechanisms.units import squared, units_label
 from ..priors.prior import Prior
-from ..priors.units import squared, units_label
 from .labels import label_ends
 from .prior_strip import draw_prior, strip_below
 from .scales import log_axis, plain_numbers

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ...mechanisms import InputError
+from ...mechanisms.units import literal, squared, units_label
 from ..comparison.compare import ComparisonRow
 from ..comparison.table import FAILED, SweepRow
-from ..priors.units import literal, squared, units_label
 from .labels import label_ends
 from .scales import log_axis, plain_number
 from .style import SHADE, SMALL, UNREACHABLE, add_note, axes_or_new, method_style, methods_in_order

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...mechanisms import InputError
+from ...mechanisms.units import squared, units_label
 from ..designs.result import Design
 from ..priors.prior import Prior
-from ..priors.units import squared, units_label
 from .prior_strip import strip_below
 from .scales import plain_numbers
 from .style import BLACK, BLUE, SMALL, VERMILLION, axes_or_new

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...mechanisms import FAMILIES
+from ...mechanisms.units import literal
 from .. import plots
 from ..comparison.bounds_result import BoundsResult
 from ..comparison.objective_rows import ObjectiveRow
 from ..objectives.base import Objective
 from ..plots.style import new_axes, whole_figure
-from ..priors.units import literal
 from .figures import NOTHING_SOLVED, SIZE, ReportFigure
 from .narrow import fit
 from .numbers import SAME, percent_above, percent_up, short, short_down, short_up

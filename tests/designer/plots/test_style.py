@@ -8,8 +8,8 @@ from optldp.designer import METHODS, WorstCase, design, plots
 from optldp.designer.comparison.compare import ComparisonRow
 from optldp.designer.plots.style import METHOD_STYLES, add_note, method_style, methods_in_order, new_axes, whole_figure
 from optldp.designer.priors.prior import Prior
-from optldp.designer.priors.units import literal, squared, units_label
 from optldp.mechanisms import InputError, duchi
+from optldp.mechanisms.units import literal, squared, units_label
 
 from ..figure_checks import assert_readable, noted
 

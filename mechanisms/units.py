@@ -2,7 +2,7 @@
 
 import re
 
-from ...mechanisms.printable import printable
+from .printable import printable
 
 
 def units_label(what: str, units: str) -> str:

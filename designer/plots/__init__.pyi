@@ -1,8 +1,8 @@
-from .criterion_lines import criterion as criterion
-from .density import distribution as distribution
+from ...estimators.plots.density import distribution as distribution
+from ...estimators.plots.frequency_bars import frequencies as frequencies
 from .error_cells import error_table as error_table
-from .frequency_bars import frequencies as frequencies
 from .mechanism_mesh import heat_map as heat_map
+from .objective_lines import objective as objective
 from .pareto import trade_off as trade_off
 from .variance_by_value import by_value as by_value
 from .variance_lines import variance as variance

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...estimators.plots.style import BLACK, SHADE, SMALL, add_note, axes_or_new, whole_figure
 from ...mechanisms import InputError
 from ...mechanisms.units import literal
 from .scales import plain_number, round_numbers
-from .style import BLACK, SHADE, SMALL, add_note, axes_or_new, whole_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

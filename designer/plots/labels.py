@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from ...estimators.plots.style import GREY, SMALL, method_style, whole_figure
 from ...mechanisms.units import literal
-from .style import GREY, SMALL, method_style, whole_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...estimators.plots.style import axes_or_new
 from ...mechanisms import TabulatedMechanism
 from ...mechanisms.units import literal, units_label
-from .style import axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...estimators.plots.style import SHADE, SMALL, UNREACHABLE, add_note, axes_or_new, method_style, methods_in_order
 from ...mechanisms import InputError, TabulatedMechanism
 from ...mechanisms.units import literal, squared, units_label
-from ..designs.result import Design
 from ..priors.prior import Prior
+from .drawn import WeightedDesign
 from .labels import label_points
 from .scales import log_axis, plain_number, plain_numbers
-from .style import SHADE, SMALL, UNREACHABLE, add_note, axes_or_new, method_style, methods_in_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +41,7 @@ SAME_PRIOR = 1e-9
 
 
 def trade_off(
-    points: Sequence[Design],
+    points: Sequence[WeightedDesign],
     ax: Axes | None = None,
     *,
     mechanisms: Mapping[str, TabulatedMechanism] = NO_MECHANISMS,
@@ -104,7 +104,9 @@ def trade_off(
     return axes
 
 
-def _checked(points: Sequence[Design], mechanisms: Mapping[str, TabulatedMechanism], prior: Prior | None) -> float:
+def _checked(
+    points: Sequence[WeightedDesign], mechanisms: Mapping[str, TabulatedMechanism], prior: Prior | None
+) -> float:
     """Return the budget of all."""
     if not points:
         raise InputError("a trade-off figure needs at least one design, got none: see trade_off_curve")
@@ -149,7 +151,7 @@ def _scales(axes: Axes, places: np.ndarray) -> None:
             (axes.set_xlim if which == "x" else axes.set_ylim)(low - room, high + room)
 
 
-def _shade(axes: Axes, points: Sequence[Design]) -> None:
+def _shade(axes: Axes, points: Sequence[WeightedDesign]) -> None:
     """Fill what the certificates rule out: (1 - w) expected + w worst < b for some design."""
     left, right = axes.get_xlim()
     bottom, top = axes.get_ylim()

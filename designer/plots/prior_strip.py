@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...estimators.plots.style import GREY, SHADE, SMALL
 from ..priors.prior import Prior
-from .style import GREY, SHADE, SMALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

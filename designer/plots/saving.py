@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...estimators.plots.style import whole_figure
 from ...mechanisms import InputError
 from ...mechanisms.files.atomic_write import replacing
-from .style import whole_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

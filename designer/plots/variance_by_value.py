@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...estimators.plots.style import axes_or_new, method_style, methods_in_order
 from ...mechanisms import InputError, TabulatedMechanism
 from ...mechanisms.units import squared, units_label
 from ..priors.prior import Prior
 from .labels import label_ends
 from .prior_strip import draw_prior, strip_below
 from .scales import log_axis, plain_numbers
-from .style import axes_or_new, method_style, methods_in_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

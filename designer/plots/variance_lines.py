@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ...estimators.plots.style import SHADE, SMALL, UNREACHABLE, add_note, axes_or_new, method_style, methods_in_order
 from ...mechanisms import InputError
 from ...mechanisms.units import literal, squared, units_label
-from ..comparison.compare import ComparisonRow
-from ..comparison.table import FAILED, SweepRow
+from .drawn import VarianceRow
 from .labels import label_ends
 from .scales import log_axis, plain_number
-from .style import SHADE, SMALL, UNREACHABLE, add_note, axes_or_new, method_style, methods_in_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
-
-Row = ComparisonRow | SweepRow
 
 MOST_ABOVE = 10.0
 """Methods further above the floor leave the picture and are named below it: the others must stay distinguishable."""
@@ -34,7 +31,7 @@ LEAST_LENGTH = math.log(1.5)
 
 
 def variance(
-    rows: Sequence[ComparisonRow | SweepRow],
+    rows: Iterable[VarianceRow],
     ax: Axes | None = None,
     *,
     worst_case: bool = False,
@@ -52,8 +49,8 @@ def variance(
 
     Parameters
     ----------
-    rows : sequence of ComparisonRow or SweepRow
-        Of one prior. Failed rows are left out and named below the picture.
+    rows : iterable of VarianceRow
+        Of a comparison or of a sweep, of one prior. Failed rows are left out and named below the picture.
     ax : Axes, optional
         To draw on; default: those of a new figure.
     worst_case : bool
@@ -77,7 +74,7 @@ def variance(
     >>> axes.get_ylabel()
     'expected variance of one report [EUR²]'
     """
-    good, failed = _checked(rows)
+    good, failed = _checked(list(rows))
     shown = _lines(good, worst_case, relative)
     floor = _floor(good, worst_case, relative)
     axes = axes_or_new(ax)
@@ -87,7 +84,7 @@ def variance(
     drawn = [_draw(axes, name, points) for name, points in shown.items()]
     axes.set_xlabel("privacy budget ε")
     axes.set_ylabel(_label(worst_case, relative, units))
-    prior = good[0].prior if isinstance(good[0], SweepRow) else ""
+    prior = _prior(good[0])
     title = f"Price of privacy: {len(shown)} mechanisms" + (f", prior {literal(prior)}" if prior else "")
     axes.set_title(title, fontsize="medium")
     axes.grid(color="#EEEEEE", linewidth=0.6)
@@ -97,13 +94,13 @@ def variance(
     return axes
 
 
-def _checked(rows: Sequence[Row]) -> tuple[list[Row], list[SweepRow]]:
+def _checked(rows: Sequence[VarianceRow]) -> tuple[list[VarianceRow], list[VarianceRow]]:
     """Return the rows with numbers by budget, and those that failed."""
-    failed = [row for row in rows if isinstance(row, SweepRow) and row.status == FAILED]
+    failed = [row for row in rows if row.expected_variance is None and row.worst_case_variance is None]
     good = sorted((row for row in rows if row not in failed), key=lambda row: row.epsilon)
     if not good:
         raise InputError(f"a variance figure needs rows that did not fail, got {len(rows)} rows, {len(failed)} failed")
-    priors = sorted({row.prior for row in rows if isinstance(row, SweepRow)})
+    priors = sorted({_prior(row) for row in rows})
     if len(priors) > 1:
         raise InputError(
             f"a variance figure needs rows of one prior, got {', '.join(priors)}: "
@@ -115,12 +112,16 @@ def _checked(rows: Sequence[Row]) -> tuple[list[Row], list[SweepRow]]:
     return good, failed
 
 
-def _value(row: Row, worst_case: bool) -> float:
+def _prior(row: VarianceRow) -> str:
+    return getattr(row, "prior", "")
+
+
+def _value(row: VarianceRow, worst_case: bool) -> float:
     value = row.worst_case_variance if worst_case else row.expected_variance
     return math.nan if value is None else value
 
 
-def _lines(rows: Sequence[Row], worst_case: bool, relative: bool) -> dict[str, list[tuple[float, float]]]:
+def _lines(rows: Sequence[VarianceRow], worst_case: bool, relative: bool) -> dict[str, list[tuple[float, float]]]:
     """Return each method's budgets and numbers to draw, in the order of the styles; rows without it are left out."""
     least = {row.epsilon: _value(row, True) for row in rows if row.method == "minimax"}
     if relative and worst_case and (missing := sorted({row.epsilon for row in rows} - set(least))):
@@ -141,20 +142,20 @@ def _lines(rows: Sequence[Row], worst_case: bool, relative: bool) -> dict[str, l
     return drawn
 
 
-def _floor(rows: Sequence[Row], worst_case: bool, relative: bool) -> list[tuple[float, float]]:
+def _floor(rows: Sequence[VarianceRow], worst_case: bool, relative: bool) -> list[tuple[float, float]]:
     """Return budgets and the least possible, certified where the rows carry a bound."""
     floor = []
     for row in rows:
         if row.method != ("minimax" if worst_case else "optimal"):
             continue
         own = value = _value(row, worst_case)
-        if isinstance(row, SweepRow) and row.lower_bound is not None:
-            if worst_case:
-                value = row.lower_bound
-            elif row.program_variance is not None:
-                # A row of a report may know a bound for the whole interval, below the one for its knots.
-                bound = getattr(row, "continuum_bound", None)
-                value *= (row.lower_bound if bound is None else max(bound, 0.0)) / row.program_variance
+        certified, solved = getattr(row, "lower_bound", None), getattr(row, "program_variance", None)
+        if certified is not None and worst_case:
+            value = certified
+        elif certified is not None and solved is not None:
+            # A row of bounds may know a bound for the whole interval, below the one for its knots.
+            whole = getattr(row, "continuum_bound", None)
+            value *= (certified if whole is None else max(whole, 0.0)) / solved
         floor.append((row.epsilon, value / own if relative else value))
     return floor
 
@@ -206,7 +207,7 @@ def _label(worst_case: bool, relative: bool, units: str) -> str:
     return units_label(f"{'largest' if worst_case else 'expected'} variance of one report", squared(units))
 
 
-def _note(lines: Mapping[str, Sequence[tuple[float, float]]], failed: Sequence[SweepRow], highest: float) -> str:
+def _note(lines: Mapping[str, Sequence[tuple[float, float]]], failed: Sequence[VarianceRow], highest: float) -> str:
     """Name what is not in the picture: lines that leave it and rows that failed."""
     notes = []
     above = [

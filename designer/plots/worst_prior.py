@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...estimators.plots.style import BLACK, BLUE, SMALL, VERMILLION, axes_or_new
 from ...mechanisms import InputError
 from ...mechanisms.units import squared, units_label
-from ..designs.result import Design
 from ..priors.prior import Prior
+from .drawn import WeightedDesign
 from .prior_strip import strip_below
 from .scales import plain_numbers
-from .style import BLACK, BLUE, SMALL, VERMILLION, axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ END_ROOM = 0.01
 """Of the domain, at either side: the mass at its ends must be told from the frame."""
 
 
-def least_favourable(design: Design, ax: Axes | None = None, *, prior: Prior | None = None) -> Axes:
+def least_favourable(design: WeightedDesign, ax: Axes | None = None, *, prior: Prior | None = None) -> Axes:
     """Draw the variance of a minimax design by value, and below it the prior that certifies it.
 
     At weight 1 that is the least favourable prior: under it no unbiased mechanism has a smaller expected variance than
@@ -75,7 +75,7 @@ def least_favourable(design: Design, ax: Axes | None = None, *, prior: Prior | N
     return above
 
 
-def _draw_variance(axes: Axes, design: Design) -> None:
+def _draw_variance(axes: Axes, design: WeightedDesign) -> None:
     knots = design.mechanism.knots
     x = np.append((knots[:-1, None] + np.arange(PIECES) / PIECES * np.diff(knots)[:, None]).ravel(), knots[-1])
     axes.plot(x, design.mechanism.var(x), color=BLACK, linewidth=1.8, label="variance of the design", gid="variance")
@@ -88,7 +88,7 @@ def _draw_variance(axes: Axes, design: Design) -> None:
     axes.legend(loc="lower center", frameon=False, fontsize=SMALL)
 
 
-def _draw_shares(axes: Axes, design: Design, prior: Prior | None) -> None:
+def _draw_shares(axes: Axes, design: WeightedDesign, prior: Prior | None) -> None:
     knots, shares = design.mechanism.knots, design.evidence.least_favourable
     label = "least favourable prior" if design.objective.worst == 1 else "multipliers of the worst case"
     axes.vlines(knots, 0.0, shares, color=BLACK, linewidth=2.0, label=label, gid="least-favourable")

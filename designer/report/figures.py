@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...estimators.plots.style import BLUE, empty_figure, method_style, new_axes, whole_figure
 from ...mechanisms import TabulatedMechanism
 from ...mechanisms.units import units_label
 from .. import plots
 from ..comparison.bounds_result import MINIMAX, BoundRow, BoundsResult, BudgetDetail
 from ..designs.result import Design
-from ..plots.style import BLUE, empty_figure, method_style, new_axes, whole_figure
 from ..priors.prior import Prior
 from . import sentences
 from .narrow import fit, literal

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...estimators.plots.style import new_axes, whole_figure
 from ...mechanisms import FAMILIES
 from ...mechanisms.units import literal
 from .. import plots
 from ..comparison.bounds_result import BoundsResult
 from ..comparison.objective_rows import ObjectiveRow
 from ..objectives.base import Objective
-from ..plots.style import new_axes, whole_figure
 from .figures import NOTHING_SOLVED, SIZE, ReportFigure
 from .narrow import fit
 from .numbers import SAME, percent_above, percent_up, short, short_down, short_up
@@ -31,7 +31,7 @@ def _drawn(result: BoundsResult, objective: Objective) -> ReportFigure:
     if not any(row.value is not None for row in rows):
         return replace(empty, missing=NOTHING_SOLVED)
     quantity = objective.quantity(literal(result.prior.units))
-    axes = plots.criterion(
+    axes = plots.objective(
         rows, new_axes(*SIZE), quantity=quantity, nobody=objective.nobody, more_is_better=objective.more_is_better
     )
     shown = {row.method for row in rows if row.value is not None}

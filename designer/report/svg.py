@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from ..plots.style import whole_figure
+from ...estimators.plots.style import whole_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +62,7 @@ def inline_svg(axes: Axes, name: str, label: str, spots: Sequence[Spot] = ()) ->
 
     Example
     -------
-    >>> from optldp.designer.plots.style import new_axes
+    >>> from optldp.estimators.plots.style import new_axes
     >>> svg = inline_svg(new_axes(2, 2), "empty", "nothing <at all>", [Spot(0.5, 0.5, "aaa", ("a half",))])
     >>> svg[:4], "nothing &lt;at all&gt;" in svg, svg.count('class="spot"')
     ('<svg', True, 1)

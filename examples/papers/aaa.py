@@ -24,7 +24,7 @@ from aaa_errors import (
 from aaa_noise import noise, printed, thin_tails
 from aaa_variance import lattice, variance
 from optldp.designer import two_phase
-from optldp.designer.plots.style import SHADE, empty_figure, method_style
+from optldp.estimators.plots.style import SHADE, empty_figure, method_style
 from paper_script import Check, Run, main
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)

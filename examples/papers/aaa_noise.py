@@ -8,7 +8,7 @@ import numpy as np
 from aaa_variance import DISTRIBUTIONS
 from optldp.designer import Prior, design
 from optldp.designer.methods.lattice import lattice_mechanism
-from optldp.designer.plots.style import empty_figure
+from optldp.estimators.plots.style import empty_figure
 from optldp.mechanisms import SolverError, TabulatedMechanism
 from paper_script import Check, Run
 from scipy import sparse, stats

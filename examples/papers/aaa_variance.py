@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from optldp.designer import Prior, compare, design
-from optldp.designer.plots.style import SHADE, empty_figure, method_style
+from optldp.estimators.plots.style import SHADE, empty_figure, method_style
 from optldp.solvers.unbiased.fixed_outputs import solve_on_outputs
 from paper_script import Check, Run
 from scipy import stats

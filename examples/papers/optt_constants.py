@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 
 import numpy as np
-from optldp.designer.plots.style import METHOD_STYLES, empty_figure
+from optldp.estimators.plots.style import METHOD_STYLES, empty_figure
 from optldp.mechanisms import piecewise, ptt, ptt2, verify
 from optldp.mechanisms.families.ptt import optimal_eta, ptt_variance
 from optldp.mechanisms.families.ptt2 import ptt2_variance

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 from aaa_data import real, synthetic
 from optldp.designer import Prior, WorstCase, design
-from optldp.designer.plots.style import SHADE, new_axes, whole_figure
+from optldp.estimators.plots.style import SHADE, new_axes, whole_figure
 from optldp.mechanisms.families.hybrid import hybrid_variance
 from optldp.mechanisms.families.piecewise import piecewise_variance, pm_sub_variance
 from optldp.mechanisms.families.ptt import optimal_eta, ptt_variance

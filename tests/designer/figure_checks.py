@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.offsetbox import AnnotationBbox
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
-from optldp.designer.plots.style import whole_figure
+from optldp.estimators.plots.style import whole_figure
 
 SLACK = 1.0
 """Pixels that the boxes of two texts may share: they reach a little beyond the letters."""

@@ -134,7 +134,7 @@ def test_criteria_that_look_alike_are_not_taken_for_each_other(tmp_path, one, ot
 def test_the_figure_shades_below_what_is_least_and_above_what_is_most():
     for objective, edge in ((ROBUST, 0), (Information("mutual-information"), 1)):
         found = bounds(PRIOR, [0.5, 1.0, 2.0], methods=METHODS, objectives=[objective])
-        axes = plots.criterion(found.by(objective), quantity="what counts", more_is_better=objective.more_is_better)
+        axes = plots.objective(found.by(objective), quantity="what counts", more_is_better=objective.more_is_better)
         corners = set(np.asarray(axes.collections[0].get_paths()[0].vertices)[:, 1].tolist())
         assert axes.get_ylim()[edge] in corners
         assert {row.bound for row in found.by(objective) if row.bound is not None} <= corners
@@ -144,7 +144,7 @@ def test_the_figure_shades_below_what_is_least_and_above_what_is_most():
             assert np.asarray(lines[name].get_ydata()).tolist() == values
         assert axes.get_ylabel() == "what counts"
     with pytest.raises(InputError, match="rows of one criterion with values, got 0"):
-        plots.criterion([], quantity="nothing")
+        plots.objective([], quantity="nothing")
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.patches import Rectangle
 from optldp.designer import plots
 from optldp.designer.plots.error_cells import MOST_TIMES
-from optldp.designer.plots.style import new_axes
+from optldp.estimators.plots.style import new_axes
 from optldp.mechanisms import InputError
 
 from ..figure_checks import assert_readable, noted

@@ -12,8 +12,8 @@ from matplotlib.transforms import Bbox
 from optldp.designer import Prior, WorstCase, design, plots
 from optldp.designer.comparison.compare import ComparisonRow
 from optldp.designer.comparison.objective_rows import ObjectiveRow
-from optldp.designer.plots.style import whole_figure
 from optldp.estimators import CategoryCounts, ReportCounts, estimate_distribution, estimate_frequencies
+from optldp.estimators.plots.style import whole_figure
 from optldp.mechanisms import InputError, duchi
 from optldp.mechanisms.categorical.table import categorical_grr
 
@@ -32,7 +32,7 @@ ERRORS = {("taxi", "aaa"): 2.0, ("taxi", "laplace"): 5.0}
 
 DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
     "variance": lambda ax: plots.variance([*ROWS, *FAR], ax),
-    "criterion": lambda ax: plots.criterion([BEST], ax, quantity="what counts"),
+    "objective": lambda ax: plots.objective([BEST], ax, quantity="what counts"),
     "by_value": lambda ax: plots.by_value({"duchi": TABLE}, ax, prior=PRIOR),
     "trade_off": lambda ax: plots.trade_off([design(Prior.even(KNOTS), 2.0, objective=WorstCase())], ax, prior=PRIOR),
     "least_favourable": lambda ax: plots.least_favourable(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from optldp.designer import METHODS
 from optldp.designer.plots.labels import label_ends, label_points, spread
-from optldp.designer.plots.style import METHOD_STYLES, method_style, new_axes
+from optldp.estimators.plots.style import METHOD_STYLES, method_style, new_axes
 
 from ..figure_checks import assert_readable, end_labels, letters, shown_texts
 

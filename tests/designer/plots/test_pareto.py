@@ -8,8 +8,8 @@ import pytest
 from optldp.designer import METHODS, TradeOff, WorstCase, design, plots
 from optldp.designer.designs.trade_off import trade_off_curve
 from optldp.designer.plots.pareto import MOST_ABOVE
-from optldp.designer.plots.style import UNREACHABLE, new_axes
 from optldp.designer.priors.prior import Prior
+from optldp.estimators.plots.style import UNREACHABLE, new_axes
 from optldp.mechanisms import FAMILIES, InputError
 
 from ..figure_checks import assert_readable, noted, shown_texts, xy

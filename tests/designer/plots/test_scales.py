@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optldp.designer.plots.scales import log_axis, plain_number, round_numbers
-from optldp.designer.plots.style import new_axes
+from optldp.estimators.plots.style import new_axes
 
 from ..figure_checks import assert_readable
 

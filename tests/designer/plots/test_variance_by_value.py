@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 from optldp.designer import plots
-from optldp.designer.plots.style import new_axes
 from optldp.designer.priors.prior import Prior
+from optldp.estimators.plots.style import new_axes
 from optldp.mechanisms import FAMILIES, InputError
 from optldp.mechanisms.families.duchi import duchi_variance
 

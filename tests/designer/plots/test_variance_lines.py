@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from optldp.designer import METHODS, plots
 from optldp.designer.comparison.compare import ComparisonRow, compare
 from optldp.designer.comparison.table import SweepRow
-from optldp.designer.plots.style import UNREACHABLE, new_axes, whole_figure
 from optldp.designer.plots.variance_lines import MOST_ABOVE
 from optldp.designer.priors.prior import Prior
+from optldp.estimators.plots.style import UNREACHABLE, new_axes, whole_figure
 from optldp.mechanisms import InputError
 
 from ..figure_checks import assert_readable, end_labels, line, noted, shown_texts, xy

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from optldp.designer import TradeOff, WorstCase, design, plots
-from optldp.designer.plots.style import new_axes
 from optldp.designer.priors.prior import Prior
+from optldp.estimators.plots.style import new_axes
 from optldp.mechanisms import InputError
 
 from ..figure_checks import assert_readable, shown_texts, xy

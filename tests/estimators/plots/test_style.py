@@ -6,12 +6,19 @@ import pytest
 from matplotlib.colors import to_rgb
 from optldp.designer import METHODS, WorstCase, design, plots
 from optldp.designer.comparison.compare import ComparisonRow
-from optldp.designer.plots.style import METHOD_STYLES, add_note, method_style, methods_in_order, new_axes, whole_figure
 from optldp.designer.priors.prior import Prior
+from optldp.estimators.plots.style import (
+    METHOD_STYLES,
+    add_note,
+    method_style,
+    methods_in_order,
+    new_axes,
+    whole_figure,
+)
 from optldp.mechanisms import InputError, duchi
 from optldp.mechanisms.units import literal, squared, units_label
 
-from ..figure_checks import assert_readable, noted
+from ...designer.figure_checks import assert_readable, noted
 
 
 def test_every_method_has_dashes_and_a_marker_of_its_own():

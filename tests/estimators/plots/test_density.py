@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from matplotlib.patches import StepPatch
 from optldp.designer import plots
-from optldp.designer.plots.density import NAMES
 from optldp.designer.plots.saving import save_figure
 from optldp.estimators import InputGrid, ReportCounts, estimate_distribution
+from optldp.estimators.plots.density import NAMES
 from optldp.mechanisms import square_wave
 
 TABLE = square_wave(np.linspace(0.0, 100.0, 21), 1.0)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ...estimators.frequencies.frequencies import FrequencyEstimate
-from ...estimators.intervals import CONFIDENCE
+from ...mechanisms.categorical.categories import Categories
 from ...mechanisms.units import literal
+from ..intervals import CONFIDENCE, Interval
 from .style import axes_or_new
 
 if TYPE_CHECKING:
@@ -30,9 +30,21 @@ NAMES = {
 }
 
 
-def frequencies(
-    estimate: FrequencyEstimate, ax: Axes | None = None, *, title: str = "", confidence: float = CONFIDENCE
-) -> Axes:
+class Bars(Protocol):
+    """What is drawn of a `FrequencyEstimate`."""
+
+    @property
+    def categories(self) -> Categories: ...
+    @property
+    def value(self) -> Any: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def method(self) -> str: ...
+    def interval(self, confidence: float = ..., /) -> Interval: ...
+
+
+def frequencies(estimate: Bars, ax: Axes | None = None, *, title: str = "", confidence: float = CONFIDENCE) -> Axes:
     """Draw the frequencies as bars with intervals, the largest at the top; at most forty of them.
 
     Parameters

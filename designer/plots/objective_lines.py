@@ -1,4 +1,4 @@
-"""What a criterion's best leaves to gain: its value against the budget, for every mechanism."""
+"""What an objective's best leaves to gain: its value against the budget, for every mechanism."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...estimators.plots.style import SHADE, SMALL, add_note, axes_or_new, method_style, methods_in_order
 from ...mechanisms import InputError
 from ...mechanisms.units import literal
-from ..comparison.objective_rows import ObjectiveRow
+from .drawn import ValueRow
 from .labels import label_ends
 from .scales import log_axis
-from .style import SHADE, SMALL, add_note, axes_or_new, method_style, methods_in_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,20 +28,20 @@ ROOM_FOR_NOTHING = 2.0
 """Factor beyond them on the side where nothing can be: that region must be seen."""
 
 
-def criterion(
-    rows: Sequence[ObjectiveRow],
+def objective(
+    rows: Sequence[ValueRow],
     ax: Axes | None = None,
     *,
     quantity: str,
     nobody: str = "no mechanism",
     more_is_better: bool = False,
 ) -> Axes:
-    """Draw a criterion's value against epsilon, a line per mechanism; what is certified as impossible is shaded.
+    """Draw an objective's value against epsilon, a line per mechanism; what is certified as impossible is shaded.
 
     Parameters
     ----------
-    rows : sequence of ObjectiveRow
-        Of one criterion; those that failed are left out and named below the picture.
+    rows : sequence of ValueRow
+        Of one objective: `bounds(...).by(objective)`; those that failed are left out and named below the picture.
     ax : Axes, optional
         To draw on; default: those of a new figure.
     quantity : str
@@ -54,11 +54,11 @@ def criterion(
     Raises
     ------
     InputError
-        No row with a value; rows of several criteria; matplotlib is not installed.
+        No row with a value; rows of several objectives; matplotlib is not installed.
     """
     good = sorted((row for row in rows if row.value is not None), key=lambda row: row.epsilon)
     if not good or len({row.objective for row in rows}) > 1:
-        raise InputError(f"a criterion's figure needs rows of one criterion with values, got {len(good)} of those")
+        raise InputError(f"an objective's figure needs rows of one objective with values, got {len(good)} of those")
     best = [(row.epsilon, row.bound) for row in good if row.bound is not None]
     axes = axes_or_new(ax)
     _scale(axes, good, more_is_better)
@@ -74,7 +74,7 @@ def criterion(
     return axes
 
 
-def _scale(axes: Axes, rows: Sequence[ObjectiveRow], more_is_better: bool) -> None:
+def _scale(axes: Axes, rows: Sequence[ValueRow], more_is_better: bool) -> None:
     """Set both axes' limits around all that is not too far from the bounds, with room where nothing can be."""
     values = [row.value for row in rows if row.value is not None]
     bounds = [row.bound for row in rows if row.bound is not None] or values
@@ -96,7 +96,7 @@ def _shade(axes: Axes, best: Sequence[tuple[float, float]], says: str, more_is_b
     axes.text(0.06, 0.94 if more_is_better else 0.06, says, transform=axes.transAxes, va="center", fontsize=SMALL)
 
 
-def _draw(axes: Axes, name: str, rows: Sequence[ObjectiveRow]) -> Line2D:
+def _draw(axes: Axes, name: str, rows: Sequence[ValueRow]) -> Line2D:
     points = np.array([(row.epsilon, row.value) for row in rows if row.method == name], dtype=float)
     depth = 2.0 if points[0, 1] == rows[0].value else 3.0
     (line,) = axes.plot(*points.T, label=name, gid=f"method-{name}", zorder=depth, **method_style(name))

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 from optldp.designer import plots
-from optldp.designer.plots.frequency_bars import LONGEST_LABEL, MOST_BARS
 from optldp.estimators import CategoryCounts, estimate_frequencies
+from optldp.estimators.plots.frequency_bars import LONGEST_LABEL, MOST_BARS
 from optldp.mechanisms import InputError
 from optldp.mechanisms.categorical.table import categorical_grr
 

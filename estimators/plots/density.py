@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ...estimators.distributions.distribution import DistributionEstimate
-from ...estimators.intervals import CONFIDENCE
 from ...mechanisms.units import literal, units_label
+from ..estimate import Estimate
+from ..input_grid import InputGrid
+from ..intervals import CONFIDENCE, Interval
 from .style import axes_or_new
 
 NAMES = {
@@ -22,9 +23,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def distribution(
-    estimate: DistributionEstimate, ax: Axes | None = None, *, units: str = "", confidence: float = CONFIDENCE
-) -> Axes:
+class Density(Protocol):
+    """What is drawn of a `DistributionEstimate`."""
+
+    @property
+    def grid(self) -> InputGrid: ...
+    @property
+    def value(self) -> Any: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def method(self) -> str: ...
+    def mean(self) -> Estimate: ...
+    def interval(self, confidence: float = ..., /) -> Interval: ...
+
+
+def distribution(estimate: Density, ax: Axes | None = None, *, units: str = "", confidence: float = CONFIDENCE) -> Axes:
     """Draw the density, its pointwise bands and the mean with its interval.
 
     Parameters

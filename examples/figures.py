@@ -47,8 +47,8 @@ def against_budget(prior: Prior) -> dict[str, Axes]:
         floor = next(row.expected_variance for row in rows if (row.method, row.epsilon) == ("optimal", epsilon))
         least.append(ComparisonRow("minimax", epsilon, expected, best.worst_case_variance, expected / floor))
     return {
-        "variance": plots.variance(rows, units="kEUR"),
-        "ratio": plots.variance(rows, relative=True),
+        "variance": rows.plot(),
+        "ratio": rows.plot(relative=True),
         "worst-case": plots.variance([*rows, *least], worst_case=True, relative=True),
     }
 
@@ -89,7 +89,7 @@ def distribution(prior: Prior) -> Axes:
     table, rng = design(prior, EPSILON).mechanism, np.random.default_rng(21)
     values = np.clip(GUESSES["skewed"].rvs(20_000, random_state=rng), *DOMAIN)
     counts = ReportCounts.from_reports(table, table.sample(values, rng))
-    return plots.distribution(estimate_distribution(counts, method="penalised"), units="kEUR")
+    return estimate_distribution(counts, method="penalised").plot(units="kEUR")
 
 
 def save_small(axes: Axes, path: Path) -> None:

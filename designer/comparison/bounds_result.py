@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
 
 from ...mechanisms import FAMILIES, TabulatedMechanism
+from ...mechanisms.units import literal
 from ..designs.result import Design
 from ..methods.registry import METHODS
 from ..objectives.base import Objective
+from ..plots.objective_lines import objective as objective_figure
+from ..plots.variance_lines import variance
 from ..priors.prior import Prior
 from .objective_rows import ObjectiveRow
 from .table import FAILED, SweepRow
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 COARSE = 0.01
 """Gap to the continuum from which more knots are advised: a percent can be seen in the figures."""
@@ -146,6 +153,27 @@ class BoundsResult:
     def by(self, objective: Objective) -> tuple[ObjectiveRow, ...]:
         """Return the rows of an objective, by budget; within one the best and then the methods."""
         return tuple(row for budget in self.budgets for row in budget.judged if row.objective == objective.key)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        objective: Objective | None = None,
+        worst_case: bool = False,
+        relative: bool = False,
+    ) -> Axes:
+        """Draw the variances, as `plots.variance` does, or the values of an objective, as `plots.objective` does."""
+        units = self.prior.units
+        if objective is None:
+            rows = self.rows if worst_case else [row for budget in self.budgets for row in budget.rows]
+            return variance(rows, ax, worst_case=worst_case, relative=relative, units=units)
+        return objective_figure(
+            self.by(objective),
+            ax,
+            quantity=objective.quantity(literal(units)),
+            nobody=objective.nobody,
+            more_is_better=objective.more_is_better,
+        )
 
     @property
     def judged(self) -> tuple[ObjectiveRow, ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, overload
 
 from ...estimators import influence
 from ...mechanisms.budget import check_epsilon
@@ -12,8 +13,12 @@ from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Progress
 from ..methods.registry import METHODS, check_methods
 from ..objectives.base import DEFAULT_TOLERANCE
+from ..plots.variance_lines import variance
 from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
 from .case import solve_methods
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,28 @@ class ComparisonRow:
     one_report_times_n: float | None = None
 
 
+@dataclass(frozen=True)
+class Comparison(Sequence[ComparisonRow]):
+    """The rows of a comparison, by budget and then in the order of the methods that were asked for."""
+
+    rows: tuple[ComparisonRow, ...]
+    units: str = ""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> ComparisonRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[ComparisonRow, ...]: ...
+    def __getitem__(self, index: int | slice) -> ComparisonRow | tuple[ComparisonRow, ...]:
+        return self.rows[index]
+
+    def plot(self, ax: Axes | None = None, *, worst_case: bool = False, relative: bool = False) -> Axes:
+        """Draw the variances against the budget, as `plots.variance` does."""
+        return variance(self.rows, ax, worst_case=worst_case, relative=relative, units=self.units)
+
+
 def compare(
     prior: Prior,
     epsilons: Iterable[float],
@@ -44,7 +71,7 @@ def compare(
     uniform_share: float = DEFAULT_UNIFORM_SHARE,
     tolerance: float = DEFAULT_TOLERANCE,
     progress: Callable[[float, Progress | None], None] | None = None,
-) -> list[ComparisonRow]:
+) -> Comparison:
     """Build every method at every budget; the optimum is solved once per budget.
 
     Parameters
@@ -74,12 +101,12 @@ def compare(
     if not budgets or not chosen:
         raise InputError("compare needs at least one epsilon and one method, got none")
     check_methods(chosen)
-    rows = []
+    rows: list[ComparisonRow] = []
     for epsilon in budgets:
         rows += _rows(prior, epsilon, chosen, uniform_share, tolerance, progress)
         if progress is not None:
             progress(epsilon, None)
-    return rows
+    return Comparison(tuple(rows), prior.units)
 
 
 def _rows(

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
 
 from ...estimators.data.files import FilePath
 from ...estimators.data.numbers import write_columns
 from ..methods.registry import METHODS
+from ..plots.variance_lines import variance
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FAILED = "failed"
 """Status of a row without a mechanism; the others are those of a design."""
@@ -105,6 +110,19 @@ class SweepTable:
             name: values if name in TEXT_COLUMNS else [math.nan if value is None else value for value in values]
             for name, values in cells.items()
         }
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        prior: str | None = None,
+        worst_case: bool = False,
+        relative: bool = False,
+        units: str = "",
+    ) -> Axes:
+        """Draw the variances of the prior of that name, which several priors need, as `plots.variance` does."""
+        rows = [row for row in self.rows if prior in (None, row.prior)]
+        return variance(rows, ax, worst_case=worst_case, relative=relative, units=units)
 
     def write(self, path: FilePath) -> None:
         """Write the table as `.csv` or `.parquet`, whole or not at all; numbers of failed rows are empty cells.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.exactness.verification import Verification, verify
@@ -12,7 +12,11 @@ from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
 from ..objectives.base import Objective, Problem, Pure
+from ..plots.mechanism_mesh import heat_map
 from ..priors.prior import Prior
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,9 +164,13 @@ class Design:
             lines.append(f"  {self.verification.verdict}: largest log-ratio {self.max_log_ratio:.9g}")
         return "\n".join(lines)
 
-    def _table(self) -> TabulatedMechanism:
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the mechanism, as `plots.heat_map` does; InputError for what is no table of numbers."""
+        return heat_map(self._table("a heat map"), ax)
+
+    def _table(self, what: str = "variances of a report") -> TabulatedMechanism:
         if not isinstance(self.mechanism, TabulatedMechanism):
-            raise InputError(f"only tables of numbers have variances of a report, got {type(self.mechanism).__name__}")
+            raise InputError(f"only tables of numbers have {what}, got {type(self.mechanism).__name__}")
         return self.mechanism
 
     def _verified(self) -> Verification:

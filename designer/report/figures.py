@@ -92,7 +92,7 @@ def _variance(result: BoundsResult) -> ReportFigure:
     )
     if not any(row.solved for row in rows):
         return replace(empty, missing=NOTHING_SOLVED)
-    axes = plots.variance(rows, _axes(), units=literal(result.prior.units))
+    axes = _narrow(result).plot(_axes())
     spots = [spot for row in rows for spot in _row_spot(row, row.expected_variance)]
     return _filled(empty, axes, spots, keys=result.methods, means=sentences.about_variance(result))
 
@@ -104,7 +104,7 @@ def _ratio(result: BoundsResult) -> ReportFigure:
     )
     if not any(row.solved for row in rows):
         return replace(empty, missing=NOTHING_SOLVED)
-    axes = plots.variance(rows, _axes(), relative=True)
+    axes = _narrow(result).plot(_axes(), relative=True)
     spots = [spot for row in rows for spot in _row_spot(row, row.ratio_to_optimal)]
     return _filled(empty, axes, spots, keys=result.methods, means=sentences.about_ratio(result))
 
@@ -116,7 +116,7 @@ def _worst_case(result: BoundsResult) -> ReportFigure:
     )
     if not any(row.solved for row in rows):
         return replace(empty, missing=NOTHING_SOLVED)
-    axes = plots.variance(rows, _axes(), worst_case=True, units=literal(result.prior.units))
+    axes = _narrow(result).plot(_axes(), worst_case=True)
     spots = [spot for row in rows for spot in _row_spot(row, row.worst_case_variance)]
     keys = (*result.methods, MINIMAX)
     return _filled(empty, axes, spots, keys=keys, means=sentences.about_worst_case(result))
@@ -246,6 +246,10 @@ def _literal_units(mechanism: TabulatedMechanism) -> TabulatedMechanism:
 
 def _literal_prior(result: BoundsResult) -> Prior:
     return replace(result.prior, units=literal(result.prior.units))
+
+
+def _narrow(result: BoundsResult) -> BoundsResult:
+    return replace(result, prior=_literal_prior(result))
 
 
 def _literal_front(detail: BudgetDetail) -> list[Design]:

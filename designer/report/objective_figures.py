@@ -6,8 +6,6 @@ from dataclasses import replace
 
 from ...estimators.plots.style import new_axes, whole_figure
 from ...mechanisms import FAMILIES
-from ...mechanisms.units import literal
-from .. import plots
 from ..comparison.bounds_result import BoundsResult
 from ..comparison.objective_rows import ObjectiveRow
 from ..objectives.base import Objective
@@ -30,10 +28,7 @@ def _drawn(result: BoundsResult, objective: Objective) -> ReportFigure:
     empty = ReportFigure(objective.key, TITLES[objective.key], label, means=about_objective(result, objective))
     if not any(row.value is not None for row in rows):
         return replace(empty, missing=NOTHING_SOLVED)
-    quantity = objective.quantity(literal(result.prior.units))
-    axes = plots.objective(
-        rows, new_axes(*SIZE), quantity=quantity, nobody=objective.nobody, more_is_better=objective.more_is_better
-    )
+    axes = result.plot(new_axes(*SIZE), objective=objective)
     shown = {row.method for row in rows if row.value is not None}
     fit(whole_figure(axes), bare=True)
     spots = [

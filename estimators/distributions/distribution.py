@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,10 @@ from ..estimate import Estimate, NumberEstimate, Target
 from ..input_grid import InputGrid
 from ..intervals import CONFIDENCE, Interval, normal_interval, normal_quantile
 from ..means.mean import MeanEstimate
+from ..plots.density import distribution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 QUARTILES = (0.25, 0.5, 0.75)
 
@@ -91,6 +95,10 @@ class DistributionEstimate(Estimate):
             low, high = found.interval(confidence).low, found.interval(confidence).high
             lines.append(f"  {100 * share:g}% of values lie below {found.value:.6g} [{low:.6g}, {high:.6g}]")
         return "\n".join(lines)
+
+    def plot(self, ax: Axes | None = None, *, units: str = "", confidence: float = CONFIDENCE) -> Axes:
+        """Draw density, bands and mean, as `plots.distribution` does."""
+        return distribution(self, ax, units=units, confidence=confidence)
 
     def functional(self, coefficients: ArrayLike) -> NumberEstimate:
         """Return the estimate of sum_k a_k w_k for the (K,) coefficients a."""

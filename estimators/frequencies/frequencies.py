@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,10 @@ from ...mechanisms.errors import InputError
 from ...solvers.likelihood.fit import MixtureFit
 from ..estimate import Estimate, NumberEstimate, Target
 from ..intervals import CONFIDENCE, Interval, normal_interval
+from ..plots.frequency_bars import frequencies
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FrequencyMethod = Literal["unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr"]
 
@@ -82,6 +86,10 @@ class FrequencyEstimate(Estimate):
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
         """Return normal intervals within [0, 1]; InputError for a confidence outside (0, 1)."""
         return normal_interval(self.value, self.std_error, confidence, 0.0, 1.0)
+
+    def plot(self, ax: Axes | None = None, *, title: str = "", confidence: float = CONFIDENCE) -> Axes:
+        """Draw the largest as bars with their intervals, as `plots.frequencies` does."""
+        return frequencies(self, ax, title=title, confidence=confidence)
 
     def __getitem__(self, label: object) -> NumberEstimate:
         """Return the frequency of one category; InputError for an unknown label."""

@@ -104,9 +104,7 @@ def frequency_table(found: FrequencyEstimate, confidence: float, more: dict[str,
         facts |= {"components": found.components}
 
     def figure() -> Axes:
-        from ... import plots
-
-        return plots.frequencies(found, confidence=confidence)
+        return found.plot(confidence=confidence)
 
     return found_rows("frequencies of the categories", facts, columns, figure)
 

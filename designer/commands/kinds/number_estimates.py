@@ -173,9 +173,7 @@ def _found(estimate: DistributionEstimate, units: str, facts: dict[str, Any], as
         found = _distribution(estimate, asked.confidence, facts)
 
     def figure() -> Axes:
-        from ... import plots
-
-        return plots.distribution(estimate, units=units, confidence=asked.confidence)
+        return estimate.plot(units=units, confidence=asked.confidence)
 
     _, columns = split(estimate, asked.confidence)
     return replace(found, columns=columns, figure=figure)

@@ -24,7 +24,7 @@ EPSILONS = (0.5, 1.0, 2.0, 4.0)
 def rows() -> list[ComparisonRow]:
     """Every method at four budgets, on nine knots."""
     prior = Prior.on_knots(np.linspace(0, 10, 9), [1, 2, 4, 5, 4, 3, 2, 1, 1], source="public", units="EUR")
-    return compare(prior, EPSILONS)
+    return list(compare(prior, EPSILONS))
 
 
 def as_sweep(row: ComparisonRow, gap: float = 0.0, prior: str = "flat") -> SweepRow:

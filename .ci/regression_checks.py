@@ -6,7 +6,7 @@ Counts are compared with binomial laws, which are exact; means by Bernstein's in
 from collections.abc import Iterator
 
 import numpy as np
-from optldp.estimators import CategoryCounts, estimate_frequencies, estimate_mean
+from optldp.estimators import CategoryCounts, count, estimate_frequencies, estimate_mean
 from optldp.estimators.means.unbiasing import affine_unbiasing, optimal_decoder
 from optldp.mechanisms import CategoricalMechanism, InputError, KeyValueMechanism, TabulatedMechanism
 from optldp.mechanisms.categorical.mechanism import PureProtocol
@@ -67,7 +67,7 @@ def of_table(table: TabulatedMechanism, x: float, rng: np.random.Generator) -> I
     yield from average(f"at {x!r}", (reports - mean), variance, reach(table, mean), ulp)
     affine = affine_unbiasing(table)
     try:
-        estimate = estimate_mean(table, reports)
+        estimate = estimate_mean(count(table, reports))
         decoder = optimal_decoder(table) if affine is None else None
     except InputError:
         return  # no unbiased estimate exists, which it says

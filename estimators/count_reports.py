@@ -15,6 +15,7 @@ from ..mechanisms.composed.personalised import PersonalisedMechanism, Personalis
 from ..mechanisms.errors import InputError
 from ..mechanisms.key_value.mechanism import KeyValueMechanism
 from ..mechanisms.table.table import TabulatedMechanism
+from .counting.attribute_counts import AttributeCounts
 from .counting.counts import ReportCounts
 from .frequencies.category_counts import CategoryCounts
 from .key_values.counts import KeyValueCounts
@@ -35,7 +36,7 @@ def count(mechanism: PersonalisedMechanism, reports: PersonalisedReports) -> Per
 @overload
 def count(mechanism: KeyValueMechanism, reports: ArrayLike) -> KeyValueCounts: ...
 @overload
-def count(mechanism: AttributeSampling, reports: Mapping[str, ArrayLike] | ArrayLike) -> dict[str, ReportCounts]: ...
+def count(mechanism: AttributeSampling, reports: Mapping[str, ArrayLike] | ArrayLike) -> AttributeCounts: ...
 @overload
 def count(
     mechanism: TabulatedMechanism | Sequence[Sequence[Any]],
@@ -74,12 +75,13 @@ def count(
     | categories | as `sample` gives them | `CategoryCounts` |
     | levels of budgets | `PersonalisedReports` | `PersonalisedCounts` |
     | pairs of a key and a value | as `sample` gives them | `KeyValueCounts` |
-    | several attributes | columns by name, NaN where not drawn | `ReportCounts` by attribute |
+    | several attributes | columns by name, NaN where not drawn | `AttributeCounts` |
 
     A source of a table's reports is an array, a `.csv` or `.parquet` path, an Arrow table, a pandas or polars data
     frame, or numpy arrays by column name; whatever is no array is counted out of core. Several services are matched by
     `key`, or are arrays of equal length: a row is a user, NaN says that they did not report to the service. Counts of
-    shards with different users add up, whatever the kind: ``a + b``.
+    shards with different users add up, whatever the kind: ``a + b``. Those of an array, without further options, keep
+    how often each number was reported where a table's outputs are intervals, for `estimate_mean`.
 
     Parameters
     ----------
@@ -161,18 +163,10 @@ def _is_array(reports: Any) -> bool:
     return isinstance(reports, list | tuple) or (isinstance(reports, np.ndarray) and not reports.dtype.names)
 
 
-def _by_attribute(mechanism: AttributeSampling, reports: Any) -> dict[str, ReportCounts]:
-    """Return the counts of each attribute, of the users who have drawn it."""
-    columns = zip(mechanism.attributes, mechanism.mechanisms, mechanism.columns(reports), strict=True)
-    return {
-        name: ReportCounts.from_reports(table, column[~np.isnan(column)], name=name) for name, table, column in columns
-    }
-
-
 _COUNTED = {
     TabulatedMechanism: ReportCounts.from_reports,
     CategoricalMechanism: CategoryCounts.from_reports,
     PersonalisedMechanism: PersonalisedCounts.from_reports,
     KeyValueMechanism: KeyValueCounts.from_reports,
-    AttributeSampling: _by_attribute,
+    AttributeSampling: AttributeCounts.from_reports,
 }

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from optldp.designer import Prior, compare, design
-from optldp.estimators import estimate_mean
+from optldp.estimators import count, estimate_mean
 from optldp.mechanisms import load_table, save_table
 from statsmodels.datasets import randhie
 
@@ -56,7 +56,7 @@ def run(epsilon: float, folder: Path) -> None:
 
     started = time.perf_counter()
     reports = mechanism.sample(visits, np.random.default_rng(7))
-    estimate = estimate_mean(mechanism, reports)
+    estimate = estimate_mean(count(mechanism, reports))
     print(f"\n{len(reports)} reports drawn and estimated from in {time.perf_counter() - started:.2f} s")
     print(
         f"  mean {estimate.value:.3f} +- {estimate.std_error:.3f}, "

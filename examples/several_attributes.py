@@ -8,7 +8,7 @@ to be unbiased.
 
 import numpy as np
 from optldp.designer import Prior, design
-from optldp.estimators.means.attributes import estimate_attribute_means
+from optldp.estimators import count, estimate_attribute_means
 from scipy import stats
 
 USERS = 50_000
@@ -47,7 +47,7 @@ def main() -> None:
     values = people(rng)
     reports = made.mechanism.sample(values, rng)  # a simulation: without rng it would be for real
     predicted = made.evidence.predicted_variances(USERS)
-    found = estimate_attribute_means(made.mechanism, reports, target="users")
+    found = estimate_attribute_means(count(made.mechanism, reports), target="users")
     for name, mean in zip(found.attributes, found.means, strict=True):
         ends = mean.interval()
         print(

@@ -26,7 +26,7 @@ def main() -> None:
         reached = rng.permutation(USERS)[: USERS * 3 // 4]
         reports = table.sample(incomes[reached], rng)  # a simulation: without rng it would be for real
         sources.append((method, table, {"user": reached, "report": reports}))  # or a CSV or Parquet file
-        alone = estimate_mean(table, reports)
+        alone = estimate_mean(count(table, reports))
         print(f"{method:12} alone, epsilon {epsilon}: {alone.value:.0f} +- {alone.std_error:.0f}")
     counts = count(sources, key="user")
 

@@ -5,7 +5,7 @@ below 0.001."""
 import numpy as np
 from data_sets import all_sets
 from markdown_table import table
-from optldp.estimators import InputGrid, ReportCounts, estimate_mean, likelihood_of, mixture_reduction
+from optldp.estimators import InputGrid, ReportCounts, count, estimate_mean, likelihood_of, mixture_reduction
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import duchi, piecewise, square_wave
 from optldp.solvers.likelihood.fit import fit_mixture
@@ -37,7 +37,7 @@ def _errors(data: str, name: str, users: int, epsilon: float, rng: np.random.Gen
         mechanism = family(grid.edges if label != "SR" else [0.0, 1.0], epsilon)
         reports = mechanism.sample(values, rng)
         if label != "SW":
-            found[label] = estimate_mean(mechanism, reports).value
+            found[label] = estimate_mean(count(mechanism, reports)).value
         if label == "PM":
             likelihood = likelihood_of(ReportCounts.from_reports(mechanism, reports), grid)
             found["PM-EM"] = grid.points @ fit_mixture(likelihood, method="em", loglik_change=STOP).weights

@@ -123,14 +123,14 @@ def _two_phase_facts(
 
     The expected variances are of one report, under the data themselves.
     """
-    from ...estimators import estimate_mean
+    from ...estimators import count, estimate_mean
     from ...mechanisms import piecewise
     from ..priors.prior import Prior
 
     table = result.design.mechanism
     own = Prior.from_data(values, knots=table.knots).knot_prior
     rival = piecewise(table.knots, epsilon)
-    one_phase = estimate_mean(rival, rival.sample(values, rng))
+    one_phase = estimate_mean(count(rival, rival.sample(values, rng)))
     return {
         **result.to_dict(confidence),
         "n_first": result.n - result.second_mean.n,

@@ -215,11 +215,11 @@ class TwoPhasePlan:
         """
         _require_clients("the first phase", np.size(first_reports))
         _require_clients("the second phase", np.size(second_reports))
-        later = estimate_mean(second.mechanism, second_reports)
+        later = estimate_mean(ReportCounts.from_reports(second.mechanism, second_reports))
         early = None
         if _has_unbiased_mean(self.first):
             # Not decoded for the prior learnt: that depends on the reports, and the mean would be biased.
-            early = estimate_mean(self.first, first_reports)
+            early = estimate_mean(ReportCounts.from_reports(self.first, first_reports))
         share, mean, std_error = _combined(early, later)
         return TwoPhaseResult(
             mean,

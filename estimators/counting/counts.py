@@ -8,7 +8,7 @@ follows costs more for more users.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Self
 
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
 from .group import NOT_REPORTED, ReportGroup, groups_of, require_positions
+from .reported_numbers import ReportedNumbers
 from .user_numbers import total_users
 
 LARGEST_CODE = 2**62
@@ -44,12 +45,15 @@ class ReportCounts:
         At least one, of different names, whose tables share domain and units.
     groups : tuple of ReportGroup
         One for each set of services that some user reported to, ordered by that set.
+    numbers : ReportedNumbers, optional
+        Of one service whose outputs are intervals, the reports themselves, counted; see `estimate_mean`. Neither saved
+        nor split.
 
     Raises
     ------
     InputError
         No services, two of the same name, tables of different domains or units, groups of services or outputs
-        that there are not, or that no input gives, or too many users.
+        that there are not, or that no input gives, too many users, or numbers of others.
 
     Example
     -------
@@ -62,6 +66,7 @@ class ReportCounts:
 
     services: tuple[Service, ...]
     groups: tuple[ReportGroup, ...]
+    numbers: ReportedNumbers | None = None
 
     def __post_init__(self) -> None:
         if not self.services:
@@ -78,7 +83,9 @@ class ReportCounts:
             for j, largest in zip(group.services, group.outputs.max(axis=0).tolist(), strict=True):
                 require_outputs(self.services[j], largest)
             _require_possible(self.services, group)
-        total_users(group.n_users for group in self.groups)
+        users = total_users(group.n_users for group in self.groups)
+        if self.numbers is not None and (len(self.services) > 1 or self.numbers.total != users):
+            raise InputError(f"reported numbers must be those of {users:,} users of one service, got others")
 
     @classmethod
     def from_outputs(cls, services: Sequence[Service], outputs: ArrayLike) -> Self:
@@ -112,7 +119,9 @@ class ReportCounts:
     @classmethod
     def from_reports(cls, mechanism: TabulatedMechanism, reports: ArrayLike, *, name: str = "reports") -> Self:
         """Count the reports of one service; raises InputError for reports that its table cannot make."""
-        return cls.from_outputs([Service(name, mechanism)], mechanism.output_index(reports)[:, None])
+        counts = cls.from_outputs([Service(name, mechanism)], mechanism.output_index(reports)[:, None])
+        points = mechanism.low == mechanism.high
+        return counts if points.all() else replace(counts, numbers=ReportedNumbers.of(reports))
 
     @property
     def n_users(self) -> int:
@@ -143,7 +152,7 @@ class ReportCounts:
         if not all(0 <= j < len(self.services) for j in services):
             raise InputError(f"services must be positions in 0..{len(self.services) - 1}, got {list(services)}")
         kept = tuple(self.services[j] for j in services)
-        return ReportCounts(kept, _regrouped(kept, [self], [{j: i for i, j in enumerate(services)}]))
+        return ReportCounts(kept, _regrouped(kept, [self], [{j: i for i, j in enumerate(services)}]), self.numbers)
 
     def split(self, shares: Sequence[float], rng: np.random.Generator) -> tuple[ReportCounts, ...]:
         """Deal the users out at random: every user goes to part f with probability ``shares[f]``.
@@ -170,10 +179,11 @@ class ReportCounts:
         if not isinstance(other, ReportCounts):
             return NotImplemented
         mine, theirs = ([service.name for service in counts.services] for counts in (self, other))
-        if mine != theirs or not all(map(_same_table, self.mechanisms, other.mechanisms)):
+        if mine != theirs or not all(map(same_table, self.mechanisms, other.mechanisms)):
             raise InputError(f"counts can be added for the same services and tables only, got {mine} and {theirs}")
         same = {j: j for j in range(len(mine))}
-        return ReportCounts(self.services, _regrouped(self.services, [self, other], [same, same]))
+        together = None if self.numbers is None or other.numbers is None else self.numbers + other.numbers
+        return ReportCounts(self.services, _regrouped(self.services, [self, other], [same, same]), together)
 
 
 def require_sets(sets: Sequence[tuple[int, ...]], n_services: int) -> None:
@@ -218,7 +228,15 @@ def _require_same(first: Service, other: Service, what: str, left: object, right
         )
 
 
-def _same_table(left: TabulatedMechanism, right: TabulatedMechanism) -> bool:
+def same_table(left: TabulatedMechanism, right: TabulatedMechanism) -> bool:
+    """Whether two tables give the same outputs with the same probabilities.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.duchi import duchi
+    >>> same_table(duchi([0, 1], 1.0), duchi([0, 1], 1.0)), same_table(duchi([0, 1], 1.0), duchi([0, 1], 2.0))
+    (True, False)
+    """
     fields = ("knots", "low", "high", "probabilities")
     return left is right or all(np.array_equal(getattr(left, name), getattr(right, name)) for name in fields)
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ...mechanisms.composed.attributes import AttributeSampling, naming
+from ...mechanisms.composed.attributes import naming
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
+from ..counting.attribute_counts import AttributeCounts
+from ..counting.counts import ReportCounts
 from ..estimate import Estimate, Target, check_target
 from ..intervals import CONFIDENCE, Interval
 from .mean import MeanEstimate, estimate_mean
@@ -75,8 +76,7 @@ class AttributeMeans(Estimate):
 
 
 def estimate_attribute_means(
-    mechanism: AttributeSampling,
-    reports: Mapping[str, ArrayLike] | ArrayLike,
+    counts: AttributeCounts,
     *,
     target: Target = "population",
 ) -> AttributeMeans:
@@ -98,10 +98,8 @@ def estimate_attribute_means(
 
     Parameters
     ----------
-    mechanism : AttributeSampling
-        That made the reports.
-    reports : mapping of str to (n,) array_like, or (n, d) array_like
-        NaN where an attribute was not drawn; k reports of each user.
+    counts : AttributeCounts
+        ``count(mechanism, reports)``; of k reports of each user.
     target : {"users", "population"}
         Whose mean it is.
 
@@ -112,8 +110,7 @@ def estimate_attribute_means(
     Raises
     ------
     InputError
-        Columns that do not match the attributes, users without exactly k reports, fewer than two reports of an
-        attribute, or ones that its table cannot make.
+        No counts of attributes, or fewer than two reports of one.
 
     Source
     ------
@@ -122,36 +119,32 @@ def estimate_attribute_means(
 
     Example
     -------
-    >>> from optldp.mechanisms import duchi, make_exact
+    >>> from optldp.estimators import count
+    >>> from optldp.mechanisms import AttributeSampling, duchi, make_exact
     >>> tables = [make_exact(duchi(domain, 2.0)).mechanism for domain in ([0, 100], [0, 80])]
     >>> made = AttributeSampling(["age", "hours"], tables, 1, 2.0)
     >>> values = {"age": np.full(4000, 30.0), "hours": np.full(4000, 40.0)}
-    >>> found = estimate_attribute_means(made, made.sample(values, np.random.default_rng(1)))
+    >>> found = estimate_attribute_means(count(made, made.sample(values, np.random.default_rng(1))))
     >>> bool(found["age"].interval().low < 30.0 < found["age"].interval().high)
     True
     """
     check_target(target)
-    columns = mechanism.columns(reports)
-    drawn = ~np.isnan(columns)
-    wrong = np.flatnonzero(drawn.sum(axis=0) != mechanism.sampled)
-    if wrong.size:
-        raise InputError(
-            f"every user must have {mechanism.sampled} reports, got {wrong.size} who have not, the first in row "
-            f"{wrong[0] + 1}: keep whole rows, and leave unsampled attributes empty"
-        )
-    estimates = []
-    for name, table, column, mine in zip(mechanism.attributes, mechanism.mechanisms, columns, drawn, strict=True):
+    if not isinstance(counts, AttributeCounts):
+        told = type(counts).__name__
+        raise InputError(f"means of attributes need their counts, count(mechanism, reports), got {told}")
+    names, estimates = counts.mechanism.attributes, []
+    for name, mine in zip(names, counts.counts, strict=True):
         with naming(name):
-            found = estimate_mean(table, column[mine])
-        estimates.append(found if target == "population" else _of_users(found, table, column[mine], column.size))
-    return AttributeMeans(mechanism.attributes, tuple(estimates), target)
+            found = estimate_mean(mine)
+        estimates.append(found if target == "population" else _of_users(found, mine, counts.n_users))
+    return AttributeMeans(names, tuple(estimates), target)
 
 
-def _of_users(found: MeanEstimate, table: TabulatedMechanism, reports: np.ndarray, users: int) -> MeanEstimate:
+def _of_users(found: MeanEstimate, counts: ReportCounts, users: int) -> MeanEstimate:
     """The same mean, with the uncertainty about the mean of all those users."""
     total = found.std_error**2 * found.n
-    least, of_output = noise_estimator(table)
-    noise = float(np.clip(of_output[table.output_index(reports)].mean(), min(least, total), total))
+    least, of_output = noise_estimator(counts.mechanisms[0])
+    noise = float(np.clip(counts.reports_of(0) @ of_output / found.n, min(least, total), total))
     share = found.n / users
     std_error = math.sqrt((share * noise + (1 - share) * total) / found.n)
     return replace(found, std_error=std_error, target="users")

@@ -4,14 +4,15 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.laws.domain import numbers
-from ...mechanisms.table.table import TabulatedMechanism
+from ..counting.counts import ReportCounts
 from ..estimate import NumberEstimate
 from ..intervals import CONFIDENCE, Interval, Sample, bernstein_reach, normal_interval
-from .decoder import mean_decoder
+from .decoder import MeanDecoder, mean_decoder
+from .decoding import plain_decoder
 from .winsorised import winsorised
 
 
@@ -65,25 +66,27 @@ class MeanEstimate(NumberEstimate):
 
 
 def estimate_mean(
-    mechanism: TabulatedMechanism,
-    reports: ArrayLike,
+    counts: ReportCounts,
     *,
     weights: ArrayLike | None = None,
     winsorise: float | None = None,
 ) -> MeanEstimate:
-    """Estimate the mean of the inputs from reports of one table.
+    """Estimate the mean of the inputs from counted reports of one table.
 
     The estimate is the average of decoded reports d(y) with E[d(y) | x] = x for every input x of the
     domain: the reports themselves where the table is unbiased, (y - c)/s where its mean is s x + c,
     otherwise one value per output (`optimal_decoder`). Its standard error is the sample standard
     deviation of d(y) over sqrt(n), which needs to know neither prior nor variance.
 
+    An average of reports that are not points needs to know where in its output each one lies, and winsorising cuts
+    inside tails. `count` of an array keeps that (`ReportCounts.numbers`), so that nothing is lost. Counts of files, of
+    data frames and saved ones have outputs alone: each output then becomes one value (`plain_decoder`), unbiased too,
+    with no more variance where the place within an output tells nothing of the input.
+
     Parameters
     ----------
-    mechanism : TabulatedMechanism
-        The table that made the reports.
-    reports : (n,) array_like of float
-        At least two, all of them reports that the table can make.
+    counts : ReportCounts
+        Of one table, at least two reports: ``count(table, reports)``.
     weights : (k,) array_like of float, optional
         Weights of the table's k knots that the decoder minimises its variance under; only used where a
         decoder is needed. Default: the table's prior, or equal weights.
@@ -99,37 +102,59 @@ def estimate_mean(
     Raises
     ------
     InputError
-        Fewer than two reports, a report that the table cannot make, a share to winsorise outside (0, 1/2), or a table
-        from which no unbiased mean can be had.
+        No counts of one table, fewer than two reports, a share to winsorise outside (0, 1/2), or for counts without
+        the numbers that it needs, or a table from which no unbiased mean can be had.
 
     Example
     -------
-    >>> import numpy as np
+    >>> from optldp.estimators import count
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> table = duchi([-1.0, 1.0], 1.0)
     >>> reports = table.sample(np.full(10_000, 0.25), np.random.default_rng(7))
-    >>> estimate = estimate_mean(table, reports)
+    >>> estimate = estimate_mean(count(table, reports))
     >>> estimate.method, bool(estimate.interval().low < 0.25 < estimate.interval().high)
     ('average', True)
     """
-    observed = numbers("reports", reports)
-    if observed.size < 2:
-        raise InputError(f"reports must be at least 2 for a standard error, got {observed.size}")
-    decoder = mean_decoder(mechanism, weights)
-    decoded = decoder.decode(observed)
+    if not isinstance(counts, ReportCounts) or len(counts.services) > 1:
+        raise InputError(
+            f"a mean needs the counts of one table's reports, count(table, reports), got {_told(counts)}: "
+            "several services have estimate_combined_mean"
+        )
+    if counts.n_users < 2:
+        raise InputError(f"reports must be at least 2 for a standard error, got {counts.n_users}")
+    mechanism = counts.mechanisms[0]
+    decoder, decoded, often = _decoded(counts, mean_decoder(mechanism, weights))
+    if winsorise is not None and counts.numbers is None and (mechanism.low < mechanism.high).any():
+        raise InputError("winsorising needs where in its interval a report lies, got counts of outputs: count an array")
     limits = None if winsorise is None else winsorised(mechanism, winsorise, weights)
     least, most = (extreme.value for extreme in decoder.extremes)
     bias_low = bias_high = 0.0
     if limits is not None:
         decoded, bias_low, bias_high = limits.clip(decoded), limits.bias_low, limits.bias_high
         least, most = max(least, limits.low), min(most, limits.high)
-    n = decoded.size
+    found = Sample.of(decoded, often, most - least)
     return MeanEstimate(
-        float(decoded.mean()),
-        float(decoded.std(ddof=1)) / math.sqrt(n),
-        n,
+        found.mean,
+        math.sqrt(found.variance / found.n),
+        found.n,
         decoder.method,
-        one_report=(most - least) / n,
+        one_report=found.width / found.n,
         bias_low=bias_low,
         bias_high=bias_high,
     )
+
+
+def _decoded(counts: ReportCounts, decoder: MeanDecoder) -> tuple[MeanDecoder, np.ndarray, np.ndarray]:
+    """Return the decoder that serves these counts, the numbers that it makes of reports, and how often it made each."""
+    mechanism, often = decoder.mechanism, counts.reports_of(0)
+    if counts.numbers is not None and decoder.values is None:
+        return decoder, decoder.decode(counts.numbers.values), counts.numbers.counts
+    points = mechanism.low == mechanism.high
+    if decoder.values is None and not points.all():
+        decoder = MeanDecoder(mechanism, "decoder", values=plain_decoder(mechanism))
+    seen = np.flatnonzero(often)
+    return decoder, decoder.decode(mechanism.low[seen]) if decoder.values is None else decoder.values[seen], often[seen]
+
+
+def _told(counts: object) -> str:
+    return f"those of {len(counts.services)} services" if isinstance(counts, ReportCounts) else type(counts).__name__

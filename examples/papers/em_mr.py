@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import em_mr_categories as categories
 import numpy as np
 from drawn_values import Draw, reduction_sets, two_normals
-from optldp.estimators import InputGrid, ReportCounts, estimate_mean, likelihood_of, mixture_reduction
+from optldp.estimators import InputGrid, ReportCounts, count, estimate_mean, likelihood_of, mixture_reduction
 from optldp.estimators.distributions.metrics import quantile_error, range_query_error, variance_error, wasserstein_1
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import duchi, laplace, piecewise, square_wave
@@ -83,7 +83,7 @@ def _mean_scores(run: Run, draw: Draw, n: int, epsilon: float, case: Sequence[in
         truth, found = float(values.mean()), {}
         reports = {label: table.sample(values, rng) for label, table in tables.items()}
         for label in ("SR", "PM"):
-            found[label] = estimate_mean(tables[label], reports[label]).value
+            found[label] = estimate_mean(count(tables[label], reports[label])).value
         likelihood = likelihood_of(ReportCounts.from_reports(tables["PM"], reports["PM"]), grid)
         found["PM-EM"] = grid.points @ fit_mixture(likelihood, method="em", loglik_change=STOP).weights
         found["PM-MR"] = grid.points @ mixture_reduction(likelihood).fit.weights

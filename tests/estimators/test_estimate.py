@@ -49,11 +49,11 @@ def answers() -> dict[str, Estimate]:
     levels = count(LEVELS, LEVELS.sample(np.full(1000, 0.25), np.arange(1000) % 2, rng))
     distribution = estimate_distribution(counts)
     return {
-        "one table": estimate_mean(TABLE, REPORTS),
-        "winsorised": estimate_mean(TABLE, REPORTS, winsorise=0.1),
+        "one table": estimate_mean(count(TABLE, REPORTS)),
+        "winsorised": estimate_mean(count(TABLE, REPORTS), winsorise=0.1),
         "combined": estimate_combined_mean(counts),
         "bernstein": estimate_combined_mean(counts, interval="bernstein"),
-        "attributes": estimate_attribute_means(BOTH, BOTH.sample({"age": values, "hours": values}, rng)),
+        "attributes": estimate_attribute_means(count(BOTH, BOTH.sample({"age": values, "hours": values}, rng))),
         "distribution": distribution,
         "its mean": distribution.mean(),
         "its variance": distribution.variance(),
@@ -137,7 +137,7 @@ def test_users_have_smaller_errors_than_the_population_that_they_are_drawn_from(
     chosen = count(CHOSEN, CHOSEN.sample(np.repeat(["cook", "smith"], 500), np.arange(1000) % 2, rng))
     for estimate in (
         lambda **target: estimate_frequencies(jobs, **target),
-        lambda **target: estimate_attribute_means(BOTH, reports, **target),
+        lambda **target: estimate_attribute_means(count(BOTH, reports), **target),
         lambda **target: auem(chosen, **target),
         lambda **target: personalised_mle(chosen, **target),
     ):
@@ -167,7 +167,7 @@ class TestCount:
         values = np.random.default_rng(5).uniform(0, 10, 200)
         reports = BOTH.sample({"age": values, "hours": values}, np.random.default_rng(6))
         counts = count(BOTH, reports)
-        assert {name: one.n_users for name, one in counts.items()} == {
+        assert {name: counts[name].n_users for name in BOTH.attributes} == {
             name: int((~np.isnan(reports[name])).sum()) for name in ("age", "hours")
         }
 

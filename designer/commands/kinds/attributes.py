@@ -90,11 +90,11 @@ class Attributes(BundleKind[AttributeSampling]):
         return dict(zip(self.mechanism.attributes, cells, strict=True))
 
     def found(self, reports: dict[str, np.ndarray], asked: EstimateOptions) -> Found:
-        from ....estimators import estimate_attribute_means
+        from ....estimators import count, estimate_attribute_means
 
         method = asked.chosen("unbiased")
         asked.refuse("for levels of budgets", "--level-column")
-        facts, columns = split(estimate_attribute_means(self.mechanism, reports), asked.confidence)
+        facts, columns = split(estimate_attribute_means(count(self.mechanism, reports)), asked.confidence)
         return found_rows("means of the attributes", facts | {"method": method}, columns)
 
     def facts(self) -> dict[str, Any]:

@@ -65,13 +65,13 @@ def _require_method(asked: EstimateOptions, alone: bool) -> None:
 
 
 def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
-    from ....estimators import estimate_mean
+    from ....estimators import count, estimate_mean
     from .reading import accounted, read_laid_out
 
     layout = service.kind.layout(asked.column, "")
     read = read_laid_out(layout, service.reports, drop_missing=asked.drop_missing, skip_invalid=asked.skip_invalid)
     with accounted(read.skipped):
-        found = estimate_mean(service.kind.mechanism, read.reports, winsorise=asked.winsorise)
+        found = estimate_mean(count(service.kind.mechanism, read.reports), winsorise=asked.winsorise)
     return _mean(found, asked, told_of_reports(read.simulated, read.skipped))
 
 

@@ -126,7 +126,7 @@ class TestDefaults:
     def test_one_services_mean_is_decoded_report_by_report(self, optldp):
         """No method, no key: the unbiased mean with the method's own name."""
         found = json.loads(optldp("estimate", *ONE, "--json").stdout)
-        expected = estimate_mean(TABLES["sw"], REPORTS["sw"][1]).to_dict()
+        expected = estimate_mean(count(TABLES["sw"], REPORTS["sw"][1])).to_dict()
         assert {name: found[name] for name in expected} == pytest.approx(expected)
 
     @pytest.mark.sampled(2)

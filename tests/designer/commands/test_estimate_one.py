@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from optldp.designer import read_column
-from optldp.estimators import estimate_mean
+from optldp.estimators import count, estimate_mean
 from optldp.estimators.data.numbers import write_column
 from optldp.mechanisms import load_table
 
@@ -25,7 +25,7 @@ class TestEstimate:
         reports = read_column("reports.csv", "report")
         told = {name: found.pop(name) for name in ("simulated", "skipped", "skipped_first")}
         assert told == {"simulated": False, "skipped": 0, "skipped_first": []}
-        assert found == estimate_mean(load_table("mech.json"), reports).to_dict(0.8)
+        assert found == estimate_mean(count(load_table("mech.json"), reports)).to_dict(0.8)
         assert found["value"] == pytest.approx(reports.mean())
 
     def test_the_confidence_is_95_percent_and_text_shows_all(self, optldp):

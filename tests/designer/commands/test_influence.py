@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp.designer.commands.kinds.registry import kind_of
-from optldp.estimators import estimate_mean, fitted_influence, influence
+from optldp.estimators import count, estimate_mean, fitted_influence, influence
 from optldp.estimators.data.numbers import read_column
 from optldp.mechanisms import (
     AttributeSampling,
@@ -91,7 +91,7 @@ class TestWinsorise:
 
     def test_it_is_the_librarys(self, optldp):
         found = json.loads(optldp("estimate", "lattice.json", "r.csv", "--winsorise", 0.05, "--json").stdout)
-        expected = estimate_mean(lattice(), read_column("r.csv", "report"), winsorise=0.05)
+        expected = estimate_mean(count(lattice(), read_column("r.csv", "report")), winsorise=0.05)
         assert found | expected.to_dict() == found
         assert found["bias_high"] > 0
         plain = json.loads(optldp("estimate", "lattice.json", "r.csv", "--json").stdout)

@@ -10,7 +10,7 @@ from optldp.designer import Guarantee, Prior, advise, two_phase
 from optldp.designer.commands.protocol import REPETITIONS, SHARE
 from optldp.designer.planning.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, DEFAULT_REPETITIONS
 from optldp.designer.protocols.two_phase import DEFAULT_SHARE
-from optldp.estimators import estimate_mean
+from optldp.estimators import count, estimate_mean
 from optldp.mechanisms import duchi, make_exact, piecewise, save_table
 
 from ..conftest import INCOME, PEOPLE
@@ -47,7 +47,7 @@ class TestTwoPhase:
         assert found["first_weight"] == expected.first_weight
         assert (found["n"], found["n_first"], found["truth"]) == (300, 60, PEOPLE.mean())
         table = piecewise(np.linspace(0, 100, 9), 1.0)
-        rival = estimate_mean(table, table.sample(PEOPLE, rng))
+        rival = estimate_mean(count(table, table.sample(PEOPLE, rng)))
         assert (found["piecewise_mean"], found["piecewise_std_error"]) == (rival.value, rival.std_error)
         prior = Prior.from_data(PEOPLE, knots=table.knots).knot_prior
         assert found["piecewise_expected_variance"] == table.expected_variance(prior)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from optldp.designer import METHODS, Attributes, Prior, design
 from optldp.designer.designs.attributes import LEAST_SHARE, predicted_variance, rule_of_thumb
+from optldp.estimators import count
 from optldp.estimators.means.attributes import estimate_attribute_means
 from optldp.mechanisms import InputError, duchi, ptt, three_outputs
 
@@ -149,7 +150,10 @@ class TestDesign:
         made = design(Attributes(given, sampled=sampled), epsilon)
         rng = np.random.default_rng(8)
         means = np.array(
-            [estimate_attribute_means(made.mechanism, made.mechanism.sample(values, rng)).value for _ in range(600)]
+            [
+                estimate_attribute_means(count(made.mechanism, made.mechanism.sample(values, rng))).value
+                for _ in range(600)
+            ]
         )
         truth = np.array([values[n].mean() for n in NAMES])
         expected = np.array(list(made.evidence.predicted_variances(800).values()))

@@ -10,7 +10,7 @@ from optldp.designer import METHODS, Prior, advise, design
 from optldp.designer.planning import bootstrap as advice_bootstrap
 from optldp.designer.planning.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, Advice, pieces_of_work
 from optldp.designer.planning.bootstrap import DISTRIBUTIONS, AdviceRow, Case, bootstrap_rows, linear_row
-from optldp.estimators import estimate_mean, optimal_decoder
+from optldp.estimators import count, estimate_mean, optimal_decoder
 from optldp.estimators.counting.counts import ReportCounts
 from optldp.estimators.distributions import metrics
 from optldp.estimators.distributions.distribution import DistributionEstimate
@@ -103,7 +103,7 @@ def test_the_closed_form_is_what_users_one_by_one_show():
     rng = np.random.default_rng(4)
     table = design(PRIOR, 1.0, method="laplace").mechanism
     values = rng.choice(PRIOR.knots, (2000, 50), p=PRIOR.weights)
-    means = [estimate_mean(table, table.sample(row, rng)).value for row in values]
+    means = [estimate_mean(count(table, table.sample(row, rng))).value for row in values]
     shown = np.mean((np.array(means) - PRIOR.mean) ** 2)
     expected = told(mechanisms=["laplace"], estimators=["ua"], n=50).best.mse.value
     assert shown == pytest.approx(expected, rel=4 * math.sqrt(2 / 2000))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.designer import Prior, design
 from optldp.designer.planning.mean import PRECISION, plan_epsilon, plan_error
-from optldp.estimators import estimate_mean
+from optldp.estimators import count, estimate_mean
 from optldp.mechanisms import InputError
 from optldp.mechanisms.budget import MAX_EPSILON
 
@@ -81,7 +81,7 @@ class TestError:
         rng = np.random.default_rng(5)
         plan = plan_error(PRIOR, 200_000, 1.0, of="population")
         values = rng.choice(KNOTS, p=PRIOR.weights, size=plan.users)
-        found = estimate_mean(plan.design.mechanism, plan.design.mechanism.sample(values, rng))
+        found = estimate_mean(count(plan.design.mechanism, plan.design.mechanism.sample(values, rng)))
         assert found.std_error == pytest.approx(plan.predicted_error, rel=0.02)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from optldp.designer import METHODS, Prior, TwoPhasePlan, design
 from optldp.designer.protocols.plan import ESTIMATORS, FIRST_TABLES
-from optldp.estimators import estimate_mean
+from optldp.estimators import count, estimate_mean
 from optldp.estimators.counting.counts import ReportCounts
 from optldp.estimators.distributions.estimation import estimate_distribution
 from optldp.estimators.input_grid import InputGrid
@@ -76,7 +76,7 @@ def test_both_means_are_combined_by_inverse_variance(phase_one):
     plan = TwoPhasePlan(DOMAIN, 1.0, knots=9, phase_one=phase_one)
     first, second, later = collected(plan)
     result = plan.finish(first, second, later)
-    one, two = estimate_mean(plan.first, first), estimate_mean(second.mechanism, later)
+    one, two = estimate_mean(count(plan.first, first)), estimate_mean(count(second.mechanism, later))
     precision = np.array([one.std_error, two.std_error]) ** -2.0
     assert result.value == pytest.approx(precision @ [one.value, two.value] / precision.sum(), rel=1e-12)
     assert result.std_error == pytest.approx(precision.sum() ** -0.5, rel=1e-12)
@@ -103,7 +103,7 @@ def test_a_first_table_without_an_unbiased_mean_is_left_out_of_the_mean():
     plan = TwoPhasePlan(DOMAIN, 1.0, knots=9, phase_one=exact(bent))
     first, second, later = collected(plan)
     result = plan.finish(first, second, later)
-    alone = estimate_mean(second.mechanism, later)
+    alone = estimate_mean(count(second.mechanism, later))
     assert (result.value, result.std_error) == (alone.value, alone.std_error)
     assert (result.first_mean, result.first_weight, result.n) == (None, 0.0, 4000)
 
@@ -117,9 +117,9 @@ def test_the_first_mean_does_not_decode_by_the_prior_that_its_own_reports_taught
     found = plan.finish(first, second, later).first_mean
     assert found is not None
     assert found.method == "decoder"
-    assert found.value == estimate_mean(plan.first, first).value
+    assert found.value == estimate_mean(count(plan.first, first)).value
     learnt = plan.learn(first).coarsened([-2, 2, 6]).weights
-    assert found.value != pytest.approx(estimate_mean(plan.first, first, weights=learnt).value, rel=1e-6)
+    assert found.value != pytest.approx(estimate_mean(count(plan.first, first), weights=learnt).value, rel=1e-6)
 
 
 def test_reports_that_are_all_alike_do_not_take_all_the_weight():

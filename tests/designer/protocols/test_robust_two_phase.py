@@ -8,7 +8,7 @@ from optldp.designer.designs.result import Design
 from optldp.designer.priors.region import confidence_region
 from optldp.designer.protocols.plan import TwoPhasePlan
 from optldp.designer.protocols.two_phase import two_phase
-from optldp.estimators import estimate_mean
+from optldp.estimators import count, estimate_mean
 from optldp.mechanisms import InputError, grr, piecewise, verify
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 
@@ -84,7 +84,7 @@ def test_the_mean_is_combined_as_always():
     later = made.mechanism.sample(VALUES[600:], np.random.default_rng(3))
     result = plan.finish(first, made, later)
     assert result.design is made
-    assert result.second_mean == estimate_mean(made.mechanism, later)
+    assert result.second_mean == estimate_mean(count(made.mechanism, later))
     np.testing.assert_array_equal(result.prior.weights, plan.learn(first).weights)
     assert abs(result.value - VALUES.mean()) < 4 * result.std_error
 

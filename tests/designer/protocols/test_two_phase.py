@@ -9,7 +9,7 @@ from optldp.designer import TwoPhasePlan, two_phase
 from optldp.designer.protocols.cohort import ValueCohort
 from optldp.designer.protocols.plan import TwoPhaseResult
 from optldp.designer.protocols.two_phase import STAGES
-from optldp.estimators import estimate_mean
+from optldp.estimators import count, estimate_mean
 from optldp.mechanisms import InputError, OneReportClient, grr, make_exact, piecewise, square_wave, verify
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 
@@ -149,7 +149,7 @@ def test_it_beats_one_phase_of_the_piecewise_mechanism_where_values_crowd(epsilo
     """The same number of reports leaves at most so much of the variance; the standard errors' own noise is 2 %."""
     values = (np.random.default_rng(8).exponential(1 / 6, 20_000) - 1).clip(*DOMAIN)
     rival = exact(piecewise(np.linspace(*DOMAIN, 33), epsilon))
-    one_phase = estimate_mean(rival, rival.sample(values, np.random.default_rng(2)))
+    one_phase = estimate_mean(count(rival, rival.sample(values, np.random.default_rng(2))))
     both = run(values, epsilon, knots=33)
     assert both.std_error**2 < gain * one_phase.std_error**2
     assert abs(both.value - values.mean()) < 4 * both.std_error

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from optldp.estimators import estimate_mean, optimal_decoder
+from optldp.estimators import count, estimate_mean, optimal_decoder
 from optldp.estimators.means.attributes import estimate_attribute_means, noise_estimator
 from optldp.mechanisms import (
     FAMILIES,
@@ -46,7 +46,7 @@ class TestEstimate:
         """800 collections of 600 users: bias within four standard errors, coverage of 95% within 93% to 97.5%."""
         made, x = mixed(epsilon, sampled), people(600, 1)
         rng, runs = np.random.default_rng(2), 800
-        found = [estimate_attribute_means(made, made.sample(x, rng), target="users") for _ in range(runs)]
+        found = [estimate_attribute_means(count(made, made.sample(x, rng)), target="users") for _ in range(runs)]
         means, errors = (np.array([getattr(run, part) for run in found]) for part in ("value", "std_error"))
         truth = x.mean(axis=0)
         assert (np.abs(means.mean(axis=0) - truth) < 4 * means.std(axis=0) / math.sqrt(runs)).all()
@@ -62,22 +62,22 @@ class TestEstimate:
         truth = np.array([0.25, 0.375, 0.45])
         covered = np.zeros(3)
         for seed in range(runs):
-            found = estimate_attribute_means(made, made.sample(people(400, seed), rng))
+            found = estimate_attribute_means(count(made, made.sample(people(400, seed), rng)))
             covered += (found.interval().low <= truth) & (truth <= found.interval().high)
         assert ((covered / runs > 0.925) & (covered / runs < 0.975)).all()
 
     def test_for_the_population_it_is_the_mean_of_the_reports_alone(self):
         made = mixed(1.0, 2)
         reports = made.sample(people(300, 4), np.random.default_rng(5))
-        found = estimate_attribute_means(made, reports)
+        found = estimate_attribute_means(count(made, reports))
         for name, table in zip(made.attributes, made.mechanisms, strict=True):
             own = reports[name][~np.isnan(reports[name])]
-            assert found[name] == estimate_mean(table, own)
+            assert found[name] == estimate_mean(count(table, own))
 
     def test_for_the_users_only_the_uncertainty_changes_and_only_down(self):
         made = mixed(4.0, 2)
         reports = made.sample(people(3000, 6), np.random.default_rng(7))
-        ours, theirs = (estimate_attribute_means(made, reports, target=t) for t in ("users", "population"))
+        ours, theirs = (estimate_attribute_means(count(made, reports), target=t) for t in ("users", "population"))
         for name in made.attributes:
             mine, other = ours[name], theirs[name]
             assert (mine.value, mine.n, mine.method) == (other.value, other.n, other.method)
@@ -94,7 +94,10 @@ class TestEstimate:
         x = people(500, 8)[:, :2]
         here = plain.sample(x, np.random.default_rng(9))
         there = here | {"a": here["a"] + 1000}
-        found, known = estimate_attribute_means(shifted, there)["a"], estimate_attribute_means(plain, here)["a"]
+        found, known = (
+            estimate_attribute_means(count(shifted, there))["a"],
+            estimate_attribute_means(count(plain, here))["a"],
+        )
         assert found.value - 1000 == pytest.approx(known.value, abs=1e-9)
         assert found.std_error == pytest.approx(known.std_error, rel=1e-6)
 
@@ -113,17 +116,17 @@ class TestEstimate:
         reports = {"a": [1.0, 1.0, np.nan, np.nan], "b": [np.nan, np.nan, 0.5, np.nan], "c": [np.nan] * 3 + [0.9]}
         merged = {name: column for name, column in (reports | change).items() if column is not None}
         with pytest.raises(InputError, match=message):
-            estimate_attribute_means(mixed(1.0, 1), merged)
+            estimate_attribute_means(count(mixed(1.0, 1), merged))
 
     def test_what_there_is_not_is_refused(self):
         made = mixed(1.0, 1)
         reports = made.sample(people(50, 1), np.random.default_rng(1))
         with pytest.raises(InputError, match="one of users, population"):
-            estimate_attribute_means(made, reports, target="all")  # pyright: ignore[reportArgumentType] -- what is tested
+            estimate_attribute_means(count(made, reports), target="all")  # pyright: ignore[reportArgumentType] -- what is tested
         with pytest.raises(InputError, match="attributes are a, b, c, got 'd'"):
-            estimate_attribute_means(made, reports)["d"]
+            estimate_attribute_means(count(made, reports))["d"]
         with pytest.raises(InputError, match="confidence must lie"):
-            estimate_attribute_means(made, reports).interval(1.0)
+            estimate_attribute_means(count(made, reports)).interval(1.0)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 6.0])
@@ -164,7 +167,7 @@ def test_few_outputs_tell_little_and_leave_intervals_that_are_too_wide():
     """Three outputs do not show how far values lie from them; 400 collections of reports of everything."""
     made = AttributeSampling.of({"a": exact(three_outputs(KNOTS, 5.0))}, 1, 5.0)
     x, rng = people(600, 1)[:, 2:], np.random.default_rng(10)
-    found = [estimate_attribute_means(made, made.sample(x, rng))["a"] for _ in range(400)]
+    found = [estimate_attribute_means(count(made, made.sample(x, rng)))["a"] for _ in range(400)]
     assert np.mean([one.interval().low <= x.mean() <= one.interval().high for one in found]) > 0.97
 
 
@@ -173,7 +176,7 @@ def test_two_outputs_tell_nothing_of_the_spread_and_leave_the_interval_as_it_was
     made = AttributeSampling.of({"a": exact(duchi([-1, 1], 2.0)), "b": exact(duchi([-1, 1], 2.0))}, 2, 4.0)
     assert all(verify(table).ok for table in made.mechanisms)
     reports = made.sample(np.random.default_rng(1).uniform(0.5, 1, (500, 2)), np.random.default_rng(2))
-    ours, theirs = (estimate_attribute_means(made, reports, target=t) for t in ("users", "population"))
+    ours, theirs = (estimate_attribute_means(count(made, reports), target=t) for t in ("users", "population"))
     assert ours["a"].std_error == pytest.approx(theirs["a"].std_error, rel=1e-12)
 
 
@@ -182,6 +185,6 @@ def test_nothing_but_a_share_of_the_users_is_uncertain_where_there_is_no_noise()
     table = exact(TabulatedMechanism.from_points([0, 1], [0, 1], [[1 - 1e-6, 1e-6], [1e-6, 1 - 1e-6]], 14.0))
     made = AttributeSampling.of({"a": table, "b": table}, 1, 14.0)
     x = np.random.default_rng(3).integers(0, 2, (4000, 2)).astype(float)
-    found = estimate_attribute_means(made, made.sample(x, np.random.default_rng(4)), target="population")["a"]
+    found = estimate_attribute_means(count(made, made.sample(x, np.random.default_rng(4))), target="population")["a"]
     own = x[:, 0].var(ddof=1) / found.n
     assert found.std_error**2 == pytest.approx(own, rel=0.01)

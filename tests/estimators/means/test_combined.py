@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.estimators import estimate_mean
+from optldp.estimators import count, estimate_mean
 from optldp.estimators.counting.counts import ReportCounts, Service
 from optldp.estimators.input_grid import InputGrid
 from optldp.estimators.intervals import Sample, bernstein_reach
@@ -93,8 +93,8 @@ def test_the_first_half_is_weighed_by_the_second_and_the_second_by_the_first():
                         1 / (prior @ (t.probabilities @ d**2 - KNOTS**2)) for t, d in zip(tables, plain, strict=True)
                     ]
                     added = [w * d / sum(precision) for w, d in zip(precision, plain, strict=True)]
-                for row, count in zip(group.outputs, group.counts, strict=True):
-                    values += [sum(d[o] for d, o in zip(added, row, strict=True))] * count
+                for row, often in zip(group.outputs, group.counts, strict=True):
+                    values += [sum(d[o] for d, o in zip(added, row, strict=True))] * often
             parts.append(values)
         got = estimate_combined_mean(counts, method=method, rng=np.random.default_rng(5))
         assert got.value == pytest.approx(np.concatenate(parts).mean(), rel=1e-10)
@@ -224,7 +224,7 @@ class TestEveryMethod:
             low, high = table.domain
             seen = table.sample(rng.uniform(low, high, 200), rng)
             got = estimate_combined_mean(ReportCounts.from_reports(table, seen), method=method)
-            expected = estimate_mean(table, seen)
+            expected = estimate_mean(count(table, seen))
             assert got.value == pytest.approx(expected.value, abs=1e-9)
             assert got.std_error == pytest.approx(expected.std_error, rel=0.02)
 
@@ -297,8 +297,8 @@ def test_a_prior_given_to_uwa_is_that_of_every_user():
     values = []
     for group in counts.groups:
         chosen = [SERVICES[j] for j in group.services], [decoders[j] for j in group.services]
-        for row, count in zip(group.outputs, group.counts, strict=True):
-            values += [by_the_paper(*chosen, row, KNOTS, prior)] * count
+        for row, often in zip(group.outputs, group.counts, strict=True):
+            values += [by_the_paper(*chosen, row, KNOTS, prior)] * often
     got = estimate_combined_mean(counts, method="uwa", prior=prior)
     np.testing.assert_allclose((got.value, got.std_error), listed(values), rtol=1e-10)
     assert got != estimate_combined_mean(counts, method="uwa")

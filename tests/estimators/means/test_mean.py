@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from optldp.estimators import estimate_mean, optimal_decoder
+from optldp.estimators import count, estimate_mean, optimal_decoder
 from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.families.registry import FAMILIES
 from optldp.mechanisms.table.table import TabulatedMechanism
@@ -35,12 +35,12 @@ class TestEveryMethod:
     def test_it_is_unbiased_and_its_standard_error_is_right(self, method):
         table = TABLES[method]
         x = inputs(table, 400_000, 1)
-        estimate = estimate_mean(table, table.sample(x, np.random.default_rng(2)))
+        estimate = estimate_mean(count(table, table.sample(x, np.random.default_rng(2))))
         assert estimate.method == method
         assert estimate.n == x.size
         assert abs(estimate.value - x.mean()) < 5 * estimate.std_error
         halves = [
-            estimate_mean(table, table.sample(part, np.random.default_rng(seed))).std_error
+            estimate_mean(count(table, table.sample(part, np.random.default_rng(seed)))).std_error
             for seed, part in enumerate(np.split(x, 4))
         ]
         np.testing.assert_allclose(halves, 2 * estimate.std_error, rtol=0.02)
@@ -52,21 +52,21 @@ class TestEveryMethod:
         low, high = table.domain
         truth = low + (high - low) * stats.beta(2, 5).mean()
         reports = table.sample(inputs(table, samples * n, 3), np.random.default_rng(4)).reshape(samples, n)
-        ends = [estimate_mean(table, row).interval(confidence) for row in reports]
+        ends = [estimate_mean(count(table, row)).interval(confidence) for row in reports]
         covered = np.mean([one.low <= truth <= one.high for one in ends])
         assert abs(covered - confidence) < 4 * math.sqrt(confidence * (1 - confidence) / samples)
 
     def test_another_unit_only_rescales(self, method):
         table = TABLES[method]
         reports = table.sample(inputs(table, 500, 5), np.random.default_rng(6))
-        plain = estimate_mean(table, reports)
+        plain = estimate_mean(count(table, reports))
         scale, shift = 1e3, 5e4
         # Unbiased reports change with the inputs' unit, all others may keep their labels.
         relabelled = table.affine(scale, shift)
         moved = TabulatedMechanism.from_points(
             shift + scale * table.knots, relabelled.low, table.probabilities, table.epsilon
         )
-        got = estimate_mean(moved, scale * reports + shift)
+        got = estimate_mean(count(moved, scale * reports + shift))
         assert got.method == method
         assert got.value == pytest.approx(shift + scale * plain.value)
         assert got.std_error == pytest.approx(scale * plain.std_error, rel=1e-6)
@@ -75,8 +75,8 @@ class TestEveryMethod:
         table = TABLES[method]
         reports = table.sample(inputs(table, 500, 7), np.random.default_rng(8))
         plain, other = (
-            estimate_mean(table, reports),
-            estimate_mean(table.affine(-2.0, 7.0), 7.0 - 2.0 * reports),
+            estimate_mean(count(table, reports)),
+            estimate_mean(count(table.affine(-2.0, 7.0), 7.0 - 2.0 * reports)),
         )
         assert other.value == pytest.approx(plain.value)
         assert other.std_error == pytest.approx(plain.std_error)
@@ -84,7 +84,7 @@ class TestEveryMethod:
     def test_the_interval_is_the_normal_one(self, method):
         table = TABLES[method]
         reports = table.sample(inputs(table, 50, 9), np.random.default_rng(10))
-        estimate = estimate_mean(table, reports)
+        estimate = estimate_mean(count(table, reports))
         reach = stats.norm.ppf(0.95) * estimate.std_error
         found = estimate.interval(0.9)
         assert (found.low, found.high) == pytest.approx((estimate.value - reach, estimate.value + reach))
@@ -92,7 +92,7 @@ class TestEveryMethod:
 
     def test_reports_that_the_table_cannot_make_are_refused(self, method):
         with pytest.raises(InputError):
-            estimate_mean(TABLES[method], [TABLES[method].low[0], 1234.5])
+            estimate_mean(count(TABLES[method], [TABLES[method].low[0], 1234.5]))
 
 
 @pytest.mark.parametrize("name", list(FAMILIES))
@@ -100,7 +100,7 @@ def test_every_family_is_decoded_without_bias(name):
     """Square wave and randomised response by scale and shift, all others as they are; between knots too."""
     table = FAMILIES[name](np.linspace(10.0, 30.0, 6), 1.5)
     x = inputs(table, 200_000, 12)
-    estimate = estimate_mean(table, table.sample(x, np.random.default_rng(13)))
+    estimate = estimate_mean(count(table, table.sample(x, np.random.default_rng(13))))
     assert estimate.method == ("affine" if name in ("square-wave", "grr") else "average")
     assert abs(estimate.value - x.mean()) < 5 * estimate.std_error
 
@@ -110,23 +110,23 @@ def test_the_decoder_takes_the_weights_it_is_given():
     reports = table.sample(inputs(table, 100, 1), np.random.default_rng(1))
     weights = [1, 0, 0, 0]
     expected = optimal_decoder(table, weights)[table.output_index(reports)].mean()
-    assert estimate_mean(table, reports, weights=weights).value == pytest.approx(expected)
-    assert estimate_mean(table, reports).value != pytest.approx(expected, rel=1e-6)
+    assert estimate_mean(count(table, reports), weights=weights).value == pytest.approx(expected)
+    assert estimate_mean(count(table, reports)).value != pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("reports", [[], [3.0]])
 def test_fewer_than_two_reports_are_refused(reports):
     with pytest.raises(InputError, match="at least 2"):
-        estimate_mean(duchi_like(), reports)
+        estimate_mean(count(duchi_like(), reports))
 
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, -1.0, math.nan])
 def test_a_confidence_outside_zero_to_one_is_refused(confidence):
     with pytest.raises(InputError, match="confidence"):
-        estimate_mean(duchi_like(), [3.0, -3.0]).interval(confidence)
+        estimate_mean(count(duchi_like(), [3.0, -3.0])).interval(confidence)
 
 
 @pytest.mark.parametrize("reports", [["a", "b"], [3.0, math.nan], [[3.0, -3.0]]])
 def test_what_is_no_column_of_numbers_is_refused(reports):
     with pytest.raises(InputError, match="reports must"):
-        estimate_mean(duchi_like(), reports)
+        estimate_mean(count(duchi_like(), reports))

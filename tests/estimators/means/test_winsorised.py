@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from optldp.estimators import estimate_mean, winsorised
+from optldp.estimators import count, estimate_mean, winsorised
 from optldp.estimators.means.decoder import mean_decoder
 from optldp.mechanisms import InputError, TabulatedMechanism, duchi, laplace, make_exact, piecewise, square_wave
 from optldp.mechanisms.laws.within_cell import GeometricTails
@@ -120,7 +120,7 @@ def test_points_that_are_likely_everywhere_are_left_alone():
     assert (found.low, found.high) == (table.low[0], table.low[-1])
     assert found.largest_bias < 1e-9
     reports = table.sample(np.zeros(50), np.random.default_rng(1))
-    assert estimate_mean(table, reports, winsorise=0.01).value == estimate_mean(table, reports).value
+    assert estimate_mean(count(table, reports), winsorise=0.01).value == estimate_mean(count(table, reports)).value
 
 
 def test_the_expected_variance_is_under_the_tables_prior():
@@ -143,14 +143,14 @@ def test_one_report_moves_the_winsorised_mean_by_no_more_than_it_says():
     """Every report that the lattice can make, in place of one of 200; the farthest attains the bound."""
     table = lattice()
     reports = table.sample(np.full(200, 0.4), np.random.default_rng(2))
-    plain, moved = estimate_mean(table, reports), estimate_mean(table, reports, winsorise=0.02)
+    plain, moved = estimate_mean(count(table, reports)), estimate_mean(count(table, reports), winsorise=0.02)
     candidates = np.concatenate([-2.0 - np.arange(64), [0.0], 2.0 + np.arange(64)])
     for kwargs, made in ({}, plain), ({"winsorise": 0.02}, moved):
-        means = [estimate_mean(table, np.append(reports[1:], y), **kwargs).value for y in candidates]
+        means = [estimate_mean(count(table, np.append(reports[1:], y)), **kwargs).value for y in candidates]
         assert np.ptp(means) == pytest.approx(made.one_report, rel=1e-9)
     assert moved.one_report < plain.one_report / 5
     with pytest.raises(InputError, match="must be outputs"):
-        estimate_mean(table, np.append(reports, 1e295), winsorise=0.02)
+        estimate_mean(count(table, np.append(reports, 1e295)), winsorise=0.02)
 
 
 def test_the_interval_holds_the_mean_at_inputs_that_the_bias_is_worst_at():
@@ -160,7 +160,7 @@ def test_the_interval_holds_the_mean_at_inputs_that_the_bias_is_worst_at():
     worst = 1.0 if -found.bias_low > found.bias_high else -1.0
     rng, covered, narrow = np.random.default_rng(5), 0, 0
     for _ in range(samples):
-        made = estimate_mean(table, table.sample(np.full(n, worst), rng), winsorise=0.2)
+        made = estimate_mean(count(table, table.sample(np.full(n, worst), rng)), winsorise=0.2)
         assert (made.bias_low, made.bias_high) == (found.bias_low, found.bias_high)
         covered += made.interval().low <= worst <= made.interval().high
         narrow += abs(made.value - worst) <= 1.96 * made.std_error

@@ -12,6 +12,7 @@ from optldp.estimators import (
     PersonalisedCounts,
     ReportCounts,
     Service,
+    count,
     estimate_attribute_means,
     estimate_combined_mean,
     estimate_distribution,
@@ -77,8 +78,8 @@ class TestMeans:
         table = TABLES[name]
         given = table.sample(np.full(60, table.knots[1]), RNG)
         every = self.reports_of(table)
-        made = estimate_mean(table, given)
-        means = [estimate_mean(table, np.append(given[1:], y)).value for y in every]
+        made = estimate_mean(count(table, given))
+        means = [estimate_mean(count(table, np.append(given[1:], y))).value for y in every]
         found = influence(table, made)
         assert np.ptp(means) == pytest.approx(float(found.one_report[0]), rel=1e-9)
         assert found.one_report[0] == pytest.approx(made.one_report, rel=1e-12)
@@ -89,7 +90,7 @@ class TestMeans:
     def test_the_extreme_reports_attain_it(self, name):
         table = TABLES[name]
         low, high = influence(table, "mean").extremes
-        means = [estimate_mean(table, np.full(2, extreme.report)).value for extreme in (low, high)]
+        means = [estimate_mean(count(table, np.full(2, extreme.report))).value for extreme in (low, high)]
         assert means == pytest.approx([low.value, high.value], rel=1e-12)
         assert 0 < high.chance < 1
 
@@ -98,7 +99,7 @@ class TestMeans:
         low, high = influence(table).extremes
         honest = np.full(80, low.report)
         moved = np.append(honest[20:], np.full(20, high.report))
-        difference = estimate_mean(table, moved).value - low.value
+        difference = estimate_mean(count(table, moved)).value - low.value
         assert influence(table).share(0.25)[0] == pytest.approx(difference, rel=1e-9)
         assert influence(table).share(0.0)[0] == 0
 
@@ -111,8 +112,8 @@ class TestMeans:
 
     def test_winsorising_lowers_it(self):
         reports = lattice().sample(np.zeros(50), RNG)
-        found = influence(lattice(), estimate_mean(lattice(), reports, winsorise=0.02), winsorise=0.02)
-        assert found.one_report[0] == pytest.approx(estimate_mean(lattice(), reports, winsorise=0.02).one_report)
+        found = influence(lattice(), estimate_mean(count(lattice(), reports), winsorise=0.02), winsorise=0.02)
+        assert found.one_report[0] == pytest.approx(estimate_mean(count(lattice(), reports), winsorise=0.02).one_report)
         assert found.times_n[0] < influence(lattice()).times_n[0] / 5
 
     @pytest.mark.parametrize("method", ["ua", "uwa", "population", "decoder"])
@@ -224,7 +225,7 @@ class TestAttributes:
         made = AttributeSampling(["a", "b"], tables, 1, 1.0)
         ends = [float(t.low[0]) for t in tables], [float(t.high[-1]) for t in tables]
         column = np.repeat([[ends[0][0], np.nan], [np.nan, ends[0][1]]], [9, 11], axis=0)
-        base = estimate_attribute_means(made, column)
+        base = estimate_attribute_means(count(made, column))
         found = influence(made, base)
         rows = [[e[0], np.nan] for e in ends] + [[np.nan, e[1]] for e in ends]
         moves = []
@@ -232,7 +233,7 @@ class TestAttributes:
             for row in rows:
                 changed = column.copy()
                 changed[old] = row
-                moved = estimate_attribute_means(made, changed)
+                moved = estimate_attribute_means(count(made, changed))
                 moves.append([moved[name].value - base[name].value for name in made.attributes])
         np.testing.assert_allclose(np.abs(moves).max(axis=0), found.one_report, rtol=1e-9)
         assert found.n == 20

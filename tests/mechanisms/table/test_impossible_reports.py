@@ -15,8 +15,7 @@ from optldp.estimators import (
     PersonalisedCounts,
     ReportCounts,
     Service,
-    estimate_attribute_means,
-    estimate_mean,
+    count,
 )
 from optldp.estimators.frequencies.support_counts import SupportCounts
 from optldp.mechanisms import (
@@ -76,7 +75,7 @@ def one_line(call, *arguments, match):
 def test_a_lattice_refuses_what_its_sampler_cannot_make(report):
     """Ratio 1/2 has six digits, so 63 steps are the most."""
     table = lattice()
-    one_line(estimate_mean, table, [0.0, report], match="must be outputs of this table, got 1 of 2")
+    one_line(count, table, [0.0, report], match="must be outputs of this table, got 1 of 2")
     assert table.output_index([65.0, -65.0]).tolist() == [2, 0]
 
 
@@ -137,7 +136,7 @@ def test_tails_of_densities_end_where_no_generator_comes():
 @pytest.mark.parametrize("law", [duchi([-1.0, 1.0], 1.0), lattice()])
 def test_outputs_of_probability_zero_are_refused(law):
     table = with_unused(make_exact(law).mechanism, 0.75)
-    one_line(estimate_mean, table, [table.high[0], 0.75], match="got 1 of 2 that cannot be, the first 0.75 in row 2")
+    one_line(count, table, [table.high[0], 0.75], match="got 1 of 2 that cannot be, the first 0.75 in row 2")
     counted = "with an output of probability zero, the first output"
     unused = int(np.flatnonzero(~table.possible)[0])
     one_line(ReportCounts.from_outputs, [Service("web", table)], [[0], [unused]], match=counted)
@@ -176,8 +175,8 @@ def test_categories_refuse_what_no_category_gives():
     one_line(CategoryCounts.from_reports, categorical_grr("abc", 1.0), [3], match=r"must lie in 0\.\.2, got 3 in row 1")
     one_line(CategoryCounts.from_reports, categorical_grr("abc", 1.0), [-1], match=r"must lie in 0\.\.2")
     unary = basic_rappor("abc", 1.0)
-    for count in (CategoryCounts, SupportCounts):
-        one_line(count.from_reports, unary, np.array([[0b00010000]], np.uint8), match="a one beyond them in row 1")
+    for kind in (CategoryCounts, SupportCounts):
+        one_line(kind.from_reports, unary, np.array([[0b00010000]], np.uint8), match="a one beyond them in row 1")
     hashing = local_hashing("abc", 1.0)
     many = hashing.n_hashes * hashing.n_values
     one_line(CategoryCounts.from_reports, hashing, [many], match=f"must lie in 0..{many - 1}")
@@ -231,7 +230,7 @@ def test_attributes_refuse_other_than_k_reports_and_foreign_ones(report):
     made = AttributeSampling(["a", "b"], [table, lattice()], 1, 1.0)
     end = float(table.low[0])
     rows = np.array([[end, np.nan], [end, np.nan], [np.nan, 0.0], [np.nan, 2.0], report])
-    one_line(estimate_attribute_means, made, rows, match="every user must have 1 reports|must be outputs of this table")
+    one_line(count, made, rows, match="every user must have 1 reports|must be outputs of this table")
 
 
 def test_honest_reports_of_all_these_are_admitted():

@@ -138,11 +138,13 @@ def number(value: float | None) -> str:
 
 
 def readable(value: object) -> str:
-    """Format a fact for people: numbers by `number`, lists by their members."""
+    """Format a fact for people: numbers by `number`, lists by their members, estimates by value and standard error."""
     if isinstance(value, float):
         return number(value)
     if isinstance(value, list | tuple):
         return ", ".join(map(readable, value))
+    if isinstance(value, dict):
+        return f"{number(value['value'])} +- {number(value['std_error'])}"
     return str(value)
 
 

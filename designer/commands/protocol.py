@@ -23,7 +23,7 @@ from .options import (
     Tolerance,
     UniformShare,
 )
-from .output import number, one_line_errors, print_facts, print_json, print_rows, say, task_progress
+from .output import facts_shown, number, one_line_errors, print_facts, print_json, print_rows, say, task_progress
 from .prior import read_prior
 
 if TYPE_CHECKING:
@@ -104,8 +104,7 @@ def two_phase_command(
     if as_json:
         print_json(facts)
     else:
-        rows = [(name, number(v) if isinstance(v, float) else str(v)) for name, v in facts.items() if v is not None]
-        print_facts("mean of the values, in two phases", rows)
+        print_facts("mean of the values, in two phases", facts_shown(facts))
 
 
 def _first_table(phase_one: str) -> str | TabulatedMechanism:
@@ -135,12 +134,11 @@ def _two_phase_facts(
         **result.to_dict(confidence),
         "n_first": result.n - result.second_mean.n,
         "truth": float(values.mean()),
-        "first_mean": None if result.first_mean is None else result.first_mean.value,
+        "first_mean": None if result.first_mean is None else result.first_mean.to_dict(confidence),
         "first_weight": result.first_weight,
-        "second_mean": result.second_mean.value,
+        "second_mean": result.second_mean.to_dict(confidence),
         "second_expected_variance": table.expected_variance(own),
-        "piecewise_mean": one_phase.value,
-        "piecewise_std_error": one_phase.std_error,
+        "piecewise_mean": one_phase.to_dict(confidence),
         "piecewise_expected_variance": rival.expected_variance(own),
         "relative_gap": result.design.gap,
         "seconds": result.design.seconds,

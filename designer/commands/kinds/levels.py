@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ....mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 from ....mechanisms.exactness.verification import verify
+from ..output import number
 from .asked import LEVEL_COLUMN, REPORT_COLUMN
 from .bundle import BundleKind
 from .categories import frequency_table, read_labels_prior, report_texts, require_oracle
@@ -82,8 +83,13 @@ class Levels(BundleKind[PersonalisedMechanism]):
         if mechanism.tables:
             return Found("mean of the values", personalised_mean(counts).to_dict(asked.confidence))
         estimate = (personalised_mle if method == "mle" else auem)(counts)
-        shares = {"levels": list(mechanism.epsilons), "level_shares": estimate.level_shares.value.tolist()}
-        return frequency_table(estimate, asked.confidence, shares)
+        shares, found = estimate.level_shares, frequency_table(estimate, asked.confidence, {})
+        said = [f"{number(share)} at {level:g}" for level, share in zip(shares.levels, shares.value, strict=True)]
+        return replace(
+            found,
+            more=found.more | {"level_shares": shares.to_dict(asked.confidence)},
+            said=found.facts | {"level_shares": said},
+        )
 
     def facts(self) -> dict[str, Any]:
         made = self.mechanism

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -85,7 +84,7 @@ class Pairs(BundleKind[KeyValueMechanism]):
         fit = fit_key_values(counts, method="joint" if method == "mle" else method)
         facts, columns = split(fit, asked.confidence)
         facts["certificate"] = max(part.certificate for part in fit.fits)
-        return found_rows(title, facts, {name: column for name, column in columns.items() if not _unknown(column)})
+        return found_rows(title, facts, columns)
 
     def facts(self) -> dict[str, Any]:
         made = self.mechanism
@@ -101,8 +100,3 @@ class Pairs(BundleKind[KeyValueMechanism]):
             "other_shown": made.other_shown,
             "max_log_ratio": made.max_log_ratio,
         }
-
-
-def _unknown(column: list[Any]) -> bool:
-    """Whether it is standard errors that there are none of, or ends of intervals without them."""
-    return all(isinstance(value, float) and math.isnan(value) for value in column)

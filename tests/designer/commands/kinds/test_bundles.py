@@ -215,7 +215,7 @@ class TestLevels:
         assert set(level.astype(float)) == {0.5, 1.0, 2.0}
         result = found(optldp, "estimate", "made.json", "r.csv", "--method", method)
         assert len(result["value"]) == 4
-        assert sum(result["level_shares"]) == pytest.approx(1.0)
+        assert sum(result["level_shares"]["value"]) == pytest.approx(1.0)
 
     def test_levels_in_the_clear_are_noted(self, optldp, staff):
         """Without a budget for the level its choice is public."""

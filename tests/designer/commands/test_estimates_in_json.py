@@ -1,0 +1,131 @@
+"""Whatever kind of mechanism reports are of: every estimate in JSON has the same words."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from optldp.mechanisms import (
+    AttributeSampling,
+    PersonalisedMechanism,
+    TabulatedMechanism,
+    duchi,
+    grr,
+    make_exact,
+    save_bundle,
+    save_table,
+)
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.key_value.unary import key_value_unary
+
+WORDS = {"value", "std_error", "low", "high", "confidence", "n", "method", "target"}
+JOBS = ["cook", "nurse"]
+PAY = make_exact(grr(np.linspace(0.0, 60.0, 5), 2.0)).mechanism
+KINDS = {
+    "numbers": PAY,
+    "categories": categorical_grr(JOBS, 2.0),
+    "levels of numbers": PersonalisedMechanism([make_exact(duchi([0.0, 60.0], e)).mechanism for e in (1.0, 2.0)]),
+    "levels of categories": PersonalisedMechanism([categorical_grr(JOBS, e) for e in (1.0, 2.0)], 1.0),
+    "pairs": key_value_unary(JOBS, PAY, 2.0),
+    "attributes": AttributeSampling(["pay", "more"], [PAY, PAY], 1, 2.0),
+}
+PERTURB = {
+    "numbers": ("--column", "pay"),
+    "categories": ("--column", "job"),
+    "levels of numbers": ("--column", "pay", "--level-column", "budget"),
+    "levels of categories": ("--column", "job", "--level-column", "budget"),
+    "pairs": ("--column", "job", "--value-column", "pay"),
+    "attributes": (),
+}
+NUMBERS = [
+    (),
+    ("--winsorise", 0.1),
+    ("--method", "decoder"),
+    ("--method", "em"),
+    ("--method", "em", "--between", 10, 20),
+    ("--method", "em", "--of", "distribution"),
+    ("--method", "em", "--of", "quantiles"),
+]
+ESTIMATES = [
+    *(("numbers", options) for options in NUMBERS),
+    *(
+        ("categories", ("--method", method))
+        for method in ("unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr")
+    ),
+    ("levels of numbers", ()),
+    *(("levels of categories", ("--method", method)) for method in ("unbiased", "mle")),
+    *(("pairs", ("--method", method)) for method in ("unbiased", "em", "mr", "mle")),
+    ("attributes", ()),
+]
+
+
+def estimates(told: object) -> Iterator[dict]:
+    """All objects in what was told that say something about a number that was estimated."""
+    if isinstance(told, dict):
+        if told.keys() & {"value", "std_error", "low", "high"}:
+            yield told
+        for within in told.values():
+            yield from estimates(within)
+    elif isinstance(told, list):
+        for within in told:
+            yield from estimates(within)
+
+
+def require_words(told: dict, at_least: int = 1) -> None:
+    found = list(estimates(told))
+    assert len(found) >= at_least
+    for one in found:
+        assert one.keys() >= WORDS
+        values, errors = np.atleast_1d(one["value"]), np.atleast_1d(np.array(one["std_error"], dtype=float))
+        assert values.shape == errors.shape == np.shape(np.atleast_1d(one["low"]))
+        assert one["target"] == "population"
+
+
+def save(kind: str) -> None:
+    made = KINDS[kind]
+    (save_table if isinstance(made, TabulatedMechanism) else save_bundle)(made, "made.json")
+
+
+@pytest.fixture
+def people(here) -> str:
+    """some.csv: job, budget, pay and more of 200 people."""
+    rows = "".join(f"{JOBS[i % 2]},{1.0 + i % 2},{i % 61},{i % 50}\n" for i in range(200))
+    Path("some.csv").write_text("job,budget,pay,more\n" + rows)
+    return "some.csv"
+
+
+@pytest.mark.parametrize(("kind", "options"), ESTIMATES, ids=str)
+def test_estimates_of_reports(optldp, people, kind, options):
+    save(kind)
+    done = optldp("perturb", "made.json", people, *PERTURB[kind], "--seed", 1, "--out", "reports.csv")
+    assert done.exit_code == 0, done.output
+    done = optldp("estimate", "made.json", "reports.csv", *options, "--confidence", 0.9, "--json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    require_words(told, at_least=2 if "distribution" in options or "--between" in options else 1)
+    assert {one["confidence"] for one in estimates(told)} == {0.9}
+
+
+def test_there_is_a_case_of_every_kind():
+    """A new kind in the registry needs one."""
+    from optldp.designer.commands.kinds.registry import kinds
+
+    made = {type(mechanism) for mechanism in KINDS.values()}
+    for kind in kinds():
+        assert any(issubclass(one, kind.of) for one in made)
+
+
+def test_estimates_of_both_phases_and_of_one_alone(optldp, people):
+    command = ("two-phase", people, "--column", "pay", "--range", 0, 60, "--epsilon", 2, "--knots", 5, "--seed", 1)
+    require_words(json.loads(optldp(*command, "--share", 0.5, "--json").stdout), at_least=4)
+    shown = optldp(*command, "--share", 0.5).stdout
+    assert " +- " in next(line for line in shown.splitlines() if "piecewise_mean" in line)
+
+
+def test_shares_of_levels_are_said_with_their_budgets(optldp, people):
+    save("levels of categories")
+    optldp("perturb", "made.json", people, *PERTURB["levels of categories"], "--seed", 1, "--out", "reports.csv")
+    told = json.loads(optldp("estimate", "made.json", "reports.csv", "--json").stdout)["level_shares"]
+    shown = optldp("estimate", "made.json", "reports.csv").stdout
+    assert f"level_shares  {told['value'][0]:.7g} at 1, {told['value'][1]:.7g} at 2" in shown

@@ -2,7 +2,8 @@
 advise.
 
 Exit codes: 0 done; 1 the thing checked is not so; 2 bad usage or input.  Results go to stdout, everything else to
-stderr.  A command is loaded when it is called, and what it computes with when it runs.
+stderr.  A command is loaded when it is called, and what it computes with when it runs.  Help is plain text: the same bytes
+go to a terminal and a pipe, an example is one line to copy, and nothing waits for rich, a third of the time of help.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ COMMANDS = {
 @cache
 def _loaded(name: str) -> Any:
     """Return a command as typer calls it."""
-    app = typer.Typer(add_completion=False)
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
     run = getattr(import_module(COMMANDS[name], __package__), f"{name.replace('-', '_')}_command")
-    app.command(name, no_args_is_help=True)(run)
+    first = (run.__doc__ or "").partition("\n\n")[0]
+    app.command(name, no_args_is_help=True, short_help=" ".join(first.split()))(run)
     return typer.main.get_command(app)
 
 
@@ -70,6 +72,7 @@ app = typer.Typer(
     epilog="Start with: optldp design DATA.csv --column income --range 0 200000 --epsilon 1 --out mech.json",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -50,7 +50,7 @@ class TestImports:
         code = f"sys.argv = ['optldp', *{arguments!r}]\nfrom optldp.designer.command_line import main\n"
         loaded = loaded_after(code + "try:\n    main()\nexcept SystemExit:\n    pass")
         assert "typer" in loaded
-        assert loaded.isdisjoint((*HEAVY, "numpy"))
+        assert loaded.isdisjoint((*HEAVY, "numpy", "rich"))
 
     def test_the_designer_loads_its_parts_on_first_use(self):
         assert loaded_after("import optldp.designer").isdisjoint((*HEAVY, "numpy"))
@@ -68,6 +68,7 @@ class TestHelp:
         shown = optldp("--help")
         assert shown.exit_code == 0
         assert all(f" {command} " in shown.stdout for command in COMMANDS)
+        assert "..." not in shown.stdout.partition("Commands:")[2], "sentences are whole"
 
     def test_the_version_is_that_of_the_distribution(self, optldp):
         assert optldp("--version").stdout == f"optldp {metadata.version('optldp')}\n"

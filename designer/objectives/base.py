@@ -13,9 +13,9 @@ import numpy as np
 
 from ...mechanisms.budget import check_epsilon, inner_epsilon
 from ...mechanisms.table.table import TabulatedMechanism
+from ...mechanisms.table.unit_interval import UnitInterval
 from ...solvers import Status
 from ...solvers.certificate import check_tolerance
-from ..priors.unit_interval import UnitInterval
 
 DEFAULT_TOLERANCE = 1e-6
 """Relative gap asked of the certificate: far below any difference that data could show."""

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms import InputError
+from ...mechanisms.table.unit_interval import UnitInterval
 from ...solvers.robust.sets import BoxSet, MovedSet, PriorSet
 from ...solvers.robust.transport import TransportSet
 from .prior import Prior
-from .unit_interval import UnitInterval
 
 SMALLEST_RADIUS = 1e-12
 """A set no wider than this, in parts of one and of the half-width, is as good as a single prior: no step fits into

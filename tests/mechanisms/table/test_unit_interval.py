@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.designer.priors.unit_interval import UnitInterval
+from optldp.mechanisms.table.unit_interval import UnitInterval
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.lists(st.floats(0.01, 0.99), unique=True, max_size=20))

@@ -2,8 +2,8 @@
 advise.
 
 Exit codes: 0 done; 1 the thing checked is not so; 2 bad usage or input.  Results go to stdout, everything else to
-stderr.  A command is loaded when it is called, and what it computes with when it runs.  Help is plain text: the same bytes
-go to a terminal and a pipe, an example is one line to copy, and nothing waits for rich, a third of the time of help.
+stderr.  A command is loaded when it is called, and what it computes with when it runs.  Help is plain text: the same
+bytes go to a terminal and a pipe, an example is one line to copy, and nothing waits for rich.
 """
 
 from __future__ import annotations

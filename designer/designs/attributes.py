@@ -10,6 +10,7 @@ import numpy as np
 
 from ...mechanisms import InputError, duchi, ptt, three_outputs
 from ...mechanisms.composed.attributes import AttributeSampling, attribute_budget
+from ...mechanisms.table.unit_interval import UnitInterval
 from ...solvers import Progress, Status
 from ...solvers.certificate import relative_gap
 from ..methods.base import Method
@@ -285,12 +286,10 @@ def _screened(priors: Mapping[str, Prior], epsilon: float) -> dict[str, float]:
     """The least expected variance of three closed forms, one of which is near the optimum at every budget."""
     least = {}
     for name, prior in priors.items():
-        low, high = prior.domain
-        centred = (prior.knots - 0.5 * (low + high)) / (0.5 * (high - low))
         tables = (
             duchi(prior.knots, epsilon),
             three_outputs(prior.knots, epsilon),
-            ptt(prior.knots, epsilon, second_moment=float(prior.weights @ centred**2)),
+            ptt(prior.knots, epsilon, second_moment=float(prior.weights @ UnitInterval.of(prior.knots).knots ** 2)),
         )
         least[name] = min(table.expected_variance(prior.knot_prior) for table in tables)
     return least

@@ -59,8 +59,8 @@ class PieceFloors:
         cells = piece_rows(floor, self.domain.position, self.domain.ratio)
         parameters = {
             "unbiased": True,
-            "piece_low": self.domain.in_units(floor.low).tolist(),
-            "piece_high": self.domain.in_units(floor.high).tolist(),
+            "piece_low": self.domain.unit.values(floor.low).tolist(),
+            "piece_high": self.domain.unit.values(floor.high).tolist(),
             "piece_mass": floor.mass.tolist(),
             "window_mass": floor.window_mass(self.domain.ratio),
             "worst_case": not self.objective.uses_prior,

@@ -83,7 +83,7 @@ class Pieces(Method):
         if not isinstance(objective, Variance | WorstCase):
             raise InputError(f"pieces can be chosen for Variance and WorstCase alone, got {objective.label}")
         found = piece_search(problem, objective, solution.mechanism, self.pieces)
-        floor, in_units = found.floors[-1].floor, found.domain.in_units
+        floor, in_units = found.floors[-1].floor, found.domain.unit.values
         made, usual = found.table(floor), found.value(found.ptt())
         closed = closed_share(found.value(made), usual, objective.bound(problem, solution.multipliers))
         shape = PieceFloor(in_units(floor.low), in_units(floor.high), floor.mass)

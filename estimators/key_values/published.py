@@ -8,6 +8,7 @@ import numpy as np
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
+from ...mechanisms.table.unit_interval import UnitInterval
 from ..estimate import Target
 from ..intervals import CONFIDENCE, Interval, normal_quantile
 from ..means.decoding import plain_decoder
@@ -55,8 +56,8 @@ class KeyValueEstimate(KeyMeans):
         """Return Fieller's intervals of the means, within the domain; InputError for a confidence outside (0, 1)."""
         users, sums = self.totals
         low, high = _fieller(users, sums, normal_quantile(confidence) ** 2 * self.covariance)
-        centre, half = _middle(self.domain)
-        return Interval(centre + half * low, centre + half * high, confidence)
+        unit = UnitInterval.of(self.domain)
+        return Interval(unit.values(low), unit.values(high), confidence)
 
 
 def estimate_key_means(counts: KeyValueCounts | ShownCounts) -> KeyValueEstimate:
@@ -101,8 +102,8 @@ def estimate_key_means(counts: KeyValueCounts | ShownCounts) -> KeyValueEstimate
     if counts.n_users < 2:
         raise InputError(f"users must be at least 2 for a standard error, got {counts.n_users}")
     mechanism, n = counts.mechanism, counts.n_users
-    centre, half = _middle(mechanism.value.domain)
-    users, sums, covariance = _totals(counts, (plain_decoder(mechanism.value) - centre) / half)
+    unit = UnitInterval.of(mechanism.value.domain)
+    users, sums, covariance = _totals(counts, unit.places(plain_decoder(mechanism.value)))
     scale = mechanism.share_scale / n
     held = np.clip(users, 1.0, n)
     means = (np.clip((users + sums) / 2, 0.0, held) - np.clip((users - sums) / 2, 0.0, held)) / held
@@ -110,19 +111,14 @@ def estimate_key_means(counts: KeyValueCounts | ShownCounts) -> KeyValueEstimate
     keys = mechanism.keys.labels
     return KeyValueEstimate(
         keys,
-        centre + half * means,
-        half * np.sqrt(np.maximum(spread, 0.0)) / held,
+        unit.values(means),
+        unit.half * np.sqrt(np.maximum(spread, 0.0)) / held,
         KeyFrequencies(keys, scale * users, scale * np.sqrt(covariance[0]), n, "unbiased"),
         mechanism.value.domain,
         np.stack([users, sums]),
         covariance,
         n,
     )
-
-
-def _middle(domain: tuple[float, float]) -> tuple[float, float]:
-    """Centre and half-width."""
-    return (domain[0] + domain[1]) / 2, (domain[1] - domain[0]) / 2
 
 
 def frequency_contributions(mechanism: KeyValueMechanism) -> tuple[float, float]:
@@ -145,12 +141,12 @@ def mean_contributions(mechanism: KeyValueMechanism, estimate: KeyValueEstimate)
 
     To first order, and before the clipping: a mean S / N moves by (s - m h) / N for a report that adds s and h.
     """
-    centre, half = _middle(mechanism.value.domain)
-    shown, hidden, holds = _contributions(mechanism, (plain_decoder(mechanism.value) - centre) / half)
+    unit = UnitInterval.of(mechanism.value.domain)
+    shown, hidden, holds = _contributions(mechanism, unit.places(plain_decoder(mechanism.value)))
     users = np.maximum(estimate.frequencies.value * estimate.n / mechanism.share_scale, 1.0)
     sums = np.append(shown[mechanism.possible], hidden)
     numbers = np.append(np.full(sums.size - 1, holds[0]), holds[1])
-    moves = (sums - (estimate.value[:, None] - centre) / half * numbers) * half * estimate.n / users[:, None]
+    moves = (sums - unit.places(estimate.value[:, None]) * numbers) * unit.half * estimate.n / users[:, None]
     return moves.min(axis=1), moves.max(axis=1)
 
 

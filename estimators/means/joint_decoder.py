@@ -7,6 +7,7 @@ from scipy.linalg import block_diag, cholesky, solve_triangular
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
+from ...mechanisms.table.unit_interval import UnitInterval
 from ..input_grid import SAME_KNOT
 from .unbiasing import RANK_TOLERANCE, UNBIASED_TOLERANCE
 
@@ -53,22 +54,21 @@ def joint_decoder(mechanisms: Sequence[TabulatedMechanism], points: np.ndarray, 
     >>> [values.round(4) for values in joint_decoder(tables, np.array([-1.0, 1.0]), np.array([0.5, 0.5]))]
     [array([-1.082,  1.082]), array([-1.082,  1.082])]
     """
-    low, high = mechanisms[0].domain
-    half, middle = (high - low) / 2, (high + low) / 2
+    unit = UnitInterval.of(mechanisms[0].domain)
     knots = _union([mechanism.knots for mechanism in mechanisms])
     at_points = [mechanism.pmf(points) for mechanism in mechanisms]
     used = [prior @ rows > 0 for rows in at_points]
     system = np.concatenate([m.pmf(knots)[:, kept] for m, kept in zip(mechanisms, used, strict=True)], axis=1)
     factor = block_diag(*(_root(rows[:, kept], prior) for rows, kept in zip(at_points, used, strict=True)))
-    target = (knots - middle) / half
+    target = unit.places(knots)
     scaled = solve_triangular(factor, system.T, trans=1).T
     solution, _, rank, _ = np.linalg.lstsq(scaled, target, rcond=RANK_TOLERANCE)
     decoded = solve_triangular(factor, solution)
-    _require_unbiased(system @ decoded - target, int(rank), knots, half, len(mechanisms))
+    _require_unbiased(system @ decoded - target, int(rank), knots, unit.half, len(mechanisms))
     ends = np.cumsum([kept.sum() for kept in used])[:-1]
-    values = [np.full(kept.size, middle / len(mechanisms)) for kept in used]
+    values = [np.full(kept.size, unit.middle / len(mechanisms)) for kept in used]
     for whole, kept, part in zip(values, used, np.split(decoded, ends), strict=True):
-        whole[kept] += half * part
+        whole[kept] += unit.half * part
     return values
 
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
+from ...mechanisms.table.unit_interval import UnitInterval
 
 UNBIASED_TOLERANCE = 1e-9
 """Bias at a knot, as a share of the domain's width, that counts as none: rounding, far below any standard
@@ -137,8 +138,8 @@ def nearest_unbiased(mechanism: TabulatedMechanism, importance: np.ndarray, star
     average = importance @ table
     used = average > 0
     root = np.sqrt(average[used])
-    middle, half = (knots[-1] + knots[0]) / 2, (knots[-1] - knots[0]) / 2
-    target, begin = (knots - middle) / half, (start[used] - middle) / half
+    unit = UnitInterval.of(knots)
+    target, begin = unit.knots, unit.places(start[used])
     system = table[:, used] / root
     change, _, rank, _ = np.linalg.lstsq(system, target - system @ (root * begin), rcond=RANK_TOLERANCE)
     solution = root * begin + change
@@ -148,11 +149,11 @@ def nearest_unbiased(mechanism: TabulatedMechanism, importance: np.ndarray, star
         raise InputError(
             f"an unbiased mean must be possible, but the probabilities of {knots.size} knots have rank "
             f"{rank} and no decoder fits the input {knots[worst]:g} (the best is off by "
-            f"{half * abs(missed[worst]):.3g}): use a table with more outputs or fewer knots, or estimate the "
+            f"{unit.half * abs(missed[worst]):.3g}): use a table with more outputs or fewer knots, or estimate the "
             f"distribution, of which the reports still fix {rank - 1} linear combinations"
         )
     values = np.zeros(table.shape[1])
-    values[used] = middle + half * solution / root
+    values[used] = unit.values(solution / root)
     return values
 
 

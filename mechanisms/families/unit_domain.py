@@ -15,6 +15,7 @@ from ..laws.own_reports import cells_of_points
 from ..table.knots import check_knots
 from ..table.provenance import Provenance
 from ..table.table import TabulatedMechanism
+from ..table.unit_interval import UnitInterval
 
 FORMULA_MARGIN = 2e-15
 """Budget given up for the roundings of a closed form, a few more than `inner_epsilon` allows for."""
@@ -39,8 +40,8 @@ class UnitDomain:
     ----------
     knots : (n,) ndarray
         In the user's units.
-    position : (n,) ndarray
-        The knots scaled to [-1, 1], both ends exact.
+    unit : UnitInterval
+        Their scale.
     epsilon : float
         The budget that the table will claim.
     inner : float
@@ -50,7 +51,7 @@ class UnitDomain:
     """
 
     knots: np.ndarray
-    position: np.ndarray
+    unit: UnitInterval
     epsilon: float
     inner: float
     excess: float
@@ -59,21 +60,20 @@ class UnitDomain:
     def of(cls, knots: ArrayLike, epsilon: float) -> "UnitDomain":
         """Check knots and epsilon (InputError) and scale the knots."""
         values, inner = check_knots(knots), budget_of_formulas(epsilon)
-        low, high = values[0], values[-1]
-        position = ((values - low) - (high - values)) / (high - low)
-        if np.any(np.diff(position) <= 0):
+        unit = UnitInterval.of(values)
+        if np.any(np.diff(unit.knots) <= 0):
             raise InputError("knots must be further apart than 1e-16 of the domain: leave the nearest ones out")
-        return cls(values, position, float(epsilon), inner, math.expm1(inner))
+        return cls(values, unit, float(epsilon), inner, math.expm1(inner))
+
+    @property
+    def position(self) -> np.ndarray:
+        """(n,) places of the knots in [-1, 1], both ends exact."""
+        return self.unit.knots
 
     @property
     def ratio(self) -> float:
         """e^inner, the largest ratio of two rows."""
         return 1.0 + self.excess
-
-    def in_units(self, position: np.ndarray) -> np.ndarray:
-        """Return places of the scaled domain [-1, 1] in the user's units."""
-        low, high = self.knots[0], self.knots[-1]
-        return low / 2 + high / 2 + (high / 2 - low / 2) * position
 
     def table(
         self,
@@ -90,7 +90,7 @@ class UnitDomain:
         already, and equal points become one with their summed probability: all that only forgets, so privacy and row
         sums stay exact.
         """
-        low, high = self.in_units(low), self.in_units(high)
+        low, high = self.unit.values(low), self.unit.values(high)
         columns, low, high, probabilities = _merged(low, high, probabilities)
         collapsed = np.where(cells_of_points(low, high), low, high)
         again, low, high, probabilities = _merged(low, collapsed, probabilities)

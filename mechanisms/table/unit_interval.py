@@ -1,4 +1,4 @@
-"""The scale that programs are solved in: the line between the outermost knots, mapped to [-1, 1]."""
+"""The scale of closed forms, programs and decoders: the line between the outermost knots, mapped to [-1, 1]."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class UnitInterval:
     middle, half : float
         In the user's units.
     knots : (n,) ndarray
-        Places of the knots; the first and last are exactly -1 and 1, which rounding would miss by a little.
+        Places of the knots, by their distances to both ends: the first and last are exactly -1 and 1, which `places`
+        misses by a little.
 
     Example
     -------
@@ -34,13 +35,11 @@ class UnitInterval:
 
     @classmethod
     def of(cls, knots: ArrayLike) -> UnitInterval:
-        """Return the scale of increasing knots (n,), n >= 2, such as those of a prior."""
+        """Return the scale of increasing knots (n,), n >= 2, such as those of a prior or the ends of a domain."""
         points = np.asarray(knots, dtype=np.float64)
         low, high = float(points[0]), float(points[-1])
-        middle, half = 0.5 * (low + high), 0.5 * (high - low)
-        scaled = (points - middle) / half
-        scaled[[0, -1]] = -1.0, 1.0
-        return cls(middle, half, scaled)
+        scaled = ((points - low) - (high - points)) / (high - low)
+        return cls(0.5 * (low + high), 0.5 * (high - low), scaled)
 
     def places(self, values: np.ndarray) -> np.ndarray:
         """Return values as places: -1 and 1 are the outermost knots, to rounding."""

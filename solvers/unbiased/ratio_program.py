@@ -8,7 +8,8 @@ With p the weights of the knots x and y the outputs,
 The auxiliary t_y stands for all n (n - 1) m pairwise ratio constraints, without relaxing any. Here P = t + s
 with s >= 0, so that t_y <= P is a bound and not a row: half the rows, and half the time, of the form with
 both. Centring the objective at x_i changes nothing on the feasible set (under unbiasedness it is the
-variance) and keeps digits when the domain is far from zero. Both solvers get the knots scaled to [-1, 1].
+variance) and keeps digits when the domain is far from zero. Both solvers get the knots scaled to [-1, 1], by
+this file alone: an oracle shares nothing with what it judges.
 
 This is the oracle for the structured interior point, and the route for objectives without a special solver.
 

@@ -84,7 +84,10 @@ def require_words(told: dict, at_least: int = 1) -> None:
 
 def save(kind: str) -> None:
     made = KINDS[kind]
-    (save_table if isinstance(made, TabulatedMechanism) else save_bundle)(made, "made.json")
+    if isinstance(made, TabulatedMechanism):
+        save_table(made, "made.json")
+    else:
+        save_bundle(made, "made.json")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ interrupted and goes on where it stopped when it is run again.
 import sys
 
 from optldp.designer import Prior, plan_epsilon, plan_error, sweep
-from optldp.designer.comparison.table import SweepRow
+from optldp.designer.comparison.row import Row
 from scipy import stats
 
 DOMAIN = (0, 80)
@@ -23,7 +23,7 @@ METHODS = ("optimal", "aaa", "laplace", "duchi", "piecewise")
 USERS = 20_000
 
 
-def tell(done: int, total: int, row: SweepRow) -> None:
+def tell(done: int, total: int, row: Row) -> None:
     if done % 10 == 0:
         print(f"  {done} of {total} done, the last: {row.prior}, epsilon {row.epsilon:g}, {row.method}")
 
@@ -34,7 +34,7 @@ def main() -> None:
     }
     results = sys.argv[1] if len(sys.argv) > 1 else None
     table = sweep(priors, EPSILONS, METHODS, results=results, n_jobs=-1, progress=tell)
-    ratios = {row.key: row.ratio_to_optimal for row in table.rows}
+    ratios = {(row.prior, row.epsilon, row.method): row.ratio_to_optimal for row in table.rows}
     print("\nexpected variance over the certified optimum's")
     print(f"{'prior':12}{'epsilon':8}" + "".join(f"{method:>11}" for method in METHODS))
     for name in sorted(priors):

@@ -146,9 +146,9 @@ def _complaints(found: BoundsResult) -> list[str]:
 def _print(found: BoundsResult, out: Path | None, as_json: bool) -> None:
     units = found.prior.units
     if as_json:
-        rows = [vars(row) for row in found.rows]
+        rows = [vars(row) | {"program_variance": row.value, "lower_bound": row.bound} for row in found.rows]
         judged = [
-            vars(row) | {"relative_gap": row.relative_gap, "asked": asked.label, "quantity": asked.quantity(units)}
+            vars(row) | {"ratio_to_best": row.ratio_to_optimal, "asked": asked.label, "quantity": asked.quantity(units)}
             for asked in found.objectives
             for row in found.by(asked)
         ]

@@ -12,19 +12,23 @@ import joblib
 from ...estimators.data.files import FilePath
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.errors import InputError
-from ...solvers.certificate import check_tolerance
-from ..designs.judging import problem_for
-from ..methods.registry import METHODS
+from ..methods.registry import METHODS, check_methods
 from ..objectives.base import DEFAULT_TOLERANCE, Objective
+from ..objectives.variance import Variance
+from ..objectives.worst_case import WorstCase
 from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
 from .bounds_case import solve_budget, solve_detail
 from .bounds_file import BoundsFile
 from .bounds_result import BoundsResult, BudgetBounds, in_order
+from .judging import check_objectives
 from .sweep import as_they_come
 
 REPORT_KNOTS = 65
 """Knots if none are named: sixteen budgets with every method take half a minute, and up to epsilon 4 the optimum is
 within half a percent of what the continuum allows."""
+
+ALWAYS = (Variance(), WorstCase())
+"""What every report judges by."""
 
 USUAL_EPSILON = 1.0
 """The budget drawn in detail is the one nearest to this, by ratio."""
@@ -56,7 +60,8 @@ def bounds(
     methods : iterable of str
         Out of `METHODS`; the optimum is always among them.
     objectives : iterable of Objective
-        What else to judge by: a `Guarantee`, an `Information`, at most one of each.
+        What else to judge by, as in `compare`: a `Guarantee`, an `Information`, a `TradeOff`, at most one of a kind.
+        `Variance` and `WorstCase` are always there.
     at : float, optional
         The budget to show in detail, one of `epsilons`. Default: the one nearest to 1, by ratio.
     uniform_share, tolerance : float
@@ -81,12 +86,9 @@ def bounds(
     ['duchi', 'hybrid', 'hybrid']
     """
     budgets, chosen = sorted({check_epsilon(epsilon) for epsilon in epsilons}), tuple(methods)
-    _check(budgets, chosen, at, uniform_share, tolerance, n_jobs)
-    asked = tuple(objectives)
-    if len({objective.key for objective in asked}) < len(asked):
-        raise InputError("bounds take at most one objective of a kind, got two: call bounds for each")
-    for objective in asked:
-        problem_for(prior, budgets[0], objective, tolerance=tolerance)  # what it cannot be asked is refused now
+    _check(budgets, chosen, at, n_jobs)
+    asked = tuple(each for each in objectives if each not in ALWAYS)
+    check_objectives(prior, budgets[0], None, asked, uniform_share, tolerance)
     chosen = in_order(chosen)
     file = None
     if results is not None:
@@ -131,18 +133,12 @@ def _check(
     budgets: list[float],
     methods: tuple[str, ...],
     at: float | None,
-    uniform_share: float,
-    tolerance: float,
     n_jobs: int | None,
 ) -> None:
     if not budgets:
         raise InputError("bounds need at least one epsilon, got none")
-    if unknown := [method for method in methods if method not in METHODS]:
-        raise InputError(f"methods must be out of {', '.join(METHODS)}, got {unknown[0]!r}")
+    check_methods(methods)
     if at is not None and check_epsilon(at) not in budgets:
         raise InputError(f"the budget shown in detail must be one of the epsilons, got {at!r}: add it to them")
-    if not 0 <= uniform_share <= 1:
-        raise InputError(f"the uniform share must lie in [0, 1], got {uniform_share!r}")
-    check_tolerance(tolerance)
     if n_jobs == 0:
         raise InputError("n_jobs must be a number of workers or -1 for every core, got 0")

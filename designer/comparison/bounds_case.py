@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from threadpoolctl import threadpool_limits
 
 from ...mechanisms.errors import OptldpError
-from ...mechanisms.table.table import TabulatedMechanism
 from ..designs.design import design
-from ..designs.knots import continuum_certificate
 from ..designs.trade_off import DEFAULT_WEIGHTS
 from ..objectives.base import Objective
 from ..objectives.worst_case import TradeOff, WorstCase
 from ..priors.prior import Prior
-from .bounds_result import MINIMAX, BoundRow, BudgetBounds, BudgetDetail
-from .case import row_facts, solve_methods
-from .objective_rows import objective_rows
+from .bounds_result import MINIMAX, BudgetBounds, BudgetDetail
+from .judging import judged_rows, solve_case, solve_methods
+from .row import Row
 
 PRIOR_NAME = "prior"
 """What the one prior of a report is called in its rows."""
@@ -52,16 +51,11 @@ def solve_budget(
     >>> [(row.method, row.status) for row in (*found.rows, found.minimax)]
     [('optimal', 'optimal'), ('duchi', 'optimal'), ('minimax', 'optimal')]
     """
+    options = {"uniform_share": uniform_share, "tolerance": tolerance}
+    found = solve_case(PRIOR_NAME, prior, epsilon, methods, objectives=objectives, **options)
+    rows, judged = tuple(found[: len(methods)]), tuple(found[len(methods) :])
     with threadpool_limits(1):
-        rows, tables = _rows(prior, epsilon, methods, uniform_share, tolerance)
-        judged = [
-            row
-            for objective in objectives
-            for row in objective_rows(
-                objective, prior, epsilon, tables, uniform_share=uniform_share, tolerance=tolerance
-            )
-        ]
-        return BudgetBounds(epsilon, tuple(rows), _minimax(prior, epsilon, rows, tolerance), tuple(judged))
+        return BudgetBounds(epsilon, rows, _minimax(prior, epsilon, rows, tolerance), judged)
 
 
 def solve_detail(
@@ -92,46 +86,13 @@ def solve_detail(
     return BudgetDetail(epsilon, mechanisms, tuple(curve), failures)
 
 
-def _rows(
-    prior: Prior, epsilon: float, methods: Sequence[str], uniform_share: float, tolerance: float
-) -> tuple[list[BoundRow], dict[str, TabulatedMechanism]]:
-    """Solve the optimum once and judge every method against it; rows, and the mechanisms that could be built."""
-    try:
-        case = solve_methods(prior, epsilon, methods, uniform_share=uniform_share, tolerance=tolerance)
-    except OptldpError as error:
-        return [BoundRow.failed(PRIOR_NAME, epsilon, method, f"no optimum: {error}") for method in methods], {}
-    rows = []
-    for method in methods:
-        if method in case.failures:
-            rows.append(BoundRow.failed(PRIOR_NAME, epsilon, method, str(case.failures[method])))
-            continue
-        made = case.designs[method]
-        bound = continuum_certificate(made).lower_bound if made is case.best else None
-        facts = row_facts(PRIOR_NAME, made, case.best)
-        rows.append(BoundRow(**facts, max_log_ratio=made.max_log_ratio, continuum_bound=bound))
-    return rows, {method: made.mechanism for method, made in case.designs.items()}
-
-
-def _minimax(prior: Prior, epsilon: float, rows: Sequence[BoundRow], tolerance: float) -> BoundRow:
+def _minimax(prior: Prior, epsilon: float, rows: Sequence[Row], tolerance: float) -> Row:
     """Solve the least worst case at the prior's knots, and judge it under the prior too."""
+    asked = WorstCase()
     try:
-        made = design(prior, epsilon, objective=WorstCase(), tolerance=tolerance, exact=False)
+        (row,) = judged_rows(PRIOR_NAME, prior, epsilon, ["optimal"], objective=asked, tolerance=tolerance)
     except OptldpError as error:
-        return BoundRow.failed(PRIOR_NAME, epsilon, MINIMAX, str(error))
+        return Row.failed(PRIOR_NAME, epsilon, MINIMAX, MINIMAX, str(error))
     best = rows[0].expected_variance
-    return BoundRow(
-        prior=PRIOR_NAME,
-        epsilon=epsilon,
-        method=MINIMAX,
-        expected_variance=made.expected_variance,
-        worst_case_variance=made.worst_case_variance,
-        program_variance=made.value,
-        lower_bound=made.bound,
-        relative_gap=made.gap,
-        ratio_to_optimal=None if best is None else made.expected_variance / best,
-        status=str(made.status),
-        error="",
-        seconds=made.seconds,
-        max_log_ratio=made.max_log_ratio,
-        continuum_bound=None,
-    )
+    ratio = None if best is None or row.expected_variance is None else row.expected_variance / best
+    return replace(row, method=MINIMAX, ratio_to_optimal=ratio)

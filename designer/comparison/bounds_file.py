@@ -6,9 +6,8 @@ budget the later counts.  Lines are checked by hand, as those of a sweep are.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
 import joblib
@@ -16,15 +15,14 @@ import joblib
 from ...estimators.data.files import FilePath
 from ...mechanisms.files.checksum import checksum
 from ...mechanisms.table.provenance import installed_version
-from ..methods.registry import METHODS
+from ..methods.registry import NAMES
 from ..objectives.base import Objective
 from ..priors.prior import Prior
-from .bounds_result import MINIMAX, BoundRow, BudgetBounds
-from .objective_rows import ObjectiveRow
+from .bounds_result import MINIMAX, BudgetBounds
 from .results_file import ResultsFile, ResultsWording
-from .table import TEXT_COLUMNS
+from .row import row_of
 
-FORMAT = "optldp-bounds/2"
+FORMAT = "optldp-bounds/3"
 
 WORDING = ResultsWording(
     "a file of bounds",
@@ -32,11 +30,6 @@ WORDING = ResultsWording(
     "different bounds",
     {"prior": "another prior", "objectives": "other objectives"},
 )
-
-COLUMNS = tuple(column.name for column in fields(BoundRow))
-
-JUDGED_COLUMNS = tuple(column.name for column in fields(ObjectiveRow))
-JUDGED_TEXT = ("objective", "method", "status", "error")
 
 
 class BoundsFile:
@@ -65,9 +58,10 @@ class BoundsFile:
     Example
     -------
     >>> import tempfile
+    >>> from optldp.designer.comparison.row import Row
     >>> prior = Prior.on_knots([0, 1], [1, 1], source="public")
-    >>> row = BoundRow.failed("prior", 1.0, "optimal", "only an example")
-    >>> worst = BoundRow.failed("prior", 1.0, "minimax", "only an example")
+    >>> row = Row.failed("prior", 1.0, "expected", "optimal", "only an example")
+    >>> worst = Row.failed("prior", 1.0, "minimax", "minimax", "only an example")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = BoundsFile(f"{folder}/bounds.jsonl", prior, uniform_share=0.0, tolerance=1e-6)
     ...     file.append(BudgetBounds(1.0, (row,), worst))
@@ -108,37 +102,13 @@ def _budget(found: Any) -> BudgetBounds | None:
     """Return the budget that a line holds, or None for a line that holds none."""
     if not (isinstance(found, dict) and tuple(found) == ("epsilon", "rows", "minimax", "judged")):
         return None
-    epsilon, rows, worst, judged = found.values()
-    if not (isinstance(epsilon, float) and isinstance(rows, list) and _is_row(worst, epsilon, (MINIMAX,))):
+    epsilon, *parts = found.values()
+    if not (isinstance(epsilon, float) and isinstance(parts[0], list) and parts[0] and isinstance(parts[2], list)):
         return None
-    if not (rows and all(_is_row(row, epsilon, METHODS) for row in rows) and rows[0]["method"] == "optimal"):
+    rows, (worst,), judged = ([row_of(row, NAMES) for row in part] for part in (parts[0], [parts[1]], parts[2]))
+    taken = [row for row in (*rows, worst, *judged) if row is not None and row.epsilon == epsilon]
+    if len(taken) != len(rows) + 1 + len(judged):
         return None
-    if not (isinstance(judged, list) and all(_is_judged(row, epsilon) for row in judged)):
+    if taken[0].method != "optimal" or taken[len(rows)].method != MINIMAX:
         return None
-    return BudgetBounds(
-        epsilon,
-        tuple(BoundRow(**row) for row in rows),
-        BoundRow(**worst),
-        tuple(ObjectiveRow(**row) for row in judged),
-    )
-
-
-def _is_row(found: Any, epsilon: float, methods: tuple[str, ...]) -> bool:
-    return _has(found, COLUMNS, TEXT_COLUMNS, epsilon) and found["method"] in methods
-
-
-def _is_judged(found: Any, epsilon: float) -> bool:
-    if not _has(found, JUDGED_COLUMNS, JUDGED_TEXT, epsilon):
-        return False
-    return found["method"] in (*METHODS, found["objective"])
-
-
-def _has(found: Any, columns: tuple[str, ...], texts: tuple[str, ...], epsilon: float) -> bool:
-    """Whether this is a row of that budget with just these columns, its numbers finite or missing."""
-    if not (isinstance(found, dict) and tuple(found) == columns):
-        return False
-    if not all(isinstance(found[name], str) for name in texts):
-        return False
-    numbers = [found[name] for name in columns if name not in texts]
-    finite = all(number is None or (isinstance(number, float) and math.isfinite(number)) for number in numbers)
-    return finite and found["epsilon"] == epsilon
+    return BudgetBounds(epsilon, tuple(taken[: len(rows)]), taken[len(rows)], tuple(taken[len(rows) + 1 :]))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ...mechanisms import FAMILIES, TabulatedMechanism
 from ...mechanisms.units import literal
 from ..designs.result import Design
-from ..methods.registry import METHODS
+from ..methods.registry import NAMES
 from ..objectives.base import Objective
 from ..plots.objective_lines import objective as objective_figure
 from ..plots.variance_lines import variance
 from ..priors.prior import Prior
-from .objective_rows import ObjectiveRow
-from .table import FAILED, SweepRow
+from .row import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,73 +27,38 @@ MINIMAX = "minimax"
 
 
 @dataclass(frozen=True)
-class BoundRow(SweepRow):
-    """One method at one budget, as in a sweep, with the privacy of its table.
-
-    A row of "minimax" is judged by its worst case: `program_variance` is then the largest variance at a knot,
-    `lower_bound` the certified least worst case of all unbiased mechanisms, and `relative_gap` between those two.
-
-    Attributes
-    ----------
-    max_log_ratio : float or None
-        The largest of the table, at most epsilon; None where there is no table.
-    continuum_bound : float or None
-        For "optimal": certified for mechanisms on the whole interval, not only those on the knots.
-    """
-
-    max_log_ratio: float | None = None
-    continuum_bound: float | None = None
-
-    @classmethod
-    def failed(cls, prior: str, epsilon: float, method: str, reason: str) -> BoundRow:
-        """Return the row of a case that has no mechanism."""
-        return cls(**asdict(SweepRow.failed(prior, epsilon, method, reason)))
-
-    @property
-    def continuum_gap(self) -> float | None:
-        """(program variance - continuum bound) / program variance: what any mechanism on the interval could gain."""
-        if self.continuum_bound is None or self.program_variance is None:
-            return None
-        return (self.program_variance - self.continuum_bound) / self.program_variance
-
-    @property
-    def solved(self) -> bool:
-        """Whether there is a mechanism."""
-        return self.status != FAILED
-
-
-@dataclass(frozen=True)
 class BudgetBounds:
     """All that is found at one budget.
 
     Attributes
     ----------
     epsilon : float
-    rows : tuple of BoundRow
+    rows : tuple of Row
         A method each, "optimal" first, failures included.
-    minimax : BoundRow
-        The least worst case.
-    judged : tuple of ObjectiveRow
-        By every further objective: the best of it, then the methods.
+    minimax : Row
+        The least worst case: by the objective "minimax", but for `ratio_to_optimal`, which is of the expected variance
+        as in `rows`.
+    judged : tuple of Row
+        By every further objective: its best under its own key, then the methods.
     """
 
     epsilon: float
-    rows: tuple[BoundRow, ...]
-    minimax: BoundRow
-    judged: tuple[ObjectiveRow, ...] = ()
+    rows: tuple[Row, ...]
+    minimax: Row
+    judged: tuple[Row, ...] = ()
 
-    def row(self, method: str) -> BoundRow:
+    def row(self, method: str) -> Row:
         """Return the row of a method, "minimax" among them; KeyError for one that was not asked for."""
         return {row.method: row for row in (*self.rows, self.minimax)}[method]
 
     @property
-    def rivals(self) -> tuple[BoundRow, ...]:
+    def rivals(self) -> tuple[Row, ...]:
         """The solved rows of published mechanisms, all but the optimum, least expected variance first."""
         rivals = [row for row in self.rows if row.method != "optimal" and row.expected_variance is not None]
         return tuple(sorted(rivals, key=lambda row: row.expected_variance or 0.0))
 
     @property
-    def closed_forms(self) -> tuple[BoundRow, ...]:
+    def closed_forms(self) -> tuple[Row, ...]:
         """Those of the rivals that need no program: all but "aaa"."""
         return tuple(row for row in self.rivals if row.method in FAMILIES)
 
@@ -150,7 +114,7 @@ class BoundsResult:
     tolerance: float
     objectives: tuple[Objective, ...] = ()
 
-    def by(self, objective: Objective) -> tuple[ObjectiveRow, ...]:
+    def by(self, objective: Objective) -> tuple[Row, ...]:
         """Return the rows of an objective, by budget; within one the best and then the methods."""
         return tuple(row for budget in self.budgets for row in budget.judged if row.objective == objective.key)
 
@@ -176,22 +140,22 @@ class BoundsResult:
         )
 
     @property
-    def judged(self) -> tuple[ObjectiveRow, ...]:
+    def judged(self) -> tuple[Row, ...]:
         """The rows of all further objectives, by budget."""
         return tuple(row for budget in self.budgets for row in budget.judged)
 
     @property
-    def rows(self) -> tuple[BoundRow, ...]:
+    def rows(self) -> tuple[Row, ...]:
         """Every row, by budget; within one the methods and then the minimax."""
         return tuple(row for budget in self.budgets for row in (*budget.rows, budget.minimax))
 
     @property
-    def failures(self) -> tuple[BoundRow, ...]:
+    def failures(self) -> tuple[Row, ...]:
         """The rows without a mechanism; each says why in `error`."""
         return tuple(row for row in self.rows if not row.solved)
 
     @property
-    def coarsest(self) -> BoundRow | None:
+    def coarsest(self) -> Row | None:
         """The row of the widest gap to the continuum, if that is wide enough to be seen: more knots would help."""
         gaps = [row for row in self.rows if (row.continuum_gap or 0.0) > COARSE]
         return max(gaps, key=lambda row: row.continuum_gap or 0.0, default=None)
@@ -209,4 +173,4 @@ def in_order(methods: tuple[str, ...]) -> tuple[str, ...]:
     >>> in_order(("piecewise", "laplace", "laplace"))
     ('optimal', 'laplace', 'piecewise')
     """
-    return tuple(method for method in METHODS if method == "optimal" or method in methods)
+    return tuple(method for method in NAMES if method == "optimal" or method in methods)

@@ -1,4 +1,4 @@
-"""Every method beside the certified optimum, one row per method and budget."""
+"""Every method beside the certified optimum, one row per method, budget and objective."""
 
 from __future__ import annotations
 
@@ -6,61 +6,41 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
-from ...estimators import influence
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.errors import InputError
-from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Progress
 from ..methods.registry import METHODS, check_methods
-from ..objectives.base import DEFAULT_TOLERANCE
+from ..objectives.base import Objective
 from ..plots.variance_lines import variance
-from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
-from .case import solve_methods
+from ..priors.prior import Prior
+from .judging import check_objectives, judged_rows
+from .row import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
-class ComparisonRow:
-    """One method at one budget; variances in squared units, rounding between knots included.
+class Comparison(Sequence[Row]):
+    """The rows of a comparison: by budget; within one by objective, the one that decides first, and then as asked."""
 
-    `ratio_to_optimal` is the expected variance over that of the "optimal" design, both under the prior as given. That
-    design is optimal for the prior with the uniform share, so a ratio can fall below one unless that is 0: by about the
-    share times the ratio of its variance under a uniform prior to that under this one, which large budgets make large.
-
-    `one_report_times_n` is the most that one report of n moves the mean, times n, see `influence`; None for a table
-    from which no unbiased mean can be had.
-    """
-
-    method: str
-    epsilon: float
-    expected_variance: float
-    worst_case_variance: float
-    ratio_to_optimal: float
-    one_report_times_n: float | None = None
-
-
-@dataclass(frozen=True)
-class Comparison(Sequence[ComparisonRow]):
-    """The rows of a comparison, by budget and then in the order of the methods that were asked for."""
-
-    rows: tuple[ComparisonRow, ...]
+    rows: tuple[Row, ...]
     units: str = ""
 
     def __len__(self) -> int:
         return len(self.rows)
 
     @overload
-    def __getitem__(self, index: int) -> ComparisonRow: ...
+    def __getitem__(self, index: int) -> Row: ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[ComparisonRow, ...]: ...
-    def __getitem__(self, index: int | slice) -> ComparisonRow | tuple[ComparisonRow, ...]:
+    def __getitem__(self, index: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, index: int | slice) -> Row | tuple[Row, ...]:
         return self.rows[index]
 
     def plot(self, ax: Axes | None = None, *, worst_case: bool = False, relative: bool = False) -> Axes:
-        """Draw the variances against the budget, as `plots.variance` does."""
-        return variance(self.rows, ax, worst_case=worst_case, relative=relative, units=self.units)
+        """Draw the variances as `plots.variance` does: by the objective that decides; worst cases beside every best."""
+        rows = self.rows if worst_case else [row for row in self.rows if row.objective == self.rows[0].objective]
+        return variance(rows, ax, worst_case=worst_case, relative=relative, units=self.units)
 
 
 def compare(
@@ -68,82 +48,70 @@ def compare(
     epsilons: Iterable[float],
     *,
     methods: Iterable[str] = METHODS,
-    uniform_share: float = DEFAULT_UNIFORM_SHARE,
-    tolerance: float = DEFAULT_TOLERANCE,
+    objective: Objective | None = None,
+    objectives: Iterable[Objective] = (),
+    uniform_share: float | None = None,
+    tolerance: float | None = None,
     progress: Callable[[float, Progress | None], None] | None = None,
 ) -> Comparison:
-    """Build every method at every budget; the optimum is solved once per budget.
+    """Build every method at every budget and judge it; each objective is solved once per budget.
 
     Parameters
     ----------
     prior : Prior
     epsilons : iterable of float
     methods : iterable of str
-        Out of `METHODS`.
-    uniform_share, tolerance : float
-        As in `design`.
+        Out of `METHODS`. What cannot be built is a row that says why.
+    objective : Objective, optional
+        What decides, as in `design`: "optimal" is its best, and methods are built for it. Default: `Variance`.
+    objectives : iterable of Objective
+        What else to judge every method by, one of a kind: its best, under its own key, and then the methods.
+    uniform_share, tolerance : float, optional
+        As in `design`; of the further objectives the share is for those that need one.
     progress : callable, optional
         Called with the budget and the solver's progress after each of its steps, None when the budget is done.
+
+    Returns
+    -------
+    Comparison
+        A sequence of `Row`.
 
     Raises
     ------
     InputError
         No budget, no method, or one that is not usable.
+    SolverError
+        The best by the objective that decides was not found.
 
     Example
     -------
-    >>> from optldp.designer import Prior
+    >>> from optldp.designer import Prior, WorstCase
     >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
     >>> [(row.method, row.ratio_to_optimal >= 1) for row in compare(prior, [1.0], methods=["duchi", "piecewise"])]
     [('duchi', True), ('piecewise', True)]
+    >>> for row in compare(prior, [1.0], methods=["optimal", "duchi"], objective=WorstCase()):
+    ...     print(row.objective, row.method, round(row.value, 3))
+    minimax optimal 4.041
+    minimax duchi 4.683
     """
-    budgets, chosen = [check_epsilon(epsilon) for epsilon in epsilons], list(methods)
+    budgets, chosen, asked = [check_epsilon(epsilon) for epsilon in epsilons], list(methods), tuple(objectives)
     if not budgets or not chosen:
         raise InputError("compare needs at least one epsilon and one method, got none")
     check_methods(chosen)
-    rows: list[ComparisonRow] = []
+    check_objectives(prior, budgets[0], objective, asked, uniform_share, tolerance)
+    rows: list[Row] = []
     for epsilon in budgets:
-        rows += _rows(prior, epsilon, chosen, uniform_share, tolerance, progress)
+        rows += judged_rows(
+            "",
+            prior,
+            epsilon,
+            chosen,
+            objective=objective,
+            objectives=asked,
+            uniform_share=uniform_share,
+            tolerance=tolerance,
+            progress=None if progress is None else lambda step, epsilon=epsilon: progress(epsilon, step),
+        )
         if progress is not None:
             progress(epsilon, None)
     return Comparison(tuple(rows), prior.units)
-
-
-def _rows(
-    prior: Prior,
-    epsilon: float,
-    methods: list[str],
-    uniform_share: float,
-    tolerance: float,
-    progress: Callable[[float, Progress | None], None] | None,
-) -> list[ComparisonRow]:
-    """One budget's rows; a method that cannot be built raises its error."""
-    case = solve_methods(
-        prior,
-        epsilon,
-        methods,
-        uniform_share=uniform_share,
-        tolerance=tolerance,
-        progress=None if progress is None else lambda step: progress(epsilon, step),
-    )
-    for error in case.failures.values():
-        raise error
-    least = case.best.expected_variance
-    return [
-        ComparisonRow(
-            method,
-            epsilon,
-            made.expected_variance,
-            made.worst_case_variance,
-            made.expected_variance / least,
-            _one_report_times_n(made.mechanism),
-        )
-        for method, made in case.designs.items()
-    ]
-
-
-def _one_report_times_n(mechanism: TabulatedMechanism) -> float | None:
-    try:
-        return float(influence(mechanism).times_n[0])
-    except InputError:
-        return None

@@ -14,13 +14,14 @@ from threadpoolctl import threadpool_limits
 from ...estimators.data.files import FilePath
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.errors import InputError
-from ...solvers.certificate import check_tolerance
-from ..methods.registry import METHODS
-from ..objectives.base import DEFAULT_TOLERANCE
-from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
-from .case import solve_case
+from ..methods.registry import METHODS, check_methods
+from ..objectives.base import Objective
+from ..objectives.variance import Variance
+from ..priors.prior import Prior
+from .judging import check_objectives, solve_case, wanted_keys
+from .row import Row
 from .sweep_results import SweepResults
-from .table import SweepRow, SweepTable
+from .sweep_table import SweepTable
 
 CASES_PER_ROUND = 4
 """Cases per worker between two visits to the results file, where a backend gives lists only: an interruption loses at
@@ -35,15 +36,17 @@ def sweep(
     epsilons: Iterable[float],
     methods: Iterable[str] = METHODS,
     *,
-    uniform_share: float = DEFAULT_UNIFORM_SHARE,
-    tolerance: float = DEFAULT_TOLERANCE,
+    objective: Objective | None = None,
+    objectives: Iterable[Objective] = (),
+    uniform_share: float | None = None,
+    tolerance: float | None = None,
     results: FilePath | None = None,
     n_jobs: int | None = None,
-    progress: Callable[[int, int, SweepRow], None] | None = None,
+    progress: Callable[[int, int, Row], None] | None = None,
 ) -> SweepTable:
-    """Judge every method at every budget for every prior, each against the certified optimum.
+    """Judge every method at every budget for every prior, each against the certified optimum; rows as of `compare`.
 
-    One prior at one budget is one piece of work, so that its optimum is solved once. Pieces run wherever joblib has
+    One prior at one budget is one piece of work, so that each objective is solved once. Pieces run wherever joblib has
     been told to: in processes of this machine by default, or on what ``joblib.parallel_config(backend=...)`` names.
     The table does not depend on it. Time grows with priors times budgets, each that of a design, over the workers.
 
@@ -55,8 +58,8 @@ def sweep(
         Budgets; one that is named twice counts once.
     methods : iterable of str
         Out of `METHODS`.
-    uniform_share, tolerance : float
-        As in `design`.
+    objective, objectives, uniform_share, tolerance
+        As in `compare`: the objective that decides, and what else to judge by.
     results : path, optional
         A file that takes up rows as they come. After an interruption, Ctrl-C included, the same call computes only
         what it lacks; a call with more budgets or methods adds to it. Rows that failed are kept too.
@@ -82,29 +85,36 @@ def sweep(
     ...     "peak": Prior.on_knots([-1, 0, 1], [1, 8, 1], source="public"),
     ... }
     >>> table = sweep(priors, [1.0, 2.0], ["optimal", "duchi"])
-    >>> [row.key for row in table.rows][:3]
+    >>> [(row.prior, row.epsilon, row.method) for row in table.rows][:3]
     [('flat', 1.0, 'optimal'), ('flat', 1.0, 'duchi'), ('flat', 2.0, 'optimal')]
     """
     budgets, chosen = sorted({check_epsilon(epsilon) for epsilon in epsilons}), tuple(dict.fromkeys(methods))
-    _check(priors, budgets, chosen, uniform_share, tolerance, n_jobs)
-    wanted = {(name, epsilon, method) for name in priors for epsilon in budgets for method in chosen}
-    file = None if results is None else SweepResults(results, priors, uniform_share=uniform_share, tolerance=tolerance)
+    _check(priors, budgets, chosen, n_jobs)
+    decides, others = Variance() if objective is None else objective, tuple(objectives)
+    for prior in priors.values():
+        check_objectives(prior, budgets[0], decides, others, uniform_share, tolerance)
+    share = decides.uniform_share if uniform_share is None else uniform_share
+    precision = decides.tolerance if tolerance is None else tolerance
+    asked = {"objective": decides, "objectives": others, "uniform_share": share, "tolerance": precision}
+    of_each = wanted_keys(chosen, decides, others)
+    wanted = {(name, epsilon, *key) for name in priors for epsilon in budgets for key in of_each}
+    file = None if results is None else SweepResults(results, priors, **asked)
     rows = {row.key: row for row in file.rows if row.key in wanted} if file is not None else {}
-    cases = [
-        joblib.delayed(solve_case)(
-            name, priors[name], epsilon, missing, uniform_share=uniform_share, tolerance=tolerance
-        )
-        for name in sorted(priors)
-        for epsilon in budgets
-        if (missing := [method for method in chosen if (name, epsilon, method) not in rows])
-    ]
+    cases = []
+    for name in sorted(priors):
+        for epsilon in budgets:
+            lacking = {method for by, method in of_each if (name, epsilon, by, method) not in rows}
+            if lacking:  # the best by a further objective comes with any method, or with none
+                missing = [method for method in chosen if method in lacking]
+                cases.append(joblib.delayed(solve_case)(name, priors[name], epsilon, missing, **asked))
     with closing(as_they_come(cases, n_jobs)) as solved:
         for found in solved:
             if file is not None:
                 file.append(found)
             for row in found:
+                new = row.key not in rows  # the best by a further objective comes again with methods that were missing
                 rows[row.key] = row
-                if progress is not None:
+                if progress is not None and new:
                     progress(len(rows), len(wanted), row)
     return SweepTable(tuple(rows.values()))
 
@@ -144,19 +154,13 @@ def _check(
     priors: Mapping[str, Prior],
     budgets: list[float],
     methods: tuple[str, ...],
-    uniform_share: float,
-    tolerance: float,
     n_jobs: int | None,
 ) -> None:
     if not priors or not budgets or not methods:
         raise InputError("a sweep needs at least one prior, one epsilon and one method, got none")
     if unnamed := [name for name in priors if not isinstance(name, str)]:
         raise InputError(f"the priors of a sweep must be named by text, got {unnamed[0]!r}")
-    if unknown := [method for method in methods if method not in METHODS]:
-        raise InputError(f"methods must be out of {', '.join(METHODS)}, got {unknown[0]!r}")
-    if not 0 <= uniform_share <= 1:
-        raise InputError(f"the uniform share must lie in [0, 1], got {uniform_share!r}")
-    check_tolerance(tolerance)
+    check_methods(methods)
     if n_jobs == 0:
         raise InputError("n_jobs must be a number of workers or -1 for every core, got 0")
     names = list(priors)

@@ -2,30 +2,36 @@
 
 The first line says what the rows belong to: the library's version, the options, the unit and a checksum of every
 prior.  It does not name the budgets and methods, so that a wider sweep goes on where a narrower one ended.  Every
-further line is one row, and is checked here: what may stand in it are this table's columns and nothing else, which a
-library for schemas (pydantic, jsonschema) would say at no less length.
+further line is one row, and is checked: what may stand in it are this table's columns and nothing else, which a library
+for schemas (pydantic, jsonschema) would say at no less length.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+import joblib
+
 from ...estimators.data.files import FilePath
 from ...mechanisms.files.checksum import checksum
 from ...mechanisms.table.provenance import installed_version
-from ..methods.registry import METHODS
+from ..methods.registry import NAMES
+from ..objectives.base import Objective
+from ..objectives.variance import Variance
 from ..priors.prior import Prior
 from .results_file import ResultsFile, ResultsWording
-from .table import COLUMNS, TEXT_COLUMNS, SweepRow
+from .row import Row, row_of
 
-FORMAT = "optldp-sweep/2"
+FORMAT = "optldp-sweep/3"
 
 WORDING = ResultsWording(
-    "a file that a sweep made", "a row of this sweep", "different sweeps", {"priors": "other priors"}
+    "a file that a sweep made",
+    "a row of this sweep",
+    "different sweeps",
+    {"priors": "other priors", "objectives": "other objectives"},
 )
 
 
@@ -38,11 +44,13 @@ class SweepResults:
         Made if it is missing or empty.
     priors : mapping of str to Prior
     uniform_share, tolerance : float
+    objective : Objective, optional
+    objectives : sequence of Objective
         Of the sweep; with other priors, options or another version of the library the rows would not compare.
 
     Attributes
     ----------
-    rows : list of SweepRow
+    rows : list of Row
         Those that the file held when it was opened, with whatever budgets and methods.
 
     Raises
@@ -57,27 +65,40 @@ class SweepResults:
     >>> priors = {"flat": Prior.on_knots([0, 1], [1, 1], source="public")}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     results = SweepResults(f"{folder}/sweep.jsonl", priors, uniform_share=0.0, tolerance=1e-6)
-    ...     results.append([SweepRow.failed("flat", 1.0, "duchi", "only an example")])
+    ...     results.append([Row.failed("flat", 1.0, "expected", "duchi", "only an example")])
     ...     [row.key for row in SweepResults(results.path, priors, uniform_share=0.0, tolerance=1e-6).rows]
-    [('flat', 1.0, 'duchi')]
+    [('flat', 1.0, 'expected', 'duchi')]
     """
 
-    def __init__(self, path: FilePath, priors: Mapping[str, Prior], *, uniform_share: float, tolerance: float) -> None:
-        self._file = ResultsFile(path, _header(priors, uniform_share, tolerance), partial(_row, priors), WORDING)
+    def __init__(
+        self,
+        path: FilePath,
+        priors: Mapping[str, Prior],
+        *,
+        uniform_share: float,
+        tolerance: float,
+        objective: Objective | None = None,
+        objectives: Sequence[Objective] = (),
+    ) -> None:
+        asked = [Variance() if objective is None else objective, *objectives]
+        self._file = ResultsFile(path, _header(priors, uniform_share, tolerance, asked), partial(_row, priors), WORDING)
         self.path, self.rows = self._file.path, self._file.items
 
-    def append(self, rows: Iterable[SweepRow]) -> None:
+    def append(self, rows: Iterable[Row]) -> None:
         """Add rows and flush them to the disk; InputError where that cannot be done."""
         self._file.append(asdict(row) for row in rows)
 
 
-def _header(priors: Mapping[str, Prior], uniform_share: float, tolerance: float) -> dict[str, Any]:
+def _header(
+    priors: Mapping[str, Prior], uniform_share: float, tolerance: float, objectives: Sequence[Objective]
+) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": installed_version(),
         "uniform_share": float(uniform_share),
         "tolerance": float(tolerance),
         "units": next(iter(priors.values())).units,
+        "objectives": [joblib.hash(objective) for objective in objectives],  # labels leave out what sets them apart
         "priors": {
             name: checksum({"knots": prior.knots, "weights": prior.weights, "rounding": prior.rounding})
             for name, prior in sorted(priors.items())
@@ -85,14 +106,6 @@ def _header(priors: Mapping[str, Prior], uniform_share: float, tolerance: float)
     }
 
 
-def _row(priors: Mapping[str, Prior], found: Any) -> SweepRow | None:
-    return SweepRow(**found) if isinstance(found, dict) and _is_row(found, priors) else None
-
-
-def _is_row(fields: dict[str, Any], priors: Mapping[str, Prior]) -> bool:
-    if tuple(fields) != COLUMNS or not all(isinstance(fields[name], str) for name in TEXT_COLUMNS):
-        return False
-    if fields["prior"] not in priors or fields["method"] not in METHODS or fields["epsilon"] is None:
-        return False
-    numbers = (fields[name] for name in COLUMNS if name not in TEXT_COLUMNS)
-    return all(number is None or (isinstance(number, float) and math.isfinite(number)) for number in numbers)
+def _row(priors: Mapping[str, Prior], found: Any) -> Row | None:
+    row = row_of(found, NAMES)
+    return row if row is not None and row.prior in priors else None

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ...mechanisms.errors import InputError
 from ...mechanisms.families.registry import FAMILIES
 from .base import Method
 from .closed_form import ClosedForm
 from .lattice import Lattice
+from .pieces import Pieces
 
 OPTIMAL = "optimal"
 """The objective's own optimum."""
 
 METHODS = (OPTIMAL, "aaa", *FAMILIES)
-"""What `design` can build by name: the optimum, AAA's lattice, and every closed-form family."""
+"""What comparisons look at if nothing is named: the optimum, AAA's lattice, and every closed-form family."""
+
+NAMES = (*METHODS, "shaped")
+"""What can be built by name: these, and the floor of a few pieces, whose search takes longer than all of them."""
 
 
 def as_method(method: str | Method) -> Method | None:
@@ -22,10 +28,16 @@ def as_method(method: str | Method) -> Method | None:
     check_methods([method])
     if method == OPTIMAL:
         return None
-    return Lattice() if method == "aaa" else ClosedForm(method)
+    usual = {"aaa": Lattice, "shaped": Pieces}
+    return usual[method]() if method in usual else ClosedForm(method)
 
 
-def check_methods(names: list[str]) -> None:
-    """Raise InputError unless all names are in `METHODS`."""
-    if unknown := [name for name in names if name not in METHODS]:
-        raise InputError(f"method must be one of {', '.join(METHODS)}, got {unknown[0]!r}")
+def check_methods(names: Iterable[str]) -> None:
+    """Raise InputError unless all names are in `NAMES`."""
+    if unknown := [name for name in names if name not in NAMES]:
+        raise InputError(f"method must be one of {', '.join(NAMES)}, got {unknown[0]!r}")
+
+
+def place_of(name: str) -> int:
+    """Return where a method stands in tables; what is no method, such as the best by an objective, stands first."""
+    return NAMES.index(name) if name in NAMES else -1

@@ -117,7 +117,9 @@ class TradeOff(Objective):
 
     def value(self, mechanism: TabulatedMechanism, problem: Problem) -> float:
         expected = mechanism.expected_variance(problem.solved.knot_prior) if self.worst < 1 else 0.0
-        return (1 - self.worst) * expected + self.worst * float(mechanism.knot_variances.max())
+        own = np.array_equal(mechanism.knots, problem.prior.knots)  # a table on some of them rounds to those first
+        at_knots = mechanism.knot_variances if own else mechanism.var(problem.prior.knots)
+        return (1 - self.worst) * expected + self.worst * float(at_knots.max())
 
     def bound(self, problem: Problem, multipliers: Mapping[str, np.ndarray]) -> float:
         program = MinimaxProgram(problem.unit.knots, problem.solved.weights, problem.ratio, self.worst)

@@ -11,7 +11,7 @@ from ...estimators.distributions.distribution import DistributionEstimate
 from ...estimators.distributions.estimation import DistributionMethod
 from ...mechanisms import InputError
 from ...mechanisms.budget import check_epsilon
-from ..comparison.case import solve_methods
+from ..comparison.judging import solve_methods
 from ..methods.registry import METHODS
 from ..objectives.base import DEFAULT_TOLERANCE
 from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior

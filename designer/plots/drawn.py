@@ -7,27 +7,11 @@ from typing import Any, Protocol
 from ...mechanisms import TabulatedMechanism
 
 
-class VarianceRow(Protocol):
-    """A method's variances at one budget; None for all where it failed.
-
-    Rows of a sweep also have `prior`, `lower_bound` and `program_variance`, those of bounds `continuum_bound`.
-    """
+class JudgedRow(Protocol):
+    """A mechanism at one budget for one prior, judged by one objective, as the `Row` of a comparison has it."""
 
     @property
-    def method(self) -> str: ...
-    @property
-    def epsilon(self) -> float: ...
-    @property
-    def expected_variance(self) -> float | None: ...
-    @property
-    def worst_case_variance(self) -> float | None: ...
-    @property
-    def ratio_to_optimal(self) -> float | None: ...
-
-
-class ValueRow(Protocol):
-    """A mechanism's value at one budget by an objective, and, in the row of the best, the certified bound."""
-
+    def prior(self) -> str: ...
     @property
     def objective(self) -> str: ...
     @property
@@ -38,6 +22,16 @@ class ValueRow(Protocol):
     def value(self) -> float | None: ...
     @property
     def bound(self) -> float | None: ...
+    @property
+    def continuum_bound(self) -> float | None: ...
+    @property
+    def expected_variance(self) -> float | None: ...
+    @property
+    def worst_case_variance(self) -> float | None: ...
+    @property
+    def ratio_to_optimal(self) -> float | None: ...
+    @property
+    def solved(self) -> bool: ...
 
 
 class WeightedDesign(Protocol):

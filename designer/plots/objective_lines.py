@@ -10,7 +10,7 @@ import numpy as np
 from ...estimators.plots.style import SHADE, SMALL, add_note, axes_or_new, method_style, methods_in_order
 from ...mechanisms import InputError
 from ...mechanisms.units import literal
-from .drawn import ValueRow
+from .drawn import JudgedRow
 from .labels import label_ends
 from .scales import log_axis
 
@@ -29,7 +29,7 @@ ROOM_FOR_NOTHING = 2.0
 
 
 def objective(
-    rows: Sequence[ValueRow],
+    rows: Sequence[JudgedRow],
     ax: Axes | None = None,
     *,
     quantity: str,
@@ -40,7 +40,7 @@ def objective(
 
     Parameters
     ----------
-    rows : sequence of ValueRow
+    rows : sequence of Row
         Of one objective: `bounds(...).by(objective)`; those that failed are left out and named below the picture.
     ax : Axes, optional
         To draw on; default: those of a new figure.
@@ -59,7 +59,7 @@ def objective(
     good = sorted((row for row in rows if row.value is not None), key=lambda row: row.epsilon)
     if not good or len({row.objective for row in rows}) > 1:
         raise InputError(f"an objective's figure needs rows of one objective with values, got {len(good)} of those")
-    best = [(row.epsilon, row.bound) for row in good if row.bound is not None]
+    best = sorted({row.epsilon: row.bound for row in good if row.bound is not None}.items())
     axes = axes_or_new(ax)
     _scale(axes, good, more_is_better)
     if best:
@@ -74,7 +74,7 @@ def objective(
     return axes
 
 
-def _scale(axes: Axes, rows: Sequence[ValueRow], more_is_better: bool) -> None:
+def _scale(axes: Axes, rows: Sequence[JudgedRow], more_is_better: bool) -> None:
     """Set both axes' limits around all that is not too far from the bounds, with room where nothing can be."""
     values = [row.value for row in rows if row.value is not None]
     bounds = [row.bound for row in rows if row.bound is not None] or values
@@ -96,7 +96,7 @@ def _shade(axes: Axes, best: Sequence[tuple[float, float]], says: str, more_is_b
     axes.text(0.06, 0.94 if more_is_better else 0.06, says, transform=axes.transAxes, va="center", fontsize=SMALL)
 
 
-def _draw(axes: Axes, name: str, rows: Sequence[ValueRow]) -> Line2D:
+def _draw(axes: Axes, name: str, rows: Sequence[JudgedRow]) -> Line2D:
     points = np.array([(row.epsilon, row.value) for row in rows if row.method == name], dtype=float)
     depth = 2.0 if points[0, 1] == rows[0].value else 3.0
     (line,) = axes.plot(*points.T, label=name, gid=f"method-{name}", zorder=depth, **method_style(name))

@@ -12,7 +12,7 @@ import numpy as np
 from ...estimators.plots.style import SHADE, SMALL, UNREACHABLE, add_note, axes_or_new, method_style, methods_in_order
 from ...mechanisms import InputError
 from ...mechanisms.units import literal, squared, units_label
-from .drawn import VarianceRow
+from .drawn import JudgedRow
 from .labels import label_ends
 from .scales import log_axis, plain_number
 
@@ -31,7 +31,7 @@ LEAST_LENGTH = math.log(1.5)
 
 
 def variance(
-    rows: Iterable[VarianceRow],
+    rows: Iterable[JudgedRow],
     ax: Axes | None = None,
     *,
     worst_case: bool = False,
@@ -40,31 +40,32 @@ def variance(
 ) -> Axes:
     """Draw the variance of one report against epsilon, a line per method, both axes logarithmic.
 
-    The region that no unbiased mechanism reaches is shaded. For expected variances that is what lies below the rows of
-    "optimal", lowered by their certified gap where the rows have one; for the worst case what lies below the rows of
-    the method "minimax", if there are any, at their `lower_bound` where they have one. Between the budgets of the rows
-    all is interpolated. Bounds on expected variances
-    are for the prior that was solved for: with a floor they hold for the prior as given up to about that floor, by
+    The region that no unbiased mechanism reaches is shaded, if there are rows of the best: for expected variances what
+    lies below those of the least one, lowered by their certified gap; for the worst case what lies below those of
+    `WorstCase`, at their `bound`. Between the budgets of the rows all is interpolated. Bounds on expected variances are
+    for the prior that was solved for: with a uniform share they hold for the prior as given up to about that share, by
     default a part in a thousand, less than the width of a line.
 
     Parameters
     ----------
-    rows : iterable of VarianceRow
-        Of a comparison or of a sweep, of one prior. Failed rows are left out and named below the picture.
+    rows : iterable of Row
+        Of one prior. Failed rows are left out and named below the picture. Of several objectives the first row of a
+        mechanism counts.
     ax : Axes, optional
         To draw on; default: those of a new figure.
     worst_case : bool
         Largest variance over the domain instead of the expected one.
     relative : bool
-        Draw ratios to the least possible instead: `ratio_to_optimal`, or the worst case over that of "minimax".
+        Draw ratios to the least possible instead: the expected variance over that of the optimum, or the worst case
+        over the least.
     units : str
         Of the values, for the axis' label.
 
     Raises
     ------
     InputError
-        No rows, or none that did not fail; rows of several priors; two rows for one method and budget; a relative worst
-        case without "minimax" at each budget; matplotlib is not installed.
+        No rows, or none that did not fail; rows of several priors; two rows for one method and budget; ratios
+        without what they are to at each budget; matplotlib is not installed.
 
     Example
     -------
@@ -84,7 +85,7 @@ def variance(
     drawn = [_draw(axes, name, points) for name, points in shown.items()]
     axes.set_xlabel("privacy budget ε")
     axes.set_ylabel(_label(worst_case, relative, units))
-    prior = _prior(good[0])
+    prior = good[0].prior
     title = f"Price of privacy: {len(shown)} mechanisms" + (f", prior {literal(prior)}" if prior else "")
     axes.set_title(title, fontsize="medium")
     axes.grid(color="#EEEEEE", linewidth=0.6)
@@ -94,13 +95,17 @@ def variance(
     return axes
 
 
-def _checked(rows: Sequence[VarianceRow]) -> tuple[list[VarianceRow], list[VarianceRow]]:
-    """Return the rows with numbers by budget, and those that failed."""
-    failed = [row for row in rows if row.expected_variance is None and row.worst_case_variance is None]
-    good = sorted((row for row in rows if row not in failed), key=lambda row: row.epsilon)
+def _checked(rows: Sequence[JudgedRow]) -> tuple[list[JudgedRow], list[JudgedRow]]:
+    """Return the rows with numbers by budget, and those that failed; of each mechanism those of its first objective."""
+    first: dict[tuple[str, float], str] = {}
+    for row in rows:
+        first.setdefault((row.method, row.epsilon), row.objective)
+    own = [row for row in rows if row.objective == first[row.method, row.epsilon]]
+    failed = [row for row in own if not row.solved]
+    good = sorted((row for row in own if row.solved), key=lambda row: row.epsilon)
     if not good:
         raise InputError(f"a variance figure needs rows that did not fail, got {len(rows)} rows, {len(failed)} failed")
-    priors = sorted({_prior(row) for row in rows})
+    priors = sorted({row.prior for row in rows})
     if len(priors) > 1:
         raise InputError(
             f"a variance figure needs rows of one prior, got {', '.join(priors)}: "
@@ -112,28 +117,33 @@ def _checked(rows: Sequence[VarianceRow]) -> tuple[list[VarianceRow], list[Varia
     return good, failed
 
 
-def _prior(row: VarianceRow) -> str:
-    return getattr(row, "prior", "")
-
-
-def _value(row: VarianceRow, worst_case: bool) -> float:
+def _value(row: JudgedRow, worst_case: bool) -> float:
     value = row.worst_case_variance if worst_case else row.expected_variance
     return math.nan if value is None else value
 
 
-def _lines(rows: Sequence[VarianceRow], worst_case: bool, relative: bool) -> dict[str, list[tuple[float, float]]]:
+def _is_least(row: JudgedRow, worst_case: bool) -> bool:
+    """Whether nothing has less of what is drawn."""
+    objective = "minimax" if worst_case else "expected"
+    return row.objective == objective and row.method in ("optimal", objective)
+
+
+def _lines(rows: Sequence[JudgedRow], worst_case: bool, relative: bool) -> dict[str, list[tuple[float, float]]]:
     """Return each method's budgets and numbers to draw, in the order of the styles; rows without it are left out."""
-    least = {row.epsilon: _value(row, True) for row in rows if row.method == "minimax"}
-    if relative and worst_case and (missing := sorted({row.epsilon for row in rows} - set(least))):
-        raise InputError(
-            "a relative worst case needs a row of the method 'minimax' at each budget, "
-            f"got none at epsilon {missing[0]:g}: add it from a design against the WorstCase"
-        )
+    least = {row.epsilon: _value(row, worst_case) for row in rows if _is_least(row, worst_case)}
     lines: dict[str, list[tuple[float, float]]] = {name: [] for name in methods_in_order(row.method for row in rows)}
     for row in rows:
         value = _value(row, worst_case)
-        if relative:
-            value = value / least[row.epsilon] if worst_case else row.ratio_to_optimal
+        if relative and not worst_case and row.objective == "expected":
+            value = row.ratio_to_optimal
+        elif relative:
+            if row.epsilon not in least:
+                what, ask = ("worst case", "WorstCase()") if worst_case else ("expected variance", "Variance()")
+                raise InputError(
+                    f"a relative {what} needs a row of the least one at each budget, got none at epsilon "
+                    f"{row.epsilon:g}: compare by {ask} too"
+                )
+            value /= least[row.epsilon]
         if value is not None and math.isfinite(value):
             lines[row.method].append((row.epsilon, value))
     drawn = {name: points for name, points in lines.items() if points}
@@ -142,20 +152,19 @@ def _lines(rows: Sequence[VarianceRow], worst_case: bool, relative: bool) -> dic
     return drawn
 
 
-def _floor(rows: Sequence[VarianceRow], worst_case: bool, relative: bool) -> list[tuple[float, float]]:
+def _floor(rows: Sequence[JudgedRow], worst_case: bool, relative: bool) -> list[tuple[float, float]]:
     """Return budgets and the least possible, certified where the rows carry a bound."""
     floor = []
     for row in rows:
-        if row.method != ("minimax" if worst_case else "optimal"):
+        if not _is_least(row, worst_case):
             continue
         own = value = _value(row, worst_case)
-        certified, solved = getattr(row, "lower_bound", None), getattr(row, "program_variance", None)
-        if certified is not None and worst_case:
-            value = certified
-        elif certified is not None and solved is not None:
-            # A row of bounds may know a bound for the whole interval, below the one for its knots.
-            whole = getattr(row, "continuum_bound", None)
-            value *= (certified if whole is None else max(whole, 0.0)) / solved
+        if row.bound is not None and worst_case:
+            value = row.bound
+        elif row.bound is not None and row.value is not None:
+            # The bound for the whole interval is below the one for the knots.
+            bound = row.bound if row.continuum_bound is None else max(row.continuum_bound, 0.0)
+            value *= bound / row.value
         floor.append((row.epsilon, value / own if relative else value))
     return floor
 
@@ -207,7 +216,7 @@ def _label(worst_case: bool, relative: bool, units: str) -> str:
     return units_label(f"{'largest' if worst_case else 'expected'} variance of one report", squared(units))
 
 
-def _note(lines: Mapping[str, Sequence[tuple[float, float]]], failed: Sequence[VarianceRow], highest: float) -> str:
+def _note(lines: Mapping[str, Sequence[tuple[float, float]]], failed: Sequence[JudgedRow], highest: float) -> str:
     """Name what is not in the picture: lines that leave it and rows that failed."""
     notes = []
     above = [

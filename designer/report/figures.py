@@ -12,7 +12,8 @@ from ...estimators.plots.style import BLUE, empty_figure, method_style, new_axes
 from ...mechanisms import TabulatedMechanism
 from ...mechanisms.units import units_label
 from .. import plots
-from ..comparison.bounds_result import MINIMAX, BoundRow, BoundsResult, BudgetDetail
+from ..comparison.bounds_result import MINIMAX, BoundsResult, BudgetDetail
+from ..comparison.row import Row
 from ..designs.result import Design
 from ..priors.prior import Prior
 from . import sentences
@@ -256,11 +257,11 @@ def _literal_front(detail: BudgetDetail) -> list[Design]:
     return [replace(point, mechanism=_literal_units(point.mechanism)) for point in detail.trade_off]
 
 
-def _row_spot(row: BoundRow, height: float | None) -> list[Spot]:
+def _row_spot(row: Row, height: float | None) -> list[Spot]:
     return [] if height is None else [Spot(row.epsilon, height, row.method, tuple(_said(row)))]
 
 
-def _said(row: BoundRow) -> list[str]:
+def _said(row: Row) -> list[str]:
     """Return what a row's spot says."""
     said = [f"{row.method}, epsilon {row.epsilon:g}", f"expected variance {short(row.expected_variance)}"]
     said.append(f"largest variance {short(row.worst_case_variance)}")

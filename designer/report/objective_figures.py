@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...estimators.plots.style import new_axes, whole_figure
 from ...mechanisms import FAMILIES
 from ..comparison.bounds_result import BoundsResult
-from ..comparison.objective_rows import ObjectiveRow
+from ..comparison.row import Row
 from ..objectives.base import Objective
 from .figures import NOTHING_SOLVED, SIZE, ReportFigure
 from .narrow import fit
@@ -15,6 +15,7 @@ from .numbers import SAME, percent_above, percent_up, short, short_down, short_u
 from .svg import Spot, inline_svg
 
 TITLES = {"robust": "If the prior is wrong", "information": "What the reports tell of the distribution"}
+"""Of the others the title is what is asked; a page may have a figure of the trade-off's front beside."""
 
 
 def objective_figures(result: BoundsResult) -> list[ReportFigure]:
@@ -25,7 +26,9 @@ def objective_figures(result: BoundsResult) -> list[ReportFigure]:
 def _drawn(result: BoundsResult, objective: Objective) -> ReportFigure:
     rows = result.by(objective)
     label = f"{objective.quantity('')} against epsilon"
-    empty = ReportFigure(objective.key, TITLES[objective.key], label, means=about_objective(result, objective))
+    key = objective.key
+    name, title = (key, TITLES[key]) if key in TITLES else (f"by-{key}", objective.label.capitalize())
+    empty = ReportFigure(name, title, label, means=about_objective(result, objective))
     if not any(row.value is not None for row in rows):
         return replace(empty, missing=NOTHING_SOLVED)
     axes = result.plot(new_axes(*SIZE), objective=objective)
@@ -69,15 +72,15 @@ def _certain(bound: float | None, objective: Objective) -> str:
     return short_up(bound) if objective.more_is_better else short_down(bound)
 
 
-def _than(row: ObjectiveRow) -> str:
-    return percent_above(row.ratio_to_best or 1.0)
+def _than(row: Row) -> str:
+    return percent_above(row.ratio_to_optimal or 1.0)
 
 
-def _said(row: ObjectiveRow, objective: Objective) -> list[str]:
+def _said(row: Row, objective: Objective) -> list[str]:
     """Return what a row's spot says."""
     said = [f"{row.method}, epsilon {row.epsilon:g}", f"{objective.quantity('')}: {short(row.value)}"]
-    if row.relative_gap is not None:
+    if row.method == objective.key:
         said.append(f"certified: {objective.nobody} is better by more than {_percent(row.relative_gap)}")
-    elif row.ratio_to_best is not None:
-        said.append(f"{percent_above(row.ratio_to_best)} the design for it")
+    elif row.ratio_to_optimal is not None:
+        said.append(f"{percent_above(row.ratio_to_optimal)} the design for it")
     return said

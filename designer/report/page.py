@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.provenance import installed_version
-from ..comparison.bounds_result import MINIMAX, BoundRow, BoundsResult, BudgetBounds
-from ..comparison.objective_rows import ObjectiveRow
+from ..comparison.bounds_result import MINIMAX, BoundsResult, BudgetBounds
+from ..comparison.row import Row
 from .numbers import percent_above, percent_up, short, with_units
 
 if TYPE_CHECKING:
@@ -181,12 +181,12 @@ def _headline(budget: BudgetBounds, result: BoundsResult) -> dict[str, Any]:
     }
 
 
-def _table_row(row: BoundRow) -> dict[str, Any]:
+def _table_row(row: Row) -> dict[str, Any]:
     numbers = (
         (row.expected_variance, ".7g"),
         (row.worst_case_variance, ".7g"),
-        (row.program_variance, ".7g"),
-        (row.lower_bound, ".7g"),
+        (row.value, ".7g"),
+        (row.bound, ".7g"),
         (row.relative_gap, ".1e"),
         (row.ratio_to_optimal, ".4f"),
         (row.max_log_ratio, ".9g"),
@@ -209,8 +209,8 @@ def _coarse(result: BoundsResult) -> str:
     )
 
 
-def _judged_row(row: ObjectiveRow) -> dict[str, Any]:
-    numbers = ((row.value, ".7g"), (row.bound, ".7g"), (row.relative_gap, ".1e"), (row.ratio_to_best, ".4f"))
+def _judged_row(row: Row) -> dict[str, Any]:
+    numbers = ((row.value, ".7g"), (row.bound, ".7g"), (row.relative_gap, ".1e"), (row.ratio_to_optimal, ".4f"))
     status = f"{row.status}: {row.error}" if row.error else row.status
     cells = _cells(row.epsilon, row.method, numbers, status)
     return {"method": row.method, "failed": row.value is None, "cells": cells}

@@ -11,7 +11,8 @@ from itertools import groupby
 import numpy as np
 
 from ...mechanisms import FAMILIES
-from ..comparison.bounds_result import BoundRow, BoundsResult, BudgetBounds
+from ..comparison.bounds_result import BoundsResult, BudgetBounds
+from ..comparison.row import Row
 from .numbers import SAME, listed, percent, percent_above, percent_up, short, short_down, short_up, with_units
 
 NEAR_ENOUGH = 2.0
@@ -38,12 +39,12 @@ def about_variance(result: BoundsResult) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _proof(best: BoundRow) -> str:
+def _proof(best: Row) -> str:
     """Say what was proved, and of which mechanisms."""
     if best.relative_gap is None:
         return ""
     text = (
-        f"No unbiased mechanism on these knots can have less than {short_down(best.lower_bound)} under the prior that "
+        f"No unbiased mechanism on these knots can have less than {short_down(best.bound)} under the prior that "
         f"was solved for, and the optimum is within {percent_up(best.relative_gap, 5)} of that."
     )
     if best.continuum_gap is not None:
@@ -65,7 +66,7 @@ def _nearest(here: BudgetBounds) -> str:
     return text + "."
 
 
-def _than(row: BoundRow) -> str:
+def _than(row: Row) -> str:
     return f"{percent_above(row.ratio_to_optimal or math.nan)} the optimum"
 
 
@@ -146,7 +147,7 @@ def about_worst_case(result: BoundsResult) -> tuple[str, ...]:
     if worst.worst_case_variance is None:
         return (f"The least worst case at epsilon {here.epsilon:g} could not be found: {worst.error}.",)
     text = (
-        f"At epsilon {here.epsilon:g} no unbiased mechanism keeps its variance below {short_down(worst.lower_bound)} "
+        f"At epsilon {here.epsilon:g} no unbiased mechanism keeps its variance below {short_down(worst.bound)} "
         f"at all values; the minimax design stays below {short_up(worst.worst_case_variance)}, rounding between knots "
         "included."
     )

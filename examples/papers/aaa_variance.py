@@ -65,7 +65,7 @@ def _row(name: str, epsilon: float, knots: int) -> Row:
     best = design(prior, epsilon, uniform_share=0.0, exact=False)
     others = compare(prior, [epsilon], methods=METHODS, uniform_share=0.0)
     found = {"bound": best.bound, "optimal": best.expected_variance}
-    return name, epsilon, found | {row.method: row.expected_variance for row in others}
+    return name, epsilon, found | {row.method: float(row.expected_variance or "nan") for row in others}
 
 
 def _against(found: dict[str, float]) -> float:

@@ -8,9 +8,9 @@ import functools
 import numpy as np
 import pytest
 from optldp.designer import Prior
-from optldp.designer.comparison import case as sweep_case
+from optldp.designer.comparison import judging
 from optldp.designer.comparison.sweep import sweep
-from optldp.designer.comparison.table import SweepTable
+from optldp.designer.comparison.sweep_table import SweepTable
 
 KNOTS = np.linspace(0, 50, 7)
 PRIORS = {
@@ -33,11 +33,11 @@ def whole_table() -> SweepTable:
 
 def watched_optima(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, float]]:
     """Return a list that will hold the optima solved in this process, as they come: number of knots and budget."""
-    real, seen = sweep_case.solve_methods, []
+    real, seen = judging.solve_methods, []
 
     def watched(prior, epsilon, methods, **options):
         seen.append((prior.knots.size, epsilon))
         return real(prior, epsilon, methods, **options)
 
-    monkeypatch.setattr(sweep_case, "solve_methods", watched)
+    monkeypatch.setattr(judging, "solve_methods", watched)
     return seen

@@ -106,7 +106,10 @@ KEYS = {
     "simulated skipped skipped_first",
     "compare": "rows",
 }
-ROW_KEYS = "method epsilon expected_variance worst_case_variance ratio_to_optimal one_report_times_n"
+ROW_KEYS = (
+    "prior epsilon objective method value bound relative_gap ratio_to_optimal expected_variance worst_case_variance "
+    "status error seconds max_log_ratio one_report_times_n continuum_bound"
+)
 
 
 class TestUsage:

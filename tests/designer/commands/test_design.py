@@ -166,7 +166,9 @@ class TestCompare:
         arguments = ["--knots", 5, "--epsilon", 0.5, "--epsilon", 2, "--uniform-share", 0.01]
         found = json.loads(optldp("compare", *INCOME, *RANGE, *arguments, "--json").stdout)
         prior = Prior.from_data(PEOPLE, knots=5, domain=(0, 100))
-        assert found["rows"] == [vars(row) for row in compare(prior, [0.5, 2.0], uniform_share=0.01)]
+        rows = compare(prior, [0.5, 2.0], uniform_share=0.01)
+        for told, row in zip(found["rows"], rows, strict=True):
+            assert told | {"seconds": 0} == vars(row) | {"seconds": 0}
         assert [row["method"] for row in found["rows"]] == [*METHODS, *METHODS]
 
     def test_methods_can_be_chosen(self, optldp):

@@ -9,10 +9,11 @@ import json
 import joblib
 import numpy as np
 import pytest
-from optldp.designer import Prior, WorstCase, continuum_certificate, design, sweep
+from optldp.designer import Prior, TradeOff, Variance, WorstCase, continuum_certificate, design, sweep
 from optldp.designer.comparison import bounds as bounds_computation
 from optldp.designer.comparison.bounds import bounds
-from optldp.designer.comparison.bounds_result import BoundRow, BoundsResult
+from optldp.designer.comparison.bounds_result import BoundsResult
+from optldp.designer.comparison.row import Row
 from optldp.mechanisms import InputError
 
 from ..sweep_cases import FAR_AWAY
@@ -39,11 +40,7 @@ class TestNumbers:
     def test_rows_are_those_of_a_sweep(self):
         rows = sweep({"prior": PRIOR}, EPSILONS, METHODS).rows
         found = [row for budget in small_result().budgets for row in budget.rows]
-        names = ("key", "expected_variance", "worst_case_variance", "program_variance", "lower_bound", "relative_gap",
-                 "ratio_to_optimal", "status", "error")  # fmt: skip
-        assert [[getattr(row, name) for name in names] for row in found] == [
-            [getattr(row, name) for name in names] for row in rows
-        ]
+        assert found == list(rows)
 
     @pytest.mark.parametrize("epsilon", EPSILONS)
     def test_the_minimax_is_the_design_of_least_worst_case(self, epsilon):
@@ -52,19 +49,19 @@ class TestNumbers:
             design(Prior.even(KNOTS), epsilon, objective=WorstCase(), exact=False),
         )
         assert row.worst_case_variance == made.worst_case_variance
-        assert (row.lower_bound, row.relative_gap) == (made.bound, made.gap)
+        assert (row.bound, row.relative_gap) == (made.bound, made.gap)
         assert row.expected_variance == made.mechanism.expected_variance(PRIOR.knot_prior)
 
     def test_nothing_is_below_the_bounds_or_above_the_budget(self):
         for budget in small_result().budgets:
-            least_worst = budget.minimax.lower_bound
+            least_worst = budget.minimax.bound
             assert least_worst is not None
             for row in budget.rows:
-                assert row.lower_bound is not None
-                assert row.program_variance is not None
+                assert row.bound is not None
+                assert row.value is not None
                 assert row.worst_case_variance is not None
                 assert row.max_log_ratio is not None
-                assert row.program_variance >= row.lower_bound
+                assert row.value >= row.bound
                 assert row.worst_case_variance >= least_worst
                 assert 0 < row.max_log_ratio <= budget.epsilon
 
@@ -118,7 +115,7 @@ class TestFailures:
         found = failing_result()
         assert found.failures
         for row in found.failures:
-            assert isinstance(row, BoundRow)
+            assert isinstance(row, Row)
             assert row.expected_variance is None
             assert row.error
         assert found.at(1e-3).row("optimal").solved
@@ -127,7 +124,7 @@ class TestFailures:
         def refuse(*arguments, **options):
             raise InputError("no such luck")
 
-        monkeypatch.setattr("optldp.designer.comparison.bounds_case.solve_methods", refuse)
+        monkeypatch.setattr(Variance, "solve", refuse)
         found = bounds(PRIOR, [1.0], methods=["duchi"])
         assert [row.error for row in found.budgets[0].rows] == ["no optimum: no such luck"] * 2
         assert found.budgets[0].minimax.solved
@@ -137,7 +134,7 @@ class TestFailures:
         def refuse(*arguments, **options):
             raise InputError("no such luck")
 
-        monkeypatch.setattr("optldp.designer.comparison.bounds_case.design", refuse)
+        monkeypatch.setattr(TradeOff, "solve", refuse)
         found = bounds(PRIOR, [1.0], methods=["duchi"])
         assert found.budgets[0].minimax.error == "no such luck"
         assert found.detail.minimax is None
@@ -148,7 +145,7 @@ class TestFailures:
         [
             ([], {}, "at least one epsilon"),
             ([0.0], {}, "epsilon must be positive"),
-            ([1.0], {"methods": ["nope"]}, "methods must be out of"),
+            ([1.0], {"methods": ["nope"]}, "method must be one of"),
             ([1.0], {"at": 2.0}, "must be one of the epsilons"),
             ([1.0], {"uniform_share": 1.5}, "the uniform share must lie in"),
             ([1.0], {"tolerance": 0.0}, "tolerance must lie strictly"),

@@ -11,7 +11,7 @@ import threading
 
 import joblib
 import pytest
-from optldp.designer.comparison import case as sweep_case
+from optldp.designer.comparison import judging
 from optldp.designer.comparison.sweep import sweep
 from threadpoolctl import threadpool_info
 
@@ -105,7 +105,7 @@ def test_after_an_interruption_no_case_is_started_and_threads_are_given_back(sol
 def test_a_finished_sweep_computes_nothing(tmp_path, monkeypatch):
     file = tmp_path / "sweep.jsonl"
     first = sweep(PRIORS, EPSILONS, FEW, results=file)
-    monkeypatch.setattr(sweep_case, "solve_methods", None)
+    monkeypatch.setattr(judging, "solve_methods", None)
     assert sweep(PRIORS, EPSILONS, FEW, results=file) == first
     fewer = sweep(PRIORS, [0.5], ["duchi"], results=file)
     assert fewer.rows == tuple(row for row in first.rows if row.epsilon == 0.5 and row.method == "duchi")
@@ -120,7 +120,7 @@ def test_a_wider_sweep_adds_to_a_narrower_one(table, tmp_path):
 
 
 def test_rows_are_kept_as_soon_as_they_are_there(tmp_path, monkeypatch):
-    file, real, first_told = tmp_path / "sweep.jsonl", sweep_case.solve_methods, threading.Event()
+    file, real, first_told = tmp_path / "sweep.jsonl", judging.solve_methods, threading.Event()
     lines = []
 
     def patient(prior, epsilon, methods, **options):
@@ -132,7 +132,7 @@ def test_rows_are_kept_as_soon_as_they_are_there(tmp_path, monkeypatch):
         lines.append(len(file.read_text().splitlines()))
         first_told.set()
 
-    monkeypatch.setattr(sweep_case, "solve_methods", patient)
+    monkeypatch.setattr(judging, "solve_methods", patient)
     with joblib.parallel_config(backend="threading", n_jobs=2):
         sweep({"flat": PRIORS["flat"]}, EPSILONS, ["duchi"], results=file, progress=told)
     assert lines == [2, 3]

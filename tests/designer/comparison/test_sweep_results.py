@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.designer import Prior
 from optldp.designer.comparison import sweep_results
+from optldp.designer.comparison.row import Row
 from optldp.designer.comparison.sweep_results import SweepResults
-from optldp.designer.comparison.table import SweepRow
 from optldp.mechanisms import InputError
 
 PRIORS = {"flat": Prior.on_knots([0, 1], [1, 1], source="public", units="EUR")}
@@ -22,14 +22,15 @@ OPTIONS = {"uniform_share": 1e-3, "tolerance": 1e-6}
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 ROWS = st.builds(
-    SweepRow,
+    Row,
     prior=st.just("flat"),
     epsilon=NUMBERS,
-    method=st.sampled_from(["duchi", "optimal"]),
+    objective=st.sampled_from(["expected", "minimax"]),
+    method=st.sampled_from(["duchi", "optimal", "shaped"]),
+    **dict.fromkeys(("expected_variance", "worst_case_variance", "value", "bound", "relative_gap"), NUMBERS),
     **dict.fromkeys(
-        ("expected_variance", "worst_case_variance", "program_variance", "lower_bound", "relative_gap"), NUMBERS
+        ("ratio_to_optimal", "max_log_ratio", "one_report_times_n", "continuum_bound"), st.none() | NUMBERS
     ),
-    ratio_to_optimal=st.none() | NUMBERS,
     status=st.sampled_from(["optimal", "gap-open", "failed"]),
     error=st.text(),
     seconds=st.none() | NUMBERS,
@@ -54,7 +55,7 @@ def refusal(path: Path, priors=PRIORS, **change) -> str:
 def file(tmp_path) -> Path:
     """A results file with two rows."""
     path = tmp_path / "sweep.jsonl"
-    opened(path).append([SweepRow.failed("flat", epsilon, "duchi", "as an example") for epsilon in (0.5, 1.0)])
+    opened(path).append([Row.failed("flat", epsilon, "expected", "duchi", "as an example") for epsilon in (0.5, 1.0)])
     return path
 
 

@@ -10,8 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 from optldp.designer import Prior, WorstCase, design, plots
-from optldp.designer.comparison.compare import ComparisonRow
-from optldp.designer.comparison.objective_rows import ObjectiveRow
+from optldp.designer.comparison.row import Row
 from optldp.estimators import CategoryCounts, ReportCounts, estimate_distribution, estimate_frequencies
 from optldp.estimators.plots.style import whole_figure
 from optldp.mechanisms import InputError, duchi
@@ -23,9 +22,21 @@ KNOTS = np.linspace(0.0, 10.0, 9)
 PRIOR = Prior.on_knots(KNOTS, np.arange(9) + 1.0, source="public", units="EUR")
 TABLE = duchi(KNOTS, 2.0)
 RNG = np.random.default_rng(3)
-ROWS = [ComparisonRow("optimal", epsilon, 2 / epsilon, 3 / epsilon, 1.0) for epsilon in (1.0, 2.0)]
-FAR = [ComparisonRow("grr", row.epsilon, 50.0, 60.0, 50.0) for row in ROWS]
-BEST = ObjectiveRow("robust", 1.0, "robust", 2.0, 1.9, 1.0, "optimal", "")
+
+
+def row(method: str, epsilon: float, expected: float, worst: float, ratio: float) -> Row:
+    return Row(
+        method=method,
+        epsilon=epsilon,
+        expected_variance=expected,
+        worst_case_variance=worst,
+        ratio_to_optimal=ratio,
+    )
+
+
+ROWS = [row("optimal", epsilon, 2 / epsilon, 3 / epsilon, 1.0) for epsilon in (1.0, 2.0)]
+FAR = [row("grr", near.epsilon, 50.0, 60.0, 50.0) for near in ROWS]
+BEST = Row(objective="robust", epsilon=1.0, method="robust", value=2.0, bound=1.9, ratio_to_optimal=1.0)
 NUMBERS = ReportCounts.from_reports(TABLE, TABLE.sample(RNG.uniform(0, 10, 500), RNG))
 LABELS = CategoryCounts.from_reports(categorical_grr(["a", "b", "c"], 3.0), np.repeat(np.arange(3), [10, 20, 30]))
 ERRORS = {("taxi", "aaa"): 2.0, ("taxi", "laplace"): 5.0}

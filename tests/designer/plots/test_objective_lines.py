@@ -2,14 +2,14 @@
 
 import pytest
 from optldp.designer import plots
-from optldp.designer.comparison.objective_rows import ObjectiveRow
+from optldp.designer.comparison.row import Row
 from optldp.designer.plots.objective_lines import MOST_AWAY
 
 from ..figure_checks import assert_readable, end_labels, noted, shown_texts
 
 
-def row(method: str, epsilon: float, value: float | None, bound: float | None = None) -> ObjectiveRow:
-    return ObjectiveRow("robust", epsilon, method, value, bound, None, "optimal", "")
+def row(method: str, epsilon: float, value: float | None, bound: float | None = None) -> Row:
+    return Row(objective="robust", epsilon=epsilon, method=method, value=value, bound=bound)
 
 
 BEST = [row("robust", 1.0, 4.0, 3.9), row("robust", 2.0, 2.0, 1.9)]

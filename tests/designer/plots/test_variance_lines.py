@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from optldp.designer import METHODS, plots
-from optldp.designer.comparison.compare import ComparisonRow, compare
-from optldp.designer.comparison.table import SweepRow
+from optldp.designer.comparison.compare import compare
+from optldp.designer.comparison.row import Row
 from optldp.designer.plots.variance_lines import MOST_ABOVE
 from optldp.designer.priors.prior import Prior
 from optldp.estimators.plots.style import UNREACHABLE, new_axes, whole_figure
@@ -21,18 +21,25 @@ EPSILONS = (0.5, 1.0, 2.0, 4.0)
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[ComparisonRow]:
+def rows() -> list[Row]:
     """Every method at four budgets, on nine knots."""
     prior = Prior.on_knots(np.linspace(0, 10, 9), [1, 2, 4, 5, 4, 3, 2, 1, 1], source="public", units="EUR")
     return list(compare(prior, EPSILONS))
 
 
-def as_sweep(row: ComparisonRow, gap: float = 0.0, prior: str = "flat") -> SweepRow:
-    """The row as a sweep has it, with a lower bound that is a share below."""
-    expected, worst = row.expected_variance, row.worst_case_variance
-    bound = (1 - gap) * expected
-    numbers = (expected, worst, expected, bound, gap, row.ratio_to_optimal)
-    return SweepRow(prior, row.epsilon, row.method, *numbers, "optimal", "", 0.1)
+def as_sweep(row: Row, gap: float = 0.0, prior: str = "flat") -> Row:
+    """The row as a sweep has it, with a bound that is a share below."""
+    expected = row.expected_variance
+    assert expected is not None
+    return replace(row, prior=prior, value=expected, bound=(1 - gap) * expected, continuum_bound=None)
+
+
+def floor_of(row: Row) -> float:
+    """The expected variance, lowered to what is certified of the whole interval."""
+    assert row.expected_variance is not None
+    assert row.continuum_bound is not None
+    assert row.value is not None
+    return row.expected_variance * row.continuum_bound / row.value
 
 
 def region(axes: Axes) -> np.ndarray:
@@ -69,7 +76,7 @@ def test_both_axes_are_logarithmic_with_plain_numbers_and_units(rows):
 
 
 def test_labels_say_which_variance_it_is(rows):
-    least = [replace(row, method="minimax") for row in rows if row.method == "optimal"]
+    least = [replace(row, method="minimax", objective="minimax") for row in rows if row.method == "optimal"]
     labels = [
         plots.variance(rows, worst_case=True, units="EUR").get_ylabel(),
         plots.variance(rows, relative=True, units="EUR").get_ylabel(),
@@ -102,7 +109,7 @@ def test_twelve_methods_can_be_read(rows, relative, size):
 
 
 def test_the_region_below_the_optimum_is_shaded_and_says_why(rows):
-    for relative, value in ((False, lambda row: row.expected_variance), (True, lambda row: 1.0)):
+    for relative, value in ((False, floor_of), (True, lambda row: floor_of(row) / row.expected_variance)):
         axes = plots.variance(rows, relative=relative)
         np.testing.assert_allclose(region(axes), expect(rows, "optimal", value), rtol=1e-12)
         assert UNREACHABLE in [text.get_text() for text in shown_texts(axes)]
@@ -124,13 +131,18 @@ def test_nothing_is_called_impossible_without_a_bound(rows):
 
 
 def test_the_minimax_is_the_floor_of_the_worst_case(rows):
-    least = [replace(row, method="minimax", worst_case_variance=0.9 * row.worst_case_variance) for row in rows[::12]]
+    least = [
+        replace(
+            row, method="minimax", objective="minimax", worst_case_variance=0.9 * row.worst_case_variance, bound=None
+        )
+        for row in rows[::12]
+    ]
     axes = plots.variance(rows + least, worst_case=True)
     wanted = expect(least, "minimax", lambda row: row.worst_case_variance)
     np.testing.assert_allclose(region(axes), wanted)
     axes = plots.variance(rows + least, worst_case=True, relative=True)
     np.testing.assert_allclose(xy(axes, "optimal")[:, 1], 1 / 0.9)
-    bounded = [replace(as_sweep(row), lower_bound=0.5 * row.worst_case_variance) for row in least]
+    bounded = [replace(as_sweep(row), bound=0.5 * row.worst_case_variance) for row in least]
     axes = plots.variance([as_sweep(row) for row in rows] + bounded, worst_case=True)
     np.testing.assert_allclose(region(axes)[:, 1], 0.5 * wanted[:, 1])
 
@@ -138,7 +150,7 @@ def test_the_minimax_is_the_floor_of_the_worst_case(rows):
 def test_failed_rows_are_left_out_and_named(rows):
     table = [as_sweep(row) for row in rows]
     k = next(k for k, row in enumerate(table) if row.method == "ptt" and row.epsilon == 2.0)
-    table[k] = SweepRow.failed("flat", 2.0, "ptt", "no such luck")
+    table[k] = Row.failed("flat", 2.0, "expected", "ptt", "no such luck")
     axes = plots.variance(table)
     assert xy(axes, "ptt")[:, 0].tolist() == [0.5, 1.0, 4.0]
     assert "Failed, not drawn: ptt at ε = 2." in noted(axes).replace("\n", " ")
@@ -164,7 +176,7 @@ def test_the_order_of_the_rows_does_not_matter(rows):
 
 
 def test_rows_without_the_number_to_draw_are_left_out(rows):
-    """A minimax has no ratio to the optimum."""
+    """A row of another objective may have no ratio."""
     least = [replace(row, method="minimax", ratio_to_optimal=math.nan) for row in rows if row.method == "optimal"]
     axes = plots.variance(rows + least, relative=True)
     assert "minimax" not in end_labels(axes)
@@ -183,7 +195,7 @@ def test_one_budget_can_be_drawn(rows):
     ("change", "says"),
     [
         (lambda rows: [], "rows that did not fail, got 0 rows"),
-        (lambda rows: [SweepRow.failed("flat", 1.0, "ptt", "no")], "got 1 rows, 1 failed"),
+        (lambda rows: [Row.failed("flat", 1.0, "expected", "ptt", "no")], "got 1 rows, 1 failed"),
         (lambda rows: [as_sweep(rows[0]), as_sweep(rows[1], prior="hilly")], r"one prior, got flat, hilly: .*'flat'"),
         (lambda rows: [rows[0], rows[0]], "one row per budget, got 2 for optimal at epsilon 0.5"),
     ],
@@ -194,6 +206,6 @@ def test_rows_that_make_no_picture_are_refused(rows, change, says):
 
 
 def test_a_relative_worst_case_needs_the_least_one_at_each_budget(rows):
-    least = [replace(rows[0], method="minimax")]
-    with pytest.raises(InputError, match="'minimax' at each budget, got none at epsilon 1:"):
+    least = [replace(rows[0], method="minimax", objective="minimax")]
+    with pytest.raises(InputError, match="the least one at each budget, got none at epsilon 1:"):
         plots.variance(rows + least, worst_case=True, relative=True)

@@ -137,8 +137,8 @@ class TestWhatItSays:
                 row.epsilon,
                 row.expected_variance,
                 row.worst_case_variance,
-                row.program_variance,
-                row.lower_bound,
+                row.value,
+                row.bound,
             )
             assert [float(text[i]) for i in (0, 2, 3, 4, 5)] == pytest.approx(wanted, rel=1e-6)
             assert (text[1], text[10]) == (row.method, row.status)
@@ -266,7 +266,7 @@ class TestWhatItMeans:
         assert points[0].expected_variance is not None
         cost = points[-1].expected_variance / points[0].expected_variance - 1
         assert f"lowers the worst case by {100 * fall:.1f} % and costs {100 * cost:.1f} %." in text
-        bound = small_result().at(1.0).minimax.lower_bound
+        bound = small_result().at(1.0).minimax.bound
         assert f"no unbiased mechanism keeps its variance below {bound:.4g} at all values" in text
         best = small_result().at(1.0).row("optimal").expected_variance
         assert best is not None

@@ -5,7 +5,7 @@ import sys
 import pytest
 from matplotlib.colors import to_rgb
 from optldp.designer import METHODS, WorstCase, design, plots
-from optldp.designer.comparison.compare import ComparisonRow
+from optldp.designer.comparison.row import Row
 from optldp.designer.priors.prior import Prior
 from optldp.estimators.plots.style import (
     METHOD_STYLES,
@@ -90,7 +90,7 @@ def test_a_figure_has_the_size_asked_for():
 
 KNOTS = [-1.0, 0.0, 1.0]
 PRIOR = Prior.on_knots(KNOTS, [1, 2, 1], source="public")
-ROW = ComparisonRow("optimal", 1.0, 1.0, 2.0, 1.0)
+ROW = Row(method="optimal", epsilon=1.0, expected_variance=1.0, worst_case_variance=2.0, ratio_to_optimal=1.0)
 
 
 @pytest.mark.parametrize(

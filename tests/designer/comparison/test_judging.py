@@ -15,13 +15,13 @@ from optldp.designer import (
     TotalVariationAmbiguity,
     bounds,
     bounds_html,
+    compare,
     design,
     plots,
 )
 from optldp.designer.comparison.bounds_file import BoundsFile
-from optldp.designer.comparison.objective_rows import objective_rows
 from optldp.designer.objectives.information import table_trace
-from optldp.mechanisms import InputError, duchi
+from optldp.mechanisms import InputError
 
 from ..conftest import INCOME
 
@@ -58,7 +58,7 @@ def test_every_method_is_judged_by_its_own_table():
     assert rows["information", "square-wave"].value == pytest.approx(trace, rel=1e-12)
     best = rows["information", "information"].value
     assert best is not None
-    assert rows["information", "square-wave"].ratio_to_best == pytest.approx(trace / best, rel=1e-12)
+    assert rows["information", "square-wave"].ratio_to_optimal == pytest.approx(trace / best, rel=1e-12)
 
 
 @pytest.mark.slow
@@ -75,9 +75,8 @@ def test_nothing_is_beyond_a_bound():
 
 def test_what_cannot_be_judged_says_why():
     rows = {(row.objective, row.method): row for row in result().judged if row.epsilon == 1.0}
-    (_, stranger) = objective_rows(
-        ROBUST, PRIOR, 1.0, {"mine": duchi(np.linspace(0, 10, 5), 1.0)}, uniform_share=0.0, tolerance=1e-6
-    )
+    coarse = Prior.on_knots(np.linspace(0, 10, 27), np.ones(27), source="public")
+    (*_, stranger) = compare(coarse, [1.0], methods=["aaa"], objectives=[ROBUST])
     assert (stranger.value, stranger.status) == (None, "not comparable")
     assert stranger.error == "its knots are not the prior's"
     assert "cannot tell all distributions" in rows["information", "duchi"].error

@@ -2,90 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from .asked.bounds import BoundsOptions, require_places
-from .options import (
-    TOLERANCE,
-    UNIFORM_SHARE,
-    Column,
-    Data,
-    Domain,
-    DropMissing,
-    Json,
-    PriorFile,
-    Public,
-    Tolerance,
-    UniformShare,
-)
+from .options import takes_options
 from .output import number, one_line_errors, print_json, print_rows, say, task_progress
 
 if TYPE_CHECKING:
-    from ..comparison.bounds_result import BoundsResult
+    from pathlib import Path
 
-EPSILONS = "0.25:4:0.25"
-KNOTS = 65
+    from ..comparison.bounds_result import BoundsResult
 
 SHOWS_PRIOR = "warning: the report shows the prior itself, and is as sensitive as the values that it comes from."
 
 
 @one_line_errors
-def bounds_command(
-    data: Data = None,
-    *,
-    epsilon: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--epsilon",
-            help=f"Budgets, as LO:HI:STEP with the end, or as a list such as 0.5,1,2. Default: {EPSILONS}.",
-        ),
-    ] = None,
-    column: Column = None,
-    domain: Domain = None,
-    prior_file: PriorFile = None,
-    knots: Annotated[int, typer.Option("--knots", help="Equally spaced knots.")] = KNOTS,
-    methods: Annotated[
-        list[str] | None, typer.Option("--method", help="Repeat for several; default: all. The optimum is always one.")
-    ] = None,
-    at: Annotated[
-        float | None, typer.Option("--at", help="The budget to show in detail. Default: the one nearest to 1.")
-    ] = None,
-    objectives: Annotated[
-        list[str] | None,
-        typer.Option("--objective", help="robust or information, beside expected and minimax; repeat for both."),
-    ] = None,
-    ambiguity: Annotated[
-        str | None, typer.Option("--ambiguity", help="For robust: relative, tv or wasserstein distance of the priors.")
-    ] = None,
-    radius: Annotated[
-        float | None, typer.Option("--radius", help="For robust: how far off the prior may be; wasserstein: in units.")
-    ] = None,
-    criterion: Annotated[
-        str | None,
-        typer.Option("--criterion", help="For information: cumulative (default), fisher or mutual-information."),
-    ] = None,
-    uniform_share: UniformShare = UNIFORM_SHARE,
-    tolerance: Tolerance = TOLERANCE,
-    out: Annotated[Path | None, typer.Option("--out", help="Report to write, .html.")] = None,
-    results: Annotated[
-        Path | None,
-        typer.Option("--results", help="File that keeps what is computed, to go on after a stop."),
-    ] = None,
-    workers: Annotated[int, typer.Option("--workers", "-j", help="Processes; -1 for every core.")] = 1,
-    public: Public = False,
-    drop_missing: DropMissing = False,
-    units: Annotated[str, typer.Option("--units", help="Name of the units, for the report.")] = "",
-    as_json: Json = False,
-) -> None:
+@takes_options
+def bounds_command(asked: BoundsOptions) -> None:
     """Find the best that any mechanism can do at each budget, and how far from it each known one is.
 
     \b
     Example: optldp bounds people.csv --column income --range 0 200000 --epsilon 0.25:4:0.25 --out report.html
     Example: optldp bounds people.csv --column income --range 0 200000 --objective robust --ambiguity tv --radius 0.1 \\
-    --objective information --out report.html
+    --objective information --criterion cumulative --out report.html
     """
     from ...mechanisms.files.atomic_write import replacing
     from ..comparison.bounds import bounds
@@ -93,30 +34,25 @@ def bounds_command(
     from ..report.page import bounds_html, require_report_tools
     from .asked.levels import budget_numbers
 
-    epsilons = ",".join(epsilon) if epsilon and len(epsilon) > 1 else (epsilon or [EPSILONS])[0]
-    options = BoundsOptions(
-        data, column, domain, prior_file, epsilons, knots, tuple(methods or ()), at, uniform_share, tolerance, public,
-        drop_missing, units, tuple(objectives or ()), ambiguity, radius, criterion,
-    )  # fmt: skip
-    asked = options.asked()
-    budgets = budget_numbers(epsilons, "--epsilon")
-    require_places(out, results)
+    objectives, budgets, out = asked.asked, budget_numbers(asked.budgets, "--epsilon"), asked.out
+    require_places(out, asked.results)
     if out is not None:
         require_report_tools()
-    prior, notes = options.prior()
+    prior, notes = asked.prior()
     with task_progress("bounds", len(set(budgets)) + 1) as update:
         found = bounds(
-            prior, budgets, methods=methods or METHODS, objectives=asked, at=at, uniform_share=uniform_share,
-            tolerance=tolerance, results=results, n_jobs=workers, progress=lambda done, total, what: update(what, True),
+            prior, budgets, methods=asked.methods or METHODS, objectives=objectives, at=asked.at,
+            uniform_share=asked.uniform_share, tolerance=asked.tolerance, results=asked.results, n_jobs=asked.workers,
+            progress=lambda done, total, what: update(what, True),
         )  # fmt: skip
     if out is not None:
-        page = bounds_html(found, column=column or "", command=options.command(out))
+        page = bounds_html(found, column=asked.column or "", command=asked.command(out))
         with replacing(out) as part:
             part.write_text(page, "utf-8", errors="replace")
-        notes += [] if public else [SHOWS_PRIOR]
+        notes += [] if asked.public else [SHOWS_PRIOR]
     for note in (*notes, *_complaints(found)):
         say(note)
-    _print(found, out, as_json)
+    _print(found, out, asked.as_json)
 
 
 def _complaints(found: BoundsResult) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .asked.objective import DETAILS, KINDS, PANEL, ObjectiveOptions
 from .options import (
     TOLERANCE,
     UNIFORM_SHARE,
@@ -19,37 +21,61 @@ from .options import (
     Public,
     Tolerance,
     UniformShare,
+    takes_options,
 )
-from .output import number, one_line_errors, print_json, print_rows, refuse_given, say, task_progress
+from .output import number, one_line_errors, print_json, print_rows, say, task_progress
 from .prior import SENSITIVE, read_categorical_prior, read_prior
 
 if TYPE_CHECKING:
+    from ..comparison.row import Row
+    from ..objectives.base import Objective
     from ..priors.categorical import CategoricalPrior
 
 
-@one_line_errors
-def compare_command(
-    data: Data = None,
-    *,
-    epsilon: Annotated[
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(ObjectiveOptions):
+    """What `optldp compare` may be asked."""
+
+    data: Data = None
+    epsilons: Annotated[
         list[str], typer.Option("--epsilon", help="Privacy budgets: repeat, or 0.5,1,2, or LO:HI:STEP with the end.")
-    ],
-    column: Column = None,
-    domain: Domain = None,
-    prior_file: PriorFile = None,
-    knots: Knots = None,
-    methods: Annotated[list[str] | None, typer.Option("--method", help="Repeat for several; default: all.")] = None,
-    uniform_share: UniformShare = UNIFORM_SHARE,
-    tolerance: Tolerance = TOLERANCE,
-    categorical: Annotated[bool, typer.Option("--categorical", help="The column holds categories.")] = False,
-    public: Public = False,
-    drop_missing: DropMissing = False,
-    as_json: Json = False,
-) -> None:
+    ]
+    column: Column = None
+    domain: Domain = None
+    prior_file: PriorFile = None
+    knots: Knots = None
+    objectives: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--objective",
+            help=f"{KINDS}. Repeat to judge by several: the first decides. Default: expected.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    methods: Annotated[list[str] | None, typer.Option("--method", help="Repeat for several; default: all.")] = None
+    uniform_share: UniformShare = UNIFORM_SHARE
+    tolerance: Tolerance = TOLERANCE
+    categorical: Annotated[bool, typer.Option("--categorical", help="The column holds categories.")] = False
+    public: Public = False
+    drop_missing: DropMissing = False
+    as_json: Json = False
+
+    def refuse_for_categories(self) -> None:
+        """Raise InputError for an option that only numbers have a use for."""
+        details = [option for options in DETAILS.values() for option in options]
+        numeric = ("--range", "--knots", "--method", "--uniform-share", "--tolerance", "--objective")
+        self.refuse("of no use to categories", *numeric, *details)
+
+
+@one_line_errors
+@takes_options
+def compare_command(asked: CompareOptions) -> None:
     """Compare every method with the certified optimum, one row per method and budget.
 
     \b
     Example: optldp compare people.csv --column income --range 0 200000 --epsilon 0.5 --epsilon 1 --epsilon 2
+    Example: optldp compare people.csv --column income --range 0 200000 --epsilon 1 --objective minimax \\
+    --objective expected
     Example: optldp compare people.csv --column job --categorical --epsilon 1
     """
     from ...mechanisms.budget import check_epsilon
@@ -57,37 +83,64 @@ def compare_command(
     from ..methods.registry import METHODS
     from .asked.levels import budget_numbers
 
-    epsilons = [check_epsilon(number) for text in epsilon for number in budget_numbers(text, "--epsilon")]
-    if categorical:
-        numeric = {"--range": domain, "--knots": knots, "--method": methods,
-                   "--uniform-share": None if uniform_share == UNIFORM_SHARE else uniform_share,
-                   "--tolerance": None if tolerance == TOLERANCE else tolerance}  # fmt: skip
-        refuse_given("of no use to categories", numeric)
-        labels, notes = read_categorical_prior(data, column, prior_file, drop_missing=drop_missing, public=public)
-        _compare_categories(labels, epsilons, notes if public else [*notes, SENSITIVE], as_json)
+    epsilons = [check_epsilon(number) for text in asked.epsilons for number in budget_numbers(text, "--epsilon")]
+    if asked.categorical:
+        asked.refuse_for_categories()
+        labels, notes = read_categorical_prior(
+            asked.data, asked.column, asked.prior_file, drop_missing=asked.drop_missing, public=asked.public
+        )
+        _compare_categories(labels, epsilons, notes if asked.public else [*notes, SENSITIVE], asked.as_json)
         return
-    prior, notes = read_prior(data, column, domain, prior_file, knots, public, drop_missing, "")
-    chosen = methods or list(METHODS)
+    decides, *others = asked.objectives_named(asked.objectives or ["expected"])
+    share = asked.uniform_share if decides.uniform_share else None  # as in `optldp design`, others have no use for it
+    prior, notes = read_prior(
+        asked.data, asked.column, asked.domain, asked.prior_file, asked.knots, asked.public, asked.drop_missing, ""
+    )
     with task_progress("comparing", len(epsilons)) as update:
         rows = compare(
-            prior, epsilons, methods=chosen, uniform_share=uniform_share, tolerance=tolerance,
+            prior, epsilons, methods=asked.methods or METHODS, objective=decides, objectives=others,
+            uniform_share=share, tolerance=asked.tolerance,
             progress=lambda epsilon, step: update(f"epsilon {epsilon:g}", step is None),
         )  # fmt: skip
-    for note in notes:
+    for note in (*notes, *_without_value(rows)):
         say(note)
-    if as_json:
+    if asked.as_json:
         print_json({"rows": [vars(row) for row in rows]})
         return
-    header = ["method", "epsilon", "expected", "worst case", "ratio", "one_report"]
+    for objective in (decides, *others):
+        _print(objective, [row for row in rows if row.objective == objective.key])
+
+
+def _print(objective: Objective, rows: list[Row]) -> None:
+    """Print what one objective says: variances, its own number unless it is one of them, and the ratio to its best."""
+    from ..objectives.variance import Variance
+
+    usual = isinstance(objective, Variance)
+    header = ["method", "epsilon", "expected", "worst case", *([] if usual else ["value"]), "ratio", "one_report"]
     cells = [
         [row.method, f"{row.epsilon:g}", number(row.expected_variance), number(row.worst_case_variance),
-         f"{row.ratio_to_optimal:.4f}", number(row.one_report_times_n)]
+         *([] if usual else [number(row.value)]),
+         "none" if row.ratio_to_optimal is None else f"{row.ratio_to_optimal:.4f}", number(row.one_report_times_n)]
         for row in rows
     ]  # fmt: skip
     title = (
         "Variance of one report (squared units of the data), its ratio to the optimum, n times its influence on a mean"
+        if usual
+        else f"{objective.label[0].upper()}{objective.label[1:]}: {objective.quantity('')}, its ratio to the optimum"
     )
     print_rows(title, header, cells)
+
+
+def _without_value(rows: list[Row]) -> list[str]:
+    """Return a line for the rows that have no value, with the reason of the first."""
+    found = [row for row in rows if row.error]
+    if not found:
+        return []
+    first = found[0]
+    return [
+        f"warning: {len(found)} of {len(rows)} rows have no value, the first {first.method} at epsilon "
+        f"{first.epsilon:g} by {first.objective}: {first.error}"
+    ]
 
 
 def _compare_categories(prior: CategoricalPrior, epsilons: list[float], notes: list[str], as_json: bool) -> None:

@@ -48,6 +48,7 @@ def design_table(options: DesignOptions) -> Outcome:
     made: dict[Kind, Callable[[DesignOptions], Outcome]] = {
         "one table of numbers": _automatic if options.automatic else _expected,
         "a minimax table": _minimax,
+        "a trade-off table": _trade_off,
         "a robust table": _robust,
         "an information-optimal table": _information,
     }
@@ -149,6 +150,30 @@ def _minimax_knots(options: DesignOptions, epsilon: float, prior: Prior | None) 
     if prior is not None:
         return prior.knots
     return as_knots(DEFAULT_KNOTS if options.knot_count is None else options.knot_count, domain)
+
+
+def _trade_off(options: DesignOptions) -> Outcome:
+    """What lies between the least expected variance and the least worst case."""
+    from ..designs.design import design
+    from ..objectives.worst_case import TradeOff
+
+    asked, (prior, notes) = options.asked, options.prior()
+    assert isinstance(asked, TradeOff)
+    epsilon = options.budgets.epsilons[0]
+    with solver_progress(f"trade-off, epsilon {epsilon:g}") as progress:
+        made = design(prior, epsilon, objective=asked, tolerance=options.precision, progress=progress)
+    facts = {
+        "objective": "trade-off",
+        "expected": asked.expected,
+        "worst": asked.worst,
+        **_size(made),
+        "weighted_variance": made.value,
+        "lower_bound": made.bound,
+        "expected_variance": made.expected_variance,
+        "worst_knot_variance": made.evidence.worst_knot_variance,
+        **_closing(made),
+    }
+    return Outcome("trade-off mechanism", made.mechanism, facts, notes + _open(made.status, made.gap))
 
 
 def _robust(options: DesignOptions) -> Outcome:

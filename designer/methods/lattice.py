@@ -78,8 +78,8 @@ class Lattice(Method):
     3.873
     """
 
-    intervals: int | None = None
     window: int | None = None
+    intervals: int | None = None
     ratio: float | None = None
 
     @property

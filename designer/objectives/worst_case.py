@@ -28,6 +28,9 @@ from .base import Objective, Problem, Pure, Solution, Told
 DEFAULT_EXCESS = 1e-4
 """Share of the worst case that rounding between knots may add: below what a million reports could show."""
 
+WEIGHT_ROUNDING = 1e-9
+"""By how much two weights may miss one: far more than their rounding, far less than anybody means."""
+
 TRIAL_KNOTS = 17
 """Knots of the trial design in `minimax_knots`: up to epsilon 4 its worst case is within a percent of that on many."""
 
@@ -67,11 +70,13 @@ class TradeOff(Objective):
     ----------
     worst : float
         Weight of the worst case, in (0, 1]; for 0 see `Variance`.
+    expected : float, optional
+        Weight of the expected variance: 1 - worst, which is the default.
 
     Raises
     ------
     InputError
-        A weight out of range.
+        A weight out of range, or weights that do not sum to one.
 
     Example
     -------
@@ -85,10 +90,17 @@ class TradeOff(Objective):
     """
 
     worst: float
+    expected: float | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.worst <= 1:
             raise InputError(f"the worst case's weight must lie in (0, 1], got {self.worst!r}")
+        if self.expected is not None and not abs(self.expected + self.worst - 1) <= WEIGHT_ROUNDING:
+            raise InputError(
+                f"the weights of expected variance and worst case must sum to 1, got {self.expected!r} and "
+                f"{self.worst!r}: give the worst case's alone"
+            )
+        object.__setattr__(self, "expected", 1 - self.worst)
 
     @property
     def key(self) -> str:
@@ -149,6 +161,7 @@ class WorstCase(TradeOff):
     """
 
     worst: float = field(default=1.0, init=False)
+    expected: float | None = field(default=0.0, init=False)
     uses_prior = False
     any_knots = True
 

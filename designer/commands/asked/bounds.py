@@ -1,62 +1,98 @@
-"""What `optldp bounds` was asked for, and the command line that asks for it again."""
+"""What `optldp bounds` may be asked, and the command line that asks for it again."""
 
 from __future__ import annotations
 
 import os
 import shlex
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from ..options import TOLERANCE, UNIFORM_SHARE
+import typer
+
+from ..options import (
+    TOLERANCE,
+    UNIFORM_SHARE,
+    Column,
+    Data,
+    Domain,
+    DropMissing,
+    Json,
+    PriorFile,
+    Public,
+    Tolerance,
+    UniformShare,
+)
 from ..output import require_place
 from ..prior import read_prior
-from .objective import asked_objective, refuse_other_objectives
+from .objective import PANEL, ObjectiveOptions
 
 if TYPE_CHECKING:
     from ...objectives.base import Objective
     from ...priors.prior import Prior
 
-ALWAYS = ("expected", "minimax")
-"""Objectives that every report has."""
+EPSILONS = "0.25:4:0.25"
+KNOTS = 65
+
+NOT_REPEATED = ("--epsilon", "--knots", "--out", "--results", "--workers", "--json")
+"""Options that the command in a report shows always, or that do not change what it says."""
 
 SUFFIXES = (".html", ".htm")
 
 
-@dataclass(frozen=True)
-class BoundsOptions:
-    """The options that decide what a report says, under the names that the command line gives them."""
+@dataclass(frozen=True, kw_only=True)
+class BoundsOptions(ObjectiveOptions):
+    """The options of `optldp bounds`."""
 
-    data: Path | None
-    column: str | None
-    domain: tuple[float, float] | None
-    prior_file: Path | None
-    epsilon: str
-    knots: int
-    methods: tuple[str, ...]
-    at: float | None
-    uniform_share: float
-    tolerance: float
-    public: bool
-    drop_missing: bool
-    units: str
-    objectives: tuple[str, ...] = ()
-    ambiguity: str | None = None
-    radius: float | None = None
-    criterion: str | None = None
+    data: Data = None
+    column: Column = None
+    domain: Domain = None
+    prior_file: PriorFile = None
+    epsilons: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--epsilon",
+            help=f"Budgets, as LO:HI:STEP with the end, or as a list such as 0.5,1,2. Default: {EPSILONS}.",
+        ),
+    ] = None
+    knots: Annotated[int, typer.Option("--knots", help="Equally spaced knots.")] = KNOTS
+    methods: Annotated[
+        list[str] | None, typer.Option("--method", help="Repeat for several; default: all. The optimum is always one.")
+    ] = None
+    at: Annotated[
+        float | None, typer.Option("--at", help="The budget to show in detail. Default: the one nearest to 1.")
+    ] = None
+    uniform_share: UniformShare = UNIFORM_SHARE
+    tolerance: Tolerance = TOLERANCE
+    public: Public = False
+    drop_missing: DropMissing = False
+    units: Annotated[str, typer.Option("--units", help="Name of the units, for the report.")] = ""
+    objectives: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--objective",
+            help="trade-off, robust or information, beside expected and minimax; repeat for several.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    out: Annotated[Path | None, typer.Option("--out", help="Report to write, .html.")] = None
+    results: Annotated[
+        Path | None,
+        typer.Option("--results", help="File that keeps what is computed, to go on after a stop."),
+    ] = None
+    workers: Annotated[int, typer.Option("--workers", "-j", help="Processes; -1 for every core.")] = 1
+    as_json: Json = False
 
-    def asked(self) -> tuple[Objective, ...]:
-        """Return what else mechanisms are to be judged by; InputError for options that are lacking or of no use."""
-        made = [
-            asked_objective(
-                name, ambiguity=self.ambiguity, radius=self.radius, criterion=self.criterion or "cumulative"
-            )
-            for name in dict.fromkeys(self.objectives)
-        ]
-        refuse_other_objectives(
-            self.objectives, ambiguity=self.ambiguity, radius=self.radius, criterion=self.criterion, patterns=None
-        )
-        return tuple(objective for objective in made if objective.key not in ALWAYS)
+    @property
+    def budgets(self) -> str:
+        """The budgets, as one text."""
+        return ",".join(self.epsilons or [EPSILONS])
+
+    @cached_property
+    def asked(self) -> list[Objective]:
+        """What mechanisms are to be judged by; InputError for options that are lacking or of no use."""
+        return self.objectives_named(self.objectives or [])
 
     def prior(self) -> tuple[Prior, list[str]]:
         """Read the prior, and what there is to say of it."""
@@ -69,27 +105,30 @@ class BoundsOptions:
 
         Example
         -------
-        >>> ages = Path("ages.csv"), "age", (18.0, 90.0), None, "0.5,1", 65, (), None, 1e-3, 1e-6, True, False, ""
-        >>> BoundsOptions(*ages).command(Path("ages.html"))
+        >>> asked = BoundsOptions(
+        ...     data=Path("ages.csv"), column="age", domain=(18.0, 90.0), epsilons=["0.5,1"], public=True
+        ... )
+        >>> asked.command(Path("ages.html"))
         'optldp bounds ages.csv --column age --range 18 90 --epsilon 0.5,1 --knots 65 --public --out ages.html'
         """
         words = ["optldp", "bounds"] + ([] if self.data is None else [str(self.data)])
-        words += [] if self.column is None else ["--column", self.column]
-        words += [] if self.domain is None else ["--range", *(f"{end:.17g}" for end in self.domain)]
-        words += [] if self.prior_file is None else ["--prior", str(self.prior_file)]
-        words += ["--epsilon", self.epsilon, "--knots", str(self.knots)]
-        for method in self.methods:
-            words += ["--method", method]
-        words += [] if self.at is None else ["--at", repr(self.at)]
-        words += [] if self.uniform_share == UNIFORM_SHARE else ["--uniform-share", repr(self.uniform_share)]
-        words += [] if self.tolerance == TOLERANCE else ["--tolerance", repr(self.tolerance)]
-        words += (["--public"] if self.public else []) + (["--drop-missing"] if self.drop_missing else [])
-        words += ["--units", self.units] if self.units else []
-        for objective in self.objectives:
-            words += ["--objective", objective]
-        words += [] if self.ambiguity is None else ["--ambiguity", self.ambiguity, "--radius", repr(self.radius)]
-        words += [] if self.criterion is None else ["--criterion", self.criterion]
+        always = {"--epsilon": self.budgets, "--knots": self.knots}
+        given = {name: value for name, value in self.given().items() if value is not None}
+        source = {name: given.pop(name) for name in ("--column", "--range", "--prior") if name in given}
+        given = {name: value for name, value in given.items() if name not in NOT_REPEATED}
+        for name, value in (source | always | given).items():
+            for each in value if isinstance(value, list) else [value]:
+                words += [name, *_words(each)]
         return shlex.join([*words, "--out", str(out)])
+
+
+def _words(value: object) -> list[str]:
+    """An option's value as the command line has it; a flag has none."""
+    if value is True:
+        return []
+    if isinstance(value, tuple):
+        return [f"{end:.17g}" for end in value]
+    return [repr(value) if isinstance(value, float) else str(value)]
 
 
 def require_places(out: Path | None, results: Path | None) -> None:

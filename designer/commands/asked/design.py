@@ -17,14 +17,13 @@ from ..options import (
     Domain,
     DropMissing,
     Json,
-    Options,
     PriorFile,
     Public,
     UniformShare,
 )
 from ..output import refuse_given
 from ..prior import PriorAt, read_prior, read_prior_at
-from .objective import OBJECTIVES, asked_objective, refuse_other_objectives
+from .objective import KINDS, OBJECTIVES, PANEL, ObjectiveOptions
 
 if TYPE_CHECKING:
     from ...methods.base import Method
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 Kind = Literal[
     "one table of numbers",
     "a minimax table",
+    "a trade-off table",
     "a robust table",
     "an information-optimal table",
     "levels of numbers",
@@ -47,6 +47,7 @@ Kind = Literal[
 TABLES: dict[str, Kind] = {
     "expected": "one table of numbers",
     "minimax": "a minimax table",
+    "trade-off": "a trade-off table",
     "robust": "a robust table",
     "information": "an information-optimal table",
 }
@@ -60,6 +61,7 @@ _OBJECTIVE = ("--objective", "--range", "--knots", "--tolerance", *_ONE_COLUMN)
 USES: dict[Kind, tuple[str, ...]] = {
     "one table of numbers": ("--objective", "--method", *_NUMERIC, *_ONE_COLUMN, "--gap", "--omit-prior"),
     "a minimax table": (*_OBJECTIVE, "--gap"),
+    "a trade-off table": (*_OBJECTIVE, "--expected", "--worst", "--omit-prior"),
     "a robust table": (*_OBJECTIVE, "--ambiguity", "--radius", "--omit-prior"),
     "an information-optimal table": (*_OBJECTIVE, "--criterion", "--patterns", "--uniform-share", "--omit-prior"),
     "levels of numbers": ("--method", *_NUMERIC, *_ONE_COLUMN, "--levels", "--level-epsilon"),
@@ -77,7 +79,7 @@ FOR_ALL = ("--epsilon", "--public", "--drop-missing", "--out", "--json")
 
 
 @dataclass(frozen=True, kw_only=True)
-class DesignOptions(Options):
+class DesignOptions(ObjectiveOptions):
     """What `optldp design` may be asked; what is to be designed decides which of it makes sense."""
 
     data: Data = None
@@ -101,24 +103,10 @@ class DesignOptions(Options):
         str,
         typer.Option(
             "--objective",
-            help="Of a table of numbers: least expected variance, least largest variance (minimax), least expected "
-            "variance under the worst prior near this one (robust), or most information.",
+            help=f"Of a table of numbers: {KINDS}.",
+            rich_help_panel=PANEL,
         ),
     ] = "expected"
-    ambiguity: Annotated[
-        str | None, typer.Option("--ambiguity", help="For robust: relative, tv or wasserstein distance of the priors.")
-    ] = None
-    radius: Annotated[
-        float | None, typer.Option("--radius", help="For robust: how far off the prior may be; wasserstein: in units.")
-    ] = None
-    criterion: Annotated[
-        str | None,
-        typer.Option("--criterion", help="For information: mutual-information (default), fisher or cumulative."),
-    ] = None
-    patterns: Annotated[
-        str | None,
-        typer.Option("--patterns", help="For information: values that a report may favour, interval (default) or any."),
-    ] = None
     method: Annotated[
         str | None,
         typer.Option(
@@ -204,7 +192,7 @@ class DesignOptions(Options):
         from ...methods.closed_form import ClosedForm
         from ...methods.lattice import Lattice
 
-        method, lattice = self.method or "optimal", (self.intervals, self.window, self.tail_ratio)
+        method, lattice = self.method or "optimal", (self.window, self.intervals, self.tail_ratio)
         if any(option is not None for option in lattice):
             if method != "aaa":
                 raise InputError(f"--intervals, --window and --tail-ratio are options of aaa, got method {method!r}")
@@ -218,13 +206,7 @@ class DesignOptions(Options):
     @cached_property
     def asked(self) -> Objective:
         """The objective of a table of numbers; InputError for what it lacks."""
-        return asked_objective(
-            self.objective,
-            ambiguity=self.ambiguity,
-            radius=self.radius,
-            criterion=self.criterion,
-            patterns=self.patterns,
-        )
+        return self.objective_named(self.objective)
 
     @cached_property
     def budgets(self) -> Budgets:
@@ -262,13 +244,7 @@ class DesignOptions(Options):
         given = {name: value for name, value in self.given().items() if name not in FOR_ALL}
         _ = self.budgets
         if self.kind == "one table of numbers":
-            refuse_other_objectives(
-                (self.objective,),
-                ambiguity=self.ambiguity,
-                radius=self.radius,
-                criterion=self.criterion,
-                patterns=self.patterns,
-            )
+            self.refuse_details_of_others((self.objective,))
         useless = {name: value for name, value in given.items() if name not in USES[self.kind]}
         refuse_given(f"of no use to {self.kind}", useless)
         if self.kind == "pairs" and not self.categorical:

@@ -1,66 +1,120 @@
-"""The objective that options ask for, the same in every command: --objective and what goes with it."""
+"""The objectives that options ask for, the same in every command: --objective, and what goes with it, declared once."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
-from ..output import refuse_given
+import typer
+
+from ..options import Options
 
 if TYPE_CHECKING:
     from ...objectives.base import Objective
 
-OBJECTIVES = ("expected", "minimax", "robust", "information")
-"""Values of --objective."""
-
 INFORMATION = "mutual-information"
-"""Criterion of --objective information in a design, if none is named."""
+"""Criterion of --objective information, if none is named; as of `Information`."""
+
+DETAILS: dict[str, tuple[str, ...]] = {
+    "expected": (),
+    "minimax": (),
+    "trade-off": ("--expected", "--worst"),
+    "robust": ("--ambiguity", "--radius"),
+    "information": ("--criterion", "--patterns"),
+}
+"""Values of --objective, each with the options that it alone has a use for."""
+
+OBJECTIVES = tuple(DETAILS)
+
+KINDS = (
+    "least expected variance (expected), least largest variance (minimax), between the two (trade-off), least expected "
+    "variance under the worst prior near this one (robust), or most information"
+)
+
+PANEL = "Objectives"
 
 
-def asked_objective(
-    name: str,
-    *,
-    ambiguity: str | None,
-    radius: float | None,
-    criterion: str | None,
-    patterns: str | None = None,
-) -> Objective:
-    """Return the objective of these options.
+@dataclass(frozen=True, kw_only=True)
+class ObjectiveOptions(Options):
+    """What goes with --objective; a command says itself whether it takes one or several."""
 
-    Raises
-    ------
-    InputError
-        An objective that is not known, or options that it lacks.
-    """
-    from ....mechanisms.errors import InputError
-    from ...objectives.guarantee import Guarantee
-    from ...objectives.information import Information
-    from ...objectives.variance import Variance
-    from ...objectives.worst_case import WorstCase
-    from ...priors.ambiguity import AMBIGUITIES
+    expected: Annotated[
+        float | None,
+        typer.Option("--expected", help="For trade-off: weight of the expected variance.", rich_help_panel=PANEL),
+    ] = None
+    worst: Annotated[
+        float | None,
+        typer.Option("--worst", help="For trade-off: weight of the worst case, in (0, 1].", rich_help_panel=PANEL),
+    ] = None
+    ambiguity: Annotated[
+        str | None,
+        typer.Option(
+            "--ambiguity", help="For robust: relative, tv or wasserstein distance of the priors.", rich_help_panel=PANEL
+        ),
+    ] = None
+    radius: Annotated[
+        float | None,
+        typer.Option(
+            "--radius", help="For robust: how far off the prior may be; wasserstein: in units.", rich_help_panel=PANEL
+        ),
+    ] = None
+    criterion: Annotated[
+        str | None,
+        typer.Option(
+            "--criterion",
+            help="For information: mutual-information (default), fisher or cumulative.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    patterns: Annotated[
+        str | None,
+        typer.Option(
+            "--patterns",
+            help="For information: values that a report may favour, interval (default) or any.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
 
-    if name == "expected":
-        return Variance()
-    if name == "minimax":
-        return WorstCase()
-    if name == "information":
-        # What is not one of the criteria or patterns is refused by the objective itself.
-        return Information(criterion or INFORMATION, patterns or "interval")  # pyright: ignore[reportArgumentType]
-    if name != "robust":
-        raise InputError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {name!r}")
-    if ambiguity is None or radius is None:
-        raise InputError(
-            f"--objective robust needs --ambiguity, one of {', '.join(AMBIGUITIES)}, and --radius R: add them"
-        )
-    if ambiguity not in AMBIGUITIES:
-        raise InputError(f"--ambiguity must be one of {', '.join(AMBIGUITIES)}, got {ambiguity!r}")
-    return Guarantee(AMBIGUITIES[ambiguity](radius))
+    def objective_named(self, name: str) -> Objective:
+        """Return the objective of that name with its options; InputError for what is not known, or what it lacks."""
+        from ....mechanisms.errors import InputError
+        from ...objectives.guarantee import Guarantee
+        from ...objectives.information import Information
+        from ...objectives.variance import Variance
+        from ...objectives.worst_case import TradeOff, WorstCase
+        from ...priors.ambiguity import AMBIGUITIES
 
+        if name == "expected":
+            return Variance()
+        if name == "minimax":
+            return WorstCase()
+        if name == "trade-off":
+            worst = self.worst
+            if worst is None and self.expected is None:
+                raise InputError("--objective trade-off needs --worst W in (0, 1], the worst case's weight: add it")
+            return TradeOff(1 - (self.expected or 0.0) if worst is None else worst, self.expected)
+        if name == "information":
+            # What is not one of the criteria or patterns is refused by the objective itself.
+            return Information(self.criterion or INFORMATION, self.patterns or "interval")  # pyright: ignore[reportArgumentType]
+        if name != "robust":
+            raise InputError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {name!r}")
+        if self.ambiguity is None or self.radius is None:
+            raise InputError(
+                f"--objective robust needs --ambiguity, one of {', '.join(AMBIGUITIES)}, and --radius R: add them"
+            )
+        if self.ambiguity not in AMBIGUITIES:
+            raise InputError(f"--ambiguity must be one of {', '.join(AMBIGUITIES)}, got {self.ambiguity!r}")
+        return Guarantee(AMBIGUITIES[self.ambiguity](self.radius))
 
-def refuse_other_objectives(
-    names: tuple[str, ...], *, ambiguity: str | None, radius: float | None, criterion: str | None, patterns: str | None
-) -> None:
-    """Raise InputError for an option that none of these objectives has a use for."""
-    if "robust" not in names:
-        refuse_given("for --objective robust", {"--ambiguity": ambiguity, "--radius": radius})
-    if "information" not in names:
-        refuse_given("for --objective information", {"--criterion": criterion, "--patterns": patterns})
+    def objectives_named(self, names: Sequence[str]) -> list[Objective]:
+        """Return the objectives of these names, each once; InputError also for an option that none has a use for."""
+        made = [self.objective_named(name) for name in dict.fromkeys(names)]
+        self.refuse_details_of_others(names)
+        return made
+
+    def refuse_details_of_others(self, names: Sequence[str]) -> None:
+        """Raise InputError for an option of an objective that is not among these."""
+        for name, options in DETAILS.items():
+            if name not in names:
+                self.refuse(f"for --objective {name}", *options)

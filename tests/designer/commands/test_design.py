@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.designer import METHODS, Prior, compare, design
+from optldp.designer import METHODS, Prior, TradeOff, WorstCase, compare, design
 from optldp.estimators.data.numbers import write_column
 from optldp.mechanisms import load_table, verify
 
@@ -186,6 +186,25 @@ class TestCompare:
         assert [row.split()[0] for row in rows] == ["three-outputs", "optimal"]
         assert rows[1].split()[-2] == "1.0000"
         assert len({len(line) for line in (header, *rows)}) == 1
+
+    def test_the_first_objective_decides_and_every_one_has_its_table(self, optldp):
+        arguments = ["compare", "--prior", "prior.csv", "--epsilon", 1, "--method", "optimal", "--method", "duchi"]
+        chosen = ["--objective", "minimax", "--objective", "trade-off", "--worst", 0.5]
+        found = json.loads(optldp(*arguments, *chosen, "--json").stdout)["rows"]
+        prior = Prior.from_pairs([-1, -0.5, 0, 0.5, 1], [1, 2, 3, 2, 1], knots=[-1, -0.5, 0, 0.5, 1])
+        rows = compare(prior, [1.0], methods=["optimal", "duchi"], objective=WorstCase(), objectives=[TradeOff(0.5)])
+        assert [told | {"seconds": 0} for told in found] == [vars(row) | {"seconds": 0} for row in rows]
+        shown = optldp(*arguments, *chosen).stdout
+        assert shown.count("ratio to the optimum") == 2
+        assert shown.count("duchi") == 2
+
+    def test_a_method_that_an_objective_cannot_judge_is_told_of(self, optldp):
+        chosen = ["--objective", "information", "--criterion", "fisher", "--method", "optimal", "--method", "duchi"]
+        done = optldp("compare", *INCOME, *RANGE, "--knots", 5, "--epsilon", 1, *chosen)
+        assert "duchi" in done.stdout
+        assert (
+            "warning: 1 of 2 rows have no value, the first duchi at epsilon 1 by information: the Fisher" in done.stderr
+        )
 
     def test_a_sensitive_prior_is_warned_of_unless_public(self, optldp):
         arguments = ["compare", *INCOME, *RANGE, "--knots", 5, "--epsilon", 1, "--method", "duchi"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.designer import Guarantee, Information, KnotChoice, Prior, WorstCase, design
+from optldp.designer import Guarantee, Information, KnotChoice, Prior, TradeOff, WorstCase, design
 from optldp.designer.objectives.worst_case import minimax_knots
 from optldp.designer.priors.ambiguity import AMBIGUITIES
 from optldp.mechanisms import load_table, verify
@@ -87,6 +87,21 @@ class TestMinimax:
         assert json.loads(done.stdout)["knots"] == 5
 
 
+class TestTradeOff:
+    def test_it_is_what_the_library_makes_by_either_weight(self, optldp):
+        chosen = ("--objective", "trade-off", "--knots", 9, "--json")
+        found = json.loads(optldp(*DESIGN, *chosen, "--worst", 0.25).stdout)
+        made = design(Prior.from_data(PEOPLE, knots=9, domain=(0, 100)), 1.0, objective=TradeOff(0.25))
+        assert found["weighted_variance"] == found["value"] == made.value
+        assert (found["lower_bound"], found["relative_gap"]) == (made.bound, made.gap)
+        assert found["weighted_variance"] == pytest.approx(
+            0.75 * found["expected_variance"] + 0.25 * found["worst_knot_variance"]
+        )
+        assert np.array_equal(load_table("new.json").probabilities, made.mechanism.probabilities)
+        for same in (("--expected", 0.75), ("--expected", 0.75, "--worst", 0.25)):
+            assert json.loads(optldp(*DESIGN, *chosen, *same).stdout) | {"seconds": found["seconds"]} == found
+
+
 class TestRobust:
     @pytest.mark.sampled(3)
     @pytest.mark.parametrize(("kind", "radius"), [("relative", 0.3), ("tv", 0.1), ("wasserstein", 4.0)])
@@ -147,7 +162,10 @@ class TestInformation:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--objective", "best"), "--objective must be one of expected, minimax, robust, information, got 'best'"),
+        (
+            ("--objective", "best"),
+            "--objective must be one of expected, minimax, trade-off, robust, information, got 'best'",
+        ),
         (("--objective", "minimax", "--method", "duchi"), "--method is of no use to a minimax table"),
         (("--objective", "minimax", "--uniform-share", 0.1), "--uniform-share is of no use to a minimax table"),
         (("--objective", "minimax", "--radius", 0.1), "--radius is of no use to a minimax table"),
@@ -159,6 +177,10 @@ class TestInformation:
         (("--knots", "auto", "--method", "duchi"), "--knots auto is for the method optimal, got 'duchi'"),
         (("--knots", "auto", "--objective", "robust"), "--knots auto is of no use to a robust table"),
         (("--levels", "1,2", "--objective", "minimax"), "levels"),
+        (("--objective", "trade-off"), "--objective trade-off needs --worst W in (0, 1], the worst case's weight"),
+        (("--objective", "trade-off", "--worst", 2), "the worst case's weight must lie in (0, 1], got 2"),
+        (("--objective", "trade-off", "--worst", 0.5, "--expected", 0.6), "must sum to 1, got 0.6 and 0.5"),
+        (("--worst", 0.5), "--worst is for --objective trade-off: leave it out"),
         (
             ("--objective", "robust"),
             "--objective robust needs --ambiguity, one of relative, tv, wasserstein, and --radius R",

@@ -170,14 +170,17 @@ def test_the_command_judges_by_what_is_asked_and_repeats_it_in_the_report(optldp
     assert [(row["objective"], row["method"]) for row in found if row["epsilon"] == 1] == [
         (key, name) for key in ("robust", "information") for name in (key, "optimal", "duchi")
     ]
-    assert "--objective robust --objective information --ambiguity tv --radius 0.1" in Path("report.html").read_text()
+    assert "--ambiguity tv --radius 0.1 --objective robust --objective information" in Path("report.html").read_text()
     assert "guaranteed variance of one report" in optldp(*ASKED, *more).stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--objective", "best"), "--objective must be one of expected, minimax, robust, information, got 'best'"),
+        (
+            ("--objective", "best"),
+            "--objective must be one of expected, minimax, trade-off, robust, information, got 'best'",
+        ),
         (("--objective", "robust"), "--objective robust needs --ambiguity, one of relative, tv, wasserstein, and"),
         (("--radius", 1), "--radius is for --objective robust: leave it out"),
         (("--criterion", "fisher"), "--criterion is for --objective information: leave it out"),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .asked.objective import KINDS, PANEL, ObjectiveOptions
 from .options import (
     TOLERANCE,
     UNIFORM_SHARE,
@@ -21,8 +24,9 @@ from .options import (
     Public,
     Tolerance,
     UniformShare,
+    takes_options,
 )
-from .output import one_line_errors, print_facts, print_json, readable, refuse_given, require_place, say, spinner
+from .output import one_line_errors, print_facts, print_json, readable, require_place, say, spinner
 from .prior import CARRIED, read_prior
 
 if TYPE_CHECKING:
@@ -33,39 +37,60 @@ if TYPE_CHECKING:
 WANTED = ("users", "population", "distribution")
 
 
-@one_line_errors
-def plan_command(
-    data: Data = None,
-    *,
-    n: Annotated[int, typer.Option("--n", help="Users who will report, once each.")],
-    error: Annotated[float | None, typer.Option("--error", help="Largest error wanted: find the budget.")] = None,
-    epsilon: Annotated[float | None, typer.Option("--epsilon", help="Privacy budget: find the error.")] = None,
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions(ObjectiveOptions):
+    """What `optldp plan` may be asked."""
+
+    data: Data = None
+    n: Annotated[int, typer.Option("--n", help="Users who will report, once each.")]
+    error: Annotated[float | None, typer.Option("--error", help="Largest error wanted: find the budget.")] = None
+    epsilon: Annotated[float | None, typer.Option("--epsilon", help="Privacy budget: find the error.")] = None
     of: Annotated[
         str,
         typer.Option("--of", help="What is estimated: the mean of the users, or of their population; distribution."),
-    ] = "users",
-    column: Column = None,
-    domain: Domain = None,
-    prior_file: PriorFile = None,
-    knots: Knots = None,
-    method: Annotated[str, typer.Option("--method", help="Mechanism, as for optldp design.")] = "optimal",
+    ] = "users"
+    column: Column = None
+    domain: Domain = None
+    prior_file: PriorFile = None
+    knots: Knots = None
+    objective: Annotated[
+        str,
+        typer.Option(
+            "--objective",
+            help=f"What the mechanism is for: {KINDS}. The error of a mean takes expected, minimax or robust.",
+            rich_help_panel=PANEL,
+        ),
+    ] = "expected"
+    method: Annotated[str, typer.Option("--method", help="Mechanism, as for optldp design.")] = "optimal"
     estimator: Annotated[
         str | None, typer.Option("--estimator", help="For the distribution: em (default), ems, mr, penalised.")
-    ] = None,
+    ] = None
     distance: Annotated[
         str | None, typer.Option("--distance", help="For the distribution: wasserstein (default) or jensen-shannon.")
-    ] = None,
+    ] = None
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="For the distribution: makes the simulation repeatable.")
-    ] = None,
-    uniform_share: UniformShare = UNIFORM_SHARE,
-    tolerance: Tolerance = TOLERANCE,
-    out: Annotated[Path | None, typer.Option("--out", help="Write the mechanism, .json or .npz.")] = None,
-    public: Public = False,
-    drop_missing: DropMissing = False,
-    units: Annotated[str, typer.Option("--units", help="Name of the units, kept in the table.")] = "",
-    as_json: Json = False,
-) -> None:
+    ] = None
+    uniform_share: UniformShare = UNIFORM_SHARE
+    tolerance: Tolerance = TOLERANCE
+    out: Annotated[Path | None, typer.Option("--out", help="Write the mechanism, .json or .npz.")] = None
+    public: Public = False
+    drop_missing: DropMissing = False
+    units: Annotated[str, typer.Option("--units", help="Name of the units, kept in the table.")] = ""
+    as_json: Json = False
+
+    @cached_property
+    def asked(self) -> dict[str, Any]:
+        """What plans take whatever is estimated; InputError for options that are lacking or of no use."""
+        (objective,) = self.objectives_named([self.objective])
+        # As in `optldp design`, an objective that needs no uniform share has no use for one.
+        share = self.uniform_share if objective.uniform_share else None
+        return {"objective": objective, "method": self.method, "uniform_share": share, "tolerance": self.tolerance}
+
+
+@one_line_errors
+@takes_options
+def plan_command(asked: PlanOptions) -> None:
     """Say what error a budget buys, or what budget an error takes, for values that follow the prior.
 
     Errors are standard errors of the mean, or expected distances of an estimated distribution, in units of the data.
@@ -73,64 +98,67 @@ def plan_command(
     \b
     Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --error 500
     Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --epsilon 1 --of population
+    Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --error 700 --objective minimax
     Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --error 2000 --of distribution
     """
     from ...mechanisms import save_table
     from ...mechanisms.errors import InputError
     from ...mechanisms.files.table_file import SUFFIXES
 
-    if (error is None) == (epsilon is None):
+    if (asked.error is None) == (asked.epsilon is None):
         raise InputError("a plan needs either --error or --epsilon, and not both")
-    if of not in WANTED:
-        raise InputError(f"--of must be one of {', '.join(WANTED)}, got {of!r}")
-    if of != "distribution":
-        refuse_given("for --of distribution", {"--estimator": estimator, "--distance": distance, "--seed": seed})
+    if asked.of not in WANTED:
+        raise InputError(f"--of must be one of {', '.join(WANTED)}, got {asked.of!r}")
+    if asked.of != "distribution":
+        asked.refuse("for --of distribution", "--estimator", "--distance", "--seed")
+    common, out = asked.asked, asked.out
     require_place(out, SUFFIXES)
-    prior, notes = read_prior(data, column, domain, prior_file, knots, public, drop_missing, units)
-    common: dict[str, Any] = {"method": method, "uniform_share": uniform_share, "tolerance": tolerance}
-    if of == "distribution":
-        simulated = common | {"estimator": estimator or "em", "distance": distance or "wasserstein"}
-        plan: BudgetPlan | DistributionPlan = _distribution(prior, n, error, epsilon, seed, simulated)
-    else:
-        plan = _mean(prior, n, error, epsilon, common | {"of": of})
+    prior, notes = read_prior(
+        asked.data, asked.column, asked.domain, asked.prior_file, asked.knots, asked.public, asked.drop_missing,
+        asked.units,
+    )  # fmt: skip
+    plan = (_distribution if asked.of == "distribution" else _mean)(prior, asked, common)
     if out is not None:
         save_table(plan.design.mechanism, out)
-        if not public:
+        if not asked.public:
             notes.append(CARRIED)
     for note in notes:
         say(note)
     facts = _facts(plan) | {"expected_variance": plan.design.expected_variance, "table": out and str(out)}
-    if as_json:
+    if asked.as_json:
         print_json(facts)
         return
-    about = "an estimated distribution" if of == "distribution" else f"the mean of the {of}"
+    about = "an estimated distribution" if asked.of == "distribution" else f"the mean of the {asked.of}"
     rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
-    print_facts(f"{n} reports, for {about}", rows)
+    print_facts(f"{asked.n} reports, for {about}", rows)
 
 
-def _mean(prior: Prior, n: int, error: float | None, epsilon: float | None, options: dict[str, Any]) -> BudgetPlan:
+def _mean(prior: Prior, asked: PlanOptions, common: dict[str, Any]) -> BudgetPlan:
     from ..planning.mean import plan_epsilon, plan_error
 
+    options: dict[str, Any] = common | {"of": asked.of}
     with spinner("planning") as told:
-        if error is not None:
-            return plan_epsilon(prior, n, error, progress=_telling(told), **options)
-        assert epsilon is not None
-        return plan_error(prior, n, epsilon, **options)
+        if asked.error is not None:
+            return plan_epsilon(prior, asked.n, asked.error, progress=_telling(told), **options)
+        assert asked.epsilon is not None
+        return plan_error(prior, asked.n, asked.epsilon, **options)
 
 
-def _distribution(
-    prior: Prior, n: int, error: float | None, epsilon: float | None, seed: int | None, options: dict[str, Any]
-) -> DistributionPlan:
+def _distribution(prior: Prior, asked: PlanOptions, common: dict[str, Any]) -> DistributionPlan:
     import numpy as np
 
     from ..planning.distribution import plan_distribution_epsilon, plan_distribution_error
 
-    rng = np.random.default_rng(seed)
+    options: dict[str, Any] = common | {
+        "rng": np.random.default_rng(asked.seed),
+        "estimator": asked.estimator or "em",
+        "distance": asked.distance or "wasserstein",
+    }
     with spinner("simulating") as told:
-        if error is not None:
-            return plan_distribution_epsilon(prior, n, error, rng=rng, progress=_telling(told), **options)
-        assert epsilon is not None
-        return plan_distribution_error(prior, n, epsilon, rng=rng, **options)
+        if asked.error is not None:
+            return plan_distribution_epsilon(prior, asked.n, asked.error, progress=_telling(told), **options)
+        assert asked.epsilon is not None
+        return plan_distribution_error(prior, asked.n, asked.epsilon, **options)
 
 
 def _telling(told: Callable[[str], None]) -> Callable[[float, float], None]:
@@ -140,7 +168,12 @@ def _telling(told: Callable[[str], None]) -> Callable[[float, float], None]:
 def _facts(plan: BudgetPlan | DistributionPlan) -> dict[str, Any]:
     from ..planning.mean import BudgetPlan
 
-    facts: dict[str, Any] = {"method": plan.design.method, "users": plan.users, "epsilon": plan.epsilon}
+    facts: dict[str, Any] = {
+        "objective": plan.design.objective.key,
+        "method": plan.design.method,
+        "users": plan.users,
+        "epsilon": plan.epsilon,
+    }
     if isinstance(plan, BudgetPlan):
         return facts | {
             "of": plan.of,

@@ -25,8 +25,8 @@ from ...mechanisms.errors import InputError
 from ..designs.design import design
 from ..designs.result import Design
 from ..methods.registry import METHODS
-from ..objectives.base import DEFAULT_TOLERANCE
-from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
+from ..objectives.base import Objective
+from ..priors.prior import Prior
 from .bootstrap import DISTRIBUTIONS, Case, Simulated, bootstrap_rows
 from .search import OutOfReachError, crossing
 
@@ -87,8 +87,9 @@ def plan_distribution_error(
     estimator: DistributionMethod = "em",
     distance: Distance = "wasserstein",
     repetitions: int = DEFAULT_REPETITIONS,
-    uniform_share: float = DEFAULT_UNIFORM_SHARE,
-    tolerance: float = DEFAULT_TOLERANCE,
+    objective: Objective | None = None,
+    uniform_share: float | None = None,
+    tolerance: float | None = None,
 ) -> DistributionPlan:
     """Predict the error of the estimated distribution that a budget buys; a design and as many fits as repetitions.
 
@@ -109,8 +110,8 @@ def plan_distribution_error(
     distance : {"wasserstein", "jensen-shannon"}
     repetitions : int
         At least 2.
-    uniform_share, tolerance : float
-        As in `design`.
+    objective, uniform_share, tolerance
+        As in `design`: what the mechanism is designed for.
 
     Raises
     ------
@@ -129,7 +130,10 @@ def plan_distribution_error(
     True
     """
     task = _Task.checked(prior, users, rng, method, estimator, distance, repetitions)
-    made = design(prior, check_epsilon(epsilon), method=method, uniform_share=uniform_share, tolerance=tolerance)
+    made = design(
+        prior, check_epsilon(epsilon), objective=objective, method=method, uniform_share=uniform_share,
+        tolerance=tolerance,
+    )  # fmt: skip
     return task.plan(made)
 
 
@@ -143,8 +147,9 @@ def plan_distribution_epsilon(
     estimator: DistributionMethod = "em",
     distance: Distance = "wasserstein",
     repetitions: int = DEFAULT_REPETITIONS,
-    uniform_share: float = DEFAULT_UNIFORM_SHARE,
-    tolerance: float = DEFAULT_TOLERANCE,
+    objective: Objective | None = None,
+    uniform_share: float | None = None,
+    tolerance: float | None = None,
     progress: Callable[[float, float], None] | None = None,
 ) -> DistributionPlan:
     """Find the least budget with which the distribution's expected error surely stays within a target.
@@ -157,7 +162,7 @@ def plan_distribution_epsilon(
         Largest expected distance wanted, in units of the values, or in root nats.
     progress : callable, optional
         Called with every budget tried and its error, two standard errors included.
-    prior, users, rng, method, estimator, distance, repetitions, uniform_share, tolerance
+    prior, users, rng, method, estimator, distance, repetitions, objective, uniform_share, tolerance
         As in `plan_distribution_error`.
 
     Raises
@@ -180,7 +185,7 @@ def plan_distribution_epsilon(
 
     def error(epsilon: float) -> float:
         plans[epsilon] = task.plan(
-            design(prior, epsilon, method=method, uniform_share=uniform_share, tolerance=tolerance)
+            design(prior, epsilon, objective=objective, method=method, uniform_share=uniform_share, tolerance=tolerance)
         )
         if progress is not None:
             progress(epsilon, plans[epsilon].surely)

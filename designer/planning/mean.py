@@ -6,9 +6,10 @@ users the average errs by
     sqrt(V(epsilon) / n),                           V the expected variance under the prior,
 
 and about the mean of the population that they were drawn from by sqrt((V(epsilon) + Var(x)) / n), which is what
-`estimate_mean` estimates.  The best V never rises with epsilon, since a mechanism keeps within every larger budget too;
-so the least budget is found by a search for a root, and a budget whose certified lower bound exceeds what the target
-allows rules out itself and every smaller one.
+`estimate_mean` estimates.  Other objectives make V another variance of a report: the largest one, or the expected one
+under the worst prior of a set.  The best V never rises with epsilon, since a mechanism keeps within every larger budget
+too; so the least budget is found by a search for a root, and a budget whose certified lower bound exceeds what the
+target allows rules out itself and every smaller one.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ from ...mechanisms.budget import MAX_EPSILON, check_epsilon
 from ...mechanisms.errors import InputError
 from ..designs.design import design
 from ..designs.result import Design
-from ..objectives.base import DEFAULT_TOLERANCE
-from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
+from ..objectives.base import Objective
+from ..objectives.guarantee import Guarantee
+from ..objectives.variance import Variance
+from ..objectives.worst_case import WorstCase
+from ..priors.prior import Prior
 from .search import OutOfReachError, crossing
 
 MeanOf = Literal["users", "population"]
@@ -50,9 +54,10 @@ class BudgetPlan:
     of : {"users", "population"}
         Whose mean is estimated.
     predicted_error : float
-        Standard error of the average of all reports, in units of the values; right if the prior is.
+        Standard error of the average of all reports, in units of the values; right if the prior is. By `WorstCase` the
+        largest, whatever the values are; by `Guarantee` the largest under the priors of its set.
     least_error : float
-        Certified: the least that any unbiased mechanism on the prior's knots makes at this epsilon.
+        Certified: the least, of the same kind, that any unbiased mechanism on the prior's knots makes at this epsilon.
     least_epsilon : float or None
         Certified: with no more than this budget the average of no unbiased mechanism's reports, on the prior's knots,
         reaches the target; 0 where nothing is ruled out, None where no target was given.
@@ -78,8 +83,9 @@ def plan_error(
     *,
     method: str = "optimal",
     of: MeanOf = "users",
-    uniform_share: float = DEFAULT_UNIFORM_SHARE,
-    tolerance: float = DEFAULT_TOLERANCE,
+    objective: Objective | None = None,
+    uniform_share: float | None = None,
+    tolerance: float | None = None,
 ) -> BudgetPlan:
     """Predict the standard error of the mean that a budget buys; the cost of two designs.
 
@@ -95,7 +101,10 @@ def plan_error(
         One of `METHODS`.
     of : {"users", "population"}
         Whose mean.
-    uniform_share, tolerance : float
+    objective : Objective, optional
+        Which variance of a report is meant, and what the mechanism is designed for: `Variance` (default), `WorstCase`
+        or `Guarantee`. How much the values themselves vary, for the population, is always the prior's word.
+    uniform_share, tolerance : float, optional
         As in `design`. What is certified holds for the prior as given, without any uniform share.
 
     Raises
@@ -112,9 +121,11 @@ def plan_error(
     >>> round(plan.predicted_error, 4), plan.least_error <= plan.predicted_error
     (0.0198, True)
     """
-    average = _Average.checked(prior, users, of)
-    made = design(prior, check_epsilon(epsilon), method=method, uniform_share=uniform_share, tolerance=tolerance)
-    return _plan(made, prior, average, tolerance, None)
+    average, asked = _Average.checked(prior, users, of), _variance_of_a_report(objective)
+    made = design(
+        prior, check_epsilon(epsilon), objective=asked, method=method, uniform_share=uniform_share, tolerance=tolerance
+    )
+    return _plan(made, average, tolerance, None)
 
 
 def plan_epsilon(
@@ -124,8 +135,9 @@ def plan_epsilon(
     *,
     method: str = "optimal",
     of: MeanOf = "users",
-    uniform_share: float = DEFAULT_UNIFORM_SHARE,
-    tolerance: float = DEFAULT_TOLERANCE,
+    objective: Objective | None = None,
+    uniform_share: float | None = None,
+    tolerance: float | None = None,
     progress: Callable[[float, float], None] | None = None,
 ) -> BudgetPlan:
     """Find the least budget with which the standard error of the mean stays within a target.
@@ -142,7 +154,7 @@ def plan_epsilon(
         Who will report, once each.
     target_error : float
         Largest standard error of the mean wanted, in units of the values.
-    method, of, uniform_share, tolerance
+    method, of, objective, uniform_share, tolerance
         As in `plan_error`.
     progress : callable, optional
         Called with every budget tried and the error it makes: first the least that can be certified, then that of
@@ -162,7 +174,7 @@ def plan_epsilon(
     >>> plan.predicted_error <= 0.05, 0.99 < plan.least_epsilon / plan.epsilon < 1
     (True, True)
     """
-    average = _Average.checked(prior, users, of)
+    average, asked = _Average.checked(prior, users, of), _variance_of_a_report(objective)
     target = average.check_target(target_error)
     designs: dict[float, Design] = {}
 
@@ -173,11 +185,13 @@ def plan_epsilon(
         return error
 
     def least_error(epsilon: float) -> float:
-        return told(epsilon, _least_variance(prior, epsilon, tolerance))
+        return told(epsilon, _least_variance(prior, epsilon, asked, tolerance))
 
     def error(epsilon: float) -> float:
-        designs[epsilon] = design(prior, epsilon, method=method, uniform_share=uniform_share, tolerance=tolerance)
-        return told(epsilon, designs[epsilon].expected_variance)
+        designs[epsilon] = design(
+            prior, epsilon, objective=asked, method=method, uniform_share=uniform_share, tolerance=tolerance
+        )
+        return told(epsilon, _variance(designs[epsilon]))
 
     which = "any unbiased mechanism on these knots"
     try:
@@ -189,7 +203,7 @@ def plan_epsilon(
             f"target_error must be at least {ROUND_UP * best.error:.6g}, the best of {which} with {average.users} "
             f"users and the largest epsilon, {MAX_EPSILON:g}, got {target_error!r}: ask more users"
         ) from None
-    return _plan(designs[enough], prior, average, tolerance, ruled_out)
+    return _plan(designs[enough], average, tolerance, ruled_out)
 
 
 @dataclass(frozen=True)
@@ -225,13 +239,33 @@ class _Average:
         return float(target)
 
 
-def _plan(made: Design, prior: Prior, average: _Average, tolerance: float, least_epsilon: float | None) -> BudgetPlan:
+def _plan(made: Design, average: _Average, tolerance: float | None, least_epsilon: float | None) -> BudgetPlan:
     # The design's own bound is for the prior with the uniform share; what is promised is for the prior as given.
-    least = _least_variance(prior, made.epsilon, tolerance)
-    errors = average.error(made.expected_variance), average.error(least)
+    least = _least_variance(made.prior, made.epsilon, made.objective, tolerance)
+    errors = average.error(_variance(made)), average.error(least)
     return BudgetPlan(made, average.users, average.of, *errors, least_epsilon)
 
 
-def _least_variance(prior: Prior, epsilon: float, tolerance: float) -> float:
-    """Return a certified bound on the expected variance of every unbiased mechanism on the prior's knots."""
-    return design(prior, epsilon, uniform_share=0.0, tolerance=tolerance, exact=False).bound
+def _variance_of_a_report(objective: Objective | None) -> Objective:
+    """Return the objective, or the usual one; InputError for what is no variance of a report."""
+    if objective is None:
+        return Variance()
+    if isinstance(objective, Variance | WorstCase | Guarantee):
+        return objective
+    label = getattr(objective, "label", repr(objective))
+    raise InputError(
+        "a plan for a mean needs an objective that is one variance of a report: Variance(), WorstCase() or a "
+        f"Guarantee, got {label!r}"
+    )
+
+
+def _variance(made: Design) -> float:
+    """Return what the objective says of one report's variance under the prior as given, between knots too."""
+    if isinstance(made.objective, Variance):
+        return made.expected_variance
+    return made.worst_case_variance if isinstance(made.objective, WorstCase) else made.value
+
+
+def _least_variance(prior: Prior, epsilon: float, objective: Objective, tolerance: float | None) -> float:
+    """Return a certified bound on that variance of every unbiased mechanism on the prior's knots."""
+    return design(prior, epsilon, objective=objective, uniform_share=0.0, tolerance=tolerance, exact=False).bound

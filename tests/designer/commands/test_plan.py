@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from optldp.designer import Prior
+from optldp.designer import Guarantee, Prior, TotalVariationAmbiguity, WorstCase
 from optldp.designer.planning.distribution import plan_distribution_epsilon, plan_distribution_error
 from optldp.designer.planning.mean import plan_epsilon, plan_error
 from optldp.mechanisms import load_table
@@ -29,6 +29,18 @@ def test_the_budget_of_an_error_and_the_error_of_a_budget(optldp, prior, of):
     error = json.loads(optldp(*PLAN, "--epsilon", 1, "--of", of, "--json").stdout)
     assert error["predicted_error"] == plan_error(prior, 5000, 1.0, of=of).predicted_error
     assert (error["least_epsilon"], error["table"]) == (None, None)
+
+
+def test_the_objective_is_what_the_library_is_asked(optldp, prior):
+    robust = ("--objective", "robust", "--ambiguity", "tv", "--radius", 0.1)
+    for chosen, objective in (
+        (("--objective", "minimax"), WorstCase()),
+        (robust, Guarantee(TotalVariationAmbiguity(0.1))),
+    ):
+        found = json.loads(optldp(*PLAN, "--epsilon", 1, *chosen, "--json").stdout)
+        plan = plan_error(prior, 5000, 1.0, objective=objective)
+        assert (found["objective"], found["predicted_error"]) == (objective.key, plan.predicted_error)
+        assert (found["least_error"], found["least_epsilon"]) == (plan.least_error, None)
 
 
 @pytest.mark.slow
@@ -69,6 +81,9 @@ def test_the_mechanism_is_written_and_the_prior_warned_of(optldp):
         (("--error", 1e-9, "--of", "distribution"), "without any privacy"),
         (("--epsilon", 1, "--out", "nowhere/mech.json"), "folder must exist"),
         (("--epsilon", -1), "epsilon must be"),
+        (("--epsilon", 1, "--objective", "robust"), "--objective robust needs --ambiguity"),
+        (("--epsilon", 1, "--radius", 0.1), "--radius is for --objective robust: leave it out"),
+        (("--epsilon", 1, "--objective", "information"), "needs an objective that is one variance of a report"),
     ],
 )
 def test_what_makes_no_sense_is_refused(refusal, arguments, says):

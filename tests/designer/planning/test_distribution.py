@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from optldp.designer import Prior, design
+from optldp.designer import Information, Prior, design
 from optldp.designer.planning.distribution import plan_distribution_epsilon, plan_distribution_error
 from optldp.estimators import InputGrid, ReportCounts, estimate_distribution
 from optldp.estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
@@ -67,6 +67,13 @@ def test_the_plan_names_its_choices():
     )
     assert (plan.design.method, plan.epsilon, plan.users) == ("square-wave", 2.0, 500)
     assert (plan.estimator, plan.distance) == ("em", "jensen-shannon")
+
+
+def test_the_mechanism_is_that_of_the_objective():
+    asked = Information("cumulative")
+    plan = plan_distribution_error(PRIOR, 500, 2.0, rng=rng(), objective=asked, repetitions=2)
+    assert plan.design.objective == asked
+    assert plan.design.value == design(PRIOR, 2.0, objective=asked).value
 
 
 def test_a_target_below_the_sampling_error_is_refused_with_that_error():

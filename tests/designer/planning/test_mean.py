@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.designer import Prior, design
+from optldp.designer import (
+    Guarantee,
+    Information,
+    Prior,
+    TotalVariationAmbiguity,
+    TradeOff,
+    Variance,
+    WorstCase,
+    design,
+)
 from optldp.designer.planning.mean import PRECISION, plan_epsilon, plan_error
 from optldp.estimators import count, estimate_mean
 from optldp.mechanisms import InputError
@@ -83,6 +92,34 @@ class TestError:
         values = rng.choice(KNOTS, p=PRIOR.weights, size=plan.users)
         found = estimate_mean(count(plan.design.mechanism, plan.design.mechanism.sample(values, rng)))
         assert found.std_error == pytest.approx(plan.predicted_error, rel=0.02)
+
+
+class TestObjectives:
+    """Which variance of a report is meant."""
+
+    def test_on_two_knots_the_worst_case_is_that_of_duchi_between_them(self):
+        """It is largest in the middle, where a report of +-reach is all noise; the bound is that of the knots."""
+        plan = plan_epsilon(PAIR, 400, 0.1, objective=WorstCase())
+        assert math.log(3) * (1 - 1e-6) <= plan.epsilon <= math.log(3) * (1 + 1.01 * PRECISION)
+        at_knots = math.log((math.sqrt(5) + 1) / (math.sqrt(5) - 1))
+        assert plan.least_epsilon == pytest.approx(at_knots, rel=1.01 * PRECISION)
+        assert plan.design.objective == WorstCase()
+
+    @pytest.mark.parametrize("method", ["optimal", "duchi"])
+    def test_the_more_priors_the_larger_the_error_to_expect(self, method):
+        asked = Variance(), Guarantee(TotalVariationAmbiguity(0.1)), WorstCase()
+        plans = [plan_error(PRIOR, 1000, 1.0, objective=objective, method=method) for objective in asked]
+        made = [plan.design for plan in plans]
+        largest = [made[0].expected_variance, made[1].value, made[2].worst_case_variance]
+        assert [plan.predicted_error for plan in plans] == [math.sqrt(variance / 1000) for variance in largest]
+        assert largest == sorted(largest)
+        for plan, objective in zip(plans, asked, strict=True):
+            best = design(PRIOR, 1.0, objective=objective, uniform_share=0.0)
+            assert plan.least_error == pytest.approx(math.sqrt(best.bound / 1000), rel=1e-5)
+
+    @pytest.mark.parametrize("objective", [Information(), TradeOff(0.5), "minimax"])
+    def test_what_is_no_variance_of_a_report_is_refused(self, objective):
+        assert "needs an objective that is one variance of a report" in refusal(PAIR, 10, 1.0, objective=objective)
 
 
 class TestEpsilon:

@@ -10,7 +10,7 @@ import numpy as np
 from data_sets import all_sets
 from markdown_table import table
 from optldp.estimators import ReportCounts, Service, estimate_combined_mean
-from optldp.estimators.means.combined import CombinedMethod
+from optldp.estimators.methods import MeanMethod
 from optldp.mechanisms import duchi, laplace, piecewise, square_wave
 from repetitions import Errors, repeat
 
@@ -18,7 +18,7 @@ TITLE = "Means over several services"
 USERS, KNOTS = 100_000, np.linspace(0.0, 1.0, 65)
 FAMILIES = {"SR": duchi, "Laplace": laplace, "PM": piecewise, "SW": square_wave}
 FOUR = tuple(FAMILIES)
-METHODS: dict[str, CombinedMethod] = {"UA": "ua", "UWA": "uwa", "population": "population", "decoder": "decoder"}
+METHODS: dict[str, MeanMethod] = {"UA": "ua", "UWA": "uwa", "population": "population", "decoder": "decoder"}
 
 Config = tuple[tuple[str, float], ...]
 

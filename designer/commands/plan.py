@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ...estimators.methods import OF_ONE_SERVICE
 from .asked.objective import KINDS, PANEL, ObjectiveOptions
 from .options import (
     TOLERANCE,
@@ -63,7 +64,7 @@ class PlanOptions(ObjectiveOptions):
     ] = "expected"
     method: Annotated[str, typer.Option("--method", help="Mechanism, as for optldp design.")] = "optimal"
     estimator: Annotated[
-        str | None, typer.Option("--estimator", help="For the distribution: em (default), ems, mr, penalised.")
+        str | None, typer.Option("--estimator", help=f"For the distribution: {', '.join(OF_ONE_SERVICE)}. Default: em.")
     ] = None
     distance: Annotated[
         str | None, typer.Option("--distance", help="For the distribution: wasserstein (default) or jensen-shannon.")

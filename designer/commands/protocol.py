@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from ...estimators.methods import OF_ONE_SERVICE
 from .options import (
     CONFIDENCE,
     TOLERANCE,
@@ -29,7 +30,7 @@ from .prior import read_prior
 if TYPE_CHECKING:
     import numpy as np
 
-    from ...estimators.distributions.estimation import DistributionMethod
+    from ...estimators.methods import DistributionMethod
     from ...mechanisms import TabulatedMechanism
     from ..planning.advice import Advice
     from ..planning.bootstrap import Simulated
@@ -56,7 +57,7 @@ def two_phase_command(
         typer.Option("--phase-one", help="square-wave, grr, another closed form, designed, or a TABLE file."),
     ] = "square-wave",
     estimator: Annotated[
-        str, typer.Option("--estimator", help="How the distribution is learnt: em, ems, mr, penalised.")
+        str, typer.Option("--estimator", help=f"How the distribution is learnt: {', '.join(OF_ONE_SERVICE)}.")
     ] = "em",
     method: Annotated[str, typer.Option("--method", help="Mechanism of the second phase.")] = "optimal",
     knots: Knots = None,

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...estimators.distributions.distribution import DistributionEstimate
-from ...estimators.distributions.estimation import DistributionMethod
+from ...estimators.methods import OF_ONE_SERVICE, DistributionMethod
 from ...mechanisms import InputError
 from ...mechanisms.budget import check_epsilon
 from ..comparison.judging import solve_methods
 from ..methods.registry import METHODS
 from ..objectives.base import DEFAULT_TOLERANCE
 from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
-from .bootstrap import DISTRIBUTIONS, LINEAR, AdviceRow, Case, bootstrap_rows, linear_row
+from .bootstrap import LINEAR, AdviceRow, Case, bootstrap_rows, linear_row
 
-ESTIMATORS = (*LINEAR, *DISTRIBUTIONS)
+ESTIMATORS = (*LINEAR, *OF_ONE_SERVICE)
 """What can be done with reports: two unbiased means, and the mean of four estimates of the distribution."""
 
 DEFAULT_ESTIMATORS = tuple(name for name in ESTIMATORS if name != "penalised")
@@ -125,7 +125,7 @@ def advise(
     budget = check_epsilon(epsilon)
     _check(n, repetitions, rng, {"mechanisms": (mechanisms, METHODS), "estimators": (estimators, ESTIMATORS)})
     seed = int(rng.integers(2**63))
-    chosen: list[DistributionMethod] = [name for name in DISTRIBUTIONS if name in estimators]
+    chosen: list[DistributionMethod] = [name for name in OF_ONE_SERVICE if name in estimators]
     rows: list[AdviceRow] = []
     left_out: list[tuple[str, str, str]] = []
     solved = solve_methods(truth, budget, dict.fromkeys(mechanisms), uniform_share=uniform_share, tolerance=tolerance)
@@ -157,7 +157,7 @@ def pieces_of_work(mechanisms: Sequence[str], estimators: Sequence[str], repetit
     202
     """
     known = set(estimators)
-    return len(set(mechanisms)) * (len(known & set(LINEAR)) + repetitions * len(known & set(DISTRIBUTIONS)))
+    return len(set(mechanisms)) * (len(known & set(LINEAR)) + repetitions * len(known & set(OF_ONE_SERVICE)))
 
 
 def _check(n: int, repetitions: int, rng: object, named: dict[str, tuple[Sequence[str], tuple[str, ...]]]) -> None:

@@ -15,18 +15,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...estimators.counting.counts import ReportCounts, ReportGroup, Service
-from ...estimators.distributions.estimation import DistributionMethod, estimate_distribution
+from ...estimators.distributions.estimation import estimate_distribution
 from ...estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
 from ...estimators.input_grid import InputGrid
 from ...estimators.means.unbiasing import affine_unbiasing, optimal_decoder
+from ...estimators.methods import DistributionMethod
 from ...mechanisms import InputError, TabulatedMechanism
 from ..priors.prior import Prior
 
 LINEAR = ("ua", "decoder")
 """Estimators that are averages of decoded reports: unbiased, so their error has a closed form."""
-
-DISTRIBUTIONS: tuple[DistributionMethod, ...] = ("em", "ems", "mr", "penalised")
-"""Estimators of the distribution, whose mean is that of the distribution."""
 
 
 @dataclass(frozen=True)

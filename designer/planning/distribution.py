@@ -18,8 +18,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ...estimators.distributions.estimation import DistributionMethod
 from ...estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
+from ...estimators.methods import OF_ONE_SERVICE, DistributionMethod
 from ...mechanisms.budget import MAX_EPSILON, check_epsilon
 from ...mechanisms.errors import InputError
 from ..designs.design import design
@@ -27,7 +27,7 @@ from ..designs.result import Design
 from ..methods.registry import METHODS
 from ..objectives.base import Objective
 from ..priors.prior import Prior
-from .bootstrap import DISTRIBUTIONS, Case, Simulated, bootstrap_rows
+from .bootstrap import Case, Simulated, bootstrap_rows
 from .search import OutOfReachError, crossing
 
 Distance = Literal["wasserstein", "jensen-shannon"]
@@ -225,7 +225,7 @@ class _Task:
     ) -> _Task:
         named = (
             ("method", method, METHODS),
-            ("estimator", estimator, DISTRIBUTIONS),
+            ("estimator", estimator, OF_ONE_SERVICE),
             ("distance", distance, get_args(Distance)),
         )
         for what, given, known in named:

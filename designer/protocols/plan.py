@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...estimators.counting.counts import ReportCounts
-from ...estimators.distributions.estimation import DistributionMethod, estimate_distribution
+from ...estimators.distributions.estimation import estimate_distribution
 from ...estimators.estimate import NumberEstimate
 from ...estimators.input_grid import InputGrid
 from ...estimators.means.mean import MeanEstimate, estimate_mean
 from ...estimators.means.unbiasing import affine_unbiasing, optimal_decoder
+from ...estimators.methods import OF_ONE_SERVICE, DistributionMethod
 from ...mechanisms import FAMILIES, InputError, TabulatedMechanism, make_exact
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.client.budget_token import unproved
@@ -37,9 +38,6 @@ from ..priors.region import confidence_region, require_knots_among
 LEAST_CLIENTS = 30
 """Clients that each phase needs: with fewer, a variance estimated from their reports is no weight to combine by,
 and a normal interval no interval."""
-
-ESTIMATORS: tuple[DistributionMethod, ...] = ("em", "ems", "mr", "penalised")
-"""How the distribution can be learnt from the first phase."""
 
 FIRST_TABLES = ("designed", *FAMILIES)
 """What the first phase can report through, beside a table of one's own."""
@@ -121,7 +119,7 @@ class TwoPhasePlan:
         for name, value in (("knots", grid), ("domain", (float(grid[0]), float(grid[-1])))):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        for name, value, known in (("estimator", self.estimator, ESTIMATORS), ("method", self.method, METHODS)):
+        for name, value, known in (("estimator", self.estimator, OF_ONE_SERVICE), ("method", self.method, METHODS)):
             if value not in known:
                 raise InputError(f"{name} must be one of {', '.join(known)}, got {value!r}")
         if not 0.0 <= self.uniform_share <= 1.0:

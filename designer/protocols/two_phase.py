@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...estimators.distributions.estimation import DistributionMethod
+from ...estimators.methods import DistributionMethod
 from ...mechanisms import InputError, TabulatedMechanism
 from ...solvers import Progress
 from ..objectives.base import DEFAULT_TOLERANCE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ...solvers.likelihood.fit import Method, MixtureFit, fit_mixture
 from ...solvers.likelihood.mixture import MixtureLikelihood
 from ..counting.counts import ReportCounts
 from ..input_grid import InputGrid
+from ..methods import DISTRIBUTION_METHODS, MAXIMUM, DistributionMethod
 from .covariance import ems_covariance, maximum_covariance
 from .distribution import DistributionEstimate
 from .likelihood import likelihood_of
@@ -20,12 +21,10 @@ from .mixture_reduction import MergedLikelihood, Rule, mixture_reduction
 from .smoothed_em import ems
 from .smoothness import penalised_likelihood
 
-DistributionMethod = Literal["penalised", "em", "ule", "ems", "mr"]
-
 SETTINGS = {
-    "solver": ("em", "ule"),
-    "certificate": ("em", "ule"),
-    "loglik_change": ("em", "ule", "ems", "mr"),
+    "solver": MAXIMUM,
+    "certificate": MAXIMUM,
+    "loglik_change": (*MAXIMUM, "ems", "mr"),
     "smoothness": ("penalised",),
     "threshold": ("mr",),
     "rule": ("mr",),
@@ -93,8 +92,8 @@ def estimate_distribution(
     >>> bool(abs(estimate.quantile(0.5).value - 0.25) < 0.02), estimate.fit.certificate < 1e-6
     (True, True)
     """
-    if method not in get_args(DistributionMethod):
-        raise InputError(f"method must be one of {', '.join(get_args(DistributionMethod))}, got {method!r}")
+    if method not in DISTRIBUTION_METHODS:
+        raise InputError(f"method must be one of {', '.join(DISTRIBUTION_METHODS)}, got {method!r}")
     settings = {
         "solver": solver,
         "certificate": certificate,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,10 +15,11 @@ from ..distributions.covariance import maximum_covariance
 from ..distributions.mixture_reduction import THRESHOLD_SDS, MergedLikelihood, mixture_reduction
 from ..distributions.smoothed_em import LOGLIK_CHANGE
 from ..estimate import Target, check_target
+from ..methods import FREQUENCY_METHODS, FrequencyMethod
 from .category_counts import CategoryCounts
 from .consistency import base_cut, iiw, norm_sub
 from .decoder import frequency_decoder
-from .frequencies import FrequencyEstimate, FrequencyMethod
+from .frequencies import FrequencyEstimate
 from .likelihood import category_likelihood
 from .support_counts import SupportCounts
 
@@ -95,8 +96,8 @@ def estimate_frequencies(
     [0.926 0.074 0.   ]
     [0.914 0.086 0.   ]
     """
-    if method not in get_args(FrequencyMethod):
-        raise InputError(f"method must be one of {', '.join(get_args(FrequencyMethod))}, got {method!r}")
+    if method not in FREQUENCY_METHODS:
+        raise InputError(f"method must be one of {', '.join(FREQUENCY_METHODS)}, got {method!r}")
     check_target(target)
     if target == "users" and method not in DECODED:
         raise InputError(f"target users is for {', '.join(DECODED)}, got method {method!r}: leave it out")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,8 +18,6 @@ from ..plots.frequency_bars import frequencies
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-FrequencyMethod = Literal["unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr"]
 
 
 @dataclass(frozen=True, eq=False)

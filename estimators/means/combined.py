@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import product
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,15 +12,13 @@ from ...mechanisms.errors import InputError
 from ..counting.counts import ReportCounts, ReportGroup
 from ..input_grid import InputGrid
 from ..intervals import IntervalKind, Sample, pooled
+from ..methods import MEAN_METHODS, MeanMethod
 from .decoding import decoded_variances, plain_decoders
 from .joint_decoder import joint_decoder
 from .mean import MeanEstimate
 from .service_weights import PriorEstimator, population_weights, rough_prior
 from .unbiasing import normalised
 from .user_weights import user_weighted_values
-
-CombinedMethod = Literal["ua", "uwa", "population", "decoder"]
-"""Ways of combining one user's reports."""
 
 SPLIT_SEED = 20250807
 """Seed of the default split of the users: the same reports give the same estimate.  Any number would do."""
@@ -39,7 +37,7 @@ MOST_SERVICES_ENUMERATED = 6
 def estimate_combined_mean(
     counts: ReportCounts,
     *,
-    method: CombinedMethod = "population",
+    method: MeanMethod = "population",
     grid: InputGrid | None = None,
     prior: ArrayLike | None = None,
     estimate_prior: PriorEstimator = rough_prior,
@@ -113,8 +111,8 @@ def estimate_combined_mean(
     """
     if interval not in get_args(IntervalKind):
         raise InputError(f"interval must be one of {', '.join(get_args(IntervalKind))}, got {interval!r}")
-    if method not in get_args(CombinedMethod):
-        raise InputError(f"method must be one of {', '.join(get_args(CombinedMethod))}, got {method!r}")
+    if method not in MEAN_METHODS:
+        raise InputError(f"method must be one of {', '.join(MEAN_METHODS)}, got {method!r}")
     _require_usable(counts)
     if method == "ua":
         samples, reached = [_averaged(counts)], _span_of_decoders(counts)

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 import numpy as np
 from drawn_values import Draw, beta, beta_waves, services_sets
 from optldp.estimators import ReportCounts, Service, estimate_combined_mean, plain_decoder
-from optldp.estimators.means.combined import CombinedMethod
+from optldp.estimators.methods import MeanMethod
 from optldp.mechanisms import duchi, laplace, piecewise, square_wave
 from paper_script import Check, Run
 from repeated import Errors, Scores, repeat, show_panels
 
 FAMILIES = {"SR": duchi, "Laplace": laplace, "PM": piecewise, "SW": square_wave}
 FOUR = tuple(FAMILIES)
-METHODS: dict[str, CombinedMethod] = {"UA": "ua", "UWA": "uwa", "population": "population"}
+METHODS: dict[str, MeanMethod] = {"UA": "ua", "UWA": "uwa", "population": "population"}
 SHOWN = ("SR", "Laplace", "PM", "SW", "UA", "UWA", "population")
 KNOTS = np.linspace(0.0, 1.0, 65)
 UNIT, SCALE = "variance of the mean x 10^6", 1e6

@@ -8,14 +8,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from ....estimators.methods import DistributionMethod, FrequencyMethod, MeanMethod
 from ..options import CONFIDENCE, AllowUnproved, Confidence, DropMissing, Json, Options, SkipInvalid, Table
 
 REPORT_COLUMN = "report"
 LEVEL_COLUMN = "level"
 
-MeanMethod = Literal["ua", "uwa", "population", "decoder"]
-DistributionMethod = Literal["ule", "em", "ems", "mr", "penalised"]
-FrequencyMethod = Literal["unbiased", "norm-sub", "base-cut", "iiw", "mle"]
 Method = Literal[MeanMethod, DistributionMethod, FrequencyMethod]
 
 Of = Literal["mean", "distribution", "quantiles"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ....estimators.methods import FREQUENCY_METHODS
 from ....mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
 from ....mechanisms.categorical.table import CategoricalTable
 from ....mechanisms.errors import InputError
@@ -61,7 +62,7 @@ class Categories(BundleKind[CategoricalMechanism]):
         from ..output import share_progress
 
         asked.refuse("for levels of budgets", "--level-column")
-        method = asked.chosen("unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr")
+        method = asked.chosen(*FREQUENCY_METHODS)
         counts = count(self.mechanism, reports)
         with share_progress(f"estimating by {method}") as update:
             found = estimate_frequencies(

@@ -5,23 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ....estimators.methods import DISTRIBUTION_METHODS, MAXIMUM, MEAN_METHODS
 from ....mechanisms.errors import InputError
 from ..output import number, share_progress, told_of_reports
-from .asked import DistributionMethod, FrequencyMethod, MeanMethod
 from .kind import Found, Rows, Service, split
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ....estimators import DistributionEstimate, InputGrid, MeanEstimate, ReportCounts
-    from ....estimators.means.combined import CombinedMethod
+    from ....estimators.methods import MeanMethod
     from .asked import EstimateOptions
-
-MEAN_METHODS, DISTRIBUTION_METHODS = get_args(MeanMethod), get_args(DistributionMethod)
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -29,7 +27,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Found:
     """Return the mean, the distribution or quantiles of the values behind the reports of tables of numbers."""
     asked.refuse("for levels of budgets", "--level-column")
-    if asked.method in get_args(FrequencyMethod):
+    if asked.method not in (None, *MEAN_METHODS, *DISTRIBUTION_METHODS):
         raise InputError(f"--method {asked.method} is for frequencies, got tables of numbers: leave it out")
     alone = len(services) == 1 and asked.key is None and asked.of in (None, "mean") and asked.method is None
     _require_method(asked, alone)
@@ -43,7 +41,7 @@ def _require_method(asked: EstimateOptions, alone: bool) -> None:
         raise InputError(
             f"--method {method} estimates a mean, not {of}: use one of {', '.join(DISTRIBUTION_METHODS)}, or --of mean"
         )
-    if asked.stop is not None and method not in ("em", "ule"):
+    if asked.stop is not None and method not in MAXIMUM:
         raise InputError(f"--stop is for --method em and ule, got {method or 'none'}: leave it out")
     if asked.quantile and of != "quantiles":
         raise InputError(f"--quantile is for --of quantiles, got --of {of}: leave it out")
@@ -80,7 +78,7 @@ def _of_counts(services: Sequence[Service], asked: EstimateOptions) -> Found:
     from ....estimators import InputGrid, SkippedRows, count
     from .reading import holds_simulated
 
-    started, method = time.perf_counter(), cast("CombinedMethod", asked.method or "population")
+    started, method = time.perf_counter(), cast("MeanMethod", asked.method or "population")
     asked.refuse("for the plain mean of one table", "--winsorise")
     tables, skipped = [service.kind.mechanism for service in services], SkippedRows()
     with share_progress("counting reports") as update:

@@ -20,7 +20,7 @@ from optldp.estimators import (
     estimate_mean,
 )
 from optldp.estimators.data.numbers import read_column
-from optldp.estimators.distributions.estimation import DistributionMethod
+from optldp.estimators.methods import DistributionMethod
 from optldp.mechanisms import TabulatedMechanism, duchi, piecewise, save_table, square_wave
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 

@@ -5,12 +5,9 @@ from typing import Annotated, Any, get_args
 
 import pytest
 import typer
-from optldp.designer.commands.kinds import asked
-from optldp.designer.commands.kinds.asked import EstimateOptions, PerturbOptions
+from optldp.designer.commands.kinds.asked import EstimateOptions, Method, PerturbOptions
 from optldp.designer.commands.options import Options, takes_options
-from optldp.estimators.distributions.estimation import DistributionMethod
-from optldp.estimators.frequencies.frequencies import FrequencyMethod
-from optldp.estimators.means.combined import CombinedMethod
+from optldp.estimators.methods import DISTRIBUTION_METHODS, FREQUENCY_METHODS, MEAN_METHODS
 from optldp.mechanisms import InputError
 from typer.testing import CliRunner
 
@@ -83,11 +80,12 @@ def test_kinds_refuse_what_they_have_no_use_for_and_ask_for_what_they_need(tmp_p
     assert PerturbOptions(**made, column="x").needed("--column") == "x"
 
 
-def test_methods_are_those_of_the_estimators():
-    """They are repeated so that `--help` need not load the estimators."""
-    assert set(get_args(asked.DistributionMethod)) == set(get_args(DistributionMethod))
-    assert get_args(asked.MeanMethod) == get_args(CombinedMethod)
-    assert set(get_args(asked.FrequencyMethod)) == set(get_args(FrequencyMethod)) - set(get_args(DistributionMethod))
+def test_methods_are_those_of_the_estimators(optldp):
+    """Each once, whatever it estimates, and no other is taken."""
+    assert get_args(Method) == tuple(dict.fromkeys([*MEAN_METHODS, *DISTRIBUTION_METHODS, *FREQUENCY_METHODS]))
+    refused = optldp("estimate", "mech.json", "reports.csv", "--method", "best")
+    assert refused.exit_code == 2
+    assert all(f"'{method}'" in " ".join(refused.stderr.replace("│", "").split()) for method in get_args(Method))
 
 
 def test_the_method_by_default_is_the_first_that_a_kind_knows():

@@ -9,13 +9,14 @@ import pytest
 from optldp.designer import METHODS, Prior, advise, design
 from optldp.designer.planning import bootstrap as advice_bootstrap
 from optldp.designer.planning.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, Advice, pieces_of_work
-from optldp.designer.planning.bootstrap import DISTRIBUTIONS, AdviceRow, Case, bootstrap_rows, linear_row
+from optldp.designer.planning.bootstrap import AdviceRow, Case, bootstrap_rows, linear_row
 from optldp.estimators import count, estimate_mean, optimal_decoder
 from optldp.estimators.counting.counts import ReportCounts
 from optldp.estimators.distributions import metrics
 from optldp.estimators.distributions.distribution import DistributionEstimate
 from optldp.estimators.distributions.estimation import estimate_distribution
 from optldp.estimators.input_grid import InputGrid
+from optldp.estimators.methods import OF_ONE_SERVICE
 from optldp.mechanisms import InputError, TabulatedMechanism, square_wave
 
 PRIOR = Prior.on_knots(np.linspace(0, 8, 9), [1, 4, 8, 6, 4, 3, 2, 1, 0.5], source="public")
@@ -110,7 +111,7 @@ def test_the_closed_form_is_what_users_one_by_one_show():
 
 
 @pytest.mark.sampled(4)
-@pytest.mark.parametrize("estimator", DISTRIBUTIONS)
+@pytest.mark.parametrize("estimator", OF_ONE_SERVICE)
 def test_counts_drawn_at_once_are_as_users_drawn_one_by_one(estimator):
     """The bootstrap against values, reports and estimates of single users, within standard errors of both."""
     repetitions = 8 if estimator == "penalised" else 60  # it takes a quarter of a second

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from optldp.designer import METHODS, Prior, TwoPhasePlan, design
-from optldp.designer.protocols.plan import ESTIMATORS, FIRST_TABLES
+from optldp.designer.protocols.plan import FIRST_TABLES
 from optldp.estimators import count, estimate_mean
 from optldp.estimators.counting.counts import ReportCounts
 from optldp.estimators.distributions.estimation import estimate_distribution
 from optldp.estimators.input_grid import InputGrid
+from optldp.estimators.methods import OF_ONE_SERVICE
 from optldp.mechanisms import InputError, TabulatedMechanism, duchi, piecewise, square_wave, verify
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 
@@ -46,7 +47,7 @@ def test_ones_own_first_table_is_used_as_it_is():
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", OF_ONE_SERVICE)
 def test_the_prior_is_the_estimate_from_the_first_reports(estimator):
     plan = TwoPhasePlan(DOMAIN, 2.0, knots=17, estimator=estimator, units="points")
     first = plan.first.sample(VALUES, np.random.default_rng(2))

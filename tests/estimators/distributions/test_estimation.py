@@ -272,7 +272,7 @@ def test_progress_is_shown():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"method": "mle"}, "method must be one of penalised, em, ule, ems, mr, got 'mle'"),
+        ({"method": "mle"}, "method must be one of em, ule, ems, mr, penalised, got 'mle'"),
         ({"solver": "em"}, "solver is for em, ule, got method 'penalised': leave it out"),
         ({"method": "mr", "certificate": 1e-3}, "certificate is for em, ule, got method 'mr': leave it out"),
         ({"loglik_change": 1e-3}, "loglik_change is for em, ule, ems, mr, got method 'penalised': leave it out"),

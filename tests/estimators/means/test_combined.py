@@ -11,11 +11,12 @@ from optldp.estimators import count, estimate_mean
 from optldp.estimators.counting.counts import ReportCounts, Service
 from optldp.estimators.input_grid import InputGrid
 from optldp.estimators.intervals import Sample, bernstein_reach
-from optldp.estimators.means.combined import CombinedMethod, estimate_combined_mean
+from optldp.estimators.means.combined import estimate_combined_mean
 from optldp.estimators.means.decoding import plain_decoders
 from optldp.estimators.means.joint_decoder import joint_decoder
 from optldp.estimators.means.mean import MeanEstimate
 from optldp.estimators.means.service_weights import rough_prior
+from optldp.estimators.methods import MeanMethod
 from optldp.mechanisms import duchi, grr, laplace, piecewise, square_wave
 from optldp.mechanisms.errors import InputError
 from scipy import stats
@@ -31,8 +32,8 @@ SERVICES = [
     Service("laplace", laplace(KNOTS, 2.0)),
     Service("square wave", square_wave(KNOTS, 1.5)),
 ]
-UNBIASED: tuple[CombinedMethod, ...] = ("ua", "population", "decoder")
-METHODS: tuple[CombinedMethod, ...] = (*UNBIASED, "uwa")
+UNBIASED: tuple[MeanMethod, ...] = ("ua", "population", "decoder")
+METHODS: tuple[MeanMethod, ...] = (*UNBIASED, "uwa")
 
 
 def reports(services, x: np.ndarray, rng: np.random.Generator, missing: float = 0.3) -> np.ndarray:
@@ -120,7 +121,7 @@ REPETITIONS = 400
 
 
 @functools.cache
-def simulated(method: CombinedMethod) -> tuple[MeanEstimate, ...]:
+def simulated(method: MeanMethod) -> tuple[MeanEstimate, ...]:
     """Estimates of 400 samples of 2000 users from one population."""
     rng = np.random.default_rng(11)
     x = 2 * rng.beta(2, 5, (REPETITIONS, 2000)) - 1

@@ -1,0 +1,25 @@
+"""Names of the methods of estimation, each said once: for the estimators that take them, plans, and the command line.
+
+They stand apart from the estimators so that the command line offers them without loading one.
+"""
+
+from typing import Literal, get_args
+
+MeanMethod = Literal["ua", "uwa", "population", "decoder"]
+"""Of `estimate_combined_mean`: of several services."""
+
+DistributionMethod = Literal["em", "ule", "ems", "mr", "penalised"]
+"""Of `estimate_distribution`."""
+
+FrequencyMethod = Literal["unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr"]
+"""Of `estimate_frequencies`."""
+
+MEAN_METHODS: tuple[MeanMethod, ...] = get_args(MeanMethod)
+DISTRIBUTION_METHODS: tuple[DistributionMethod, ...] = get_args(DistributionMethod)
+FREQUENCY_METHODS: tuple[FrequencyMethod, ...] = get_args(FrequencyMethod)
+
+MAXIMUM: tuple[DistributionMethod, ...] = ("em", "ule")
+"""The exact maximum likelihood, under the names of one service and of several."""
+
+OF_ONE_SERVICE: tuple[DistributionMethod, ...] = tuple(name for name in DISTRIBUTION_METHODS if name != "ule")
+"""Every way to a distribution once: what plans simulate."""

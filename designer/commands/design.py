@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .asked.design import TABLES, DesignOptions
+from .asked.design import DesignOptions
 from .objectives import design_table
 from .options import takes_options
 from .output import one_line_errors, print_facts, print_json, readable, require_place, say
@@ -38,7 +38,7 @@ def design_command(asked: DesignOptions) -> None:
     from ...mechanisms.files.table_file import SUFFIXES
 
     asked.refuse_useless()
-    one_table = asked.kind in TABLES.values()
+    one_table = asked.kind.objective is not None
     require_place(asked.out, SUFFIXES if one_table else (".json",))
     if one_table:
         _finish_table(design_table(asked), asked)

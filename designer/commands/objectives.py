@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .asked.kind import DesignKind
 from .asked.objective import INFORMATION
 from .output import solver_progress
 from .prior import SENSITIVE
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ...solvers import Status
     from ..designs.result import Design
     from ..priors.prior import Prior
-    from .asked.design import DesignOptions, Kind
+    from .asked.design import DesignOptions
 
 GAP = 1e-3
 """Of --knots auto: below what rounding to 101 knots costs at epsilon 4 and above."""
@@ -45,12 +46,12 @@ class Outcome:
 
 def design_table(options: DesignOptions) -> Outcome:
     """Design what was asked for, showing progress."""
-    made: dict[Kind, Callable[[DesignOptions], Outcome]] = {
-        "one table of numbers": _automatic if options.automatic else _expected,
-        "a minimax table": _minimax,
-        "a trade-off table": _trade_off,
-        "a robust table": _robust,
-        "an information-optimal table": _information,
+    made: dict[DesignKind, Callable[[DesignOptions], Outcome]] = {
+        DesignKind.EXPECTED: _automatic if options.automatic else _expected,
+        DesignKind.MINIMAX: _minimax,
+        DesignKind.TRADE_OFF: _trade_off,
+        DesignKind.ROBUST: _robust,
+        DesignKind.INFORMATION: _information,
     }
     return made[options.kind](options)
 

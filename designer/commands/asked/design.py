@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +23,7 @@ from ..options import (
 )
 from ..output import refuse_given
 from ..prior import PriorAt, read_prior, read_prior_at
+from .kind import FOR_ALL, DesignKind
 from .objective import KINDS, OBJECTIVES, PANEL, ObjectiveOptions
 
 if TYPE_CHECKING:
@@ -30,52 +31,6 @@ if TYPE_CHECKING:
     from ...objectives.base import Objective
     from ...priors.prior import Prior
     from .levels import Budgets
-
-Kind = Literal[
-    "one table of numbers",
-    "a minimax table",
-    "a trade-off table",
-    "a robust table",
-    "an information-optimal table",
-    "levels of numbers",
-    "categories",
-    "levels of categories",
-    "pairs",
-    "attributes",
-]
-
-TABLES: dict[str, Kind] = {
-    "expected": "one table of numbers",
-    "minimax": "a minimax table",
-    "trade-off": "a trade-off table",
-    "robust": "a robust table",
-    "information": "an information-optimal table",
-}
-
-_NUMERIC = (
-    "--range", "--knots", "--uniform-share", "--worst-case", "--intervals", "--window", "--tail-ratio", "--tolerance",
-)  # fmt: skip
-_ONE_COLUMN = ("--column", "--prior", "--units")
-_OBJECTIVE = ("--objective", "--range", "--knots", "--tolerance", *_ONE_COLUMN)
-
-USES: dict[Kind, tuple[str, ...]] = {
-    "one table of numbers": ("--objective", "--method", *_NUMERIC, *_ONE_COLUMN, "--gap", "--omit-prior"),
-    "a minimax table": (*_OBJECTIVE, "--gap"),
-    "a trade-off table": (*_OBJECTIVE, "--expected", "--worst", "--omit-prior"),
-    "a robust table": (*_OBJECTIVE, "--ambiguity", "--radius", "--omit-prior"),
-    "an information-optimal table": (*_OBJECTIVE, "--criterion", "--patterns", "--uniform-share", "--omit-prior"),
-    "levels of numbers": ("--method", *_NUMERIC, *_ONE_COLUMN, "--levels", "--level-epsilon"),
-    "categories": ("--method", "--column", "--prior", "--categorical", "--tolerance"),
-    "levels of categories": ("--method", "--column", "--prior", "--categorical", "--levels", "--level-epsilon"),
-    "pairs": (
-        "--method", "--column", "--prior", "--categorical", "--value-column", "--value-method", "--padding",
-        "--range", "--knots", "--units",
-    ),
-    "attributes": ("--method", "--attribute", "--sampled", "--knots", "--uniform-share", "--tolerance"),
-}  # fmt: skip
-"""Options beside those that all have a use for."""
-
-FOR_ALL = ("--epsilon", "--public", "--drop-missing", "--out", "--json")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,21 +124,21 @@ class DesignOptions(ObjectiveOptions):
         return self.epsilons[0] if self.epsilons else None
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> DesignKind:
         """What is to be designed; InputError for an unknown objective."""
         from ....mechanisms.errors import InputError
 
         if self.attributes is not None:
-            return "attributes"
+            return DesignKind.ATTRIBUTES
         if self.value_column is not None:
-            return "pairs"
+            return DesignKind.PAIRS
         if self.levels is not None:
-            return "levels of categories" if self.categorical else "levels of numbers"
+            return DesignKind.LEVELS_OF_CATEGORIES if self.categorical else DesignKind.LEVELS
         if self.categorical:
-            return "categories"
+            return DesignKind.CATEGORIES
         if self.objective not in OBJECTIVES:
             raise InputError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {self.objective!r}")
-        return TABLES[self.objective]
+        return DesignKind.of_objective(self.objective)
 
     @cached_property
     def asked_method(self) -> str | Method:
@@ -243,14 +198,14 @@ class DesignOptions(ObjectiveOptions):
 
         given = {name: value for name, value in self.given().items() if name not in FOR_ALL}
         _ = self.budgets
-        if self.kind == "one table of numbers":
+        if self.kind is DesignKind.EXPECTED:
             self.refuse_details_of_others((self.objective,))
-        useless = {name: value for name, value in given.items() if name not in USES[self.kind]}
-        refuse_given(f"of no use to {self.kind}", useless)
-        if self.kind == "pairs" and not self.categorical:
+        useless = {name: value for name, value in given.items() if name not in self.kind.uses}
+        refuse_given(f"of no use to {self.kind.label}", useless)
+        if self.kind is DesignKind.PAIRS and not self.categorical:
             raise InputError("pairs need --categorical, as their keys are categories: add it")
-        if self.automatic and "--gap" not in USES[self.kind]:
-            raise InputError(f"--knots auto is of no use to {self.kind}: give a number")
+        if self.automatic and "--gap" not in self.kind.uses:
+            raise InputError(f"--knots auto is of no use to {self.kind.label}: give a number")
         if self.gap is not None and not self.automatic:
             raise InputError(f"--gap {self.gap:g} says how many knots there must be: add --knots auto")
         _ = self.knot_count

@@ -11,11 +11,11 @@ import numpy as np
 from ....mechanisms.composed.attributes import AttributeSampling
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
+from ..asked.kind import DesignKind
 from .bundle import BundleKind, found_rows
 from .kind import Designed, Found, Layout, WrittenReports, marked, split
 
 if TYPE_CHECKING:
-    from ..asked import design as design_options
     from ..asked.design import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
 
@@ -25,7 +25,7 @@ class Attributes(BundleKind[AttributeSampling]):
     """Values are the columns that the attributes are named after; a user reports some of them."""
 
     of: ClassVar[type] = AttributeSampling
-    designs: ClassVar[tuple[design_options.Kind, ...]] = ("attributes",)
+    designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.ATTRIBUTES,)
     moves: ClassVar[str] = "of n moves the means by at most"
 
     @classmethod

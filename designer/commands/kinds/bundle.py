@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from ..asked import design as design_options
     from ..asked.design import DesignOptions
+    from ..asked.kind import DesignKind
     from .asked import EstimateOptions
     from .kind import Designed
 
@@ -39,7 +39,7 @@ class BundleKind(Kind[B]):
 
     by_itself: ClassVar[bool] = True
 
-    designs: ClassVar[tuple[design_options.Kind, ...]]
+    designs: ClassVar[tuple[DesignKind, ...]]
     """What `design` calls what this kind makes."""
 
     @classmethod

@@ -11,6 +11,7 @@ from ....estimators.methods import FREQUENCY_METHODS
 from ....mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
 from ....mechanisms.categorical.table import CategoricalTable
 from ....mechanisms.errors import InputError
+from ..asked.kind import DesignKind
 from .asked import REPORT_COLUMN
 from .bundle import BundleKind, found_rows
 from .kind import Designed, Found, Layout, WrittenReports, marked, split
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from ....estimators.frequencies.frequencies import FrequencyEstimate
     from ...priors.categorical import CategoricalPrior
-    from ..asked import design as design_options
     from ..asked.design import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
 
@@ -30,7 +30,7 @@ class Categories(BundleKind[CategoricalMechanism]):
     """Values are labels of a declared list, reports are what the mechanism writes as text."""
 
     of: ClassVar[type] = CategoricalMechanism
-    designs: ClassVar[tuple[design_options.Kind, ...]] = ("categories",)
+    designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.CATEGORIES,)
     moves: ClassVar[str] = "of n moves a frequency by at most"
 
     @classmethod

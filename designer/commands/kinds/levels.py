@@ -10,6 +10,7 @@ import numpy as np
 
 from ....mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 from ....mechanisms.exactness.verification import verify
+from ..asked.kind import DesignKind
 from ..output import number
 from .asked import LEVEL_COLUMN, REPORT_COLUMN
 from .bundle import BundleKind
@@ -18,7 +19,6 @@ from .kind import Designed, Found, Layout, WrittenReports, marked
 from .numbers import design_numbers
 
 if TYPE_CHECKING:
-    from ..asked import design as design_options
     from ..asked.design import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
 
@@ -31,13 +31,13 @@ class Levels(BundleKind[PersonalisedMechanism]):
     """Values are numbers or labels, and every user has a budget, which is reported beside them."""
 
     of: ClassVar[type] = PersonalisedMechanism
-    designs: ClassVar[tuple[design_options.Kind, ...]] = ("levels of numbers", "levels of categories")
+    designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.LEVELS, DesignKind.LEVELS_OF_CATEGORIES)
     moves: ClassVar[str] = "of n, all of one level, moves the mean by at most"
 
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
         """Return one mechanism for each level, together with the protection of the level itself."""
-        if options.kind == "levels of numbers":
+        if options.kind is DesignKind.LEVELS:
             prior, notes = options.prior()
             return _together(
                 options, notes, lambda epsilon: design_numbers(options, prior, epsilon).mechanism.without_prior()

@@ -9,12 +9,12 @@ import numpy as np
 
 from ....mechanisms.errors import InputError
 from ....mechanisms.key_value.mechanism import KeyValueMechanism
+from ..asked.kind import DesignKind
 from .asked import REPORT_COLUMN
 from .bundle import BundleKind, found_rows
 from .kind import Designed, Found, Layout, WrittenReports, marked, split
 
 if TYPE_CHECKING:
-    from ..asked import design as design_options
     from ..asked.design import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
 
@@ -24,7 +24,7 @@ class Pairs(BundleKind[KeyValueMechanism]):
     """A row is a user's pair; a row without both key and value is a user who holds none."""
 
     of: ClassVar[type] = KeyValueMechanism
-    designs: ClassVar[tuple[design_options.Kind, ...]] = ("pairs",)
+    designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.PAIRS,)
     moves: ClassVar[str] = "of n moves a frequency by at most"
 
     @classmethod

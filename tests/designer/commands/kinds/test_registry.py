@@ -2,10 +2,10 @@
 
 import subprocess
 import sys
-from typing import get_args
 
 import pytest
-from optldp.designer.commands.asked import design as design_options
+from optldp.designer.commands.asked.kind import DesignKind
+from optldp.designer.commands.asked.objective import DETAILS, OBJECTIVES
 from optldp.designer.commands.kinds.registry import bundle_kinds, kind_of, kinds
 from optldp.mechanisms import InputError
 from optldp.mechanisms.files.bundle_file import bundle_kinds as kinds_of_files
@@ -26,7 +26,16 @@ def test_what_is_no_mechanism_is_refused_in_one_line():
 def test_what_design_may_be_asked_for_beside_one_table_is_made_by_one_kind():
     """`design` looks for the kind that makes what it was asked for."""
     made = [each for kind in bundle_kinds() for each in kind.designs]
-    assert sorted(made) == sorted(set(get_args(design_options.Kind)) - set(design_options.TABLES.values()))
+    assert len(made) == len(set(made))
+    assert sorted(kind.label for kind in made) == sorted(kind.label for kind in DesignKind if kind.objective is None)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_every_objective_makes_one_table_and_has_a_use_for_its_own_options_alone(objective):
+    kind = DesignKind.of_objective(objective)
+    assert set(DETAILS[objective]) <= set(kind.uses)
+    others = {option for other, options in DETAILS.items() if other != objective for option in options}
+    assert not others & set(kind.uses)
 
 
 def test_perturbing_through_a_table_loads_no_other_kind_and_no_other_command(table):

@@ -1,0 +1,66 @@
+"""What `optldp design` can make, each once: what it is called, and the options that it has a use for."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from .objective import DETAILS
+
+FOR_ALL = ("--epsilon", "--public", "--drop-missing", "--out", "--json")
+"""Options that every design has a use for."""
+
+_NUMERIC = (
+    "--range", "--knots", "--uniform-share", "--worst-case", "--intervals", "--window", "--tail-ratio", "--tolerance",
+)  # fmt: skip
+_ONE_COLUMN = ("--column", "--prior", "--units")
+_OBJECTIVE = ("--objective", "--range", "--knots", "--tolerance", *_ONE_COLUMN)
+_CATEGORIES = ("--method", "--column", "--prior", "--categorical")
+_LEVELS = ("--levels", "--level-epsilon")
+
+
+class DesignKind(Enum):
+    """A name for people, the options beside those for all, and the objective, for one table of numbers.
+
+    Example
+    -------
+    >>> DesignKind.ROBUST.label, "--radius" in DesignKind.ROBUST.uses, DesignKind.of_objective("robust")
+    ('a robust table', True, <DesignKind.ROBUST: 'a robust table'>)
+    """
+
+    EXPECTED = (
+        "one table of numbers",
+        ("--objective", "--method", *_NUMERIC, *_ONE_COLUMN, "--gap", "--omit-prior"),
+        "expected",
+    )
+    MINIMAX = "a minimax table", (*_OBJECTIVE, "--gap"), "minimax"
+    TRADE_OFF = "a trade-off table", (*_OBJECTIVE, *DETAILS["trade-off"], "--omit-prior"), "trade-off"
+    ROBUST = "a robust table", (*_OBJECTIVE, *DETAILS["robust"], "--omit-prior"), "robust"
+    INFORMATION = (
+        "an information-optimal table",
+        (*_OBJECTIVE, *DETAILS["information"], "--uniform-share", "--omit-prior"),
+        "information",
+    )
+    LEVELS = "levels of numbers", ("--method", *_NUMERIC, *_ONE_COLUMN, *_LEVELS)
+    CATEGORIES = "categories", (*_CATEGORIES, "--tolerance")
+    LEVELS_OF_CATEGORIES = "levels of categories", (*_CATEGORIES, *_LEVELS)
+    PAIRS = "pairs", (*_CATEGORIES, "--value-column", "--value-method", "--padding", "--range", "--knots", "--units")
+    ATTRIBUTES = "attributes", ("--method", "--attribute", "--sampled", "--knots", "--uniform-share", "--tolerance")
+
+    uses: tuple[str, ...]
+    objective: str | None
+
+    def __new__(cls, label: str, uses: tuple[str, ...], objective: str | None = None) -> DesignKind:
+        """Make a member whose value is its name for people."""
+        made = object.__new__(cls)
+        made._value_, made.uses, made.objective = label, uses, objective
+        return made
+
+    @property
+    def label(self) -> str:
+        """What it is called in refusals."""
+        return self.value
+
+    @classmethod
+    def of_objective(cls, objective: str) -> DesignKind:
+        """Return the one table of numbers that an objective makes."""
+        return next(kind for kind in cls if kind.objective == objective)

@@ -86,8 +86,8 @@ def _automatic(options: DesignOptions) -> Outcome:
 
     if (options.method or "optimal") != "optimal":
         raise InputError(f"--knots auto is for the method optimal, got {options.method!r}: give a number of knots")
-    prior_at, notes = options.prior_at()
-    choice = KnotChoice(prior_at, gap=GAP if options.gap is None else options.gap)
+    prior, notes = options.prior()
+    choice = KnotChoice(prior.on, gap=GAP if options.gap is None else options.gap)
     with solver_progress("optimal, as many knots as it takes") as progress:
         found = design(choice, options.budgets.epsilons[0], uniform_share=options.uniform_share, progress=progress)
     last = found.evidence[-1]
@@ -113,15 +113,14 @@ def _minimax(options: DesignOptions) -> Outcome:
 
     epsilon = options.budgets.epsilons[0]
     has_data = options.data is not None or options.prior_file is not None
-    prior_at, notes = options.prior_at() if has_data else (None, [])
-    knots = _minimax_knots(options, epsilon, None if prior_at is None else prior_at(options.knot_count))
+    prior, notes = options.prior() if has_data else (None, [])
+    knots = _minimax_knots(options, epsilon, prior)
     if options.automatic and knots.size > MOST_KNOTS:
         notes.append(f"warning: {knots.size} knots would be needed, {MOST_KNOTS} are the most; see between_knots")
         knots = np.linspace(knots[0], knots[-1], MOST_KNOTS)
     even = Prior.even(knots, units=options.units)
     with solver_progress(f"minimax, epsilon {epsilon:g}") as progress:
         made = design(even, epsilon, objective=options.asked, tolerance=options.precision, progress=progress)
-    prior = None if prior_at is None else prior_at(knots.size if options.automatic else options.knot_count)
     facts = {
         "objective": "minimax",
         **_size(made),
@@ -129,7 +128,7 @@ def _minimax(options: DesignOptions) -> Outcome:
         "worst_knot_variance": made.value,
         "worst_case_lower_bound": made.bound,
         "between_knots": made.evidence.between_knots,
-        "expected_variance": None if prior is None else made.mechanism.expected_variance(prior.knot_prior),
+        "expected_variance": None if prior is None else made.mechanism.expected_variance(prior.on(knots).knot_prior),
         **_closing(made, worst_case=False),
     }
     disclosures = [note for note in notes if note != SENSITIVE]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,10 +25,6 @@ LABELS_DISCLOSED = (
 )
 
 
-PriorAt = Callable[[int | None], "Prior"]
-"""The prior on a number of knots, or on the default ones."""
-
-
 def read_prior(
     data: Path | None,
     column: str | None,
@@ -41,20 +36,6 @@ def read_prior(
     units: str,
 ) -> tuple[Prior, list[str]]:
     """Read the prior from whichever of the two was given, and what there is to say of it once all went well."""
-    prior_at, notes = read_prior_at(data, column, domain, prior_file, public, drop_missing, units)
-    return prior_at(knots), notes
-
-
-def read_prior_at(
-    data: Path | None,
-    column: str | None,
-    domain: tuple[float, float] | None,
-    prior_file: Path | None,
-    public: bool,
-    drop_missing: bool,
-    units: str,
-) -> tuple[PriorAt, list[str]]:
-    """As `read_prior`, for those who decide on the knots later."""
     from ...estimators.data.numbers import read_column, read_pairs
     from ...mechanisms.errors import InputError
     from ..priors.prior import DEFAULT_KNOTS, Prior
@@ -66,12 +47,8 @@ def read_prior_at(
     if prior_file is not None:
         values, weights = read_pairs(prior_file)
         _require_width(values, domain, str(prior_file))
-
-        def of_pairs(knots: int | None) -> Prior:
-            grid = _own_knots(values, domain, DEFAULT_KNOTS) if knots is None else knots
-            return Prior.from_pairs(values, weights, knots=grid, domain=domain, source=source, units=units)
-
-        return of_pairs, notes
+        grid = _own_knots(values, domain, DEFAULT_KNOTS) if knots is None else knots
+        return Prior.from_pairs(values, weights, knots=grid, domain=domain, source=source, units=units), notes
     assert data is not None
     assert column is not None
     numbers = read_column(data, column, drop_missing=drop_missing)
@@ -80,12 +57,8 @@ def read_prior_at(
         notes.append(
             f"note: no --range given; the domain is the data's own [{numbers.min():g}, {numbers.max():g}], a disclosure"
         )
-
-    def of_data(knots: int | None) -> Prior:
-        count = DEFAULT_KNOTS if knots is None else knots
-        return Prior.from_data(numbers, knots=count, domain=domain, source=source, units=units)
-
-    return of_data, notes
+    count = DEFAULT_KNOTS if knots is None else knots
+    return Prior.from_data(numbers, knots=count, domain=domain, source=source, units=units), notes
 
 
 def _require_width(values: np.ndarray, domain: tuple[float, float] | None, where: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -50,6 +51,9 @@ class Prior:
         Name of the unit, for display.
     count : int, optional
         Number of values that the prior was computed from.
+    rounded : callable, optional
+        Rounds the values themselves to other knots, for `on`. It holds on to them in this process alone: neither
+        a pickle nor a copy of a prior has it.
 
     Raises
     ------
@@ -72,6 +76,10 @@ class Prior:
     source: Source
     units: str = ""
     count: int | None = None
+    rounded: Callable[[int | ArrayLike], Prior] | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"rounded": None}
 
     def __post_init__(self) -> None:
         knots = as_knots(self.knots, None)
@@ -120,7 +128,11 @@ class Prior:
         points = as_numbers(values, "values")
         grid = as_knots(knots, domain, (points.min(), points.max()))
         check_within(points, grid)
-        return cls(grid, *round_values(points, None, grid), source, units, points.size)
+
+        def rounded(knots: int | ArrayLike) -> Prior:
+            return cls.from_data(points, knots=knots, domain=_ends(grid), source=source, units=units)
+
+        return cls(grid, *round_values(points, None, grid), source, units, points.size, rounded)
 
     @classmethod
     def from_pairs(
@@ -150,7 +162,11 @@ class Prior:
         grid = as_knots(knots, domain, (points.min(), points.max()))
         check_within(points[mass > 0], grid)
         held = np.clip(points, grid[0], grid[-1])
-        return cls(grid, *round_values(held, mass, grid), source, units)
+
+        def rounded(knots: int | ArrayLike) -> Prior:
+            return cls.from_pairs(points, mass, knots=knots, domain=_ends(grid), source=source, units=units)
+
+        return cls(grid, *round_values(held, mass, grid), source, units, rounded=rounded)
 
     @classmethod
     def from_histogram(
@@ -187,7 +203,11 @@ class Prior:
                 f"filled bins must lie in the range [{grid[0]:g}, {grid[-1]:g}], "
                 f"got bins from {low:g} to {high:g}: widen the range"
             )
-        return cls(grid, *round_bins(bins, mass, grid), source, units, _count(mass))
+
+        def rounded(knots: int | ArrayLike) -> Prior:
+            return cls.from_histogram(bins, mass, knots=knots, domain=_ends(grid), source=source, units=units)
+
+        return cls(grid, *round_bins(bins, mass, grid), source, units, _count(mass), rounded)
 
     @classmethod
     def from_distribution(
@@ -220,7 +240,11 @@ class Prior:
         array([0.25, 0.5 , 0.25])
         """
         grid = as_knots(knots, domain, finite_support(distribution) if np.ndim(knots) == 0 else None)
-        return cls(grid, *round_distribution(distribution, grid), source, units)
+
+        def rounded(knots: int | ArrayLike) -> Prior:
+            return cls.from_distribution(distribution, knots=knots, domain=_ends(grid), source=source, units=units)
+
+        return cls(grid, *round_distribution(distribution, grid), source, units, rounded=rounded)
 
     @classmethod
     def on_knots(cls, knots: ArrayLike, weights: ArrayLike, *, source: Source = "sensitive", units: str = "") -> Prior:
@@ -233,7 +257,11 @@ class Prior:
         """
         grid = as_knots(knots, None)
         mass = as_weights(weights, grid.size, "a prior needs one weight per knot")
-        return cls(grid, mass / mass.sum(), np.zeros(grid.size - 1), source, units)
+
+        def rounded(knots: int | ArrayLike) -> Prior:
+            return cls.from_pairs(grid, mass, knots=knots, domain=_ends(grid), source=source, units=units)
+
+        return cls(grid, mass / mass.sum(), np.zeros(grid.size - 1), source, units, rounded=rounded)
 
     @classmethod
     def even(cls, knots: ArrayLike, *, units: str = "") -> Prior:
@@ -264,7 +292,7 @@ class Prior:
     @property
     def domain(self) -> tuple[float, float]:
         """Lowest and highest knot."""
-        return float(self.knots[0]), float(self.knots[-1])
+        return _ends(self.knots)
 
     @property
     def knot_prior(self) -> KnotPrior:
@@ -289,7 +317,38 @@ class Prior:
         if share == 0.0:
             return self
         weights = (1.0 - share) * self.weights + share / self.knots.size
-        return replace(self, weights=weights, rounding=(1.0 - share) * self.rounding)
+        # On other knots the uniform share is spread over those.
+        rounded = None if self.rounded is None else lambda knots: self.on(knots).mixed(share)
+        return replace(self, weights=weights, rounding=(1.0 - share) * self.rounding, rounded=rounded)
+
+    def on(self, knots: int | ArrayLike) -> Prior:
+        """The same values on other knots of the same domain, finer ones too; exact.
+
+        Parameters
+        ----------
+        knots : int or (n,) array_like
+            Number of equally spaced knots, or the knots themselves, both ends of the domain among them.
+
+        Raises
+        ------
+        InputError
+            Knots that are not usable, or a prior that does not know its values: one made of weights and rounding alone,
+            loaded from a pickle, or sent to another process.
+
+        Example
+        -------
+        >>> prior = Prior.from_data([0, 1, 1, 4], knots=3, domain=(0, 4), source="public")
+        >>> prior.weights, prior.on(5).weights
+        (array([0.5 , 0.25, 0.25]), array([0.25, 0.5 , 0.  , 0.  , 0.25]))
+        """
+        if self.rounded is None:
+            raise InputError(
+                "a prior can only be put on other knots where its values are known, got one of weights and rounding "
+                "alone: make it anew with Prior.from_data, or use coarsened for some of its knots"
+            )
+        if np.ndim(knots) and (given := _ends(as_knots(knots, None))) != self.domain:
+            raise InputError(f"the knots must have the ends of the domain, {list(self.domain)}, got {list(given)}")
+        return self.rounded(knots)
 
     def coarsened(self, knots: ArrayLike) -> Prior:
         """The same values rounded to some of the knots only, both ends included; exact.
@@ -307,6 +366,10 @@ class Prior:
         index = subset_index(as_increasing(knots, "knots"), self.knots)
         weights, rounding = coarsen(self.knots, self.weights, self.rounding, index)
         return replace(self, knots=self.knots[index], weights=weights, rounding=rounding)
+
+
+def _ends(grid: np.ndarray) -> tuple[float, float]:
+    return float(grid[0]), float(grid[-1])
 
 
 def _count(mass: np.ndarray) -> int | None:

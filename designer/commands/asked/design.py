@@ -22,7 +22,7 @@ from ..options import (
     UniformShare,
 )
 from ..output import refuse_given
-from ..prior import PriorAt, read_prior, read_prior_at
+from ..prior import read_prior
 from .kind import FOR_ALL, DesignKind
 from .objective import KINDS, OBJECTIVES, PANEL, ObjectiveOptions
 
@@ -215,9 +215,3 @@ class DesignOptions(ObjectiveOptions):
         mine = (self.column, self.prior_file, self.drop_missing) if column is None else (column, None, True)
         name, file, drop_missing = mine
         return read_prior(self.data, name, self.domain, file, self.knot_count, self.public, drop_missing, self.units)
-
-    def prior_at(self) -> tuple[PriorAt, list[str]]:
-        """Read the prior of --column or --prior for any number of knots."""
-        return read_prior_at(
-            self.data, self.column, self.domain, self.prior_file, self.public, self.drop_missing, self.units
-        )

@@ -1,11 +1,14 @@
 """Priors: exact rounding weights from every kind of input, and what their numbers must obey."""
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optldp.designer import KnotChoice
 from optldp.designer.priors.prior import DEFAULT_UNIFORM_SHARE, Prior
 from optldp.mechanisms.errors import InputError
 from scipy import stats
@@ -304,3 +307,46 @@ class TestRefusals:
     def test_a_prior_checks_its_own_numbers(self, weights, rounding, says):
         with pytest.raises(InputError, match=says):
             Prior(np.array([0.0, 1.0]), weights, rounding, "public")
+
+
+class TestOtherKnots:
+    """`on` rounds the values themselves anew, wherever they are known."""
+
+    MAKERS = (
+        lambda knots: Prior.from_data([0.1, 0.4, 0.45, 0.9], knots=knots, domain=(0, 1), source="public", units="h"),
+        lambda knots: Prior.from_pairs([0.2, 0.7], [1, 3], knots=knots, domain=(0, 1), source="public", units="h"),
+        lambda knots: Prior.from_histogram([0, 0.3, 1], [3, 1], knots=knots, source="public", units="h"),
+        lambda knots: Prior.from_distribution(stats.uniform(0, 1), knots=knots, source="public", units="h"),
+    )
+
+    @pytest.mark.parametrize("make", MAKERS)
+    @pytest.mark.parametrize("knots", [7, [0, 0.45, 0.5, 1]])
+    def test_it_is_the_prior_made_on_those_knots(self, make, knots):
+        direct, found = make(knots), make(4).on(13).on(knots)
+        for name in ("knots", "weights", "rounding"):
+            assert np.array_equal(getattr(found, name), getattr(direct, name))
+        assert (found.source, found.units, found.count) == (direct.source, direct.units, direct.count)
+        assert np.array_equal(make(4).mixed(0.2).on(knots).weights, direct.mixed(0.2).weights)
+        assert np.array_equal(make(4).mixed(0.2).on(knots).rounding, direct.mixed(0.2).rounding)
+
+    def test_values_on_knots_stay_where_they_are(self):
+        found = Prior.on_knots([0, 1, 4], [1, 1, 2], source="public").on(5)
+        assert np.array_equal(found.weights, [0.25, 0.25, 0, 0, 0.5])
+        assert not found.rounding.any()
+
+    @pytest.mark.parametrize("kept", [copy.copy, copy.deepcopy, lambda prior: pickle.loads(pickle.dumps(prior))])
+    def test_values_leave_no_process_and_go_into_no_copy(self, kept):
+        values = np.array([0.123456789, 0.6])
+        prior = Prior.from_data(values, knots=3, domain=(0, 1))
+        assert values.tobytes() not in pickle.dumps(prior)
+        assert np.array_equal(kept(prior).weights, prior.weights)
+        with pytest.raises(InputError, match="where its values are known, got one of weights and rounding alone"):
+            kept(prior).on(5)
+
+    def test_another_domain_is_refused(self):
+        with pytest.raises(InputError, match=r"the ends of the domain, \[0.0, 1.0\], got \[0.0, 2.0\]"):
+            self.MAKERS[0](3).on([0, 1, 2])
+
+    def test_it_is_what_a_choice_of_knots_asks_for(self):
+        choice = KnotChoice(self.MAKERS[3](5).on, gap=1e-3)
+        assert choice.prior(33).knots.size == 33

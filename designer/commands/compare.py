@@ -8,23 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .asked.objective import DETAILS, KINDS, PANEL, ObjectiveOptions
+from .asked.prior import PriorOptions
 from .options import (
+    EPSILONS,
     TOLERANCE,
     UNIFORM_SHARE,
-    Column,
-    Data,
-    Domain,
-    DropMissing,
+    Categorical,
     Json,
     Knots,
-    PriorFile,
-    Public,
+    Methods,
     Tolerance,
     UniformShare,
     takes_options,
 )
 from .output import number, one_line_errors, print_json, print_rows, say, task_progress
-from .prior import SENSITIVE, read_categorical_prior, read_prior
+from .prior import SENSITIVE, read_categorical_prior
 
 if TYPE_CHECKING:
     from ..comparison.row import Row
@@ -33,16 +31,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(ObjectiveOptions):
+class CompareOptions(ObjectiveOptions, PriorOptions):
     """What `optldp compare` may be asked."""
 
-    data: Data = None
-    epsilons: Annotated[
-        list[str], typer.Option("--epsilon", help="Privacy budgets: repeat, or 0.5,1,2, or LO:HI:STEP with the end.")
-    ]
-    column: Column = None
-    domain: Domain = None
-    prior_file: PriorFile = None
+    epsilons: Annotated[list[str], EPSILONS]
     knots: Knots = None
     objectives: Annotated[
         list[str] | None,
@@ -52,12 +44,10 @@ class CompareOptions(ObjectiveOptions):
             rich_help_panel=PANEL,
         ),
     ] = None
-    methods: Annotated[list[str] | None, typer.Option("--method", help="Repeat for several; default: all.")] = None
+    methods: Methods = None
     uniform_share: UniformShare = UNIFORM_SHARE
     tolerance: Tolerance = TOLERANCE
-    categorical: Annotated[bool, typer.Option("--categorical", help="The column holds categories.")] = False
-    public: Public = False
-    drop_missing: DropMissing = False
+    categorical: Categorical = False
     as_json: Json = False
 
     def refuse_for_categories(self) -> None:
@@ -93,9 +83,7 @@ def compare_command(asked: CompareOptions) -> None:
         return
     decides, *others = asked.objectives_named(asked.objectives or ["expected"])
     share = asked.uniform_share if decides.uniform_share else None  # as in `optldp design`, others have no use for it
-    prior, notes = read_prior(
-        asked.data, asked.column, asked.domain, asked.prior_file, asked.knots, asked.public, asked.drop_missing, ""
-    )
+    prior, notes = asked.prior_on(asked.knots)
     with task_progress("comparing", len(epsilons)) as update:
         rows = compare(
             prior, epsilons, methods=asked.methods or METHODS, objective=decides, objectives=others,

@@ -56,6 +56,15 @@ Confidence = Annotated[float, typer.Option("--confidence", help="Coverage of int
 Public = Annotated[bool, typer.Option("--public", help="The prior is public knowledge: no warning.")]
 
 
+EPSILON = typer.Option("--epsilon", help="Privacy budget of each user, natural units.")
+EPSILONS = typer.Option("--epsilon", help="Budgets: repeat, or a list such as 0.5,1,2, or LO:HI:STEP with the end.")
+Users = Annotated[int, typer.Option("--n", help="Users who will report, once each.")]
+Categorical = Annotated[bool, typer.Option("--categorical", help="The column holds categories.")]
+Units = Annotated[str, typer.Option("--units", help="Name of the units, kept in what is written.")]
+Methods = Annotated[list[str] | None, typer.Option("--method", help="Repeat for several; default: all.")]
+Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Makes the simulation repeatable.")]
+
+
 class Options:
     """What a command may be asked: a frozen dataclass, each of whose fields is annotated as typer reads it.
 

@@ -12,23 +12,22 @@ import typer
 
 from ...estimators.methods import OF_ONE_SERVICE
 from .asked.objective import KINDS, PANEL, ObjectiveOptions
+from .asked.prior import PriorOptions
 from .options import (
+    EPSILON,
     TOLERANCE,
     UNIFORM_SHARE,
-    Column,
-    Data,
-    Domain,
-    DropMissing,
     Json,
     Knots,
-    PriorFile,
-    Public,
+    Seed,
     Tolerance,
     UniformShare,
+    Units,
+    Users,
     takes_options,
 )
 from .output import one_line_errors, print_facts, print_json, readable, require_place, say, spinner
-from .prior import CARRIED, read_prior
+from .prior import CARRIED
 
 if TYPE_CHECKING:
     from ..planning.distribution import DistributionPlan
@@ -39,20 +38,18 @@ WANTED = ("users", "population", "distribution")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanOptions(ObjectiveOptions):
+class PlanOptions(ObjectiveOptions, PriorOptions):
     """What `optldp plan` may be asked."""
 
-    data: Data = None
-    n: Annotated[int, typer.Option("--n", help="Users who will report, once each.")]
-    error: Annotated[float | None, typer.Option("--error", help="Largest error wanted: find the budget.")] = None
-    epsilon: Annotated[float | None, typer.Option("--epsilon", help="Privacy budget: find the error.")] = None
+    n: Users
+    error: Annotated[
+        float | None, typer.Option("--error", help="Largest error wanted: find the budget, instead of --epsilon.")
+    ] = None
+    epsilon: Annotated[float | None, EPSILON] = None
     of: Annotated[
         str,
         typer.Option("--of", help="What is estimated: the mean of the users, or of their population; distribution."),
     ] = "users"
-    column: Column = None
-    domain: Domain = None
-    prior_file: PriorFile = None
     knots: Knots = None
     objective: Annotated[
         str,
@@ -69,15 +66,11 @@ class PlanOptions(ObjectiveOptions):
     distance: Annotated[
         str | None, typer.Option("--distance", help="For the distribution: wasserstein (default) or jensen-shannon.")
     ] = None
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="For the distribution: makes the simulation repeatable.")
-    ] = None
+    seed: Seed = None
     uniform_share: UniformShare = UNIFORM_SHARE
     tolerance: Tolerance = TOLERANCE
     out: Annotated[Path | None, typer.Option("--out", help="Write the mechanism, .json or .npz.")] = None
-    public: Public = False
-    drop_missing: DropMissing = False
-    units: Annotated[str, typer.Option("--units", help="Name of the units, kept in the table.")] = ""
+    units: Units = ""
     as_json: Json = False
 
     @cached_property
@@ -114,10 +107,7 @@ def plan_command(asked: PlanOptions) -> None:
         asked.refuse("for --of distribution", "--estimator", "--distance", "--seed")
     common, out = asked.asked, asked.out
     require_place(out, SUFFIXES)
-    prior, notes = read_prior(
-        asked.data, asked.column, asked.domain, asked.prior_file, asked.knots, asked.public, asked.drop_missing,
-        asked.units,
-    )  # fmt: skip
+    prior, notes = asked.prior_on(asked.knots, asked.units)
     plan = (_distribution if asked.of == "distribution" else _mean)(prior, asked, common)
     if out is not None:
         save_table(plan.design.mechanism, out)

@@ -10,6 +10,7 @@ import typer
 from ...estimators.methods import OF_ONE_SERVICE
 from .options import (
     CONFIDENCE,
+    EPSILON,
     TOLERANCE,
     UNIFORM_SHARE,
     Column,
@@ -21,8 +22,10 @@ from .options import (
     Knots,
     PriorFile,
     Public,
+    Seed,
     Tolerance,
     UniformShare,
+    Users,
 )
 from .output import facts_shown, number, one_line_errors, print_facts, print_json, print_rows, say, task_progress
 from .prior import read_prior
@@ -41,8 +44,6 @@ REPETITIONS = 50
 
 SIMULATED = "note: a simulation, which reads the values themselves: the reports of real clients would be private"
 
-Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Makes the simulation repeatable.")]
-
 
 @one_line_errors
 def two_phase_command(
@@ -50,7 +51,7 @@ def two_phase_command(
     *,
     column: Annotated[str, typer.Option("--column", help="Numeric column of DATA.")],
     domain: Annotated[tuple[float, float], typer.Option("--range", metavar="LO HI", help="Domain of the values.")],
-    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each client.")],
+    epsilon: Annotated[float, EPSILON],
     share: Annotated[float, typer.Option("--share", help="Share of the clients who report first.")] = SHARE,
     phase_one: Annotated[
         str,
@@ -150,8 +151,8 @@ def _two_phase_facts(
 def advise_command(
     data: Data = None,
     *,
-    n: Annotated[int, typer.Option("--n", help="Clients who will report.")],
-    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each.")],
+    n: Users,
+    epsilon: Annotated[float, EPSILON],
     column: Column = None,
     domain: Domain = None,
     prior_file: PriorFile = None,

@@ -11,28 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..options import (
-    TOLERANCE,
-    UNIFORM_SHARE,
-    Column,
-    Data,
-    Domain,
-    DropMissing,
-    Json,
-    PriorFile,
-    Public,
-    Tolerance,
-    UniformShare,
-)
+from ..options import EPSILONS, TOLERANCE, UNIFORM_SHARE, Json, Methods, Tolerance, UniformShare, Units
 from ..output import require_place
-from ..prior import read_prior
 from .objective import PANEL, ObjectiveOptions
+from .prior import PriorOptions
 
 if TYPE_CHECKING:
     from ...objectives.base import Objective
     from ...priors.prior import Prior
 
-EPSILONS = "0.25:4:0.25"
+BUDGETS = "0.25:4:0.25"
+"""What is looked at if no budget is named."""
+
 KNOTS = 65
 
 NOT_REPEATED = ("--epsilon", "--knots", "--out", "--results", "--workers", "--json")
@@ -42,32 +32,18 @@ SUFFIXES = (".html", ".htm")
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundsOptions(ObjectiveOptions):
+class BoundsOptions(ObjectiveOptions, PriorOptions):
     """The options of `optldp bounds`."""
 
-    data: Data = None
-    column: Column = None
-    domain: Domain = None
-    prior_file: PriorFile = None
-    epsilons: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--epsilon",
-            help=f"Budgets, as LO:HI:STEP with the end, or as a list such as 0.5,1,2. Default: {EPSILONS}.",
-        ),
-    ] = None
+    epsilons: Annotated[list[str] | None, EPSILONS] = None
     knots: Annotated[int, typer.Option("--knots", help="Equally spaced knots.")] = KNOTS
-    methods: Annotated[
-        list[str] | None, typer.Option("--method", help="Repeat for several; default: all. The optimum is always one.")
-    ] = None
+    methods: Methods = None
     at: Annotated[
         float | None, typer.Option("--at", help="The budget to show in detail. Default: the one nearest to 1.")
     ] = None
     uniform_share: UniformShare = UNIFORM_SHARE
     tolerance: Tolerance = TOLERANCE
-    public: Public = False
-    drop_missing: DropMissing = False
-    units: Annotated[str, typer.Option("--units", help="Name of the units, for the report.")] = ""
+    units: Units = ""
     objectives: Annotated[
         list[str] | None,
         typer.Option(
@@ -87,7 +63,7 @@ class BoundsOptions(ObjectiveOptions):
     @property
     def budgets(self) -> str:
         """The budgets, as one text."""
-        return ",".join(self.epsilons or [EPSILONS])
+        return ",".join(self.epsilons or [BUDGETS])
 
     @cached_property
     def asked(self) -> list[Objective]:
@@ -96,9 +72,7 @@ class BoundsOptions(ObjectiveOptions):
 
     def prior(self) -> tuple[Prior, list[str]]:
         """Read the prior, and what there is to say of it."""
-        return read_prior(
-            self.data, self.column, self.domain, self.prior_file, self.knots, self.public, self.drop_missing, self.units
-        )
+        return self.prior_on(self.knots, self.units)
 
     def command(self, out: Path) -> str:
         """Return the command line that makes this report, without what does not change it.

@@ -9,22 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..options import (
-    TOLERANCE,
-    UNIFORM_SHARE,
-    Column,
-    Data,
-    Domain,
-    DropMissing,
-    Json,
-    PriorFile,
-    Public,
-    UniformShare,
-)
+from ..options import EPSILON, TOLERANCE, UNIFORM_SHARE, Categorical, Json, UniformShare, Units
 from ..output import refuse_given
 from ..prior import read_prior
 from .kind import FOR_ALL, DesignKind
 from .objective import KINDS, OBJECTIVES, PANEL, ObjectiveOptions
+from .prior import PriorOptions
 
 if TYPE_CHECKING:
     from ...methods.base import Method
@@ -34,14 +24,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DesignOptions(ObjectiveOptions):
+class DesignOptions(ObjectiveOptions, PriorOptions):
     """What `optldp design` may be asked; what is to be designed decides which of it makes sense."""
 
-    data: Data = None
-    epsilons: Annotated[list[float] | None, typer.Option("--epsilon", help="Privacy budget, natural units.")] = None
-    column: Column = None
-    domain: Domain = None
-    prior_file: PriorFile = None
+    epsilons: Annotated[list[float] | None, EPSILON] = None
     knots: Annotated[
         str | None,
         typer.Option(
@@ -70,7 +56,7 @@ class DesignOptions(ObjectiveOptions):
             "grr, olh, oue, rappor, optimal. Pairs: unary (default), grr. See the README.",
         ),
     ] = None
-    categorical: Annotated[bool, typer.Option("--categorical", help="The column holds categories.")] = False
+    categorical: Categorical = False
     value_column: Annotated[
         str | None, typer.Option("--value-column", help="Values of key-value pairs, whose keys are the column's.")
     ] = None
@@ -109,9 +95,7 @@ class DesignOptions(ObjectiveOptions):
         Path | None, typer.Option("--out", help="File to write, .json, or .npz for one table of numbers.")
     ] = None
     omit_prior: Annotated[bool, typer.Option("--omit-prior", help="Leave the prior out of the table.")] = False
-    public: Public = False
-    drop_missing: DropMissing = False
-    units: Annotated[str, typer.Option("--units", help="Name of the units, kept in the table.")] = ""
+    units: Units = ""
     as_json: Json = False
 
     @property
@@ -212,6 +196,6 @@ class DesignOptions(ObjectiveOptions):
 
     def prior(self, column: str | None = None) -> tuple[Prior, list[str]]:
         """Read the prior of numbers: of --column or --prior, or of another column of DATA."""
-        mine = (self.column, self.prior_file, self.drop_missing) if column is None else (column, None, True)
-        name, file, drop_missing = mine
-        return read_prior(self.data, name, self.domain, file, self.knot_count, self.public, drop_missing, self.units)
+        if column is None:
+            return self.prior_on(self.knot_count, self.units)
+        return read_prior(self.data, column, self.domain, None, self.knot_count, self.public, True, self.units)

@@ -67,8 +67,7 @@ def _complaints(found: BoundsResult) -> list[str]:
     if found.detail.failures:
         what, why = next(iter(found.detail.failures.items()))
         lines.append(f"warning: at epsilon {found.detail.epsilon:g} some figures lack {what}: {why}")
-    opened = [row for row in found.rows if row.status == "gap-open"]
-    if opened:
+    if opened := found.opened:
         widest = max(row.relative_gap or 0.0 for row in opened)
         lines.append(f"warning: {len(opened)} certificates stayed open, the widest at {widest:.1e}")
     if widest := found.coarsest:

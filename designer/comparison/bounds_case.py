@@ -49,7 +49,7 @@ def solve_budget(
     >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
     >>> found = solve_budget(prior, 1.0, ["optimal", "duchi"], uniform_share=1e-3, tolerance=1e-6)
     >>> [(row.method, row.status) for row in (*found.rows, found.minimax)]
-    [('optimal', 'optimal'), ('duchi', 'optimal'), ('minimax', 'optimal')]
+    [('optimal', 'optimal'), ('duchi', 'gap-open'), ('minimax', 'optimal')]
     """
     options = {"uniform_share": uniform_share, "tolerance": tolerance}
     found = solve_case(PRIOR_NAME, prior, epsilon, methods, objectives=objectives, **options)

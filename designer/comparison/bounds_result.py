@@ -164,6 +164,11 @@ class BoundsResult:
         """Return what was found at a budget; KeyError for another."""
         return {budget.epsilon: budget for budget in self.budgets}[epsilon]
 
+    @property
+    def opened(self) -> tuple[Row, ...]:
+        """The rows of the best whose certificates stayed open; nobody expects that a closed form is the best."""
+        return tuple(row for row in self.rows if row.status == "gap-open" and row.method in ("optimal", MINIMAX))
+
 
 def in_order(methods: tuple[str, ...]) -> tuple[str, ...]:
     """Return methods in the order of `METHODS`, each once, with "optimal" even if it was not named: it is the floor.

@@ -42,7 +42,7 @@ class Row:
         Whatever the objective: under the prior as given, rounding between knots included; largest over the whole
         domain. None for a table whose reports are not unbiased.
     status : {"optimal", "gap-open", "failed", "not comparable", "infinite"}
-        How the solver behind the bound ended; "failed" where there is no mechanism.
+        Whether the relative gap is within the tolerance; "failed" where there is no mechanism.
     error : str
         Why there is no value; empty otherwise.
     seconds : float or None

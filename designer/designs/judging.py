@@ -11,6 +11,7 @@ from ...mechanisms.errors import InputError
 from ...mechanisms.exactness.make_exact import exact_if_possible
 from ...mechanisms.exactness.verification import require_private
 from ...mechanisms.table.table import TabulatedMechanism
+from ...solvers import Status
 from ...solvers.certificate import relative_gap
 from ..methods.base import Built, Method
 from ..methods.registry import OPTIMAL
@@ -84,6 +85,8 @@ def judged(problem: Problem, objective: Objective, method: Method | None, soluti
     table, value = finished[best], values[best]
     bound = objective.bound(problem, solution.multipliers)
     status = objective.status(problem, value, bound, solution)
+    if method is not None:  # the solver's word is on its own table
+        status = Status.of(relative_gap(value, bound), problem.tolerance)
     verification = require_private(table) if isinstance(table, TabulatedMechanism) else None
     table = _documented(table, problem, objective, value, bound, str(status), None if method is None else method.key)
     evidence = objective.evidence(problem, table, solution) if method is None else candidates[best].evidence

@@ -82,7 +82,8 @@ class Design:
     bound : float
         Certified: no mechanism of its kind has a better value.
     status : Status
-        OPTIMAL when the solver behind the bound reached its tolerance, GAP_OPEN otherwise.
+        OPTIMAL when the gap is within the tolerance asked for, GAP_OPEN otherwise, as it mostly is for a closed form;
+        of `Information` with intervals for patterns, the gap to the best of those, see its evidence.
     certificate : Certificate or AttributesCertificate
         Whose `check()` computes value, bound and verification again.
     evidence : object or None
@@ -160,6 +161,8 @@ class Design:
             f"  {self.objective.nobody} has {'more' if self.objective.more_is_better else 'less'} than "
             f"{self.bound:.6g} (gap {self.gap:.1e}, {self.status})",
         ]
+        if more := self.objective.more(self.status):
+            lines.append(f"  {more}")
         if self.verification is not None:
             lines.append(f"  {self.verification.verdict}: largest log-ratio {self.max_log_ratio:.9g}")
         return "\n".join(lines)

@@ -15,7 +15,7 @@ from ...mechanisms.budget import check_epsilon, inner_epsilon
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.table.unit_interval import UnitInterval
 from ...solvers import Status
-from ...solvers.certificate import check_tolerance
+from ...solvers.certificate import check_tolerance, relative_gap
 
 DEFAULT_TOLERANCE = 1e-6
 """Relative gap asked of the certificate: far below any difference that data could show."""
@@ -196,5 +196,7 @@ class Objective(ABC):
         return None
 
     def status(self, problem: Problem, value: float, bound: float, solution: Solution) -> Status:
-        """Return whether the tolerance was reached."""
-        return solution.status
+        """Return whether the best table is proved best to the tolerance: by the solver, and once it is exact."""
+        if solution.status != Status.OPTIMAL:
+            return solution.status
+        return Status.of(relative_gap(value, bound), problem.tolerance)

@@ -11,7 +11,6 @@ from threadpoolctl import threadpool_limits
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.table.provenance import Provenance
 from ...solvers import Status
-from ...solvers.certificate import relative_gap
 from ...solvers.frequency.optimum import solve_frequency
 from ...solvers.frequency.program import FrequencyProgram, certified_frequency_bound
 from .base import Objective, Problem, Solution, Told
@@ -91,9 +90,6 @@ class Frequencies(Objective):
     def bound(self, problem: Problem, multipliers: Mapping[str, Any]) -> float:
         with threadpool_limits(1, user_api="blas"):
             return certified_frequency_bound(problem.solved.weights, problem.ratio, multipliers["certificate"])
-
-    def status(self, problem: Problem, value: float, bound: float, solution: Solution) -> Status:
-        return Status.of(relative_gap(value, bound), problem.tolerance)
 
     def evidence(self, problem: Problem, mechanism: CategoricalTable, solution: Solution) -> FrequenciesEvidence:
         weights = problem.solved.weights

@@ -100,7 +100,7 @@ def bounds_html(result: BoundsResult, *, column: str = "", command: str = "") ->
         prior_picture=Markup(prior_svg(result.prior)),
         headline=[_headline(budget, result) for budget in _headline_budgets(result)],
         failures=result.failures,
-        open=[f"{row.method} at ε = {row.epsilon:g}" for row in result.rows if row.status == "gap-open"],
+        open=[f"{row.method} at ε = {row.epsilon:g}" for row in result.opened],
         coarse=_coarse(result),
         cases=len(result.rows),
         figures=figures,

@@ -100,6 +100,33 @@ def test_only_tables_of_numbers_have_variances():
             getattr(made, name)
 
 
+@pytest.mark.parametrize("objective", OBJECTIVES[:4], ids=lambda one: one.label)
+def test_a_table_far_from_the_best_is_not_called_optimal_nor_is_its_file(objective):
+    """The solver of the bound ended well; that says nothing of a closed form."""
+    made = design(PRIOR, 1.0, objective=objective, method="laplace")
+    assert made.gap > 0.2
+    assert made.status == made.mechanism.provenance.certificate["status"] == "gap-open"
+    assert "gap-open)" in made.summary()
+    loose = design(PRIOR, 1.0, objective=objective, method="laplace", tolerance=0.9)
+    assert loose.gap < 0.9
+    assert loose.status == "optimal"
+
+
+def test_what_rounding_leaves_beyond_the_tolerance_is_an_open_gap(monkeypatch):
+    best = design(PRIOR, 1.0)
+    monkeypatch.setattr("optldp.designer.designs.judging.exact_if_possible", lambda table: duchi(KNOTS, 1.0))
+    assert best.status == "optimal"
+    assert design(PRIOR, 1.0).status == "gap-open"
+
+
+def test_the_best_of_one_peaked_tables_is_called_optimal_among_those():
+    made = design(PRIOR, 1.0, objective=Information("cumulative"))
+    assert made.status == "optimal"
+    assert made.gap > 1e-3 > abs(made.evidence.interval_gap)
+    assert "Of the tables whose columns rise to one peak and fall" in made.summary()
+    assert "rise to one peak" not in design(PRIOR, 1.0, objective=Information("cumulative"), method="ptt").summary()
+
+
 def test_a_method_is_judged_by_the_objective_beside_the_optimum():
     best = design(PRIOR, 1.0, objective=WorstCase())
     for method in ("duchi", "three-outputs", Pieces(2)):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -70,6 +70,24 @@ class Attributes:
         object.__setattr__(self, "weights", _checked_weights(self.priors, self.weights))
         _candidates(self.sampled, 1.0, len(self.priors))
 
+    @property
+    def data_variances(self) -> dict[str, float]:
+        """Variance of the values under each prior, squared units."""
+        return {name: prior.second_moment - prior.mean**2 for name, prior in self.priors.items()}
+
+    def total(self, variances: Mapping[str, float], sampled: int) -> float:
+        """Return the weighted sum of the means' variances, times the number of users, if so many are sampled.
+
+        Parameters
+        ----------
+        variances : mapping of str to float
+            Expected variance of a report of each attribute, squared units.
+        sampled : int
+            k.
+        """
+        share, spread, weights = sampled / len(self.priors), self.data_variances, self.weights or {}
+        return sum(weights[name] * predicted_variance(variances[name], spread[name], share) for name in self.priors)
+
 
 @dataclass(frozen=True)
 class SampledChoice:
@@ -133,15 +151,25 @@ class AttributesEvidence:
 class AttributesCertificate:
     """The certificates of all tables, and how their variances add up; see `Certificate`."""
 
+    attributes: Attributes
     designs: Mapping[str, Design]
-    total: Callable[[Mapping[str, float]], float]
+    sampled: int
 
     def check(self) -> Checked:
         """Recompute value and bound: that of the tables for this number of sampled attributes."""
         found = {name: made.certificate.check() for name, made in self.designs.items()}
-        value = self.total({name: each.value for name, each in found.items()})
-        bound = self.total({name: each.bound for name, each in found.items()})
+        value = self.attributes.total({name: each.value for name, each in found.items()}, self.sampled)
+        bound = self.attributes.total({name: each.bound for name, each in found.items()}, self.sampled)
         return Checked(value, bound, relative_gap(value, bound), None)
+
+    def against(self, prior: Any) -> float:
+        """Return the value under other priors, weighed as before and without any uniform share."""
+        priors = prior.priors if isinstance(prior, Attributes) else prior
+        if not isinstance(priors, Mapping) or set(priors) != set(self.designs):
+            got = ", ".join(map(str, priors)) or "none" if isinstance(priors, Mapping) else type(priors).__name__
+            raise InputError(f"there must be a prior for each of {', '.join(self.designs)}, by name, got {got}")
+        others = replace(self.attributes, priors=priors)
+        return others.total({name: made.against(priors[name]) for name, made in self.designs.items()}, self.sampled)
 
 
 def design_attributes(
@@ -188,13 +216,7 @@ def design_attributes(
     """
     epsilon, priors = Pure(privacy).epsilon if not isinstance(privacy, Pure) else privacy.epsilon, attributes.priors
     candidates = _candidates(attributes.sampled, epsilon, len(priors))
-    importance, spread = attributes.weights or {}, {n: p.second_moment - p.mean**2 for n, p in priors.items()}
-
-    def total(variances: Mapping[str, float], k: int) -> float:
-        share = k / len(priors)
-        return sum(importance[name] * predicted_variance(variances[name], spread[name], share) for name in priors)
-
-    screened = {k: total(_screened(priors, attribute_budget(epsilon, k)), k) for k in candidates}
+    screened = {k: attributes.total(_screened(priors, attribute_budget(epsilon, k)), k) for k in candidates}
     designed: dict[int, dict[str, Design]] = {}
 
     def cost(k: int) -> float:
@@ -211,7 +233,7 @@ def design_attributes(
                     exact=exact,
                     progress=None if progress is None else _told(progress, name, k),
                 )
-        return total({name: made.expected_variance for name, made in designed[k].items()}, k)
+        return attributes.total({name: made.expected_variance for name, made in designed[k].items()}, k)
 
     best = _descend(cost, candidates, min(candidates, key=lambda k: screened[k]))
     chosen = designed[best]
@@ -219,18 +241,18 @@ def design_attributes(
         SampledChoice(k, attribute_budget(epsilon, k), screened[k], cost(k) if k in designed else None)
         for k in candidates
     )
-    certificate = AttributesCertificate(chosen, lambda variances: total(variances, best))
+    rule, spread = rule_of_thumb(epsilon, len(priors)), attributes.data_variances
     return Design(
         prior=attributes,
         privacy=Pure(epsilon),
         objective=Variance(),
         method=next(iter(chosen.values())).method,
         mechanism=AttributeSampling.of({name: made.mechanism for name, made in chosen.items()}, best, epsilon),
-        value=total({name: made.value for name, made in chosen.items()}, best),
-        bound=total({name: made.bound for name, made in chosen.items()}, best),
+        value=attributes.total({name: made.value for name, made in chosen.items()}, best),
+        bound=attributes.total({name: made.bound for name, made in chosen.items()}, best),
         status=Status.OPTIMAL if all(made.status == Status.OPTIMAL for made in chosen.values()) else Status.GAP_OPEN,
-        certificate=certificate,
-        evidence=AttributesEvidence(best, chosen, choices, rule_of_thumb(epsilon, len(priors)), spread),
+        certificate=AttributesCertificate(attributes, chosen, best),
+        evidence=AttributesEvidence(best, chosen, choices, rule, spread),
         verification=None,
         seconds=0.0,
     )

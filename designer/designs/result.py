@@ -63,6 +63,18 @@ class Certificate:
         verification = verify(self.mechanism) if isinstance(self.mechanism, TabulatedMechanism) else None
         return Checked(value, bound, relative_gap(value, bound), verification)
 
+    def against(self, prior: Any) -> float:
+        """Return the value under another prior, without any uniform share; see `Design.against`."""
+        known = self.problem.prior
+        if not isinstance(prior, type(known)):
+            raise InputError(f"the other prior must be a {type(known).__name__} too, got {type(prior).__name__}")
+        if isinstance(prior, Prior):
+            if not same_knots(self.mechanism, prior):
+                raise InputError("the prior must be on the knots of the mechanism: make it on those")
+        elif prior.categories != known.categories:
+            raise InputError("the prior must be of the mechanism's categories, in their order: make it of those")
+        return self.objective.value(self.mechanism, replace(self.problem, prior=prior, uniform_share=0.0))
+
 
 @dataclass(frozen=True, eq=False)
 class Design:
@@ -139,18 +151,20 @@ class Design:
         """Largest absolute bias of the table as returned, see `Verification`; units."""
         return self._verified().max_abs_bias
 
-    def against(self, prior: Prior) -> float:
-        """Return the objective's value of this mechanism under another prior on its knots, without any uniform share.
+    def against(self, prior: Any) -> float:
+        """Return the objective's value of this mechanism under another prior, without any uniform share.
+
+        Parameters
+        ----------
+        prior : Prior, CategoricalPrior, Attributes or mapping of str to Prior
+            As the design's own: on the mechanism's knots, or of its categories, or one of each attribute.
 
         Raises
         ------
         InputError
-            Other knots.
+            A prior of another kind, other knots, other categories, other attributes.
         """
-        problem = replace(self.certificate.problem, prior=prior, uniform_share=0.0)
-        if isinstance(self.mechanism, TabulatedMechanism) and not same_knots(self.mechanism, prior):
-            raise InputError("the prior must be on the knots of the mechanism: make it on those")
-        return self.objective.value(self.mechanism, problem)
+        return self.certificate.against(prior)
 
     def summary(self) -> str:
         """Return in a few lines what this is, how good it is, and who says so."""

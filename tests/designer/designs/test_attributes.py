@@ -160,6 +160,24 @@ class TestDesign:
         assert (np.abs(means.mean(axis=0) - truth) < 4 * np.sqrt(expected / 600)).all()
         np.testing.assert_allclose(((means - truth) ** 2).mean(axis=0), expected, rtol=5 * math.sqrt(2 / 600) + 0.01)
 
+    def test_against_other_priors_it_is_their_weighted_sum(self):
+        """Of reports and of values alike, for the tables and the number sampled that there are."""
+        given, weights = priors(5), {"age": 1.0, "hours": 2.0, "pay": 1e-6}
+        made = design(Attributes(given, sampled=2, weights=weights), 2.0)
+        other = {name: Prior.even(prior.knots) for name, prior in given.items()}
+        total = 0.0
+        for name, prior in other.items():
+            noise = made.evidence.designs[name].mechanism.expected_variance(prior.knot_prior)
+            spread = prior.weights @ (prior.knots - prior.mean) ** 2
+            total += weights[name] * (noise + spread / 3) * 3 / 2
+        assert made.against(other) == made.against(Attributes(other)) == pytest.approx(total, rel=1e-12)
+        assert made.against(given) == pytest.approx(made.value, rel=1e-2)
+
+    @pytest.mark.parametrize(("other", "got"), [({"age": 1, "pay": 2}, "age, pay"), ({}, "none"), (3, "int")])
+    def test_other_attributes_are_refused(self, other, got):
+        with pytest.raises(InputError, match=f"a prior for each of age, hours, pay, by name, got {got}"):
+            design(priors(3), 1.0, method="duchi").against(other)
+
     def test_progress_tells_attribute_and_number(self):
         told = []
         design(priors(5), 2.0, progress=lambda one: told.append((one.attribute, one.sampled, one.step.gap)))

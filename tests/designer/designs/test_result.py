@@ -20,6 +20,7 @@ from optldp.designer import (
 )
 from optldp.designer.designs.judging import judged, problem_for
 from optldp.mechanisms import InputError, duchi, verify
+from optldp.solvers.frequency.program import FrequencyProgram
 
 KNOTS = np.linspace(0.0, 10.0, 11)
 PRIOR = Prior.on_knots(KNOTS, np.exp(-(((KNOTS - 3) / 2) ** 2)), source="public", units="h")
@@ -91,6 +92,21 @@ def test_against_another_prior_it_is_that_priors_number():
     assert made.against(PRIOR) == made.expected_variance
     with pytest.raises(InputError, match="on the knots of the mechanism"):
         made.against(Prior.even([0, 10]))
+
+
+def test_against_other_frequencies_it_is_their_error():
+    made = design(JOBS, 1.0)
+    other = CategoricalPrior(JOBS.categories, [1, 1, 8])
+    error = FrequencyProgram(other.weights, np.e).error(made.mechanism.probabilities)
+    assert made.against(other) == error != made.value
+    with pytest.raises(InputError, match="of the mechanism's categories, in their order"):
+        made.against(CategoricalPrior(["cook", "nurse", "smith"], [6, 1, 3]))
+
+
+@pytest.mark.parametrize(("own", "other"), [(PRIOR, JOBS), (JOBS, PRIOR), (PRIOR, {"age": PRIOR})])
+def test_a_prior_of_another_kind_is_refused_by_its_name(own, other):
+    with pytest.raises(InputError, match=f"must be a {type(own).__name__} too, got {type(other).__name__}"):
+        design(own, 1.0).against(other)
 
 
 def test_only_tables_of_numbers_have_variances():

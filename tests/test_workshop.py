@@ -12,7 +12,8 @@ from packaging.specifiers import SpecifierSet
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
@@ -54,6 +55,13 @@ def test_what_the_tools_call_is_in_the_repository():
         called = re.findall(r"(?<![\w/])\.ci/[\w.]+", path.read_text())
         assert called
         assert [name for name in called if not (ROOT / name).is_file()] == []
+
+
+def test_walls_leave_no_file_of_a_room_out():
+    """A file that no contract names could import whatever it likes."""
+    contracts = PYPROJECT["tool"]["importlinter"]["contracts"]
+    assert [one["name"] for one in contracts if "containers" in one and not one.get("exhaustive")] == []
+    assert {room for one in contracts for room in one.get("containers", [])} > {"optldp.designer.commands"}
 
 
 def test_ci_runs_the_quick_tests_and_then_all_that_they_leave_out():

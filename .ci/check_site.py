@@ -1,7 +1,7 @@
 """Check a built site by itself: python .ci/check_site.py FOLDER.
 
 Every link and every anchor inside the site leads somewhere, every picture, script and style is there, nothing is loaded
-from elsewhere, and every name that the four packages export has an anchor in the reference.
+from elsewhere, and every name that the four packages and rooms in them export has an anchor in the reference.
 """
 
 import importlib
@@ -12,7 +12,10 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 LOADS = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src"), ("object", "data")}
-LAYERS = ("mechanisms", "solvers", "estimators", "designer", "designer.plots")
+ROOT = Path(__file__).resolve().parents[1]
+LAYERS = ("mechanisms", "solvers", "estimators", "designer")
+ROOMS = tuple(f"{layer}.{stub.parent.name}" for layer in LAYERS for stub in sorted((ROOT / layer).glob("*/*.pyi")))
+"""Rooms with public names of their own, which stand on their layer's page or on one of theirs."""
 
 
 class Page(HTMLParser):
@@ -66,7 +69,8 @@ def faults(site: Path) -> list[str]:
     for style in site.rglob("*.css"):
         text = style.read_text()
         wrong += [f"{style.name}: loads from elsewhere"] if "url(http" in text or "@import" in text else []
-    return wrong + undocumented({layer: pages.get(f"reference/{layer}/index.html") for layer in LAYERS})
+    own = {face: pages.get(f"reference/{face}/index.html") for face in LAYERS + ROOMS}
+    return wrong + undocumented({face: page or own[face.split(".")[0]] for face, page in own.items()})
 
 
 def undocumented(reference: dict[str, Page | None]) -> list[str]:
@@ -75,7 +79,7 @@ def undocumented(reference: dict[str, Page | None]) -> list[str]:
     for layer, page in reference.items():
         anchors = page.anchors if page else set()
         for name in importlib.import_module(f"optldp.{layer}").__all__:
-            if not anchors & {f"optldp.{layer}.{name}", f"optldp.{layer}.{name}.{name}"}:
+            if f"optldp.{layer}.{name}" not in anchors:
                 wrong.append(f"reference/{layer}: {name} is exported and has no entry")
     return wrong
 

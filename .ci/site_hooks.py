@@ -2,8 +2,9 @@
 
 Everything is made at build time from the code itself, so that none of it can go stale:
 
-- `<!-- api optldp.LAYER: name, name -->` becomes the entries of these names, and `<!-- api optldp.LAYER: the rest -->`
-  those of all exported names that the page does not list, under the heading More;
+- `<!-- api optldp.LAYER: name, name -->` becomes the entries of these names, as does `optldp.LAYER.ROOM` of a room that
+  has public names of its own, and `<!-- api optldp.LAYER: the rest -->` those of all exported names that the page does
+  not list, under the heading More;
 - `<!-- command line -->` becomes every command with its arguments, options and examples;
 - a link to a file outside docs leads to a page with that file; the pages of ROOT_PAGES are pages by themselves.
 """
@@ -123,14 +124,8 @@ def expanded(markdown: str) -> str:
         unknown = [name for name in wanted if name not in package.__all__]
         if unknown:
             raise ValueError(f"the reference may list what optldp.{mark[1]} exports alone, got {', '.join(unknown)}")
-        made = "\n\n".join(_entry(mark[1], name) for name in wanted)
+        made = "\n\n".join(f"::: optldp.{mark[1]}.{name}" for name in wanted)
         return f"## More\n\n{made}" if made and mark[2] == REST else made
 
     markdown = API.sub(entries, markdown)
     return markdown.replace(COMMANDS, command_line()) if COMMANDS in markdown else markdown
-
-
-def _entry(layer: str, name: str) -> str:
-    """Return the directive of one name; a function that hides its module is found inside it."""
-    folder = ROOT / layer
-    return f"::: optldp.{layer}.{name}" + (f".{name}" if (folder / f"{name}.py").exists() else "")

@@ -22,7 +22,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-LAYERS = ("mechanisms", "solvers", "estimators", "designer", "designer.plots")
+LAYERS = ("mechanisms", "solvers", "estimators", "designer")
 FENCE = re.compile(r"(?:^<!-- ([^\n]*) -->\n)?^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"[-+]?(?:\d[\d,]*\.?\d*|inf)(?:[eE][-+]?\d+)?")
 
@@ -175,14 +175,13 @@ def site_hooks():
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_every_exported_name_is_in_the_reference_once(site_hooks, layer):
+def test_every_name_of_a_layer_and_of_its_rooms_is_in_the_reference_once(site_hooks, layer):
     """And nothing else is; whether each is found by the tool that draws it is checked where the site is built."""
-    page = site_hooks.expanded((DOCS / "reference" / f"{layer}.md").read_text())
-    entries = [
-        entry.removeprefix(f"optldp.{layer}.").split(".")[0]
-        for entry in re.findall(r"^::: (optldp\.\S+)$", page, re.MULTILINE)
-    ]
-    assert sorted(entries) == sorted(importlib.import_module(f"optldp.{layer}").__all__)
+    pages = [site_hooks.expanded(page.read_text()) for page in (DOCS / "reference").glob(f"{layer}*.md")]
+    entries = [entry for page in pages for entry in re.findall(r"^::: (optldp\.\S+)$", page, re.MULTILINE)]
+    faces = [layer, *(room for room in importlib.import_module("check_site").ROOMS if room.startswith(f"{layer}."))]
+    names = [f"optldp.{face}.{name}" for face in faces for name in importlib.import_module(f"optldp.{face}").__all__]
+    assert sorted(entries) == sorted(names)
 
 
 def test_a_name_that_is_not_exported_cannot_be_listed(site_hooks):
@@ -243,6 +242,14 @@ def test_the_check_of_the_built_site_misses_no_name_without_an_entry(site_hooks,
     page = check.Page("".join(f'<h3 id="optldp.{layer}.{name}">' for name in names[1:]))
     missing = [line for line in check.undocumented({layer: page}) if line.startswith(f"reference/{layer}: ")]
     assert missing == [f"reference/{layer}: {names[0]} is exported and has no entry"]
+
+
+def test_the_check_of_the_built_site_asks_for_the_names_of_rooms_too(site_hooks, tmp_path):
+    check = importlib.import_module("check_site")
+    (tmp_path / "index.html").write_text("<p>")
+    missing = check.faults(tmp_path)
+    assert "reference/designer.plots: variance is exported and has no entry" in missing
+    assert "reference/designer.methods: ClosedForm is exported and has no entry" in missing
 
 
 def test_every_page_is_named_in_the_navigation():

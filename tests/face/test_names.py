@@ -5,13 +5,19 @@ import pkgutil
 import subprocess
 import sys
 from importlib import metadata
+from pathlib import Path
 
 import optldp
 import pytest
 
 PACKAGES = ("optldp", "optldp.mechanisms", "optldp.solvers", "optldp.estimators", "optldp.designer")
-ROOMS = ("optldp.designer.plots",)
-"""Rooms that are namespaces of their own."""
+ROOT = Path(__file__).parents[2]
+ROOMS = tuple(
+    f"{package}.{stub.parent.name}"
+    for package in PACKAGES[1:]
+    for stub in sorted((ROOT / package.removeprefix("optldp.")).glob("*/__init__.pyi"))
+)
+"""Rooms that have public names of their own: those with a stub."""
 
 
 def in_fresh_python(code: str) -> str:
@@ -38,6 +44,12 @@ def test_no_public_name_is_a_room_too(package):
 @pytest.mark.parametrize("package", PACKAGES[1:])
 def test_a_layer_has_at_most_forty_public_names(package):
     assert len(importlib.import_module(package).__all__) <= 40
+
+
+def test_a_name_is_public_in_one_place_alone():
+    said = [name for package in PACKAGES[1:] + ROOMS for name in importlib.import_module(package).__all__]
+    assert len(ROOMS) > 1
+    assert sorted(set(said)) == sorted(said)
 
 
 def test_the_version_is_the_installed_one():

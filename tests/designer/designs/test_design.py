@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.designer import METHODS, Frequencies, Lattice, Prior, design
-from optldp.designer.methods.closed_form import ClosedForm
+from optldp.designer.methods import ClosedForm
 from optldp.designer.priors.prior import DEFAULT_UNIFORM_SHARE
 from optldp.mechanisms import FAMILIES, InputError, TableError, duchi, load_table, save_table, verify
 from optldp.mechanisms.families.ptt import ptt_variance

@@ -1,0 +1,3 @@
+from .base import Built as Built
+from .base import Method as Method
+from .closed_form import ClosedForm as ClosedForm

@@ -85,10 +85,8 @@ def _enough() -> str:
             started = time.perf_counter()
             found = design(KnotChoice(lambda n, name=name: prior_of(name, n), gap=GAP), epsilon)
             seconds = time.perf_counter() - started
-            tried = ", ".join(str(one.knots) for one in found.evidence)
-            rows.append(
-                (name, f"{epsilon:g}", tried, f"{found.evidence[-1].total_gap:.1e}", found.status, f"{seconds:.1f}")
-            )
+            tried = ", ".join(str(one.knots) for one in found.evidence.tried)
+            rows.append((name, f"{epsilon:g}", tried, f"{found.gap:.1e}", found.status, f"{seconds:.1f}"))
     return table(("prior", "epsilon", "knots tried", "total gap", "status", "s"), rows)
 
 

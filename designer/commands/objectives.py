@@ -92,11 +92,13 @@ def _automatic(options: DesignOptions) -> Outcome:
     choice = KnotChoice(prior.on, gap=GAP if options.gap is None else options.gap)
     with solver_progress("optimal, as many knots as it takes") as progress:
         found = design(choice, options.budgets.epsilons[0], uniform_share=options.uniform_share, progress=progress)
-    last = found.evidence[-1]
+    last = found.evidence.last
     facts = _of_design(found, notes).facts | {
+        "lower_bound": last.knot_bound,
+        "relative_gap": last.knot_gap,
         "continuum_lower_bound": last.lower_bound,
         "total_gap": last.total_gap,
-        "knots_tried": [tried.knots for tried in found.evidence],
+        "knots_tried": [tried.knots for tried in found.evidence.tried],
     }
     said = list(notes)
     if found.status != "optimal":

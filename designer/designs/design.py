@@ -83,11 +83,13 @@ def design(
     elif not isinstance(prior, KnotChoice | Attributes | Mapping):
         raise InputError(
             "what is designed for must be a Prior, a CategoricalPrior, Attributes by name, or a KnotChoice, got "
-            f"{type(prior).__name__}: make a prior of values first"
+            f"{type(prior).__name__}: make a prior of values first, and name each of several"
         )
     else:
         if not isinstance(objective, Variance | None):
-            raise InputError("these values have the least expected variance alone: leave the objective out")
+            asked = getattr(objective, "label", repr(objective))
+            who = "a number of knots is chosen for" if isinstance(prior, KnotChoice) else "attributes are designed for"
+            raise InputError(f"{who} the least expected variance alone, got {asked}: use one Prior, or no objective")
         if isinstance(prior, KnotChoice):
             if as_method(method) is not None:
                 raise InputError(f"a number of knots is chosen for the optimum alone, got method {method!r}")

@@ -1,21 +1,24 @@
 """How far a design is from every unbiased mechanism on the whole interval, and how many knots bring it near.
 
 A design's own certificate covers mechanisms on its knots. `continuum_certificate` covers all of them, whatever they
-do between the knots, by `optldp.solvers.unbiased.continuum`; a `KnotChoice` adds knots until the gap to it is small.
+do between the knots, by `optldp.solvers.unbiased.continuum`; a `KnotChoice` adds knots until the gap to it is small,
+and its design is certified against all of them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ...mechanisms.errors import InputError
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
 from ...solvers.unbiased.continuum import continuum_bound
 from ...solvers.unbiased.program import UnbiasedProgram
-from ..objectives.base import DEFAULT_TOLERANCE, Pure, Told
+from ..objectives.base import DEFAULT_TOLERANCE, Problem, Pure, Solution, Told
 from ..objectives.variance import Variance
 from ..priors.prior import Prior
 from .judging import design_table
@@ -66,6 +69,53 @@ class ContinuumCertificate:
         """(expected variance - lower bound) / expected variance: what any other mechanism could gain at most."""
         return relative_gap(self.expected_variance, self.lower_bound)
 
+    @property
+    def knot_gap(self) -> float:
+        """(expected variance - knot bound) / expected variance: the same for those that first round to the knots."""
+        return relative_gap(self.expected_variance, self.knot_bound)
+
+
+@dataclass(frozen=True)
+class KnotChoiceEvidence:
+    """How many knots were tried until the gap was small enough.
+
+    Attributes
+    ----------
+    tried : tuple of ContinuumCertificate
+        One for each number of knots, the design's own last.
+    """
+
+    tried: tuple[ContinuumCertificate, ...]
+
+    @property
+    def last(self) -> ContinuumCertificate:
+        """That of the design."""
+        return self.tried[-1]
+
+
+@dataclass(frozen=True)
+class IntervalVariance(Variance):
+    """Expected variance, bounded for every unbiased mechanism on the whole interval, not for those on the knots alone.
+
+    Parameters
+    ----------
+    gap : float
+        To that bound, relative, from which on a design is optimal.
+    """
+
+    gap: float
+
+    nobody = "no unbiased mechanism on the whole interval"
+
+    def bound(self, problem: Problem, multipliers: Mapping[str, np.ndarray]) -> float:
+        program = UnbiasedProgram(problem.unit.knots, problem.solved.weights, problem.ratio)
+        rounding = problem.solved.rounding / problem.unit.half**2
+        found = continuum_bound(program, multipliers["lam"], multipliers["nu"], rounding)
+        return float(problem.unit.half**2 * found.lower_bound)
+
+    def status(self, problem: Problem, value: float, bound: float, solution: Solution) -> Status:
+        return Status.of(relative_gap(value, bound), self.gap)
+
 
 def continuum_certificate(made: Design) -> ContinuumCertificate:
     """Compare a design of least expected variance with every unbiased mechanism on the whole domain.
@@ -101,12 +151,9 @@ def continuum_certificate(made: Design) -> ContinuumCertificate:
             f"the design must be on the {problem.prior.knots.size} knots of the prior, got "
             f"{made.mechanism.knots.size} knots: use another method"
         )
-    program = UnbiasedProgram(problem.unit.knots, problem.solved.weights, problem.ratio)
-    rounding = problem.solved.rounding / problem.unit.half**2
-    bound = continuum_bound(program, multipliers["lam"], multipliers["nu"], rounding)
-    return ContinuumCertificate(
-        problem.prior.knots.size, made.value, float(problem.unit.half**2 * bound.lower_bound), float(made.bound)
-    )
+    interval = IntervalVariance(problem.tolerance).bound(problem, multipliers)
+    at_knots = float(Variance().bound(problem, multipliers))
+    return ContinuumCertificate(problem.prior.knots.size, made.value, interval, at_knots)
 
 
 @dataclass(frozen=True)
@@ -115,7 +162,8 @@ class KnotChoice:
 
     Starts with `FIRST_KNOTS`, then follows the law of the gap, distance^2 at first and afterwards as measured. Ends
     with slightly more knots than are necessary, usually after two or three designs, or with `most_knots` and status
-    GAP_OPEN. The design's evidence is a tuple of `ContinuumCertificate`, one per number of knots, its own the last.
+    GAP_OPEN. The design's bound and gap are those to every unbiased mechanism on the whole interval; those for its
+    knots alone are in its evidence, a `KnotChoiceEvidence`.
 
     Parameters
     ----------
@@ -139,8 +187,8 @@ class KnotChoice:
     >>> from scipy.stats import uniform
     >>> from optldp.designer import Prior, design
     >>> found = design(KnotChoice(lambda n: Prior.from_distribution(uniform(0, 1), knots=n), gap=1e-3), 1.0)
-    >>> found.status, found.evidence[-1].total_gap <= 1e-3, len(found.evidence)
-    (<Status.OPTIMAL: 'optimal'>, True, 2)
+    >>> found.status, found.gap <= 1e-3, [one.knots for one in found.evidence.tried]
+    (<Status.OPTIMAL: 'optimal'>, True, [21, 31])
     """
 
     prior_at: Callable[[int], Prior]
@@ -198,7 +246,7 @@ def design_on_enough_knots(
         made = design_table(
             choice.prior(choice.next_knots(tried)),
             privacy,
-            Variance(),
+            IntervalVariance(choice.gap),
             None,
             uniform_share=uniform_share,
             tolerance=choice.tolerance if tolerance is None else tolerance,
@@ -207,5 +255,4 @@ def design_on_enough_knots(
         )
         tried = (*tried, continuum_certificate(made))
         if choice.enough(tried[-1]):
-            reached = tried[-1].total_gap <= choice.gap
-            return replace(made, evidence=tried, status=Status.OPTIMAL if reached else Status.GAP_OPEN)
+            return replace(made, evidence=KnotChoiceEvidence(tried))

@@ -92,7 +92,8 @@ class Design:
     value : float
         The objective's, under the prior that was solved for, uniform share included.
     bound : float
-        Certified: no mechanism of its kind has a better value.
+        Certified: no mechanism of its kind has a better value. `objective.nobody` says of which kind: on the prior's
+        knots, and for a `KnotChoice` on the whole interval.
     status : Status
         OPTIMAL when the gap is within the tolerance asked for, GAP_OPEN otherwise, as it mostly is for a closed form;
         of `Information` with intervals for patterns, the gap to the best of those, see its evidence.

@@ -22,10 +22,10 @@ class TestAutomaticKnots:
     def test_there_are_as_many_as_the_gap_takes(self, optldp):
         found = json.loads(optldp(*DESIGN, "--knots", "auto", "--gap", 0.005, "--json").stdout)
         made = design(KnotChoice(lambda n: Prior.from_data(PEOPLE, knots=n, domain=(0, 100)), gap=0.005), 1.0)
-        assert found["knots"] == made.evidence[-1].knots == load_table("new.json").knots.size
-        assert found["continuum_lower_bound"] == made.evidence[-1].lower_bound
-        assert found["total_gap"] == made.evidence[-1].total_gap <= 0.005
-        assert found["knots_tried"] == [tried.knots for tried in made.evidence]
+        assert found["knots"] == made.evidence.last.knots == load_table("new.json").knots.size
+        assert found["continuum_lower_bound"] == made.evidence.last.lower_bound
+        assert found["total_gap"] == made.evidence.last.total_gap <= 0.005
+        assert found["knots_tried"] == [tried.knots for tried in made.evidence.tried]
         assert found["expected_variance"] == made.expected_variance
 
     def test_the_gap_is_a_thousandth_unless_told(self, optldp):

@@ -96,10 +96,10 @@ class TestKnotChoice:
     @pytest.mark.parametrize("name", PRIORS)
     def test_it_reaches_the_gap_in_few_designs_with_few_knots_too_many(self, name, epsilon, gap):
         found = design(KnotChoice(PRIORS[name], gap=gap), epsilon)
-        knots = [one.knots for one in found.evidence]
+        knots = [one.knots for one in found.evidence.tried]
         assert found.status == "optimal"
-        assert found.evidence[-1].total_gap <= gap
-        assert all(one.total_gap > gap for one in found.evidence[:-1])
+        assert found.evidence.last.total_gap <= gap
+        assert all(one.total_gap > gap for one in found.evidence.tried[:-1])
         assert knots == sorted(set(knots))
         assert len(knots) <= 3
         assert found.mechanism.knots.size == knots[-1]
@@ -109,34 +109,46 @@ class TestKnotChoice:
 
     def test_the_certificate_is_of_the_table_returned_under_the_prior_solved_for(self):
         found = design(KnotChoice(PRIORS["data"], gap=2e-3), 1.0, uniform_share=0.02)
-        last = found.evidence[-1]
+        last = found.evidence.last
         prior = PRIORS["data"](last.knots).mixed(0.02)
         assert not verify(found.mechanism).failures
         assert found.mechanism.exact
         assert last.expected_variance == found.value == found.mechanism.expected_variance(prior.knot_prior)
         assert last.lower_bound == certificate(prior, 1.0).lower_bound
 
+    def test_its_bound_and_gap_are_those_of_the_whole_interval_in_its_certificate_and_its_file_too(self):
+        found = design(KnotChoice(PRIORS["data"], gap=2e-3), 1.0)
+        plain = continuum_certificate(design(found.prior, 1.0, tolerance=1e-6))
+        assert found.evidence.last == plain
+        assert (found.bound, found.gap) == (plain.lower_bound, plain.total_gap)
+        assert 1e-6 > plain.knot_gap < found.gap / 100
+        again = found.certificate.check()
+        assert (again.value, again.bound, again.gap) == (found.value, found.bound, found.gap)
+        written = found.mechanism.provenance.certificate
+        assert (written["bound"], written["gap"], written["status"]) == (found.bound, found.gap, found.status)
+        assert "no unbiased mechanism on the whole interval has less than" in found.summary()
+
     def test_it_stops_at_the_most_knots_and_says_so(self):
         found = design(KnotChoice(PRIORS["uniform"], gap=1e-4, most_knots=30), 4.0)
         assert found.status == "gap-open"
-        assert [one.knots for one in found.evidence] == [21, 30]
-        assert found.evidence[-1].total_gap > 1e-4
+        assert [one.knots for one in found.evidence.tried] == [21, 30]
+        assert found.evidence.last.total_gap > 1e-4
 
     def test_a_gap_that_falls_unevenly_does_not_send_it_to_the_end(self):
         """Four values between knots: more knots may even widen the gap."""
         found = design(KnotChoice(lambda n: Prior.from_data(VALUES[:4], knots=n, domain=(0, 1)), gap=2e-3), 2.0)
-        gaps = [one.total_gap for one in found.evidence]
+        gaps = [one.total_gap for one in found.evidence.tried]
         assert found.status == "optimal"
         assert max(np.diff(gaps)) > 0
-        assert found.evidence[-1].knots < 200
+        assert found.evidence.last.knots < 200
 
     def test_the_first_design_may_be_the_last(self):
-        assert [one.knots for one in design(KnotChoice(PRIORS["uniform"], gap=0.01), 0.5).evidence] == [21]
+        assert [one.knots for one in design(KnotChoice(PRIORS["uniform"], gap=0.01), 0.5).evidence.tried] == [21]
 
     def test_progress_is_told_of_every_design(self):
         seen = []
         found = design(KnotChoice(PRIORS["uniform"], gap=1e-3), 1.0, progress=lambda step: seen.append(step.step))
-        assert seen.count(1) + seen.count(0) >= len(found.evidence) == 2
+        assert seen.count(1) + seen.count(0) >= len(found.evidence.tried) == 2
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -157,7 +169,7 @@ class TestKnotChoice:
 
     def test_it_is_for_the_least_expected_variance_alone(self):
         choice = KnotChoice(PRIORS["uniform"])
-        with pytest.raises(InputError, match="least expected variance alone"):
+        with pytest.raises(InputError, match=r"a number of knots is .* alone, got least worst-case variance: use"):
             design(choice, 1.0, objective=WorstCase())
         with pytest.raises(InputError, match="chosen for the optimum alone, got method 'duchi'"):
             design(choice, 1.0, method="duchi")

@@ -172,6 +172,12 @@ def test_what_a_mechanism_is_judged_by_is_solved_once():
         (PRIOR, {"objective": TradeOff(0.5), "method": Pieces(2)}, "for Variance and WorstCase alone"),
         (Prior.even(np.linspace(0, 1, 52)), {"objective": TradeOff(0.5), "method": "aaa"}, "on the 52 knots"),
         ([1, 2, 3], {}, "must be a Prior, a CategoricalPrior, .* got list: make a prior of values first"),
+        ([PRIOR, PRIOR], {}, "Attributes by name, .* got list: .* name each of several"),
+        (
+            {"age": PRIOR},
+            {"objective": WorstCase()},
+            "attributes are designed for the least expected variance alone, got",
+        ),
         ({"age": 3}, {}, "attributes must be given by name with a Prior each"),
     ],
 )

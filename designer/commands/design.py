@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .kinds.kind import Designed
     from .objectives import Outcome
 
-FOR_PROGRAMS = ("program_variance", "status", "value")
+FOR_PROGRAMS = ("program_variance", "status", "value", "worst_case_lower_bound")
 """Facts of the JSON object that people are told in other words."""
 
 

@@ -65,7 +65,6 @@ def _expected(options: DesignOptions) -> Outcome:
 
 def _of_design(made: Design, notes: list[str]) -> Outcome:
     facts = {
-        "method": made.method,
         **_size(made),
         "expected_variance": made.expected_variance,
         "program_variance": made.value,
@@ -130,6 +129,7 @@ def _minimax(options: DesignOptions) -> Outcome:
         **_size(made),
         "worst_case_variance": made.worst_case_variance,
         "worst_knot_variance": made.value,
+        "lower_bound": made.bound,
         "worst_case_lower_bound": made.bound,
         "between_knots": made.evidence.between_knots,
         "expected_variance": None if prior is None else made.mechanism.expected_variance(prior.on(knots).knot_prior),
@@ -245,7 +245,7 @@ def _information(options: DesignOptions) -> Outcome:
 
 def _size(made: Design) -> dict[str, Any]:
     n, m = made.mechanism.probabilities.shape
-    return {"epsilon": made.epsilon, "knots": n, "outputs": m}
+    return {"method": made.method, "epsilon": made.epsilon, "knots": n, "outputs": m}
 
 
 def _closing(made: Design, *, unbiased: bool = True, worst_case: bool = True) -> dict[str, Any]:

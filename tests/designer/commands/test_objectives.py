@@ -59,7 +59,8 @@ class TestMinimax:
         done = optldp("design", *arguments, "--out", "new.json", "--json")
         found, made = json.loads(done.stdout), design(Prior.even(np.linspace(0, 100, 11)), 1.0, objective=WorstCase())
         assert found["worst_case_variance"] == made.worst_case_variance
-        assert found["worst_case_lower_bound"] == made.bound
+        assert found["lower_bound"] == found["worst_case_lower_bound"] == made.bound
+        assert found["method"] == made.method == "optimal"
         assert found["relative_gap"] == made.gap <= 1e-6
         assert found["expected_variance"] is None
         assert done.stderr == ""
@@ -80,7 +81,8 @@ class TestMinimax:
     def test_a_range_from_the_data_is_a_disclosure(self, optldp):
         done = optldp("design", *INCOME, "--epsilon", 1, "--objective", "minimax", "--knots", 9)
         assert done.stderr.startswith("optldp: note: no --range given")
-        assert "worst_case_lower_bound" in done.stdout
+        assert "\n  lower_bound " in done.stdout
+        assert "worst_case_lower_bound" not in done.stdout
 
     def test_a_prior_with_values_of_its_own_gives_the_knots(self, optldp):
         done = optldp("design", "--prior", "prior.csv", "--epsilon", 1, "--objective", "minimax", "--json")

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...mechanisms.errors import InputError
 from ..methods.base import Method
+from ..methods.oracles import as_oracle
 from ..methods.registry import OPTIMAL, as_method
 from ..objectives.base import Objective, Pure
 from ..objectives.variance import Variance
@@ -45,7 +46,8 @@ def design(
         What is wanted: `Variance` (default for numbers), `WorstCase`, `TradeOff`, `Guarantee`, `Information`;
         `Frequencies` for categories.
     method : str or Method
-        "optimal": the objective's own. One of `METHODS`, or `Lattice(...)`, `Pieces(...)`: judged beside it.
+        "optimal": the objective's own. One of `METHODS`, or `Lattice(...)`, `Pieces(...)`: judged beside it. For
+        categories "auto", "grr", "olh", "oue" or "rappor".
     uniform_share : float, optional
         Mixed into the prior before solving, in [0, 1]: without it some programs are indifferent to knots of no mass.
         Default: 0.001 for `Variance` and `Information`, else 0. `expected_variance` is under the prior as given.
@@ -79,7 +81,8 @@ def design(
     started = time.perf_counter()
     options = {"uniform_share": uniform_share, "tolerance": tolerance, "exact": exact, "progress": progress}
     if isinstance(prior, Prior | CategoricalPrior):
-        made = design_table(prior, privacy, objective, as_method(method), **options)
+        named = as_oracle(method) if isinstance(prior, CategoricalPrior) else as_method(method)
+        made = design_table(prior, privacy, objective, named, **options)
     elif not isinstance(prior, KnotChoice | Attributes | Mapping):
         raise InputError(
             "what is designed for must be a Prior, a CategoricalPrior, Attributes by name, or a KnotChoice, got "

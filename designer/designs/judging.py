@@ -75,9 +75,10 @@ def judged(problem: Problem, objective: Objective, method: Method | None, soluti
     started = time.perf_counter()
     if method is None:
         candidates = [Built(table) for table in (solution.mechanism, *solution.others)]
-    elif isinstance(problem.prior, CategoricalPrior):
-        raise InputError(f"method {method.key} is for numbers: for categories see frequency_oracle")
     else:
+        if method.for_categories is not isinstance(problem.prior, CategoricalPrior):
+            what = "categories" if method.for_categories else "numbers"
+            raise InputError(f"method {method.key} is for {what}: use another one")
         candidates = [method.build(problem, objective, solution)]
     finished = [_finished(problem, objective, built.mechanism, exact) for built in candidates]
     values = [objective.value(table, problem) for table in finished]
@@ -135,4 +136,5 @@ def _documented(
         "status": status,
     }
     origin = replace(mechanism.provenance, certificate=evidence)
-    return replace(mechanism, provenance=replace(origin, method=method) if method else origin)
+    renamed = method and isinstance(mechanism, TabulatedMechanism)  # oracles say their own: "auto" is grr or olh
+    return replace(mechanism, provenance=replace(origin, method=method) if renamed else origin)

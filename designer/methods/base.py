@@ -6,15 +6,16 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.table.table import TabulatedMechanism
 from ..objectives.base import Objective, Problem, Solution
 
 
 @dataclass(frozen=True, eq=False)
 class Built:
-    """A table on the prior's knots, or on some of them, and what only its method knows of it."""
+    """A table on the prior's knots, or on some of them, or an oracle; and what only its method knows of it."""
 
-    mechanism: TabulatedMechanism
+    mechanism: TabulatedMechanism | CategoricalMechanism
     evidence: Any = None
 
 
@@ -24,6 +25,9 @@ class Method(ABC):
     A method is a small frozen dataclass of its parameters. What it builds is judged by the objective beside the
     certified optimum, which is handed to it, as a start or a measure.
     """
+
+    for_categories = False
+    """Whether it is for categories; else for numbers."""
 
     @property
     @abstractmethod

@@ -8,6 +8,8 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from ...mechanisms.categorical.mechanism import PureProtocol
+from ...mechanisms.categorical.oracle_choice import total_error
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.table.provenance import Provenance
 from ...solvers import Status
@@ -37,7 +39,8 @@ class FrequenciesEvidence:
 class Frequencies(Objective):
     """Expected squared error of the frequencies, summed over categories, times the number of reports, at the prior.
 
-    By the best linear estimator that is unbiased for every distribution, for values drawn from the prior. No uniform
+    By the best linear estimator that is unbiased for every distribution, for values drawn from the prior; of a
+    `PureProtocol`, whose reports are too many to be listed, by the usual one from support counts. No uniform
     share is mixed in: the error sums over all categories alike, so that one of no mass is estimated as carefully as any
     other.
 
@@ -84,8 +87,12 @@ class Frequencies(Objective):
         )
         return Solution(table, {"certificate": found.certificate}, Status.OPTIMAL)
 
-    def value(self, mechanism: CategoricalTable, problem: Problem) -> float:
-        return FrequencyProgram(problem.solved.weights, problem.ratio).error(mechanism.probabilities)
+    def value(self, mechanism: CategoricalTable | PureProtocol, problem: Problem) -> float:
+        weights = problem.solved.weights
+        if isinstance(mechanism, PureProtocol):
+            sampling = 1 - float(weights @ weights)
+            return total_error(weights.size, mechanism.own_support, mechanism.other_support) + sampling
+        return FrequencyProgram(weights, problem.ratio).error(mechanism.probabilities)
 
     def bound(self, problem: Problem, multipliers: Mapping[str, Any]) -> float:
         with threadpool_limits(1, user_api="blas"):

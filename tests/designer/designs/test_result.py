@@ -19,6 +19,7 @@ from optldp.designer import (
     design,
 )
 from optldp.designer.designs.judging import judged, problem_for
+from optldp.designer.methods.oracles import Oracle
 from optldp.mechanisms import InputError, duchi, verify
 from optldp.solvers.frequency.program import FrequencyProgram
 
@@ -168,7 +169,9 @@ def test_what_a_mechanism_is_judged_by_is_solved_once():
         (JOBS, {"objective": Variance()}, "the objective must be one for categories, got least expected variance"),
         (PRIOR, {"objective": WorstCase}, r"must be one such as Variance\(\) or WorstCase\(\), got <class"),
         (PRIOR, {"objective": "minimax"}, "must be one such as .* got 'minimax'"),
-        (JOBS, {"method": "duchi"}, "method duchi is for numbers: for categories see frequency_oracle"),
+        (JOBS, {"method": "duchi"}, "one of optimal, auto, grr, olh, oue, rappor for categories, got 'duchi'"),
+        (JOBS, {"method": Pieces(2)}, "method shaped is for numbers: use another one"),
+        (PRIOR, {"method": Oracle("oue")}, "method oue is for categories: use another one"),
         (PRIOR, {"objective": TradeOff(0.5), "method": Pieces(2)}, "for Variance and WorstCase alone"),
         (Prior.even(np.linspace(0, 1, 52)), {"objective": TradeOff(0.5), "method": "aaa"}, "on the 52 knots"),
         ([1, 2, 3], {}, "must be a Prior, a CategoricalPrior, .* got list: make a prior of values first"),

@@ -1,8 +1,11 @@
 """Frequency oracles by name."""
 
+import numpy as np
 import pytest
+from optldp.designer import CategoricalPrior, compare_categorical, design
 from optldp.designer.methods.oracles import ORACLES, oracle_of_levels
-from optldp.mechanisms import Categories
+from optldp.mechanisms import Categories, load_mechanism, save_bundle
+from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
 
 
 @pytest.mark.parametrize("name", [name for name in ORACLES if name != "auto"])
@@ -18,3 +21,45 @@ def test_levels_get_one_oracle_decided_at_the_smallest_budget():
     categories = Categories(range(6))
     assert oracle_of_levels(categories, [1.0, 2.0]) == "grr"
     assert oracle_of_levels(categories, [2.0, 0.5]) == "oue"
+
+
+JOBS = CategoricalPrior(["cook", "smith", "nurse", "clerk"], [6, 3, 1, 2])
+
+
+@pytest.mark.parametrize("name", [name for name in ORACLES if name not in ("auto", "olh")])
+def test_a_design_by_an_oracle_is_judged_beside_the_optimum(name):
+    """Its value is that of the comparison of oracles, whose errors are enumerated in tests of their own."""
+    made, best = design(JOBS, 1.0, method=name), design(JOBS, 1.0)
+    rows = {row.method: row.error for row in compare_categorical(JOBS.weights, 1.0)}
+    assert made.value == pytest.approx(rows[name], rel=1e-12)
+    assert (made.method, made.mechanism.provenance.method, made.bound) == (name, name, best.bound)
+    assert made.mechanism.same_law(ORACLES[name](JOBS.categories, 1.0))
+    assert made.gap == (made.value - made.bound) / made.value
+    assert made.certificate.check().value == made.value
+    other = CategoricalPrior(JOBS.categories, [1, 1, 1, 9])
+    assert made.against(other) == pytest.approx(
+        {row.method: row.error for row in compare_categorical(other.weights, 1.0)}[name], rel=1e-12
+    )
+
+
+def test_the_error_of_hashing_is_that_of_the_lines_there_are():
+    """By all values' support, in a simulation."""
+    made = design(JOBS, 1.0, method="olh")
+    hashing, n = made.mechanism, 200_000
+    codes = np.random.default_rng(1).choice(4, n, p=JOBS.weights)
+    supports = hashing.pmf(hashing.sample_codes(codes, np.random.default_rng(2)))
+    supports = supports > supports.mean(axis=1, keepdims=True)
+    p, q = hashing.own_support, hashing.other_support
+    seen = (((supports - q) / (p - q) - JOBS.weights) ** 2).sum(axis=1).mean()
+    assert made.value == pytest.approx(seen, rel=0.02)
+    assert made.value > made.bound
+
+
+def test_the_oracle_that_is_chosen_says_its_own_name_and_its_file_the_certificate(tmp_path):
+    made = design(JOBS, 1.0, method="auto")
+    assert (made.method, made.mechanism.provenance.method) == ("auto", "grr")
+    save_bundle(made.mechanism, tmp_path / "jobs.json")
+    loaded = load_mechanism(tmp_path / "jobs.json")
+    assert isinstance(loaded, CategoricalMechanism)
+    assert loaded.provenance.certificate is not None
+    assert loaded.provenance.certificate["gap"] == made.gap

@@ -25,7 +25,7 @@ from .output import number, one_line_errors, print_json, print_rows, say, task_p
 from .prior import SENSITIVE, read_categorical_prior
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from ..comparison.row import Row
     from ..objectives.base import Objective
@@ -121,7 +121,7 @@ def _print(objective: Objective, rows: list[Row]) -> None:
     print_rows(title, header, cells)
 
 
-def _without_value(rows: Iterable[Row]) -> list[str]:
+def _without_value(rows: Sequence[Row]) -> list[str]:
     """Return a line for the rows that have no value, with the reason of the first."""
     found = [row for row in rows if row.error]
     if not found:

@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 from fuzz_tables import MEMORY, mutate_bytes, some
-from optldp.mechanisms import BudgetError, InputError, Ledger, duchi, make_exact
+from optldp.mechanisms import BudgetError, InputError, duchi, make_exact
 from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.ledger import Ledger
 from optldp.mechanisms.ledger.file import SETTINGS
 
 IN_MEMORY = Path("/dev/shm")

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 from optldp.estimators import CategoryCounts, count, estimate_frequencies, estimate_mean
 from optldp.estimators.means.unbiasing import affine_unbiasing, optimal_decoder
-from optldp.mechanisms import CategoricalMechanism, InputError, KeyValueMechanism, TabulatedMechanism
+from optldp.mechanisms import CategoricalMechanism, InputError, TabulatedMechanism
 from optldp.mechanisms.categorical.mechanism import PureProtocol
+from optldp.mechanisms.key_value import KeyValueMechanism
 from optldp.mechanisms.laws.within_cell import GeometricTails
 from scipy import stats
 

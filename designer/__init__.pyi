@@ -1,5 +1,3 @@
-from ..estimators.data.numbers import read_column as read_column
-from ..estimators.data.numbers import read_pairs as read_pairs
 from .commands.kinds.registry import read_reports as read_reports
 from .comparison.bounds import bounds as bounds
 from .comparison.categorical import compare_categorical as compare_categorical
@@ -23,10 +21,6 @@ from .objectives.variance import Variance as Variance
 from .objectives.worst_case import TradeOff as TradeOff
 from .objectives.worst_case import WorstCase as WorstCase
 from .planning.advice import advise as advise
-from .planning.distribution import plan_distribution_epsilon as plan_distribution_epsilon
-from .planning.distribution import plan_distribution_error as plan_distribution_error
-from .planning.mean import plan_epsilon as plan_epsilon
-from .planning.mean import plan_error as plan_error
 from .priors.ambiguity import BoxAmbiguity as BoxAmbiguity
 from .priors.ambiguity import RelativeAmbiguity as RelativeAmbiguity
 from .priors.ambiguity import TotalVariationAmbiguity as TotalVariationAmbiguity

@@ -4,17 +4,12 @@ from .counting.counts import ReportGroup as ReportGroup
 from .counting.counts import Service as Service
 from .counting.counts_file import load_counts as load_counts
 from .counting.counts_file import save_counts as save_counts
-from .data.skipped_rows import SkippedRows as SkippedRows
 from .distributions.distribution import DistributionEstimate as DistributionEstimate
 from .distributions.estimation import estimate_distribution as estimate_distribution
 from .distributions.likelihood import likelihood_of as likelihood_of
 from .distributions.mixture_reduction import mixture_reduction as mixture_reduction
 from .estimate import Estimate as Estimate
 from .frequencies.category_counts import CategoryCounts as CategoryCounts
-from .frequencies.consistency import base_cut as base_cut
-from .frequencies.consistency import iiw as iiw
-from .frequencies.consistency import norm_sub as norm_sub
-from .frequencies.decoder import frequency_decoder as frequency_decoder
 from .frequencies.estimation import estimate_frequencies as estimate_frequencies
 from .frequencies.frequencies import FrequencyEstimate as FrequencyEstimate
 from .input_grid import InputGrid as InputGrid

@@ -8,8 +8,9 @@ interrupted and goes on where it stopped when it is run again.
 
 import sys
 
-from optldp.designer import Prior, plan_epsilon, plan_error, sweep
+from optldp.designer import Prior, sweep
 from optldp.designer.comparison.row import Row
+from optldp.designer.planning import plan_epsilon, plan_error
 from scipy import stats
 
 DOMAIN = (0, 80)

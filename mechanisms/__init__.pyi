@@ -14,8 +14,6 @@ from .errors import SolverError as SolverError
 from .errors import TableError as TableError
 from .exactness.make_exact import make_exact as make_exact
 from .exactness.proof import prove as prove
-from .exactness.verification import Verification as Verification
-from .exactness.verification import require_proved as require_proved
 from .exactness.verification import verify as verify
 from .families.duchi import duchi as duchi
 from .families.grr import grr as grr
@@ -32,9 +30,5 @@ from .files.bundle_file import load_mechanism as load_mechanism
 from .files.bundle_file import save_bundle as save_bundle
 from .files.table_file import load_table as load_table
 from .files.table_file import save_table as save_table
-from .key_value.choice import best_key_value as best_key_value
-from .key_value.mechanism import KeyValueMechanism as KeyValueMechanism
-from .ledger.ledger import Ledger as Ledger
-from .ledger.seals import new_ledger_key as new_ledger_key
 from .table.provenance import Provenance as Provenance
 from .table.table import TabulatedMechanism as TabulatedMechanism

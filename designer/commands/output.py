@@ -19,7 +19,7 @@ import typer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ...estimators import SkippedRows
+    from ...estimators.data import SkippedRows
     from ...solvers import Progress
 
 P = ParamSpec("P")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...estimators import frequency_decoder
+from ...estimators.frequencies import frequency_decoder
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.categorical.oracle_choice import total_error
 from ...solvers.arrays import Array

@@ -3,3 +3,7 @@
 It asks designs and simulates estimators, `advice` by the bootstrap. A new question is a file with a search over
 `search`.
 """
+
+from ...mechanisms.lazy_names import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)  # pyright: ignore[reportUnsupportedDunderAll] -- the stub has it

@@ -3,3 +3,7 @@
 `ledger` is the door; `book` holds tables and seals, `file` the database and its dangers. A new kind of mechanism can
 be booked once `kinds` says how its values and reports are written down.
 """
+
+from ..lazy_names import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)  # pyright: ignore[reportUnsupportedDunderAll] -- the stub has it

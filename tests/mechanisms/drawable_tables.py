@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from optldp.designer import Prior
 from optldp.designer.methods.lattice import lattice_mechanism
-from optldp.mechanisms import FAMILIES, Ledger, Sampler, TabulatedMechanism, make_exact, new_ledger_key
+from optldp.mechanisms import FAMILIES, Sampler, TabulatedMechanism, make_exact
 from optldp.mechanisms.documents.table import document_to_table
+from optldp.mechanisms.ledger import Ledger, new_ledger_key
 from optldp.mechanisms.ledger.kinds import Bookable, booked
 from optldp.mechanisms.table.exact_sampling import ExactLaw, random_words
 

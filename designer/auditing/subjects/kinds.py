@@ -10,12 +10,12 @@ from ....mechanisms import (
     AttributeSampling,
     CategoricalMechanism,
     InputError,
-    KeyValueMechanism,
     PersonalisedMechanism,
     TabulatedMechanism,
 )
 from ....mechanisms.budget import check_epsilon
 from ....mechanisms.documents.bundle import Bundle
+from ....mechanisms.key_value import KeyValueMechanism
 from .attributes import AttributeKind
 from .categories import CategoryKind
 from .inputs import values_to_try

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ....mechanisms import InputError, KeyValueMechanism
+from ....mechanisms import InputError
+from ....mechanisms.key_value import KeyValueMechanism
 from ....mechanisms.key_value.unary import KeyValueUnary
 from .events import MOST_COLUMNS, STATED, Columns, Family
 from .inputs import values_to_try

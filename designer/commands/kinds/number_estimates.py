@@ -75,7 +75,8 @@ def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
 
 def _of_counts(services: Sequence[Service], asked: EstimateOptions) -> Found:
     """Return what counts tell, of one service or of several that have users in common."""
-    from ....estimators import InputGrid, SkippedRows, count
+    from ....estimators import InputGrid, count
+    from ....estimators.data import SkippedRows
     from .reading import holds_simulated
 
     started, method = time.perf_counter(), cast("MeanMethod", asked.method or "population")

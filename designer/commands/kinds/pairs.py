@@ -30,7 +30,7 @@ class Pairs(BundleKind[KeyValueMechanism]):
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
         """Return a mechanism for key-value pairs, whose budget is split so that means of values vary least."""
-        from ....mechanisms import best_key_value
+        from ....mechanisms.key_value import best_key_value
         from ...designs.design import design
         from ...methods.registry import METHODS
         from ..prior import read_categorical_prior

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from optldp.designer import read_column
 from optldp.estimators import count, estimate_mean
+from optldp.estimators.data import read_column
 from optldp.estimators.data.numbers import write_column
 from optldp.mechanisms import load_table
 

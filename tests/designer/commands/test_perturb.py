@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.designer import read_column
+from optldp.estimators.data import read_column
 from optldp.estimators.data.numbers import write_column
 from optldp.mechanisms import load_table
 

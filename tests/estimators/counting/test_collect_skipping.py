@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from optldp.estimators import SkippedRows
 from optldp.estimators.counting.collect import collect
+from optldp.estimators.data import SkippedRows
 from optldp.estimators.data.skipped_rows import SkippedRowsWarning
 from optldp.mechanisms import InputError, grr
 

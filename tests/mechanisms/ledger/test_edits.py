@@ -8,7 +8,8 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from optldp.mechanisms import InputError, Ledger, TabulatedMechanism, make_exact, piecewise
+from optldp.mechanisms import InputError, TabulatedMechanism, make_exact, piecewise
+from optldp.mechanisms.ledger import Ledger
 from optldp.mechanisms.ledger.file import SETTINGS
 
 KEY = bytes(range(32))

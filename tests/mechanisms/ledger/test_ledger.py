@@ -13,14 +13,12 @@ from optldp.mechanisms import (
     AttributeSampling,
     BudgetError,
     InputError,
-    Ledger,
     PersonalisedMechanism,
     Sampler,
     TableError,
     TabulatedMechanism,
     duchi,
     make_exact,
-    new_ledger_key,
     piecewise,
 )
 from optldp.mechanisms.categorical.local_hashing import local_hashing
@@ -28,6 +26,7 @@ from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 from optldp.mechanisms.key_value.response import key_value_response
 from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.ledger import Ledger, new_ledger_key
 from optldp.mechanisms.ledger.book import LedgerBook
 from optldp.mechanisms.ledger.file import SETTINGS
 

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
-from optldp.mechanisms import BudgetError, InputError, Ledger, TabulatedMechanism, make_exact, piecewise
+from optldp.mechanisms import BudgetError, InputError, TabulatedMechanism, make_exact, piecewise
+from optldp.mechanisms.ledger import Ledger
 from optldp.mechanisms.ledger.book import LedgerBook
 
 KEY = bytes(range(32))

@@ -1,7 +1,8 @@
 """Keys and digests: purposes and parts are told apart, and keys are long enough and shown nowhere."""
 
 import pytest
-from optldp.mechanisms import InputError, new_ledger_key
+from optldp.mechanisms import InputError
+from optldp.mechanisms.ledger import new_ledger_key
 from optldp.mechanisms.ledger.seals import NOTHING, Seals, checked_key, digest_of_all
 
 

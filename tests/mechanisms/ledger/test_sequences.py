@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms import BudgetError, InputError, Ledger, duchi, make_exact
+from optldp.mechanisms import BudgetError, InputError, duchi, make_exact
 from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.ledger import Ledger
 from optldp.mechanisms.ledger.file import SETTINGS
 
 KEY = bytes(range(32))

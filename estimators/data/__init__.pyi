@@ -1,0 +1,3 @@
+from .numbers import read_column as read_column
+from .numbers import read_pairs as read_pairs
+from .skipped_rows import SkippedRows as SkippedRows

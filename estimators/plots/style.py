@@ -72,8 +72,8 @@ METHOD_STYLES: dict[str, dict[str, Any]] = {
     "square-wave": _style(GREEN, (3, 3), "h"),
     "grr": _style(PURPLE, (10, 3), "d"),
 }
-"""Keyword arguments of a line for each of `METHODS`, and for the best by other criteria; no two have the same dashes
-or marker."""
+"""Keyword arguments of a line for methods and for the best by other criteria; no two have the same dashes or marker. A
+method that is not here has the style that `method_style` makes of its name."""
 
 OTHER_COLORS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, GREY)
 OTHER_MARKERS = ("1", "2", "3", "4", "|", "_", "x", "+")

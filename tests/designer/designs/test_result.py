@@ -1,14 +1,23 @@
 """What a design says of itself: certificates that prove it again, other priors, and words to read."""
 
+import contextlib
+import doctest
+import inspect
+import io
+import sys
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
+import optldp.designer
 import pytest
 from optldp.designer import (
     CategoricalPrior,
+    Design,
     Frequencies,
     Guarantee,
     Information,
+    Objective,
     Pieces,
     Prior,
     Pure,
@@ -34,26 +43,55 @@ OBJECTIVES = [
     Guarantee(TotalVariationAmbiguity(0.1)),
     Information(),
     Information("cumulative", "any"),
-    Frequencies(),
 ]
+"""On the prior above; every other public objective is tested as the Example in its docstring makes it."""
 
 
-def values_of(objective):
-    return JOBS if isinstance(objective, Frequencies) else PRIOR
+def public_objectives() -> list[type[Objective]]:
+    named = (getattr(optldp.designer, name) for name in optldp.designer.__all__)
+    return [one for one in named if inspect.isclass(one) and issubclass(one, Objective) and not inspect.isabstract(one)]
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda one: one.label)
+def made_in_the_example(objective: type[Objective]) -> Design:
+    """The first design by an objective of this class that the Example in its docstring gives a name."""
+    names = dict(vars(sys.modules[objective.__module__]))
+    with contextlib.redirect_stdout(io.StringIO()):
+        for example in doctest.DocTestParser().get_examples(objective.__doc__ or ""):
+            exec(compile(example.source, objective.__name__, "single"), names)
+    found = (one for one in names.values() if isinstance(one, Design) and type(one.objective) is objective)
+    made = next(found, None)
+    assert made is not None, f"the Example of {objective.__name__} must name a design by it"
+    return made
+
+
+CASES = {one.label: one for one in OBJECTIVES} | {
+    one.__name__: one for one in public_objectives() if one not in {type(one) for one in OBJECTIVES}
+}
+
+
+@cache
+def made_for(case: str) -> Design:
+    one = CASES[case]
+    return design(PRIOR, 1.0, objective=one) if isinstance(one, Objective) else made_in_the_example(one)
+
+
+def test_an_objective_is_tested_for_being_public():
+    assert "Frequencies" in CASES
+    assert {type(made_for(case).objective) for case in CASES} == set(public_objectives())
+
+
+@pytest.mark.parametrize("case", CASES)
 class TestEveryObjective:
-    def test_its_certificate_proves_value_and_bound_again(self, objective):
-        made = design(values_of(objective), 1.0, objective=objective)
+    def test_its_certificate_proves_value_and_bound_again(self, case):
+        made = made_for(case)
         found = made.certificate.check()
         assert (found.value, found.bound, found.gap) == (made.value, made.bound, made.gap)
-        assert (found.verification is None) is isinstance(objective, Frequencies)
+        assert (found.verification is None) is isinstance(made.objective, Frequencies)
         assert found.verification == made.verification
 
-    def test_a_table_that_is_none_of_its_own_and_forged_multipliers_prove_no_more(self, objective):
+    def test_a_table_that_is_none_of_its_own_and_forged_multipliers_prove_no_more(self, case):
         """The bound that any multipliers give is none above what the mechanism has."""
-        made = design(values_of(objective), 1.0, objective=objective)
+        made, objective = made_for(case), made_for(case).objective
         sign = -1 if objective.more_is_better else 1
         forged = {
             name: value * 1.01 if isinstance(value, np.ndarray) and name not in ("worst", "rho") else value
@@ -63,16 +101,16 @@ class TestEveryObjective:
         assert sign * found.bound <= sign * found.value
         assert sign * found.bound <= sign * made.bound * (1 + sign * 1e-9) or isinstance(objective, Information)
 
-    def test_it_says_in_words_what_is_wanted_how_good_it_is_and_who_says_so(self, objective):
-        made = design(values_of(objective), 1.0, objective=objective)
+    def test_it_says_in_words_what_is_wanted_how_good_it_is_and_who_says_so(self, case):
+        made, objective = made_for(case), made_for(case).objective
         said = made.summary()
         assert objective.label in said
         assert f"{made.value:.6g}" in said
         assert f"{made.bound:.6g}" in said
         assert f"{objective.nobody} has {'more' if objective.more_is_better else 'less'} than" in said
 
-    def test_the_file_says_whose_number_it_is(self, objective):
-        made = design(values_of(objective), 1.0, objective=objective)
+    def test_the_file_says_whose_number_it_is(self, case):
+        made, objective = made_for(case), made_for(case).objective
         written = made.mechanism.provenance.certificate
         assert written["objective"] == objective.key
         assert (written["value"], written["bound"], written["gap"]) == (made.value, made.bound, made.gap)

@@ -22,10 +22,13 @@ from ...designer.figure_checks import assert_readable, noted
 
 
 def test_every_method_has_dashes_and_a_marker_of_its_own():
-    assert set(METHODS) < set(METHOD_STYLES)
     assert "minimax" in METHOD_STYLES
     for what in ("linestyle", "marker"):
         assert len({style[what] for style in METHOD_STYLES.values()}) == len(METHOD_STYLES)
+    styles = [
+        method_style(name) for name in {*METHODS, *METHOD_STYLES}
+    ]  # those without a place follow from their names
+    assert len({(style["linestyle"], style["marker"]) for style in styles}) == len(styles)
 
 
 def test_the_optimum_is_a_black_solid_line_and_the_thickest():

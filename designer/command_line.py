@@ -1,8 +1,7 @@
-"""The command `optldp`: design, show, verify, audit, perturb, estimate, compare, bounds, plan, two-phase,
-advise.
+"""The command `optldp`: its verbs by name, each loaded when it is called.
 
 Exit codes: 0 done; 1 the thing checked is not so; 2 bad usage or input.  Results go to stdout, everything else to
-stderr.  A command is loaded when it is called, and what it computes with when it runs.  Help is plain text: the same
+stderr.  What a command computes with is loaded when it runs.  Help is plain text: the same
 bytes go to a terminal and a pipe, an example is one line to copy, and nothing waits for rich.
 """
 

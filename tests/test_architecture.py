@@ -1,6 +1,8 @@
 """The pictures of the house: arrows are the imports there are, and none runs through a box."""
 
+import ast
 import importlib
+import re
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -57,6 +59,32 @@ def test_boxes_do_not_overlap_and_no_arrow_runs_through_one(house, seed):
         for (x, height), name, side in ((points[0], edge[0], -0.2), (points[-1], edge[1], 0.2)):
             assert abs(x - drawing.x[name]) < widths[name] / 2
             assert height == pytest.approx(y[name] + side)
+
+
+def test_what_a_room_says_of_itself_names_what_there_is():
+    """A name in an essay is a file, a room, a path or a word of the code; `file.name` stands in that file."""
+    stubs = {layer: (CI.parent / layer).rglob("*.py") for layer in ("mechanisms", "solvers", "estimators", "designer")}
+    files = [file for found in stubs.values() for file in found]
+    code = {word for file in files for node in ast.walk(ast.parse(file.read_text())) for word in words_of(node)}
+    known = code | {file.stem for file in files} | {file.parent.name for file in files}
+    for file in files:
+        if file.name != "__init__.py" or file.parent.name in stubs:
+            continue
+        essay = ast.get_docstring(ast.parse(file.read_text())) or ""
+        named = re.findall(r"`([^`]+)`", essay)
+        for name in named:
+            of, _, last = name.rpartition(".")
+            if "/" in name or name.startswith("__"):
+                assert any((folder / name).exists() for folder in (file.parent, *file.parents)), (file, name)
+            elif (file.parent / f"{of}.py").exists():
+                assert re.search(rf"\b{last}\b", (file.parent / f"{of}.py").read_text()), (file, name)
+            else:
+                assert {*name.split(".")} - {"optldp"} <= known, (file, name)
+
+
+def words_of(node: ast.AST) -> list[str]:
+    """What a node of code defines or uses by name."""
+    return [getattr(node, field) for field in ("name", "id", "attr", "arg") if isinstance(getattr(node, field, 0), str)]
 
 
 def test_a_step_that_is_taken_nowhere_is_refused(house):

@@ -1,5 +1,5 @@
-"""Many designs at once: methods against budgets, bounds with each criterion, saved row by row so that nothing is lost.
+"""Many designs at once: methods against budgets, bounds with each objective, saved row by row so that nothing is lost.
 
-`compare`, `sweep` and `bounds` are the doors; results are rows that plots and reports read. A new criterion is a
-class in `criteria`.
+`compare`, `sweep` and `bounds` are the doors; results are rows that plots and reports read. What can be compared is
+added in `objectives` and `methods`; a new comparison is a file that makes rows of designs.
 """

@@ -1,8 +1,7 @@
 """Other ways to a mechanism than an objective's own optimum: closed forms, AAA's lattice, a floor of few pieces.
 
-What they build is judged by the objective beside its certified optimum, in `designs`. A new method is a file with a
-frozen dataclass of `Method`; if it is to be known by a name, a line in `registry`. `Lattice` and `Pieces` are names of
-the layer; `ClosedForm`, which names alone build without its option, `Method` and `Built` are names of this room.
+What they build is judged by the objective beside its certified optimum, in `designs`; comparisons and commands come in
+for names. A new method is a file with a frozen dataclass of `Method`; if it is to have a name, a line in `registry`.
 """
 
 from ...mechanisms.lazy_names import lazy_names

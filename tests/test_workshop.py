@@ -30,7 +30,7 @@ def test_public_ci_has_linux_and_macos_and_every_python_from_the_oldest_that_is_
     """And the classifiers, if they name any, name no other."""
     matrix = read(ROOT / ".github" / "workflows" / "ci.yml")["jobs"]["tests"]["strategy"]["matrix"]
     supported = SpecifierSet(PROJECT["requires-python"])
-    assert matrix["python"] == [f"3.{minor}" for minor in (11, 12, 13)]
+    assert matrix["python"] == [f"3.{minor}" for minor in (11, 12, 13, 14)]
     assert [f"3.{minor}" in supported for minor in (10, 11)] == [False, True]
     assert {system.split("-")[0] for system in matrix["system"]} == {"ubuntu", "macos"}
 

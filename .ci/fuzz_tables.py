@@ -39,7 +39,7 @@ from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.documents.table import ends_to_document
 from optldp.mechanisms.exactness.point_outputs import to_points
 from optldp.mechanisms.exactness.verification import require_private
-from optldp.mechanisms.files.bundle_file import parse_mechanism
+from optldp.mechanisms.files.bundle import parse_mechanism
 from optldp.mechanisms.files.checksum import checksum
 from optldp.mechanisms.key_value.response import key_value_response
 from optldp.mechanisms.key_value.unary import key_value_unary

@@ -26,9 +26,9 @@ from .families.ptt2 import ptt2 as ptt2
 from .families.registry import FAMILIES as FAMILIES
 from .families.square_wave import square_wave as square_wave
 from .families.three_outputs import three_outputs as three_outputs
-from .files.bundle_file import load_mechanism as load_mechanism
-from .files.bundle_file import save_bundle as save_bundle
-from .files.table_file import load_table as load_table
-from .files.table_file import save_table as save_table
+from .files.bundle import load_mechanism as load_mechanism
+from .files.bundle import save_bundle as save_bundle
+from .files.table import load_table as load_table
+from .files.table import save_table as save_table
 from .table.provenance import Provenance as Provenance
 from .table.table import TabulatedMechanism as TabulatedMechanism

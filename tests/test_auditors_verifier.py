@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from optldp.mechanisms import TableError, load_table, prove
 from optldp.mechanisms.exactness.verification import require_private
-from optldp.mechanisms.files.table_file import parse_table
+from optldp.mechanisms.files.table import parse_table
 
 from .mechanisms.document_mutants import mutants
 from .mechanisms.exact_documents import BAD, GOOD, document, write

@@ -50,7 +50,7 @@ def audit_command(
     import numpy as np
 
     from ...mechanisms import InputError
-    from ...mechanisms.files.bundle_file import read_unverified_mechanism
+    from ...mechanisms.files.bundle import read_unverified_mechanism
     from ..auditing.audit import audit
     from ..auditing.sources import DEFAULT_TIMEOUT
     from ..auditing.subjects.kinds import sampler_of

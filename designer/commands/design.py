@@ -35,7 +35,7 @@ def design_command(asked: DesignOptions) -> None:
     Example: optldp design people.csv --attribute age=18:90 --attribute income=0:200000 --epsilon 1 --out both.json
     Example: optldp design people.csv --column job --categorical --levels 0.1:1:0.1 --level-epsilon 0.5 --out jobs.json
     """
-    from ...mechanisms.files.table_file import SUFFIXES
+    from ...mechanisms.files.table import SUFFIXES
 
     asked.refuse_useless()
     one_table = asked.kind.objective is not None

@@ -97,7 +97,7 @@ def plan_command(asked: PlanOptions) -> None:
     """
     from ...mechanisms import save_table
     from ...mechanisms.errors import InputError
-    from ...mechanisms.files.table_file import SUFFIXES
+    from ...mechanisms.files.table import SUFFIXES
 
     if (asked.error is None) == (asked.epsilon is None):
         raise InputError("a plan needs either --error or --epsilon, and not both")

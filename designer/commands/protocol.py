@@ -112,7 +112,7 @@ def two_phase_command(
 def _first_table(phase_one: str) -> str | TabulatedMechanism:
     """Return the name, or the table of a file."""
     from ...mechanisms import load_table
-    from ...mechanisms.files.table_file import SUFFIXES
+    from ...mechanisms.files.table import SUFFIXES
 
     return load_table(phase_one) if Path(phase_one).suffix.lower() in SUFFIXES else phase_one
 

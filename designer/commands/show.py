@@ -68,7 +68,7 @@ def verify_command(
 
     Example: optldp verify --exact mech.json
     """
-    from ...mechanisms.files.bundle_file import read_unverified_mechanism
+    from ...mechanisms.files.bundle import read_unverified_mechanism
     from .kinds.registry import kind_of
 
     checked = kind_of(read_unverified_mechanism(table)).checked(exact)

@@ -19,7 +19,7 @@ from ...mechanisms.files.atomic_write import replacing
 from ...mechanisms.files.checksum import checksum
 from ...mechanisms.files.npz_archive import NpzArchive, pack_arrays
 from ...mechanisms.files.npz_table import text_array, text_document
-from ...mechanisms.files.untrusted_file import one_line, opened
+from ...mechanisms.files.untrusted import one_line, opened
 from ...mechanisms.table.table import TabulatedMechanism
 from .counts import ReportCounts, Service, require_outputs, require_sets
 from .group import ReportGroup, increasing_rows

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.files.bundle_file import bundle_to_document
+from ...mechanisms.files.bundle import bundle_to_document
 from ...mechanisms.files.checksum import checksum
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
 from ..counting.user_numbers import counts_of_rows, total_users, whole_counts

@@ -12,7 +12,7 @@ from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 from ...mechanisms.documents.report_text import report_numbers
 from ...mechanisms.errors import InputError
-from ...mechanisms.files.bundle_file import bundle_to_document
+from ...mechanisms.files.bundle import bundle_to_document
 from ...mechanisms.files.checksum import checksum
 from ...mechanisms.laws.domain import numbers
 from ...mechanisms.table.table import TabulatedMechanism

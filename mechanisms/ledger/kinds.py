@@ -18,7 +18,7 @@ from ..composed.attributes import AttributeSampling
 from ..documents.table import table_to_document
 from ..errors import InputError, TableError
 from ..exactness.proof import prove
-from ..files.bundle_file import bundle_to_document
+from ..files.bundle import bundle_to_document
 from ..files.checksum import checksum
 from ..key_value.mechanism import KeyValueMechanism
 from ..table.table import TabulatedMechanism

@@ -13,7 +13,7 @@ import pytest
 from optldp.designer import METHODS
 from optldp.mechanisms import FAMILIES, CategoricalMechanism
 from optldp.mechanisms.documents.bundle import Bundle
-from optldp.mechanisms.files.bundle_file import bundle_kinds
+from optldp.mechanisms.files.bundle import bundle_kinds
 from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.laws.geometric import digit_odds
 from optldp.mechanisms.laws.within_cell import LAWS, GeometricTails, Uniform, WithinCell

@@ -16,7 +16,7 @@ from faults import FAULTS, STRANGE, STRICTER, TEXTS
 from optldp.designer import Prior, design
 from optldp.mechanisms import TableError, TabulatedMechanism, load_table, prove
 from optldp.mechanisms.exactness.verification import require_private
-from optldp.mechanisms.files.table_file import parse_table
+from optldp.mechanisms.files.table import parse_table
 from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.laws.geometric import digit_odds
 from optldp.mechanisms.laws.law import Words

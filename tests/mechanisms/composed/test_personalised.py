@@ -19,7 +19,7 @@ from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 from optldp.mechanisms.families.grr import grr
 from optldp.mechanisms.families.laplace import laplace
 from optldp.mechanisms.families.piecewise import piecewise
-from optldp.mechanisms.files.bundle_file import load_mechanism, save_bundle
+from optldp.mechanisms.files.bundle import load_mechanism, save_bundle
 from optldp.mechanisms.integers.numerators import DENOMINATOR
 from optldp.mechanisms.table.provenance import Provenance
 from optldp.mechanisms.table.table import TabulatedMechanism

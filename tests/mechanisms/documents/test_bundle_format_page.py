@@ -8,9 +8,9 @@ import numpy as np
 from optldp.mechanisms import load_mechanism
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.table import CategoricalTable
-from optldp.mechanisms.files.bundle_file import bundle_kinds, bundle_to_document
+from optldp.mechanisms.files.bundle import bundle_kinds, bundle_to_document
 
-from ..files.test_bundle_file import BUNDLES
+from ..files.test_bundle import BUNDLES
 from ..integers.test_finite_field import MODULI
 
 PAGE = (Path(__file__).parents[3] / "docs" / "bundle-format.md").read_text()

@@ -17,7 +17,7 @@ from optldp.mechanisms import (
 )
 from optldp.mechanisms.documents.table import table_to_document
 from optldp.mechanisms.files.checksum import checksum
-from optldp.mechanisms.files.table_file import read_unverified_table
+from optldp.mechanisms.files.table import read_unverified_table
 
 from ..exact_documents import BAD, GOOD, write
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.mechanisms import Categories, InputError, Provenance, TableError, TabulatedMechanism, duchi, piecewise
-from optldp.mechanisms.files.bundle_file import load_mechanism, save_bundle
+from optldp.mechanisms.files.bundle import load_mechanism, save_bundle
 from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.key_value.fakes import exact_table, fake_numerators, largest_odds
 from optldp.mechanisms.key_value.pairs import sampled_pairs

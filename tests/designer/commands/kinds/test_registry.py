@@ -8,7 +8,7 @@ from optldp.designer.commands.asked.kind import DesignKind
 from optldp.designer.commands.asked.objective import DETAILS, OBJECTIVES
 from optldp.designer.commands.kinds.registry import bundle_kinds, kind_of, kinds
 from optldp.mechanisms import InputError
-from optldp.mechanisms.files.bundle_file import bundle_kinds as kinds_of_files
+from optldp.mechanisms.files.bundle import bundle_kinds as kinds_of_files
 
 
 @pytest.mark.parametrize("made", kinds_of_files().values(), ids=kinds_of_files())

@@ -26,8 +26,8 @@ from optldp.mechanisms.categorical.unary_encoding import UnaryEncoding, basic_ra
 from optldp.mechanisms.composed.attributes import AttributeSampling
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
-from optldp.mechanisms.files import bundle_file as module
-from optldp.mechanisms.files.bundle_file import bundle_kinds, bundle_to_document, document_to_mechanism, parse_mechanism
+from optldp.mechanisms.files import bundle as module
+from optldp.mechanisms.files.bundle import bundle_kinds, bundle_to_document, document_to_mechanism, parse_mechanism
 from optldp.mechanisms.files.checksum import checksum
 
 D = 2**53

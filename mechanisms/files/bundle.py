@@ -15,8 +15,8 @@ from ..table.table import TabulatedMechanism
 from .atomic_write import replacing
 from .checksum import checksum
 from .json_text import from_json, to_json
-from .table_file import checked_table, stream_table
-from .untrusted_file import json_content, one_line, opened, starts_zip
+from .table import checked_table, stream_table
+from .untrusted import json_content, one_line, opened, starts_zip
 
 BUNDLE_FORMAT = "optldp-bundle/1"
 

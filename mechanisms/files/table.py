@@ -17,7 +17,7 @@ from .atomic_write import replacing
 from .checksum import checksum
 from .json_text import from_json, to_json
 from .npz_table import from_npz, to_npz
-from .untrusted_file import json_content, one_line, opened, starts_zip
+from .untrusted import json_content, one_line, opened, starts_zip
 
 SUFFIXES = (".json", ".npz")
 

@@ -176,8 +176,8 @@ def draw_rooms(found: Arrows) -> None:
             heights.append(at)
             at -= 1.0
         at -= BETWEEN
-    drawn = {name for row in rows for name in row}
-    edges = [(a, b) for a, near in without_implied(found).items() for b in sorted(near) if {a, b} <= drawn]
+    drawn = dict.fromkeys(name for row in rows for name in row)
+    edges = [(a, b) for a, near in without_implied(found).items() for b in sorted(near) if {a, b} <= drawn.keys()]
     widths = {name: MARGIN + PER_LETTER * len(name.split(".")[1]) for name in drawn}
     drawing = layered(rows, heights, widths, edges, half=0.2)
     bands = [(floor, COLORS[floor], [i for i, row in enumerate(rows) if row[0].startswith(floor)]) for floor in FLOORS]

@@ -48,7 +48,7 @@ OBJECTIVES = [
 
 
 def public_objectives() -> list[type[Objective]]:
-    named = (getattr(optldp.designer, name) for name in optldp.designer.__all__)
+    named = (getattr(optldp.designer, name) for name in dir(optldp.designer))
     return [one for one in named if inspect.isclass(one) and issubclass(one, Objective) and not inspect.isabstract(one)]
 
 

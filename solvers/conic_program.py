@@ -17,7 +17,7 @@ Source: Boyd and Vandenberghe (2004), "Convex optimization", section 5.9; Clarab
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,9 @@ REACH = 1e3
 ROUNDS = 30
 """Moves of a dual vector to and fro between its cone and the equations: a solver's own takes few."""
 
+SCALINGS = 4
+"""Rounds in which rows and columns are divided by their largest entries."""
+
 Least = Callable[[Array], float]
 """From r in a variable's shape, the least that sum(r * variable) can be."""
 
@@ -48,6 +51,9 @@ Least = Callable[[Array], float]
 @dataclass(frozen=True, eq=False)
 class ConeProgram:
     """minimise cost . z + offset subject to matrix z + s = right, s in a product of cones.
+
+    The variables that cvxpy added, and the rows that they stand in, are scaled to entries of size one: tolerances are
+    absolute, and what is added may be in anybody's units.
 
     Attributes
     ----------
@@ -59,6 +65,8 @@ class ConeProgram:
         Rows in order: equations, inequalities, second-order and exponential cones.
     columns : mapping of int to int
         Where the variable of an id begins in z.
+    unknown : (k,) ndarray of bool
+        Which of z cvxpy added.
     call : callable
         Clarabel on these data, with its options.
     """
@@ -69,11 +77,12 @@ class ConeProgram:
     right: Array
     dims: Any
     columns: Mapping[int, int]
+    unknown: np.ndarray
     call: Callable[..., Any]
 
     @classmethod
-    def of(cls, problem: Any) -> ConeProgram:
-        """Lower a cvxpy problem, a minimisation.
+    def of(cls, problem: Any, known: Sequence[Any]) -> ConeProgram:
+        """Lower a cvxpy problem, a minimisation, of variables of known size.
 
         Raises
         ------
@@ -85,19 +94,26 @@ class ConeProgram:
         if problem.is_mixed_integer():
             raise InputError("the program must be one of real numbers, got one with whole numbers or booleans")
         data, chain, inverse = problem.get_problem_data(cp.CLARABEL, solver_opts={"use_quad_obj": False})
-        dims = data["dims"]
+        dims, columns = data["dims"], data["param_prob"].var_id_to_col
         if dims.psd or dims.p3d or getattr(dims, "pnd", ()):
             raise InputError(
                 "the program must need linear, quadratic and exponential cones alone, got one of matrices or powers: "
                 "write it with squares, norms, exponentials and logarithms"
             )
+        unknown = np.ones(data["c"].size, dtype=bool)
+        for variable in known:
+            unknown[columns[variable.id] : columns[variable.id] + variable.size] = False
+        rows, sizes = _scales(sparse.csr_array(data["A"]), dims, unknown)
+        data["A"] = sparse.csc_array(sparse.diags_array(rows) @ data["A"] @ sparse.diags_array(sizes))
+        data["b"], data["c"] = rows * data["b"], sizes * data["c"]
         return cls(
-            np.asarray(data["c"], dtype=np.float64),
+            data["c"],
             float(inverse[-1]["offset"]),
-            sparse.csc_array(data["A"]),
-            np.asarray(data["b"], dtype=np.float64),
+            data["A"],
+            data["b"],
             dims,
-            data["param_prob"].var_id_to_col,
+            columns,
+            unknown,
             lambda options: chain.solve_via_data(problem, data, solver_opts=options),
         )
 
@@ -129,8 +145,8 @@ class ConeProgram:
         ----------
         dual : (l,) array_like
         least : mapping of cvxpy.Variable to callable
-            The least that sum(r * variable) can be, from r in the variable's shape. What is left of r on all other
-            variables must be rounding, or there is no bound.
+            For the variables of known size, the least that sum(r * variable) can be, from r in its shape. What is left
+            of r on all others must be rounding, or there is no bound.
 
         Raises
         ------
@@ -141,32 +157,28 @@ class ConeProgram:
         -------
         >>> import cvxpy as cp
         >>> x = cp.Variable(2)
-        >>> program = ConeProgram.of(cp.Problem(cp.Minimize(cp.sum_squares(x)), [cp.sum(x) == 1, x >= 0]))
+        >>> program = ConeProgram.of(cp.Problem(cp.Minimize(cp.sum_squares(x)), [cp.sum(x) == 1, x >= 0]), [x])
         >>> round(program.bound(program.solve()[1], {x: lambda r: np.minimum(r, 0).sum()}), 6)  # 0 <= x <= 1
         0.5
         """
         w = np.array(dual, dtype=np.float64)
         if w.shape != self.right.shape or not np.isfinite(w).all():
             raise InputError(f"multipliers must be {self.right.size} finite numbers, got {w.size} of another problem")
-        unknown = np.ones(self.cost.size, dtype=bool)
-        for variable in least:
-            start = self.columns[variable.id]
-            unknown[start : start + variable.size] = False
-        w = self._feasible(w, unknown)
+        w = self._feasible(w)
         residual = self.cost + self.matrix.T @ w
-        left = np.abs(residual[unknown])
+        left = np.abs(residual[self.unknown])
         if left.max(initial=0.0) > ROUNDING:
             return -math.inf
         known = sum(of(self.part(residual, variable)) for variable, of in least.items())
         return float(self.offset - self.right @ w + known - REACH * left.sum())
 
-    def _feasible(self, w: Array, columns: np.ndarray) -> Array:
-        """Return w in the dual cone, moved as little as need be for r to be zero in these columns.
+    def _feasible(self, w: Array) -> Array:
+        """Return w in the dual cone, moved as little as need be for r to be zero on variables of unknown size.
 
-        To and fro: into the cone, preferring rows without these columns; to the equations, each entry by a multiple of
-        its size, so that those on the boundary stay there.
+        To and fro: into the cone, preferring rows without these variables; to the equations, each entry by a multiple
+        of its size, so that those on the boundary stay there.
         """
-        across, cost = self.matrix[:, columns].T.tocsr(), self.cost[columns]
+        across, cost = self.matrix[:, self.unknown].T.tocsr(), self.cost[self.unknown]
         held = np.diff(across.tocsc().indptr) > 0
         free = np.arange(w.size) < self.dims.zero
         for _ in range(ROUNDS):
@@ -178,3 +190,28 @@ class ConeProgram:
             step = lsqr(across @ sparse.diags_array(size), -residual, atol=1e-14, btol=1e-14)[0]
             w = w + size * step
         return into_dual_cone(w, self.dims, held)
+
+
+def _scales(matrix: sparse.csr_array, dims: Any, unknown: np.ndarray) -> tuple[Array, Array]:
+    """Return factors of rows, alike within a second-order cone and one in exponential ones, and of columns.
+
+    Only variables of unknown size, and rows that they stand in, have factors other than one. A row's known variables,
+    if it has any, say what its size is.
+    """
+    size = abs(matrix)
+    told, untold = (size @ sparse.diags_array(part.astype(float)) for part in (~unknown, unknown))
+    told, touched = told.max(axis=1).toarray(), untold.max(axis=1).toarray() > 0
+    ends = dims.zero + dims.nonneg + np.r_[0, np.cumsum(dims.soc, dtype=int)]
+    cones = [slice(start, end) for start, end in zip(ends[:-1], ends[1:], strict=True)]
+    touched[ends[-1] :] = False
+    for cone in cones:
+        told[cone], touched[cone] = told[cone].max(), touched[cone].any()
+    rows, columns = np.ones(told.size), np.ones(unknown.size)
+    for _ in range(SCALINGS):
+        largest = np.where(told > 0, told, (untold @ sparse.diags_array(columns)).max(axis=1).toarray())
+        for cone in cones:
+            largest[cone] = largest[cone].max()
+        rows = 1 / np.where(touched & (largest > 0), largest, 1.0)
+        largest = (sparse.diags_array(rows) @ untold).max(axis=0).toarray()
+        columns = 1 / np.where(largest > 0, largest, 1.0)
+    return rows, columns

@@ -69,7 +69,7 @@ PROGRAMS = [linear, quadratic, squares, logarithms, exponentials, without_weight
 @pytest.mark.parametrize("made", PROGRAMS, ids=lambda made: made.__name__)
 def test_the_bound_is_the_optimum_of_another_solver(made):
     problem, least, optimum = made()
-    program = ConeProgram.of(problem)
+    program = ConeProgram.of(problem, list(least))
     primal, dual = program.solve()
     bound = program.bound(dual, least)
     assert program.cost @ primal + program.offset == pytest.approx(optimum, rel=1e-7)
@@ -80,7 +80,7 @@ def test_the_bound_is_the_optimum_of_another_solver(made):
 def test_no_dual_vector_proves_more(made):
     """Whatever it is: another size, noise small and large, of a multiple of one cone's part, none at all."""
     problem, least, optimum = made()
-    program = ConeProgram.of(problem)
+    program = ConeProgram.of(problem, list(least))
     dual = program.solve()[1]
     forged = [factor * dual for factor in (-1, 0, 0.5, 0.999, 1.001, 2, 1e6)]
     forged += [dual + size * RNG.normal(size=dual.size) for size in (1e-9, 1e-6, 1e-3, 1, 1e3) for _ in range(5)]
@@ -93,17 +93,17 @@ def test_no_dual_vector_proves_more(made):
 def test_an_unknown_variable_that_could_be_anything_leaves_no_bound():
     """r is not zero on x, of which nothing is said: x could pay any bound off."""
     x, y = cp.Variable(), cp.Variable()
-    program = ConeProgram.of(cp.Problem(cp.Minimize(x + y), [x + y >= 1, y <= 1, y >= 0]))
+    program = ConeProgram.of(cp.Problem(cp.Minimize(x + y), [x + y >= 1, y <= 1, y >= 0]), [y])
     unmoved = np.zeros(3)
     assert program.bound(unmoved, {y: in_box}) <= 1 + 1e-12
-    free = ConeProgram.of(cp.Problem(cp.Minimize(x + y), [y >= 0, y <= 1]))
+    free = ConeProgram.of(cp.Problem(cp.Minimize(x + y), [y >= 0, y <= 1]), [y])
     assert free.bound(np.zeros(2), {y: in_box}) == -math.inf
 
 
 @pytest.mark.parametrize("vector", [np.zeros(3), np.full(10, np.nan)], ids=["of another size", "no numbers"])
 def test_multipliers_of_no_such_program_are_refused(vector):
     problem, least, _ = linear()
-    program = ConeProgram.of(problem)
+    program = ConeProgram.of(problem, list(least))
     with pytest.raises(InputError, match="multipliers must be 14 finite numbers"):
         program.bound(vector if vector.size == 3 else np.full(program.right.size, np.nan), least)
 
@@ -111,11 +111,11 @@ def test_multipliers_of_no_such_program_are_refused(vector):
 def test_what_cannot_be_solved_is_told_in_one_line():
     x, whole = cp.Variable(), cp.Variable(integer=True)
     with pytest.raises(SolverError, match="Clarabel ended with PrimalInfeasible: loosen its constraints"):
-        ConeProgram.of(cp.Problem(cp.Minimize(x), [x >= 1, x <= 0])).solve()
+        ConeProgram.of(cp.Problem(cp.Minimize(x), [x >= 1, x <= 0]), [x]).solve()
     with pytest.raises(SolverError, match="Clarabel ended with DualInfeasible"):
-        ConeProgram.of(cp.Problem(cp.Minimize(x), [x <= 0])).solve()
+        ConeProgram.of(cp.Problem(cp.Minimize(x), [x <= 0]), [x]).solve()
     with pytest.raises(InputError, match="got one with whole numbers"):
-        ConeProgram.of(cp.Problem(cp.Minimize(whole), [whole >= 0.5]))
+        ConeProgram.of(cp.Problem(cp.Minimize(whole), [whole >= 0.5]), [whole])
     matrix = cp.Variable((2, 2), symmetric=True)
     with pytest.raises(InputError, match="got one of matrices or powers: write it with squares"):
-        ConeProgram.of(cp.Problem(cp.Minimize(cp.lambda_max(matrix)), [cp.trace(matrix) == 1]))
+        ConeProgram.of(cp.Problem(cp.Minimize(cp.lambda_max(matrix)), [cp.trace(matrix) == 1]), [matrix])

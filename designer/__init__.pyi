@@ -14,6 +14,7 @@ from .methods.pieces import Pieces as Pieces
 from .methods.registry import METHODS as METHODS
 from .objectives.base import Objective as Objective
 from .objectives.base import Pure as Pure
+from .objectives.custom import Custom as Custom
 from .objectives.frequencies import Frequencies as Frequencies
 from .objectives.guarantee import Guarantee as Guarantee
 from .objectives.information import Information as Information

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from ...mechanisms.errors import InputError
 from ..methods.base import Method
 from ..methods.oracles import as_oracle
@@ -27,6 +29,7 @@ def design(
     *,
     objective: Objective | None = None,
     method: str | Method = OPTIMAL,
+    outputs: ArrayLike | None = None,
     uniform_share: float | None = None,
     tolerance: float | None = None,
     exact: bool = True,
@@ -43,11 +46,13 @@ def design(
     privacy : Pure or float
         A number is the budget epsilon of `Pure`.
     objective : Objective, optional
-        What is wanted: `Variance` (default for numbers), `WorstCase`, `TradeOff`, `Guarantee`, `Information`;
+        What is wanted: `Variance` (default for numbers), `WorstCase`, `TradeOff`, `Guarantee`, `Information`, `Custom`;
         `Frequencies` for categories.
     method : str or Method
         "optimal": the objective's own. One of `METHODS`, or `Lattice(...)`, `Pieces(...)`: judged beside it. For
         categories "auto", "grr", "olh", "oue" or "rappor".
+    outputs : (m,) array_like, optional
+        The only reports there may be, increasing; for `Custom`, which needs them.
     uniform_share : float, optional
         Mixed into the prior before solving, in [0, 1]: without it some programs are indifferent to knots of no mass.
         Default: 0.001 for `Variance` and `Information`, else 0. `expected_variance` is under the prior as given.
@@ -82,7 +87,7 @@ def design(
     options = {"uniform_share": uniform_share, "tolerance": tolerance, "exact": exact, "progress": progress}
     if isinstance(prior, Prior | CategoricalPrior):
         named = as_oracle(method) if isinstance(prior, CategoricalPrior) else as_method(method)
-        made = design_table(prior, privacy, objective, named, **options)
+        made = design_table(prior, privacy, objective, named, outputs=outputs, **options)
     elif not isinstance(prior, KnotChoice | Attributes | Mapping):
         raise InputError(
             "what is designed for must be a Prior, a CategoricalPrior, Attributes by name, or a KnotChoice, got "
@@ -93,6 +98,8 @@ def design(
             asked = getattr(objective, "label", repr(objective))
             who = "a number of knots is chosen for" if isinstance(prior, KnotChoice) else "attributes are designed for"
             raise InputError(f"{who} the least expected variance alone, got {asked}: use one Prior, or no objective")
+        if outputs is not None:
+            raise InputError("outputs are given to an objective of one Prior that takes them, such as Custom: leave them out")
         if isinstance(prior, KnotChoice):
             if as_method(method) is not None:
                 raise InputError(f"a number of knots is chosen for the optimum alone, got method {method!r}")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+
+from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.exactness.make_exact import exact_if_possible
@@ -19,6 +22,7 @@ from ..objectives.base import Objective, Problem, Pure, Solution, Told
 from ..objectives.frequencies import Frequencies
 from ..objectives.variance import Variance
 from ..priors.categorical import CategoricalPrior
+from ..priors.checks import as_increasing
 from ..priors.prior import Prior
 from .result import Certificate, Design, same_knots
 
@@ -29,6 +33,7 @@ def design_table(
     objective: Objective | None,
     method: Method | None,
     *,
+    outputs: ArrayLike | None = None,
     uniform_share: float | None = None,
     tolerance: float | None = None,
     exact: bool = True,
@@ -36,7 +41,7 @@ def design_table(
 ) -> Design:
     """Return the design for one prior; as `design`, with None for the optimum and for the usual objective."""
     asked = default_objective(prior) if objective is None else objective
-    problem = problem_for(prior, privacy, asked, uniform_share=uniform_share, tolerance=tolerance)
+    problem = problem_for(prior, privacy, asked, outputs=outputs, uniform_share=uniform_share, tolerance=tolerance)
     return judged(problem, asked, method, asked.solve(problem, progress), exact=exact)
 
 
@@ -50,6 +55,7 @@ def problem_for(
     privacy: Pure | float,
     objective: Objective,
     *,
+    outputs: ArrayLike | None = None,
     uniform_share: float | None = None,
     tolerance: float | None = None,
 ) -> Problem:
@@ -65,7 +71,10 @@ def problem_for(
         budget.epsilon,
         objective.uniform_share if uniform_share is None else uniform_share,
         objective.tolerance if tolerance is None else tolerance,
+        None if outputs is None else as_increasing(outputs, "outputs"),
     )
+    if outputs is not None and not objective.takes_outputs:
+        raise InputError(f"outputs are for a Custom objective, got them for {objective.label}: leave them out")
     objective.check(problem)
     return problem
 
@@ -135,6 +144,7 @@ def _documented(
         "uniform_share": problem.uniform_share,
         "status": status,
     }
-    origin = replace(mechanism.provenance, certificate=evidence)
+    finite = {name: said for name, said in evidence.items() if not isinstance(said, float) or math.isfinite(said)}
+    origin = replace(mechanism.provenance, certificate=finite)
     renamed = method and isinstance(mechanism, TabulatedMechanism)  # oracles say their own: "auto" is grr or olh
     return replace(mechanism, provenance=replace(origin, method=method) if renamed else origin)

@@ -59,6 +59,8 @@ class Problem:
         Mixed into the prior before solving, in [0, 1].
     tolerance : float
         Relative gap to reach, in (0, 1).
+    outputs : (m,) ndarray, optional
+        The only reports there may be, in the prior's units, increasing; None for any real numbers.
 
     Raises
     ------
@@ -70,6 +72,7 @@ class Problem:
     epsilon: float
     uniform_share: float = 0.0
     tolerance: float = DEFAULT_TOLERANCE
+    outputs: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         check_tolerance(self.tolerance)
@@ -151,6 +154,9 @@ class Objective(ABC):
 
     nobody = "no unbiased mechanism on these knots"
     """Whom the bound holds for."""
+
+    takes_outputs = False
+    """Whether the reports that there may be can be given, and must be."""
 
     uniform_share = 0.0
     """Mixed into the prior if nothing else is asked: for programs that are indifferent to knots of no mass."""

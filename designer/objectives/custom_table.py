@@ -1,0 +1,84 @@
+"""The table of an objective of one's own: which outputs unbiased reports need, and how the solver's table is mended."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...mechanisms.errors import InputError
+from ...mechanisms.table.table import TabulatedMechanism
+from .base import Problem
+
+NEGLIGIBLE = 1e-9
+"""Probability below which an output is the solver's rounding; mending restores the means."""
+
+SAME_OUTPUT = 1e-9
+"""Distance of a table's output from the one asked for, as a share of their width: what making it exact may move."""
+
+
+def check_width(problem: Problem, outputs: np.ndarray) -> None:
+    """Refuse outputs between which there is no unbiased mechanism.
+
+    Any unbiased mechanism can be mapped to the outermost two outputs a < x_1 and b > x_n at random, without changing
+    its means. What comes out is unbiased, so P(b | x) = (x - a) / (b - a), which is private if and only if
+    (x_n - a) / (x_1 - a) <= E and (b - x_1) / (b - x_n) <= E.
+
+    Example
+    -------
+    >>> from ..priors.prior import Prior
+    >>> problem = Problem(Prior.even([-1, 0, 1]), math.log(3))
+    >>> check_width(problem, np.array([-2.001, 2.001]))
+    >>> check_width(problem, np.array([-2.0, 3.0]))
+    Traceback (most recent call last):
+    ...
+    optldp.mechanisms.errors.InputError: unbiased reports must reach beyond -2 and 2 at epsilon 1.09861, got outputs \
+from -2 to 3: widen them
+    """
+    (low, high), reach = problem.prior.domain, math.expm1(problem.epsilon)
+    beyond = (high - low) / reach
+    if not (outputs[0] < low - beyond and outputs[-1] > high + beyond):
+        raise InputError(
+            f"unbiased reports must reach beyond {low - beyond:.6g} and {high + beyond:.6g} at epsilon "
+            f"{problem.epsilon:g}, got outputs from {outputs[0]:g} to {outputs[-1]:g}: widen them"
+        )
+
+
+def on_outputs(mechanism: TabulatedMechanism, outputs: np.ndarray) -> np.ndarray:
+    """Return a table's probabilities (n, m) on all the outputs there may be, some of which it may never report.
+
+    Raises
+    ------
+    InputError
+        It reports something else.
+    """
+    after = np.clip(np.searchsorted(outputs, mechanism.low), 1, outputs.size - 1)
+    index = after - (mechanism.low - outputs[after - 1] < outputs[after] - mechanism.low)
+    far = np.abs(mechanism.low - outputs[index]) > SAME_OUTPUT * (outputs[-1] - outputs[0])
+    if far.any() or not mechanism.is_discrete:
+        strange = "intervals" if not mechanism.is_discrete else f"{mechanism.low[far][0]:g}"
+        raise InputError(f"a table for a Custom objective must report the outputs given alone, got {strange}: add them")
+    return mechanism.probabilities @ np.eye(outputs.size)[index]
+
+
+def mended(
+    matrix: np.ndarray, outputs: np.ndarray, problem: Problem, epsilon: float, unbiased: bool
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return outputs and table with the solver's rounding mended: private, rows of sum one and, if asked, of mean x.
+
+    Columns are brought within the ratio of a smaller budget by raising their least entries, rows divided by their sums,
+    and their means moved by a factor that is linear in the output. The last two may use up the rest of the budget; None
+    if they use more.
+    """
+    kept = matrix.max(0) > NEGLIGIBLE
+    matrix, outputs = matrix[:, kept], outputs[kept]
+    matrix = np.maximum(matrix, matrix.max(0) / math.exp(epsilon))
+    matrix = matrix / matrix.sum(1, keepdims=True)
+    if unbiased:
+        offset = problem.unit.places(outputs) - problem.unit.knots[:, None]
+        first, second = (matrix * offset).sum(1), (matrix * offset**2).sum(1)
+        slope = first / (second - first**2)
+        matrix = matrix * (1 - slope[:, None] * (offset - first[:, None]))
+    highest, lowest = matrix.max(0), matrix.min(0)
+    fits = (lowest >= 0).all() and (highest <= math.exp(problem.epsilon) * lowest).all()
+    return (outputs, matrix) if fits else None

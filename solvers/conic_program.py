@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -87,13 +88,19 @@ class ConeProgram:
         Raises
         ------
         InputError
-            It needs other cones, or whole numbers.
+            It needs other cones, or whole numbers, or its numbers are not finite.
+        SolverError
+            Clarabel is missing.
         """
         import cvxpy as cp  # half a second
 
+        if cp.CLARABEL not in cp.installed_solvers():
+            raise SolverError("convex programs need Clarabel, which cvxpy does not find: pip install clarabel")
         if problem.is_mixed_integer():
             raise InputError("the program must be one of real numbers, got one with whole numbers or booleans")
         data, chain, inverse = problem.get_problem_data(cp.CLARABEL, solver_opts={"use_quad_obj": False})
+        if not all(np.isfinite(numbers).all() for numbers in (data["c"], data["A"].data, data["b"])):
+            raise InputError("the program must be one of finite numbers, got NaN or infinities among them")
         dims, columns = data["dims"], data["param_prob"].var_id_to_col
         if dims.psd or dims.p3d or getattr(dims, "pnd", ()):
             raise InputError(
@@ -202,7 +209,7 @@ def _scales(matrix: sparse.csr_array, dims: Any, unknown: np.ndarray) -> tuple[A
     told, untold = (size @ sparse.diags_array(part.astype(float)) for part in (~unknown, unknown))
     told, touched = told.max(axis=1).toarray(), untold.max(axis=1).toarray() > 0
     ends = dims.zero + dims.nonneg + np.r_[0, np.cumsum(dims.soc, dtype=int)]
-    cones = [slice(start, end) for start, end in zip(ends[:-1], ends[1:], strict=True)]
+    cones = [slice(start, end) for start, end in pairwise(ends)]
     touched[ends[-1] :] = False
     for cone in cones:
         told[cone], touched[cone] = told[cone].max(), touched[cone].any()

@@ -47,12 +47,12 @@ def design(
         A number is the budget epsilon of `Pure`.
     objective : Objective, optional
         What is wanted: `Variance` (default for numbers), `WorstCase`, `TradeOff`, `Guarantee`, `Information`, `Custom`;
-        `Frequencies` for categories.
+        `Frequencies` (default) or `Custom` for categories.
     method : str or Method
         "optimal": the objective's own. One of `METHODS`, or `Lattice(...)`, `Pieces(...)`: judged beside it. For
         categories "auto", "grr", "olh", "oue" or "rappor".
-    outputs : (m,) array_like, optional
-        The only reports there may be, increasing; for `Custom`, which needs them.
+    outputs : (m,) array_like or int, optional
+        The only reports there may be, increasing, or for categories how many; for `Custom`, which needs them.
     uniform_share : float, optional
         Mixed into the prior before solving, in [0, 1]: without it some programs are indifferent to knots of no mass.
         Default: 0.001 for `Variance` and `Information`, else 0. `expected_variance` is under the prior as given.
@@ -99,7 +99,7 @@ def design(
             who = "a number of knots is chosen for" if isinstance(prior, KnotChoice) else "attributes are designed for"
             raise InputError(f"{who} the least expected variance alone, got {asked}: use one Prior, or no objective")
         if outputs is not None:
-            raise InputError("outputs are given to an objective of one Prior that takes them, such as Custom: leave them out")
+            raise InputError("outputs are for Custom, which takes one Prior: leave them out")
         if isinstance(prior, KnotChoice):
             if as_method(method) is not None:
                 raise InputError(f"a number of knots is chosen for the optimum alone, got method {method!r}")

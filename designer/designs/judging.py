@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
@@ -63,7 +64,7 @@ def problem_for(
     if not isinstance(objective, Objective):
         raise InputError(f"the objective must be one such as Variance() or WorstCase(), got {objective!r}")
     budget = privacy if isinstance(privacy, Pure) else Pure(privacy)
-    if isinstance(prior, CategoricalPrior) is not isinstance(objective, Frequencies):
+    if not isinstance(prior, objective.takes):
         kind = "categories" if isinstance(prior, CategoricalPrior) else "numbers"
         raise InputError(f"the objective must be one for {kind}, got {objective.label}")
     problem = Problem(
@@ -71,12 +72,21 @@ def problem_for(
         budget.epsilon,
         objective.uniform_share if uniform_share is None else uniform_share,
         objective.tolerance if tolerance is None else tolerance,
-        None if outputs is None else as_increasing(outputs, "outputs"),
+        None if outputs is None else _as_outputs(prior, outputs),
     )
     if outputs is not None and not objective.takes_outputs:
         raise InputError(f"outputs are for a Custom objective, got them for {objective.label}: leave them out")
     objective.check(problem)
     return problem
+
+
+def _as_outputs(prior: Prior | CategoricalPrior, outputs: ArrayLike) -> np.ndarray:
+    """The reports that there may be: numbers, or as many as there shall be of categories."""
+    if isinstance(prior, Prior):
+        return as_increasing(outputs, "outputs")
+    if isinstance(outputs, bool) or not isinstance(outputs, int | np.integer) or outputs < 2:
+        raise InputError(f"outputs for categories must be a whole number of at least 2, got {outputs!r:.40}")
+    return np.arange(outputs)
 
 
 def judged(problem: Problem, objective: Objective, method: Method | None, solution: Solution, *, exact: bool) -> Design:

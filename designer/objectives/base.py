@@ -16,6 +16,7 @@ from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.table.unit_interval import UnitInterval
 from ...solvers import Status
 from ...solvers.certificate import check_tolerance, relative_gap
+from ..priors.prior import Prior
 
 DEFAULT_TOLERANCE = 1e-6
 """Relative gap asked of the certificate: far below any difference that data could show."""
@@ -60,7 +61,7 @@ class Problem:
     tolerance : float
         Relative gap to reach, in (0, 1).
     outputs : (m,) ndarray, optional
-        The only reports there may be, in the prior's units, increasing; None for any real numbers.
+        The only reports there may be: in the prior's units, increasing, or for categories 0, ..., m - 1. None for any.
 
     Raises
     ------
@@ -154,6 +155,9 @@ class Objective(ABC):
 
     nobody = "no unbiased mechanism on these knots"
     """Whom the bound holds for."""
+
+    takes: tuple[type, ...] = (Prior,)
+    """What is known of the values that it makes sense for: `Prior` for numbers, `CategoricalPrior`."""
 
     takes_outputs = False
     """Whether the reports that there may be can be given, and must be."""

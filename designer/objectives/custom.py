@@ -1,7 +1,7 @@
 """The open door: any convex function of a table on given outputs.
 
-With knots x_1 < ... < x_n and outputs y_1 < ... < y_m the table P (n, m) is a cvxpy variable, with rows that sum to
-one, columns within the ratio (t_y <= P(y | x_i) <= E t_y, t_y >= 0), rows of mean x_i if it is to be unbiased, and
+With n knots or categories x_i and m outputs y the table P (n, m) is a cvxpy variable, with rows that sum to one,
+columns within the ratio (t_y <= P(y | x_i) <= E t_y, t_y >= 0), rows of mean x_i if it is to be unbiased, and
 constraints of one's own. The bound is that of `optldp.solvers.conic_program`, recomputed from the dual vector: r . P is
 at least the sum of the least r in each row, and r . t at least the least r, or zero, since the t_y sum to at most one.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,19 +19,19 @@ from threadpoolctl import threadpool_limits
 
 from ...mechanisms.errors import InputError, SolverError
 from ...mechanisms.table.provenance import Provenance
-from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
 from ...solvers.conic_program import ConeProgram
+from ..priors.categorical import CategoricalPrior
 from ..priors.prior import Prior
 from .base import Objective, Problem, Solution, Told
-from .custom_table import check_width, mended, on_outputs
+from .custom_table import as_mechanism, check_width, mended, on_outputs
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
-Expressed = Callable[[Any, np.ndarray, Prior], Any]
-"""Called with P (n, m), a cvxpy variable, the outputs (m,) and the prior solved for."""
+Expressed = Callable[..., Any]
+"""Called with P (n, m), a cvxpy variable, the outputs (m,) and, if it takes a third, the prior solved for."""
 
 ROOMS = (1e-9, 1e-8, 1e-7, 1e-5)
 """Shares of the budget that mending the solver's table may use up, tried in turn."""
@@ -61,25 +62,29 @@ class CustomEvidence:
 class Custom(Objective):
     """Any convex expression of the table, to be least on given outputs; or any concave one, to be most.
 
-    Privacy and rows that sum to one are added. The expression is of the knots: rounding between them is not counted.
+    Privacy and rows that sum to one are added. The expression is of the knots: rounding between them is not counted. Of
+    categories, reports are the numbers 0, ..., m - 1, and `design(..., outputs=m)` says how many.
 
     Parameters
     ----------
     expression : callable
-        Called with P (n, m), a cvxpy variable, the outputs (m,) and the prior solved for; returns a scalar cvxpy
-        expression of P alone.
+        Called with P (n, m), a cvxpy variable, the outputs (m,) and, if it takes a third, the prior solved for; returns
+        a scalar cvxpy expression of P alone. What takes two knows no other prior, in `Design.against` either.
     name : str
         What the number is, for people to read.
     unbiased : bool
-        Whether the mean of each knot's reports must be the knot.
+        Whether the mean of each knot's reports must be the knot; for numbers alone.
     maximise : bool
     constraints : callable, optional
-        Called with the same three; returns a list of cvxpy constraints on P. They are met up to the solver's rounding.
+        Called with the same; returns a list of cvxpy constraints on P. They are met up to the solver's rounding.
 
     Raises
     ------
     InputError
-        In a design: no outputs, or too narrow ones; an expression or a constraint that cvxpy's rules do not allow.
+        In a design: no outputs, or too narrow ones; an expression or a constraint that cannot be made, or that cvxpy's
+        rules do not allow.
+    SolverError
+        In a design: no table meets the constraints, or none is found.
 
     Source: Diamond and Boyd (2016), "CVXPY: a Python-embedded modeling language for convex optimization".
 
@@ -101,7 +106,8 @@ class Custom(Objective):
     maximise: bool = False
     constraints: Expressed | None = None
 
-    nobody = "no mechanism on these knots and outputs"
+    nobody = "no mechanism on these outputs"
+    takes = (Prior, CategoricalPrior)
     takes_outputs = True
     tolerance = 1e-5
 
@@ -126,7 +132,7 @@ class Custom(Objective):
         outputs = _outputs(problem)
         if self.unbiased:
             check_width(problem, outputs)
-        table, expression = self._expressed(problem.solved, outputs)
+        table, expression = self._expressed(problem)
         wanted, right = ("concave", "is_concave") if self.maximise else ("convex", "is_convex")
         if not (expression.is_scalar() and getattr(expression, right)()):
             turned = not self.maximise and expression.is_scalar() and expression.is_concave()
@@ -134,7 +140,7 @@ class Custom(Objective):
                 f"a Custom objective must be a scalar that is {wanted} by cvxpy's rules (DCP), got one of shape "
                 f"{expression.shape} that is {expression.curvature.lower()}: {'pass maximise=True' if turned else CURE}"
             )
-        own = self._constraints(table, outputs, problem.solved)
+        own = self._constraints(table, problem)
         if not all(isinstance(each, cp.Constraint) and each.is_dcp() for each in own):
             raise InputError(f"constraints must be cvxpy's, each convex by its rules (DCP): {CURE}")
         if strange := {each.name() for part in (expression, *own) for each in part.variables() if each is not table}:
@@ -153,20 +159,16 @@ class Custom(Objective):
                     size *= reached
                     matrix, found, _ = self._solved(problem, size, epsilon)
             dual = found if dual is None else dual  # that of the least room proves most
-            if made := mended(matrix, _outputs(problem), problem, epsilon, self.unbiased):
+            if (made := mended(matrix, problem, math.exp(epsilon), self.unbiased)) is not None:
                 break
         if made is None:
             raise SolverError("the table must be private but for rounding, got one that is not: use fewer outputs")
-        mechanism = TabulatedMechanism.from_points(
-            problem.prior.knots,
-            *made,
-            problem.epsilon,
-            provenance=Provenance("custom", {"unbiased": self.unbiased, "objective": self.name}),
-            units=problem.prior.units,
+        origin = Provenance("custom", {"unbiased": self.unbiased, "objective": self.name})
+        return Solution(
+            as_mechanism(made, problem, origin), {"dual": np.asarray(dual), "size": np.array(size)}, Status.OPTIMAL
         )
-        return Solution(mechanism, {"dual": np.asarray(dual), "size": np.array(size)}, Status.OPTIMAL)
 
-    def value(self, mechanism: TabulatedMechanism, problem: Problem) -> float:
+    def value(self, mechanism: Any, problem: Problem) -> float:
         return self._number(on_outputs(mechanism, _outputs(problem)), problem)
 
     def bound(self, problem: Problem, multipliers: Mapping[str, np.ndarray]) -> float:
@@ -187,39 +189,38 @@ class Custom(Objective):
             )
         return Status.of(relative_gap(value, bound), problem.tolerance)
 
-    def evidence(self, problem: Problem, mechanism: TabulatedMechanism, solution: Solution) -> CustomEvidence:
-        outputs = _outputs(problem)
-        table, _ = self._expressed(problem.solved, outputs)
-        own = self._constraints(table, outputs, problem.solved)
-        table.value = on_outputs(mechanism, outputs)
+    def evidence(self, problem: Problem, mechanism: Any, solution: Solution) -> CustomEvidence:
+        table, _ = self._expressed(problem)
+        own = self._constraints(table, problem)
+        table.value = on_outputs(mechanism, _outputs(problem))
         return CustomEvidence(max((float(np.max(each.violation())) for each in own), default=0.0))
 
-    def _expressed(self, prior: Prior, outputs: np.ndarray) -> tuple[cp.Variable, cp.Expression]:
+    def _expressed(self, problem: Problem) -> tuple[cp.Variable, cp.Expression]:
         import cvxpy as cp
 
-        table = cp.Variable((prior.knots.size, outputs.size), name="P")
-        return table, cp.Expression.cast_to_const(self.expression(table, outputs, prior))
+        table = cp.Variable((problem.prior.weights.size, _outputs(problem).size), name="P")
+        return table, _called(self.expression, cp.Expression.cast_to_const, table, problem)
 
-    def _constraints(self, table: cp.Variable, outputs: np.ndarray, prior: Prior) -> list[cp.Constraint]:
-        return [] if self.constraints is None else list(self.constraints(table, outputs, prior))
+    def _constraints(self, table: cp.Variable, problem: Problem) -> list[cp.Constraint]:
+        return [] if self.constraints is None else _called(self.constraints, list, table, problem)
 
     def _number(self, matrix: np.ndarray, problem: Problem) -> float:
-        table, expression = self._expressed(problem.solved, _outputs(problem))
+        table, expression = self._expressed(problem)
         table.value = matrix
-        return float(np.asarray(expression.value).item())
+        with np.errstate(all="ignore"):  # some numbers are infinite for some tables
+            return float(np.asarray(expression.value).item())
 
     def _program(self, problem: Problem, size: float, epsilon: float) -> tuple[ConeProgram, cp.Variable, cp.Variable]:
         """The program in units of a size, its table, and the least probability of each output."""
         import cvxpy as cp
 
-        outputs, prior = _outputs(problem), problem.solved
-        table, expression = self._expressed(prior, outputs)
-        least, ones = cp.Variable((1, outputs.size)), np.ones((prior.knots.size, 1))
+        table, expression = self._expressed(problem)
+        least, ones = cp.Variable((1, table.shape[1])), np.ones((table.shape[0], 1))
         held: list[Any] = [least >= 0, table >= ones @ least, table <= math.exp(epsilon) * (ones @ least)]
         held.append(cp.sum(table, axis=1) == 1)
         if self.unbiased:
-            held.append(table @ problem.unit.places(outputs) == problem.unit.knots)
-        held += self._constraints(table, outputs, prior)
+            held.append(table @ problem.unit.places(_outputs(problem)) == problem.unit.knots)
+        held += self._constraints(table, problem)
         scaled = (-1 if self.maximise else 1) / size * expression
         return ConeProgram.of(cp.Problem(cp.Minimize(scaled), held), [table, least]), table, least
 
@@ -231,10 +232,9 @@ class Custom(Objective):
 
     def _guessed_size(self, problem: Problem) -> float:
         """The number's size at the table of equal rows and columns, or where it is nothing, at tables of one output."""
-        n, m = problem.prior.knots.size, _outputs(problem).size
+        n, m = problem.prior.weights.size, _outputs(problem).size
         tables = [np.full((n, m), 1 / m), *(np.tile(np.eye(m)[j], (n, 1)) for j in (0, m // 2, m - 1))]
-        with np.errstate(all="ignore"):  # some numbers are infinite there
-            sizes = np.abs([self._number(each, problem) for each in tables])
+        sizes = np.abs([self._number(each, problem) for each in tables])
         sizes = sizes[np.isfinite(sizes)]
         large = sizes[sizes > NOTHING * sizes.max(initial=0.0)]
         return float(large[0]) if large.size else 1.0
@@ -244,3 +244,22 @@ def _outputs(problem: Problem) -> np.ndarray:
     if problem.outputs is None:
         raise InputError("a Custom objective needs the reports that there may be: add outputs=[...] to design")
     return problem.outputs
+
+
+def _called(function: Expressed, made: Callable[[Any], Any], table: cp.Variable, problem: Problem) -> Any:
+    """What a function of one's own returns, made what it should be; its mistakes in one line."""
+    given = (table, _outputs(problem), problem.solved)
+    try:
+        try:
+            signature(function).bind(*given)
+        except TypeError:
+            signature(function).bind(*given[:2])
+            given = given[:2]
+        if (answer := function(*given)) is None:
+            raise TypeError("nothing is returned")
+        return made(answer)
+    except (TypeError, ValueError, LookupError) as error:  # cvxpy's of shapes that do not fit, too
+        raise InputError(
+            "a Custom objective must be made by functions of (P, y) or (P, y, prior), with P of shape "
+            f"{table.shape} and y of {given[1].shape}, got an error: {' '.join(str(error).split())}"
+        ) from error

@@ -1,4 +1,4 @@
-"""The table of an objective of one's own: which outputs unbiased reports need, and how the solver's table is mended."""
+"""The table of an objective of one's own: what it may report, how a solver's is mended and made a mechanism."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import math
 
 import numpy as np
 
+from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.errors import InputError
+from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
+from ..priors.categorical import CategoricalPrior
 from .base import Problem
 
 NEGLIGIBLE = 1e-9
@@ -35,6 +38,8 @@ def check_width(problem: Problem, outputs: np.ndarray) -> None:
     optldp.mechanisms.errors.InputError: unbiased reports must reach beyond -2 and 2 at epsilon 1.09861, got outputs \
 from -2 to 3: widen them
     """
+    if isinstance(problem.prior, CategoricalPrior):
+        raise InputError("only numbers have means to be unbiased, got categories: leave unbiased out")
     (low, high), reach = problem.prior.domain, math.expm1(problem.epsilon)
     beyond = (high - low) / reach
     if not (outputs[0] < low - beyond and outputs[-1] > high + beyond):
@@ -44,7 +49,19 @@ from -2 to 3: widen them
         )
 
 
-def on_outputs(mechanism: TabulatedMechanism, outputs: np.ndarray) -> np.ndarray:
+def as_mechanism(matrix: np.ndarray, problem: Problem, provenance: Provenance) -> TabulatedMechanism | CategoricalTable:
+    """Return the mechanism of a table (n, m); of numbers, outputs that are never reported are left out."""
+    prior, outputs = problem.prior, problem.outputs
+    if isinstance(prior, CategoricalPrior):
+        return CategoricalTable.from_probabilities(prior.categories, matrix, problem.epsilon, provenance=provenance)
+    assert outputs is not None  # or there were no table
+    kept = matrix.any(axis=0)
+    return TabulatedMechanism.from_points(
+        prior.knots, outputs[kept], matrix[:, kept], problem.epsilon, provenance=provenance, units=prior.units
+    )
+
+
+def on_outputs(mechanism: TabulatedMechanism | CategoricalTable, outputs: np.ndarray) -> np.ndarray:
     """Return a table's probabilities (n, m) on all the outputs there may be, some of which it may never report.
 
     Raises
@@ -52,6 +69,8 @@ def on_outputs(mechanism: TabulatedMechanism, outputs: np.ndarray) -> np.ndarray
     InputError
         It reports something else.
     """
+    if isinstance(mechanism, CategoricalTable):
+        return mechanism.probabilities
     after = np.clip(np.searchsorted(outputs, mechanism.low), 1, outputs.size - 1)
     index = after - (mechanism.low - outputs[after - 1] < outputs[after] - mechanism.low)
     far = np.abs(mechanism.low - outputs[index]) > SAME_OUTPUT * (outputs[-1] - outputs[0])
@@ -61,24 +80,22 @@ def on_outputs(mechanism: TabulatedMechanism, outputs: np.ndarray) -> np.ndarray
     return mechanism.probabilities @ np.eye(outputs.size)[index]
 
 
-def mended(
-    matrix: np.ndarray, outputs: np.ndarray, problem: Problem, epsilon: float, unbiased: bool
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return outputs and table with the solver's rounding mended: private, rows of sum one and, if asked, of mean x.
+def mended(matrix: np.ndarray, problem: Problem, ratio: float, unbiased: bool) -> np.ndarray | None:
+    """Return the table with the solver's rounding mended: private, rows of sum one and, if asked, of mean x.
 
-    Columns are brought within the ratio of a smaller budget by raising their least entries, rows divided by their sums,
-    and their means moved by a factor that is linear in the output. The last two may use up the rest of the budget; None
-    if they use more.
+    Columns are brought within a smaller ratio by raising their least entries, rows divided by their sums, and their
+    means moved by a factor that is linear in the output. The last two may use up the rest of the budget; None if they
+    use more.
     """
-    kept = matrix.max(0) > NEGLIGIBLE
-    matrix, outputs = matrix[:, kept], outputs[kept]
-    matrix = np.maximum(matrix, matrix.max(0) / math.exp(epsilon))
+    matrix = np.where(matrix.max(0) > NEGLIGIBLE, matrix, 0.0)
+    matrix = np.maximum(matrix, matrix.max(0) / ratio)
     matrix = matrix / matrix.sum(1, keepdims=True)
     if unbiased:
-        offset = problem.unit.places(outputs) - problem.unit.knots[:, None]
+        assert problem.outputs is not None  # or there were no table
+        offset = problem.unit.places(problem.outputs) - problem.unit.knots[:, None]
         first, second = (matrix * offset).sum(1), (matrix * offset**2).sum(1)
         slope = first / (second - first**2)
         matrix = matrix * (1 - slope[:, None] * (offset - first[:, None]))
     highest, lowest = matrix.max(0), matrix.min(0)
-    fits = (lowest >= 0).all() and (highest <= math.exp(problem.epsilon) * lowest).all()
-    return (outputs, matrix) if fits else None
+    fits = (lowest >= 0).all() and (highest <= problem.inner_ratio * lowest).all()
+    return matrix if fits else None

@@ -15,6 +15,7 @@ from ...mechanisms.table.provenance import Provenance
 from ...solvers import Status
 from ...solvers.frequency.optimum import solve_frequency
 from ...solvers.frequency.program import FrequencyProgram, certified_frequency_bound
+from ..priors.categorical import CategoricalPrior
 from .base import Objective, Problem, Solution, Told
 
 MAX_COLUMNS = 4000
@@ -62,6 +63,7 @@ class Frequencies(Objective):
     max_columns: int = MAX_COLUMNS
 
     nobody = "no mechanism for these categories"
+    takes = (CategoricalPrior,)
     tolerance = 1e-3  # priors are not known better, and tables stay small
 
     @property

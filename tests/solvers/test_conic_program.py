@@ -119,3 +119,10 @@ def test_what_cannot_be_solved_is_told_in_one_line():
     matrix = cp.Variable((2, 2), symmetric=True)
     with pytest.raises(InputError, match="got one of matrices or powers: write it with squares"):
         ConeProgram.of(cp.Problem(cp.Minimize(cp.lambda_max(matrix)), [cp.trace(matrix) == 1]), [matrix])
+
+
+def test_a_missing_solver_is_told_in_one_line(monkeypatch):
+    monkeypatch.setattr(cp, "installed_solvers", lambda: ["SCS"])
+    x = cp.Variable()
+    with pytest.raises(SolverError, match="need Clarabel, which cvxpy does not find: pip install clarabel"):
+        ConeProgram.of(cp.Problem(cp.Minimize(x), [x >= 1]), [x])

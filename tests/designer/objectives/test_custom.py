@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import cvxpy as cp
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from optldp.designer import (
     CategoricalPrior,
     Custom,
+    Frequencies,
     Guarantee,
     Prior,
     TotalVariationAmbiguity,
@@ -18,7 +20,8 @@ from optldp.designer import (
     design,
 )
 from optldp.designer.designs.judging import problem_for
-from optldp.mechanisms import InputError, Sampler, SolverError, load_mechanism, save_table, verify
+from optldp.mechanisms import InputError, Sampler, SolverError, load_mechanism, save_bundle, save_table, verify
+from optldp.mechanisms.integers.exponential import exponential_below
 from scipy.optimize import linprog
 
 KNOTS = np.linspace(0.0, 10.0, 6)
@@ -127,7 +130,7 @@ def test_the_most_that_is_told_at_the_least_probable_value_is_randomised_respons
     assert made.mechanism.probabilities == pytest.approx(
         (truth - (1 - truth) / 5) * np.eye(6) + (1 - truth) / 5, abs=1e-6
     )
-    assert "no mechanism on these knots and outputs has more than" in made.summary()
+    assert "no mechanism on these outputs has more than" in made.summary()
 
 
 @pytest.mark.parametrize("squared", [True, False])
@@ -254,6 +257,68 @@ def test_another_prior_judges_it_too():
     )
 
 
+def test_a_function_of_table_and_outputs_alone_knows_no_other_prior():
+    knots, weights = PRIOR.knots, PRIOR.weights
+    own = Custom(lambda P, y: weights @ cp.sum(cp.multiply(np.abs(y - knots[:, None]), P), axis=1))
+    told = design(PRIOR, 1.0, objective=Custom(absolute), outputs=ON_KNOTS)
+    made = design(PRIOR, 1.0, objective=own, outputs=ON_KNOTS)
+    assert made.value == told.value
+    assert made.against(Prior.even(KNOTS)) == made.value != told.against(Prior.even(KNOTS))
+
+
+def truths(P, y, prior):
+    """The chance that a report is the number of the category, less what is lost to others where there are fewer."""
+    return prior.weights[: y.size] @ cp.diag(P[: y.size])
+
+
+class TestCategories:
+    """Reports are numbers of outputs, as many as asked for."""
+
+    PRIOR = CategoricalPrior(["a", "b", "c", "d"], [5, 3, 1, 1])
+
+    @pytest.mark.parametrize("outputs", [2, 4, 7])
+    @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+    def test_a_linear_cost_is_that_of_a_linear_program_written_out(self, outputs, epsilon):
+        costs = np.random.default_rng(outputs).random((4, outputs))
+        cost = Custom(lambda P, y, prior: prior.weights @ cp.sum(cp.multiply(costs, P), axis=1))
+        made = design(self.PRIOR, epsilon, objective=cost, outputs=outputs)
+        least = brute_force(self.PRIOR.weights[:, None] * costs, epsilon)
+        assert made.value == pytest.approx(least, rel=1e-5)
+        assert least * (1 - 1e-5) <= made.bound <= least * (1 + 1e-9)
+        assert made.mechanism.probabilities.shape == (4, outputs)
+        assert made.status == "optimal"
+
+    def test_the_largest_chance_of_the_truth_is_randomised_response(self):
+        """Kairouz, Oh and Viswanath (2016): for a uniform prior no mechanism tells the category more often."""
+        even = CategoricalPrior(["a", "b", "c", "d"], np.ones(4))
+        made = design(even, 1.2, objective=Custom(truths, maximise=True), outputs=4)
+        assert made.value == pytest.approx(math.exp(1.2) / (math.exp(1.2) + 3), rel=1e-6)
+        assert made.bound >= made.value
+        assert made.against(self.PRIOR) == pytest.approx(self.PRIOR.weights @ np.diag(made.mechanism.probabilities))
+
+    def test_its_table_is_exact_and_collected_like_any_other(self, tmp_path):
+        made = design(self.PRIOR, 1.0, objective=Custom(truths, maximise=True), outputs=4)
+        assert (made.mechanism.numerators.sum(axis=1) == 2**53).all()
+        assert made.mechanism.failures() == ()
+        assert made.mechanism.largest_ratio <= exponential_below(Fraction(1))
+        save_bundle(made.mechanism, tmp_path / "own.json")
+        loaded = load_mechanism(tmp_path / "own.json")
+        assert loaded.provenance.method == "custom"
+        rng = np.random.default_rng(3)
+        reports = loaded.sample(rng.choice(["a", "b", "c", "d"], 40_000, p=self.PRIOR.weights), rng)
+        shares = np.bincount(reports, minlength=4) / reports.size
+        assert shares == pytest.approx(self.PRIOR.weights @ loaded.probabilities, abs=0.015)
+        found = made.certificate.check()
+        assert (found.value, found.bound) == (made.value, made.bound)
+
+    def test_outputs_that_are_never_reported_keep_their_numbers(self):
+        """All who report the first or the last say the truth as often; what is between costs, and has no report."""
+        cost = Custom(lambda P, y: 1 + 2 * cp.sum(P[:, 1:-1]) - P[0, 0] - P[3, -1])
+        made = design(self.PRIOR, 1.0, objective=cost, outputs=5)
+        assert (made.mechanism.probabilities.max(axis=0) > 0).tolist() == [True, False, False, False, True]
+        assert made.value == pytest.approx(1 - 2 * math.e / (math.e + 1), rel=1e-5)
+
+
 UNKNOWN = cp.Variable(name="stray")
 CATEGORIES = CategoricalPrior(["a", "b"], [1, 2])
 
@@ -285,7 +350,27 @@ CATEGORIES = CategoricalPrior(["a", "b"], [1, 2])
         ),
         (PRIOR, Custom(absolute, constraints=lambda P, y, prior: [True]), ON_KNOTS, "constraints must be cvxpy's"),
         (PRIOR, Custom(lambda P, y, prior: cp.sigma_max(P)), ON_KNOTS, "linear, quadratic and exponential cones alone"),
-        (CATEGORIES, Custom(absolute), [0, 1], "must be one for categories, got custom objective"),
+        (PRIOR, Custom(lambda P: cp.sum(P)), ON_KNOTS, r"functions of \(P, y\) or \(P, y, prior\), .*: too many pos"),
+        (
+            PRIOR,
+            Custom(lambda P, y: cp.sum(P @ y[1:])),
+            ON_KNOTS,
+            r"shape \(6, 6\) and y of \(6,\), .* dimensions",
+        ),
+        (PRIOR, Custom(absolute, constraints=lambda P, y: P @ y <= 3 * y), ON_KNOTS, "got an error: .* not iterable"),
+        (PRIOR, Custom(lambda P, y: "much"), ON_KNOTS, "got an error: .*string"),
+        (PRIOR, Custom(lambda P, y: None), ON_KNOTS, "got an error: nothing is returned"),
+        (PRIOR, Custom(lambda P, y: P[0, 6]), ON_KNOTS, "got an error: Index 6 is out of bounds"),
+        (PRIOR, Custom(lambda P, y: np.nan * cp.sum(P)), ON_KNOTS, "must be one of finite numbers, got NaN"),
+        (PRIOR, Custom(absolute), 4, r"outputs must be a non-empty one-dimensional array, got shape \(\)"),
+        (CATEGORIES, Custom(truths), None, r"needs the reports that there may be: add outputs=\[...\]"),
+        (CATEGORIES, Custom(truths), [0, 1], r"outputs for categories must be a whole number .* got \[0, 1\]"),
+        (CATEGORIES, Custom(truths), 1, "outputs for categories must be a whole number of at least 2, got 1"),
+        (CATEGORIES, Custom(truths), True, "outputs for categories must be a whole number of at least 2, got True"),
+        (CATEGORIES, Custom(truths, unbiased=True), 2, "only numbers have means to be unbiased, got categories"),
+        (CATEGORIES, Frequencies(), 2, "outputs are for a Custom objective, got them for least error of frequencies"),
+        (CATEGORIES, Variance(), None, "must be one for categories, got least expected variance"),
+        (PRIOR, Frequencies(), None, "must be one for numbers, got least error of frequencies"),
         ({"age": PRIOR}, Custom(absolute), ON_KNOTS, "least expected variance alone: leave objective and outputs out"),
     ],
 )

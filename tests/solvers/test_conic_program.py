@@ -1,5 +1,8 @@
 """Programs lowered to cones: bounds from any dual vector, against other solvers and closed forms."""
 
+# cvxpy's comparisons are constraints, which its types do not say.
+# pyright: reportArgumentType=false
+
 import math
 
 import cvxpy as cp

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -20,7 +21,16 @@ from optldp.designer import (
     design,
 )
 from optldp.designer.designs.judging import problem_for
-from optldp.mechanisms import InputError, Sampler, SolverError, load_mechanism, save_bundle, save_table, verify
+from optldp.mechanisms import (
+    InputError,
+    Sampler,
+    SolverError,
+    load_mechanism,
+    load_table,
+    save_bundle,
+    save_table,
+    verify,
+)
 from optldp.mechanisms.integers.exponential import exponential_below
 from scipy.optimize import linprog
 
@@ -239,10 +249,10 @@ class TestItsCertificate:
 def test_the_table_is_saved_verified_loaded_and_drawn_from_like_any_other(tmp_path):
     made = design(PRIOR, 1.0, objective=Custom(absolute, name="mean absolute error"), outputs=ON_KNOTS)
     save_table(made.mechanism, tmp_path / "own.json")
-    loaded = load_mechanism(tmp_path / "own.json")
+    loaded = load_table(tmp_path / "own.json")
     assert verify(loaded).verdict == "proved"
     assert loaded.provenance.parameters["objective"] == "mean absolute error"
-    assert loaded.provenance.certificate["bound"] == made.bound
+    assert dict(loaded.provenance.certificate or {})["bound"] == made.bound
     assert Sampler(loaded).sample(3.0) in ON_KNOTS
     reports = loaded.sample(np.full(20_000, 4.0), np.random.default_rng(2))
     assert np.abs(reports - 4).mean() == pytest.approx(loaded.probabilities[2] @ np.abs(loaded.low - 4), abs=0.1)
@@ -295,6 +305,9 @@ class TestCategories:
         assert made.value == pytest.approx(math.exp(1.2) / (math.exp(1.2) + 3), rel=1e-6)
         assert made.bound >= made.value
         assert made.against(self.PRIOR) == pytest.approx(self.PRIOR.weights @ np.diag(made.mechanism.probabilities))
+        for other in (CategoricalPrior(["a", "b", "d", "c"], np.ones(4)), CATEGORIES, PRIOR):
+            with pytest.raises(InputError, match="must be of the categories of the mechanism, in their order"):
+                made.against(other)
 
     def test_its_table_is_exact_and_collected_like_any_other(self, tmp_path):
         made = design(self.PRIOR, 1.0, objective=Custom(truths, maximise=True), outputs=4)
@@ -302,7 +315,7 @@ class TestCategories:
         assert made.mechanism.failures() == ()
         assert made.mechanism.largest_ratio <= exponential_below(Fraction(1))
         save_bundle(made.mechanism, tmp_path / "own.json")
-        loaded = load_mechanism(tmp_path / "own.json")
+        loaded: Any = load_mechanism(tmp_path / "own.json")
         assert loaded.provenance.method == "custom"
         rng = np.random.default_rng(3)
         reports = loaded.sample(rng.choice(["a", "b", "c", "d"], 40_000, p=self.PRIOR.weights), rng)

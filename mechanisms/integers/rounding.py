@@ -86,7 +86,8 @@ def boxes(wanted: np.ndarray, limit: Fraction) -> tuple[np.ndarray, np.ndarray]:
 
     A least numerator that is raised by one unit costs the rows at the bottom of their boxes one unit; one that is
     lowered costs those at the top `limit` units. So at large limits all are rounded up, and at small ones
-    up and down in turn, so that errors of neighbouring outputs cancel.
+    up and down in turn, so that errors of neighbouring outputs cancel. Where all that are raised are more than a row
+    has, as in tables whose rows are alike, the largest gives way.
 
     Example
     -------
@@ -99,6 +100,8 @@ def boxes(wanted: np.ndarray, limit: Fraction) -> tuple[np.ndarray, np.ndarray]:
     raised = share > 0 if limit > smallest.size else np.diff(np.rint(np.cumsum(share)), prepend=0.0)
     least = (whole + raised).astype(np.int64)
     least[(wanted.max(axis=1) > 0) & (least == 0)] = 1
+    if (excess := int(least.sum()) - DENOMINATOR) > 0:
+        least[np.argmax(least)] -= excess
     p, q = limit.as_integer_ratio()
     return least, np.array([min(p * t // q, DENOMINATOR) for t in least.tolist()], dtype=np.int64)
 

@@ -50,6 +50,20 @@ class TestBoxes:
         assert np.abs(np.cumsum(least) - np.cumsum(wanted[:, 0])).max() <= 0.5 + 1e-9
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+@pytest.mark.parametrize("limit", [Fraction(11, 10), Fraction(3), Fraction(10**4)])
+def test_rows_that_are_alike_have_whole_numbers_too(limit, size):
+    """They are at the bottom of every box: rounding all of these up would leave too little for any row."""
+    for seed in range(20):
+        wanted = np.tile(np.random.default_rng(seed).dirichlet(np.ones(size)), (3, 1))
+        made = round_rows(wanted, limit, [Fraction(0)] * size, [Fraction(0)] * 3)
+        assert (made.sum(axis=1) == D).all()
+        assert all(
+            most <= limit * least for most, least in zip(made.max(0).tolist(), made.min(0).tolist(), strict=True)
+        )
+        assert np.abs(made / D - wanted).max() < 1e-14
+
+
 def carried_by_hand(wanted, least, most):
     """One row at a time, in fractions."""
     rows = []

@@ -36,11 +36,14 @@ CLARABEL_TOLERANCE = 1e-10
 ROUNDING = 1e-11
 """Largest entry of r that counts as rounding on a variable of unknown size, for an objective of size one."""
 
-REACH = 1e3
+REACH = 1e4
 """Variables of unknown size are charged for such an r as if they were so large."""
 
 ROUNDS = 30
 """Moves of a dual vector to and fro between its cone and the equations: a solver's own takes few."""
+
+MARGIN = 1e-10
+"""Taken off every bound of a program with such variables, for an objective of size one: some may be larger still."""
 
 SCALINGS = 4
 """Rounds in which rows and columns are divided by their largest entries."""
@@ -177,7 +180,7 @@ class ConeProgram:
         if left.max(initial=0.0) > ROUNDING:
             return -math.inf
         known = sum(of(self.part(residual, variable)) for variable, of in least.items())
-        return float(self.offset - self.right @ w + known - REACH * left.sum())
+        return float(self.offset - self.right @ w + known - REACH * left.sum() - MARGIN * self.unknown.any())
 
     def _feasible(self, w: Array) -> Array:
         """Return w in the dual cone, moved as little as need be for r to be zero on variables of unknown size.

@@ -204,6 +204,15 @@ def test_a_number_whose_least_is_nothing_has_no_relative_gap_but_a_bound_near_it
         assert verify(made.mechanism).verdict == "proved"
 
 
+def test_a_number_far_below_the_size_that_was_guessed_has_no_false_bound():
+    """Of 2e19 where reports are spread out and 7e4 at best: a bound may say nothing there, but nothing wrong."""
+    costs = np.array([[44.50092913003146, -6.642417743684871], [-35.29814960790879, 33.87472599484324]])
+    own = Custom(lambda P, y: cp.sum(cp.exp(cp.sum(cp.multiply(costs, P), axis=1))))
+    made = design(CategoricalPrior(["a", "b"], [0.1, 0.9]), 0.023232529976274376, objective=own, outputs=2)
+    assert made.bound <= made.value
+    assert made.status == "gap-open"
+
+
 class TestItsCertificate:
     """For a linear, a quadratic and an exponential number, least or most."""
 

@@ -13,7 +13,6 @@ from ...solvers import Status
 from ...solvers.certificate import relative_gap
 from ..objectives.base import Objective, Problem, Pure
 from ..plots.mechanism_mesh import heat_map
-from ..priors.categorical import CategoricalPrior
 from ..priors.prior import Prior
 
 if TYPE_CHECKING:

@@ -315,7 +315,7 @@ class TestCategories:
         assert made.bound >= made.value
         assert made.against(self.PRIOR) == pytest.approx(self.PRIOR.weights @ np.diag(made.mechanism.probabilities))
         for other in (CategoricalPrior(["a", "b", "d", "c"], np.ones(4)), CATEGORIES, PRIOR):
-            with pytest.raises(InputError, match="must be (of the mechanism's categories, in their order|a CategoricalPrior)"):
+            with pytest.raises(InputError, match=r"must be (of the mechanism's categories|a CategoricalPrior)"):
                 made.against(other)
 
     def test_its_table_is_exact_and_collected_like_any_other(self, tmp_path):
@@ -393,7 +393,7 @@ CATEGORIES = CategoricalPrior(["a", "b"], [1, 2])
         (CATEGORIES, Frequencies(), 2, "outputs are for a Custom objective, got them for least error of frequencies"),
         (CATEGORIES, Variance(), None, "must be one for categories, got least expected variance"),
         (PRIOR, Frequencies(), None, "must be one for numbers, got least error of frequencies"),
-        ({"age": PRIOR}, Custom(absolute), ON_KNOTS, "the least expected variance alone, got custom objective: use one"),
+        ({"age": PRIOR}, Custom(absolute), ON_KNOTS, "least expected variance alone, got custom objective: use one"),
         ({"age": PRIOR}, None, ON_KNOTS, "outputs are for Custom, which takes one Prior: leave them out"),
     ],
 )

@@ -57,8 +57,7 @@ class OutputCodes:
         InputError
             More than 62 services.
         """
-        if len(sizes) > MAX_SERVICES:
-            raise InputError(f"services must be at most {MAX_SERVICES}, got {len(sizes)}: count them in parts")
+        require_few(len(sizes))
         widths = tuple(int(size).bit_length() for size in sizes)  # holds 0 .. size
         words, shifts = [], []
         word, free = 0, WORD_BITS
@@ -85,3 +84,14 @@ class OutputCodes:
         for j, (word, shift, width) in enumerate(zip(self.words, self.shifts, self.widths, strict=True)):
             outputs[:, j] = ((codes[word] >> shift) & ((1 << width) - 1)) + NOT_REPORTED
         return outputs
+
+
+def require_few(services: int) -> None:
+    """Raise InputError for more services than their sets have bits.
+
+    Example
+    -------
+    >>> require_few(62)
+    """
+    if services > MAX_SERVICES:
+        raise InputError(f"services must be at most {MAX_SERVICES}, got {services}: count them in parts")

@@ -15,8 +15,7 @@ from ..data.files import FilePath
 from ..data.skipped_rows import SkippedRows
 from .codes import OutputCodes
 from .counts import ReportCounts
-from .group import ReportGroup
-from .source import ReportSource, report_sources
+from .source import report_sources
 from .users import Counting, Progress
 from .work_database import work_database
 
@@ -58,7 +57,7 @@ def collect(
         else:
             groups = counting.aligned()
     if not allow_disjoint:
-        _require_common_users(chosen, groups)
+        require_common_users([source.where for source in chosen], [group.services for group in groups])
     account.tell(skip_invalid)
     return ReportCounts(empty.services, groups)
 
@@ -67,13 +66,25 @@ def _silent(what: str, share: float) -> None:
     """Report no progress."""
 
 
-def _require_common_users(sources: Sequence[ReportSource], groups: Sequence[ReportGroup]) -> None:
-    """Raise InputError unless users link every service to every other, if only through services between them."""
-    reached, sets = {0}, [set(group.services) for group in groups]
-    while linked := [services for services in sets if services & reached and not services <= reached]:
+def require_common_users(services: Sequence[str], sets: Sequence[Sequence[int]]) -> None:
+    """Raise InputError unless users link every service to every other, if only through services between them.
+
+    Parameters
+    ----------
+    services : sequence of str
+        How messages call them.
+    sets : sequence of sequence of int
+        The sets of services, by position, that some user reported to.
+
+    Example
+    -------
+    >>> require_common_users(["a", "b", "c"], [(0, 1), (1, 2)])
+    """
+    reached, members = {0}, [set(some) for some in sets]
+    while linked := [some for some in members if some & reached and not some <= reached]:
         reached.update(*linked)
-    if apart := [source.where for j, source in enumerate(sources) if j not in reached]:
+    if apart := [where for j, where in enumerate(services) if j not in reached]:
         raise InputError(
-            f"services must have users in common, got none between {sources[0].where} and {apart[0]}: check that the "
+            f"services must have users in common, got none between {services[0]} and {apart[0]}: check that the "
             "key column is the right one, or accept it with allow_disjoint (--allow-disjoint)"
         )

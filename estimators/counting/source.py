@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
@@ -17,16 +17,17 @@ from ..data.files import UNREADABLE_FILE, FilePath, open_file, open_tolerant, sh
 from ..data.skipped_rows import OFFER
 from .counts import Service
 
+M = TypeVar("M")
+
 KINDS = "a CSV or Parquet path, an Arrow, pandas or polars table, numpy arrays by column, or one numpy array"
 
 
 @dataclass(frozen=True, eq=False)
-class ReportSource:
-    """One service, its reports, and how messages call the two.
+class Source:
+    """A service's reports, and how messages call them.
 
     Parameters
     ----------
-    service : Service
     reports : object
         A CSV or Parquet path; an Arrow table, a pandas or polars data frame; a mapping of column names to numpy
         arrays or a structured array; or one array of numbers, without names.
@@ -34,7 +35,6 @@ class ReportSource:
         Such as "service 'a' ('a.csv')".
     """
 
-    service: Service
     reports: Any
     where: str
 
@@ -94,6 +94,13 @@ class ReportSource:
             raise InputError(f"reports of {self.where} must be {KINDS}, got {kind}: {reason}") from None
 
 
+@dataclass(frozen=True, eq=False)
+class ReportSource(Source):
+    """The reports of a table of numbers, and the service that has it."""
+
+    service: Service
+
+
 def report_sources(sources: Sequence[Sequence[Any]]) -> tuple[ReportSource, ...]:
     """Return the sources that tuples of (mechanism, reports) or (name, mechanism, reports) describe.
 
@@ -111,21 +118,32 @@ def report_sources(sources: Sequence[Sequence[Any]]) -> tuple[ReportSource, ...]
     >>> report_sources([("web", duchi([0, 1], 1.0), "web.csv")])[0].where
     "service 'web' ('web.csv')"
     """
+    return tuple(
+        ReportSource(reports, where, Service(name, mechanism))
+        for name, mechanism, reports, where in described(sources, TabulatedMechanism)
+    )
+
+
+def described(sources: Sequence[Sequence[Any]], kind: type[M]) -> list[tuple[str, M, Any, str]]:
+    """Return name, mechanism and reports of each service, and how messages call them; see `report_sources`.
+
+    Raises InputError for mechanisms of another kind, too.
+    """
     if not isinstance(sources, list | tuple) or not sources:
         raise InputError(f"sources must be a list of (mechanism, reports), at least one, got {_brief(sources)}")
     made = []
     for position, source in enumerate(sources, 1):
         parts = source if isinstance(source, list | tuple) else ()
         name, mechanism, reports = (f"service {position}", *parts) if len(parts) == 2 else (*parts, "", "", "")[:3]
-        if len(parts) > 3 or not isinstance(name, str) or not isinstance(mechanism, TabulatedMechanism):
+        if len(parts) > 3 or not isinstance(name, str) or not isinstance(mechanism, kind):
             raise InputError(
                 f"source {position} must be (mechanism, reports) or (name, mechanism, reports), got {_brief(source)}"
             )
         where = name if len(parts) == 2 else f"service {name!r}"
         if isinstance(reports, str | os.PathLike):
             where += f" ({str(reports)!r})"
-        made.append(ReportSource(Service(name, mechanism), reports, where))
-    return tuple(made)
+        made.append((name, mechanism, reports, where))
+    return made
 
 
 def _numpy_columns(reports: Any) -> dict[str, np.ndarray] | None:

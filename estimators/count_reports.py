@@ -15,7 +15,7 @@ from ..mechanisms.composed.personalised import PersonalisedMechanism, Personalis
 from ..mechanisms.errors import InputError
 from ..mechanisms.key_value.mechanism import KeyValueMechanism
 from ..mechanisms.table.table import TabulatedMechanism
-from .counting.attribute_counts import AttributeCounts
+from .attributes.counts import AttributeCounts
 from .counting.counts import ReportCounts
 from .frequencies.category_counts import CategoryCounts
 from .key_values.counts import KeyValueCounts
@@ -36,7 +36,19 @@ def count(mechanism: PersonalisedMechanism, reports: PersonalisedReports) -> Per
 @overload
 def count(mechanism: KeyValueMechanism, reports: ArrayLike) -> KeyValueCounts: ...
 @overload
-def count(mechanism: AttributeSampling, reports: Mapping[str, ArrayLike] | ArrayLike) -> AttributeCounts: ...
+def count(
+    mechanism: AttributeSampling | Sequence[tuple[AttributeSampling, Any] | tuple[str, AttributeSampling, Any]],
+    reports: Any = None,
+    *,
+    key: str | None = None,
+    keep_first: bool = False,
+    allow_disjoint: bool = False,
+    drop_missing: bool = False,
+    skip_invalid: bool | SkippedRows = False,
+    memory_limit: str | None = None,
+    temp_directory: FilePath | None = None,
+    progress: Progress | None = None,
+) -> AttributeCounts: ...
 @overload
 def count(
     mechanism: TabulatedMechanism | Sequence[Sequence[Any]],
@@ -71,13 +83,14 @@ def count(
     | mechanism | reports | counts |
     |---|---|---|
     | table of numbers | numbers, or a source as below | `ReportCounts` |
-    | list of services, each (mechanism, reports) or (name, mechanism, reports) | none | `ReportCounts` of users |
+    | list of services, each (table, reports) or (name, table, reports) | none | `ReportCounts` of users |
     | categories | as `sample` gives them | `CategoryCounts` |
     | levels of budgets | `PersonalisedReports` | `PersonalisedCounts` |
     | pairs of a key and a value | as `sample` gives them | `KeyValueCounts` |
-    | several attributes | columns by name, NaN where not drawn | `AttributeCounts` |
+    | several attributes | columns by name, NaN where not drawn, or a source as below | `AttributeCounts` |
+    | list of services of several attributes | none | `AttributeCounts`, each of the services that hold it |
 
-    A source of a table's reports is an array, a `.csv` or `.parquet` path, an Arrow table, a pandas or polars data
+    A source of reports is an array, a `.csv` or `.parquet` path, an Arrow table, a pandas or polars data
     frame, or numpy arrays by column name; whatever is no array is counted out of core. Several services are matched by
     `key`, or are arrays of equal length: a row is a user, NaN says that they did not report to the service. Counts of
     shards with different users add up, whatever the kind: ``a + b``. Those of an array, without further options, keep
@@ -91,7 +104,8 @@ def count(
         Column that names the user, in every source: text or integers (or any other type that is the same in all).
         Keys of a CSV are integers if those of another source are, else text. Needed for several sources with columns.
     column : str
-        Column of the reports; where it is not there, the one of the same name with "simulated_" before it.
+        Column of the reports; where it is not there, the one of the same name with "simulated_" before it. Attributes
+        have columns of their own names.
     keep_first : bool
         Of several reports of a user to a service, keep the first in the order of the rows instead of refusing them.
     allow_disjoint : bool
@@ -130,28 +144,35 @@ def count(
     >>> [(group.services, group.outputs.tolist(), group.counts.tolist()) for group in counts.groups]
     [((0,), [[0]], [1]), ((0, 1), [[1, 0]], [2])]
     """
-    usual = (None, COLUMN, False, False, False, False, None, None, None)
-    matching = key, column, keep_first, allow_disjoint
-    given = (*matching, drop_missing, skip_invalid, memory_limit, temp_directory, progress)
+    options: dict[str, Any] = {
+        "key": key,
+        "keep_first": keep_first,
+        "allow_disjoint": allow_disjoint,
+        "drop_missing": drop_missing,
+        "skip_invalid": skip_invalid,
+        "memory_limit": memory_limit,
+        "temp_directory": temp_directory,
+        "progress": progress,
+    }
+    given = column != COLUMN or any(option not in (None, False) for option in options.values())
+    services = mechanism if isinstance(mechanism, list | tuple) else [(mechanism, reports)]
+    whole = (
+        isinstance(mechanism, AttributeSampling) and not given and (isinstance(reports, Mapping) or _is_array(reports))
+    )
+    if not whole and _of_attributes(services):
+        from .attributes.collect import collect_attributes
+
+        if column != COLUMN:
+            raise InputError(f"attributes have columns of their own names, got column {column!r}: leave it out")
+        return collect_attributes(services, **options)
     if isinstance(mechanism, list | tuple) or (
-        isinstance(mechanism, TabulatedMechanism) and (given != usual or not _is_array(reports))
+        isinstance(mechanism, TabulatedMechanism) and (given or not _is_array(reports))
     ):
         from .counting.collect import collect
 
-        return collect(
-            mechanism if isinstance(mechanism, list | tuple) else [(mechanism, reports)],
-            key=key,
-            column=column,
-            keep_first=keep_first,
-            allow_disjoint=allow_disjoint,
-            drop_missing=drop_missing,
-            skip_invalid=skip_invalid,
-            memory_limit=memory_limit,
-            temp_directory=temp_directory,
-            progress=progress,
-        )
-    if given != usual or isinstance(reports, str | os.PathLike):
-        raise InputError(f"files, keys and options are for tables of numbers, got {mechanism!r:.60}: pass arrays")
+        return collect(services, column=column, **options)
+    if given or isinstance(reports, str | os.PathLike):
+        raise InputError(f"files, keys and options are for tables and attributes, got {mechanism!r:.60}: pass arrays")
     for kind, counted in _COUNTED.items():
         if isinstance(mechanism, kind):
             return counted(mechanism, reports)
@@ -161,6 +182,12 @@ def count(
 def _is_array(reports: Any) -> bool:
     """Whether these are numbers without columns; a series with an index of its own is an array as well."""
     return isinstance(reports, list | tuple) or (isinstance(reports, np.ndarray) and not reports.dtype.names)
+
+
+def _of_attributes(services: Sequence[Any]) -> bool:
+    """Whether one of the services asks for several attributes."""
+    several = (some for some in services if isinstance(some, list | tuple))
+    return any(isinstance(part, AttributeSampling) for some in several for part in some)
 
 
 _COUNTED = {

@@ -1,6 +1,6 @@
 """One source's rows in a work database, in their order: read once, then handed to numpy block by block."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -11,7 +11,7 @@ from ..data.cells import is_text, number, number_fault, numeric_cell, quoted
 from ..data.files import column_position, extension_of
 from ..data.simulated_columns import marked_column
 from ..data.skipped_rows import OFFER, ROWS_NAMED
-from .source import ReportSource
+from .source import ReportSource, Source
 from .user_keys import CSV_TEXT, KeyColumn
 
 BLOCK = 2**20
@@ -73,7 +73,7 @@ class SourceRows:
             self.relation.project(", ".join(columns)).create(TABLE)
         if not self.is_tolerant:
             if self.key is not None:
-                _require_keys(connection, self.key, key_type)
+                require_keys(connection, self.key, key_type, TABLE)
             self._require_sound(connection)
         return _one_row(connection, f"SELECT count(*) FROM {TABLE}")[0]
 
@@ -105,12 +105,24 @@ def source_rows(
     text = is_text(relation, position)
     if key is None:
         return SourceRows(source, relation, cell, text, tolerant, None)
+    return SourceRows(source, relation, cell, text, tolerant, key_column(relation, names, source, key))
+
+
+def key_column(relation: duckdb.DuckDBPyRelation, names: Sequence[str], source: Source, key: str) -> KeyColumn:
+    """Return the column of users of an opened source; InputError where it is not there.
+
+    Example
+    -------
+    >>> with duckdb.connect() as connection:
+    ...     people = connection.sql("SELECT 7 AS user")
+    ...     key_column(people, ["user"], Source(None, "service 'a'"), "user").kind
+    'INTEGER'
+    """
     where = f"key column {key!r} of {source.where}"
     position = column_position(names, key, where)
     is_csv = source.path is not None and extension_of(source.path) == ".csv"
     kind = CSV_TEXT if is_csv else str(relation.types[position])
-    found = KeyColumn(where, quoted(relation.columns[position]), kind)
-    return SourceRows(source, relation, cell, text, tolerant, found)
+    return KeyColumn(where, quoted(relation.columns[position]), kind)
 
 
 def faulty_rows(connection: duckdb.DuckDBPyConnection) -> tuple[int, list[tuple[int, str]]]:
@@ -143,14 +155,22 @@ def staged_blocks(connection: duckdb.DuckDBPyConnection, n_rows: int) -> Iterato
         yield reports, np.ma.filled(fetched["faulty"], True).astype(bool, copy=False)
 
 
-def _require_keys(connection: duckdb.DuckDBPyConnection, key: KeyColumn, key_type: str) -> None:
-    number, row = _one_row(connection, f"SELECT count(*), min(rowid) + 1 FROM {TABLE} WHERE anonymous")
+def require_keys(connection: duckdb.DuckDBPyConnection, key: KeyColumn, key_type: str, table: str) -> None:
+    """Raise InputError for rows of a staged table, with columns key and anonymous, that name no user.
+
+    Example
+    -------
+    >>> with duckdb.connect() as connection:
+    ...     _ = connection.execute("CREATE TABLE t AS SELECT 'ann' AS key, false AS anonymous")
+    ...     require_keys(connection, KeyColumn("column 'user'", "user", "VARCHAR"), "VARCHAR", "t")
+    """
+    number, row = _one_row(connection, f"SELECT count(*), min(rowid) + 1 FROM {table} WHERE anonymous")
     if number:
         raise InputError(
             f"{key.where} must not miss values, got {number} missing, the first in row {row}: leave those rows out, by "
             "hand or with skip_invalid (--skip-invalid)"
         )
-    number, row = _one_row(connection, f"SELECT count(*), min(rowid) + 1 FROM {TABLE} WHERE key IS NULL")
+    number, row = _one_row(connection, f"SELECT count(*), min(rowid) + 1 FROM {table} WHERE key IS NULL")
     if number:
         raise InputError(
             f"{key.where} must hold integers ({key_type}) as the other sources do, got {number} that are none, "

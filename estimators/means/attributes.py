@@ -12,7 +12,7 @@ import numpy as np
 from ...mechanisms.composed.attributes import naming
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
-from ..counting.attribute_counts import AttributeCounts
+from ..attributes.counts import AttributeCounts
 from ..counting.counts import ReportCounts
 from ..estimate import Estimate, Target, check_target
 from ..intervals import CONFIDENCE, Interval
@@ -132,12 +132,12 @@ def estimate_attribute_means(
     if not isinstance(counts, AttributeCounts):
         told = type(counts).__name__
         raise InputError(f"means of attributes need their counts, count(mechanism, reports), got {told}")
-    names, estimates = counts.mechanism.attributes, []
-    for name, mine in zip(names, counts.counts, strict=True):
+    estimates = []
+    for name, mine in counts.items():
         with naming(name):
             found = estimate_mean(mine)
         estimates.append(found if target == "population" else _of_users(found, mine, counts.n_users))
-    return AttributeMeans(names, tuple(estimates), target)
+    return AttributeMeans(tuple(counts), tuple(estimates), target)
 
 
 def _of_users(found: MeanEstimate, counts: ReportCounts, users: int) -> MeanEstimate:

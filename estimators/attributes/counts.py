@@ -1,0 +1,115 @@
+"""Reports on several attributes, at one service or at several: for each attribute, counts as of a table of its own.
+
+Which attributes a user reports is drawn independent of the values, so the users who have drawn one at some service are
+a random share of all, and their reports on it are what a collection of that attribute alone would have.  So each
+attribute has the `ReportCounts` of the services that hold it, which every estimator takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...mechanisms.composed.attributes import AttributeSampling, naming
+from ...mechanisms.errors import InputError
+from ..counting.counts import ReportCounts
+from ..counting.user_numbers import total_users
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeCounts(Mapping[str, ReportCounts]):
+    """Counts of reports by attribute: ``counts["age"]`` is what estimators of one attribute take.
+
+    Counts of shards with different users add up: ``a + b`` is the counts of the union.
+
+    Parameters
+    ----------
+    by_attribute : mapping of str to ReportCounts
+        The services that hold the attribute, and the users who reported it to at least one of them.
+    n_users : int
+        Users who reported anything.
+
+    Raises
+    ------
+    InputError
+        No attribute, or a number of users that is none, or below that of an attribute.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import duchi
+    >>> table = duchi([0.0, 1.0], 1.0)
+    >>> ages = ReportCounts.from_reports(table, table.high[[0, 1, 1]])
+    >>> counts = AttributeCounts({"age": ages}, 5)
+    >>> counts["age"].n_users, (counts + counts).n_users
+    (3, 10)
+    """
+
+    by_attribute: Mapping[str, ReportCounts]
+    n_users: int
+
+    def __post_init__(self) -> None:
+        if not self.by_attribute:
+            raise InputError("there must be at least one attribute, got none")
+        total_users([self.n_users])
+        for name, counts in self.by_attribute.items():
+            if counts.n_users > self.n_users:
+                raise InputError(
+                    f"attribute {name!r} must have at most the {self.n_users} users there are, got {counts.n_users}"
+                )
+        object.__setattr__(self, "by_attribute", MappingProxyType(dict(self.by_attribute)))
+
+    @classmethod
+    def from_reports(cls, mechanism: AttributeSampling, reports: Mapping[str, ArrayLike] | ArrayLike) -> Self:
+        """Count reports of one service, (n,) by attribute or (n, d), NaN where an attribute was not drawn.
+
+        Raises
+        ------
+        InputError
+            Columns that do not match the attributes, users without exactly k reports, or reports that the table of
+            their attribute cannot make.
+        """
+        columns = mechanism.columns(reports)
+        drawn = ~np.isnan(columns)
+        wrong = np.flatnonzero(drawn.sum(axis=0) != mechanism.sampled)
+        if wrong.size:
+            raise InputError(
+                f"every user must have {mechanism.sampled} reports, got {wrong.size} who have not, the first in row "
+                f"{wrong[0] + 1}: keep whole rows, and leave unsampled attributes empty"
+            )
+        counts = {}
+        for name, table, column, mine in zip(mechanism.attributes, mechanism.mechanisms, columns, drawn, strict=True):
+            with naming(name):
+                counts[name] = ReportCounts.from_reports(table, column[mine], name=name)
+        return cls(counts, columns[0].size)
+
+    def __getitem__(self, attribute: str) -> ReportCounts:
+        """Return the counts of one attribute; InputError for one that no service holds."""
+        if attribute not in self.by_attribute:
+            raise InputError(f"attributes are {', '.join(self.by_attribute)}, got {attribute!r:.60}")
+        return self.by_attribute[attribute]
+
+    def __contains__(self, attribute: object) -> bool:
+        return attribute in self.by_attribute
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_attribute)
+
+    def __len__(self) -> int:
+        return len(self.by_attribute)
+
+    def __repr__(self) -> str:
+        return f"AttributeCounts(attributes={len(self)}, n_users={self.n_users})"
+
+    def __add__(self, other: AttributeCounts) -> AttributeCounts:
+        """Return the counts of the union of two sets of users without a user in common."""
+        if not isinstance(other, AttributeCounts):
+            return NotImplemented
+        if set(self) != set(other):
+            odd = sorted(set(self) ^ set(other))[0]
+            raise InputError(f"counts can be added for the same attributes only, got {odd!r} in one of them")
+        return AttributeCounts({name: self[name] + other[name] for name in self}, self.n_users + other.n_users)

@@ -156,14 +156,14 @@ def count(
     }
     given = column != COLUMN or any(option not in (None, False) for option in options.values())
     services = mechanism if isinstance(mechanism, list | tuple) else [(mechanism, reports)]
-    whole = (
-        isinstance(mechanism, AttributeSampling) and not given and (isinstance(reports, Mapping) or _is_array(reports))
-    )
-    if not whole and _of_attributes(services):
-        from .attributes.collect import collect_attributes
-
+    if _of_attributes(services):
         if column != COLUMN:
             raise InputError(f"attributes have columns of their own names, got column {column!r}: leave it out")
+        plain = isinstance(reports, Mapping) or _is_array(reports)
+        if isinstance(mechanism, AttributeSampling) and plain and not given:
+            return AttributeCounts.from_reports(mechanism, reports)
+        from .attributes.collect import collect_attributes
+
         return collect_attributes(services, **options)
     if isinstance(mechanism, list | tuple) or (
         isinstance(mechanism, TabulatedMechanism) and (given or not _is_array(reports))
@@ -195,5 +195,4 @@ _COUNTED = {
     CategoricalMechanism: CategoryCounts.from_reports,
     PersonalisedMechanism: PersonalisedCounts.from_reports,
     KeyValueMechanism: KeyValueCounts.from_reports,
-    AttributeSampling: AttributeCounts.from_reports,
 }

@@ -16,6 +16,8 @@ from ..attributes.counts import AttributeCounts
 from ..counting.counts import ReportCounts
 from ..estimate import Estimate, Target, check_target
 from ..intervals import CONFIDENCE, Interval
+from ..methods import MeanMethod
+from .combined import estimate_combined_mean
 from .mean import MeanEstimate, estimate_mean
 from .unbiasing import affine_unbiasing, knot_importance, optimal_decoder
 
@@ -78,12 +80,19 @@ class AttributeMeans(Estimate):
 def estimate_attribute_means(
     counts: AttributeCounts,
     *,
+    method: MeanMethod | None = None,
     target: Target = "population",
 ) -> AttributeMeans:
     r"""Estimate the mean of every attribute, unbiased, each from the users who have drawn it.
 
-    Of n users n_j have drawn attribute j, each set of n_j equally likely, so the average of their decoded reports d is
-    unbiased.  With V the mean over all users of Var(d | x) and S^2 the variance of their values, its variance is
+    Of several services, or by a method, each attribute's mean is `estimate_combined_mean`'s, by "population" unless a
+    method is given; with that and "decoder" users are taken for alike, since chance decides who reports which
+    attribute where.  (Whoever is asked by more services is heard more often: where users of several services differ
+    from those of one, so do those heard from all.)
+
+    Of one service: of n users n_j have drawn attribute j, each set of n_j equally likely, so the average of their
+    decoded reports d is unbiased.  With V the mean over all users of Var(d | x) and S^2 the variance of their values,
+    its variance is
 
         (V + (1 - f) S^2) / n_j,    f = n_j / n,
 
@@ -99,9 +108,11 @@ def estimate_attribute_means(
     Parameters
     ----------
     counts : AttributeCounts
-        ``count(mechanism, reports)``; of k reports of each user.
+        ``count(mechanism, reports)``, or of several services.
+    method : {"population", "ua", "uwa", "decoder"}, optional
+        As in `estimate_combined_mean`.
     target : {"users", "population"}
-        Whose mean it is.
+        Whose mean it is; "users" of one service only.
 
     Returns
     -------
@@ -110,7 +121,8 @@ def estimate_attribute_means(
     Raises
     ------
     InputError
-        No counts of attributes, or fewer than two reports of one.
+        No counts of attributes, fewer than two reports of one, a target that several services do not have, or what
+        `estimate_combined_mean` raises.
 
     Source
     ------
@@ -132,12 +144,25 @@ def estimate_attribute_means(
     if not isinstance(counts, AttributeCounts):
         told = type(counts).__name__
         raise InputError(f"means of attributes need their counts, count(mechanism, reports), got {told}")
+    if method is not None or any(len(mine.services) > 1 for mine in counts.values()):
+        if target != "population":
+            raise InputError(f"the mean is of the population by a method or of several services, got target {target!r}")
+        return _combined(counts, method or "population")
     estimates = []
     for name, mine in counts.items():
         with naming(name):
             found = estimate_mean(mine)
         estimates.append(found if target == "population" else _of_users(found, mine, counts.n_users))
     return AttributeMeans(tuple(counts), tuple(estimates), target)
+
+
+def _combined(counts: AttributeCounts, method: MeanMethod) -> AttributeMeans:
+    """The mean of each attribute by itself, its users alike whichever services they have drawn it at."""
+    means = []
+    for name, mine in counts.items():
+        with naming(name):
+            means.append(estimate_combined_mean(mine, method=method, alike=method in ("population", "decoder")))
+    return AttributeMeans(tuple(counts), tuple(means), "population", method)
 
 
 def _of_users(found: MeanEstimate, counts: ReportCounts, users: int) -> MeanEstimate:

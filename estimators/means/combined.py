@@ -13,6 +13,7 @@ from ..counting.counts import ReportCounts, ReportGroup
 from ..input_grid import InputGrid
 from ..intervals import IntervalKind, Sample, pooled
 from ..methods import MEAN_METHODS, MeanMethod
+from .between_users import user_precision, weighed_sample
 from .decoding import decoded_variances, plain_decoders
 from .joint_decoder import joint_decoder
 from .mean import MeanEstimate
@@ -41,13 +42,15 @@ def estimate_combined_mean(
     grid: InputGrid | None = None,
     prior: ArrayLike | None = None,
     estimate_prior: PriorEstimator = rough_prior,
+    alike: bool = False,
     interval: IntervalKind = "normal",
     rng: np.random.Generator | None = None,
 ) -> MeanEstimate:
     r"""Estimate the mean of the users' values from all that they reported to any service.
 
     Each user's reports become one number, and the estimate is the average of these over all users, whichever
-    services they reported to.  With d_j the `plain_decoder` of service j and J services of that user:
+    services they reported to, unless these are `alike`.  With d_j the `plain_decoder` of service j and J services of
+    that user:
 
     - "ua": the plain average, sum_j d_j / J.  Unbiased.
     - "population": sum_j w_j d_j with w_j proportional to 1 / E_p[var_j], the same for all users of the same
@@ -74,6 +77,11 @@ def estimate_combined_mean(
         uniform; not used by "ua".
     estimate_prior : callable
         From the counts of one half and the grid to (K,) weights.
+    alike : bool
+        For "population" and "decoder": whether users of different services have values of one distribution, as where
+        chance decides who reports to which (attributes drawn at random).  Their numbers are then weighed by one over
+        their variance under p, so that a poor service costs nothing; without it each user counts the same, which is
+        unbiased whoever chose which services.  Only with normal intervals.
     interval : {"normal", "bernstein"}
         Intervals by the central limit theorem, or with finite-sample coverage by the empirical Bernstein bound, from
         the range of the decoded values: valid for any number of users, but two to four times as wide at 2,000 of them.
@@ -85,8 +93,9 @@ def estimate_combined_mean(
     estimate : MeanEstimate
         Its standard error is the sample standard deviation of the users' numbers over sqrt(n), taken within halves
         where there are two; n is the number of users. `one_report` is for all reports of one user, who may choose
-        which services to report to, with the weights that the other half has fixed: what the user adds to those weights
-        costs variance and moves nothing on average. None for "decoder" with more than 6 services.
+        which services to report to (of alike users: one of the sets that others have), with the weights that the other
+        half has fixed: what the user adds to those weights costs variance and moves nothing on average. None for
+        "decoder" with more than 6 services.
 
     Raises
     ------
@@ -113,6 +122,8 @@ def estimate_combined_mean(
         raise InputError(f"interval must be one of {', '.join(get_args(IntervalKind))}, got {interval!r}")
     if method not in MEAN_METHODS:
         raise InputError(f"method must be one of {', '.join(MEAN_METHODS)}, got {method!r}")
+    if alike and (method in ("ua", "uwa") or interval != "normal"):
+        raise InputError(f"alike is for population and decoder with normal intervals, got {method}, {interval}")
     _require_usable(counts)
     if method == "ua":
         samples, reached = [_averaged(counts)], _span_of_decoders(counts)
@@ -123,10 +134,8 @@ def estimate_combined_mean(
             samples = [_user_weighted(counts, grid, _uniform(grid) if known is None else known)]
             reached = _span_of_decoders(counts)
         else:
-            combine = _population if method == "population" else _decoded
             parts = _parts(counts, grid, known, estimate_prior, rng)
-            samples = [combine(part, grid, weights) for part, weights in parts]
-            reached = _span_of_decoders(counts) if method == "population" else _span_of_sums(counts, grid, parts)
+            samples, reached = _by_weights(counts, grid, parts, method, alike)
     one_report = None if reached is None else reached / counts.n_users
     kept = tuple(samples) if interval == "bernstein" else ()
     return MeanEstimate(*pooled(samples), counts.n_users, method, one_report=one_report, samples=kept)
@@ -159,26 +168,59 @@ def _parts(
     return list(zip(halves, reversed(priors), strict=True))
 
 
+def _by_weights(
+    counts: ReportCounts,
+    grid: InputGrid,
+    parts: Sequence[tuple[ReportCounts, np.ndarray]],
+    method: MeanMethod,
+    alike: bool,
+) -> tuple[list[Sample], float | None]:
+    """The users' numbers by values fixed beforehand, and the span of one user's share in them, None where unknown."""
+    values_of = _population if method == "population" else _decoded
+    samples = []
+    largest = 1.0
+    for part, prior in parts:
+        values = values_of(part, grid, prior)
+        if alike:
+            sample, most = _weighed(part, grid, prior, values)
+            largest = max(largest, most)
+        else:
+            sample = _summed(part, values)
+        samples.append(sample)
+    reached = _span_of_decoders(counts) if method == "population" else _span_of_sums(counts, grid, parts)
+    return samples, None if reached is None else reached * largest
+
+
 def _averaged(counts: ReportCounts) -> Sample:
     decoders = plain_decoders(counts.services)
     return _summed(counts, [[decoders[j] / len(g.services) for j in g.services] for g in counts.groups])
 
 
-def _population(counts: ReportCounts, grid: InputGrid, prior: np.ndarray) -> Sample:
+def _population(counts: ReportCounts, grid: InputGrid, prior: np.ndarray) -> list[Values]:
     decoders = plain_decoders(counts.services)
     variances = _variances(counts, decoders, grid)
     values = []
     for group in counts.groups:
         weights = population_weights(variances[list(group.services)], prior)
         values.append([weight * decoders[j] for weight, j in zip(weights, group.services, strict=True)])
-    return _summed(counts, values)
+    return values
 
 
-def _decoded(counts: ReportCounts, grid: InputGrid, prior: np.ndarray) -> Sample:
+def _decoded(counts: ReportCounts, grid: InputGrid, prior: np.ndarray) -> list[Values]:
     points = np.clip(grid.points, *counts.mechanisms[0].domain)
-    return _summed(
-        counts, [joint_decoder([counts.mechanisms[j] for j in g.services], points, prior) for g in counts.groups]
-    )
+    return [joint_decoder([counts.mechanisms[j] for j in g.services], points, prior) for g in counts.groups]
+
+
+def _weighed(
+    counts: ReportCounts, grid: InputGrid, prior: np.ndarray, values: Sequence[Values]
+) -> tuple[Sample, float]:
+    """The sample of users' numbers weighed by their precision, and the largest weight over the average one."""
+    precisions = [
+        user_precision([counts.mechanisms[j] for j in group.services], given, grid, prior)
+        for group, given in zip(counts.groups, values, strict=True)
+    ]
+    average = sum(v * g.n_users for v, g in zip(precisions, counts.groups, strict=True)) / counts.n_users
+    return weighed_sample(counts, _totals(counts, values), precisions), max(precisions) / average
 
 
 def _user_weighted(counts: ReportCounts, grid: InputGrid, prior: np.ndarray) -> Sample:
@@ -220,13 +262,17 @@ def _variances(counts: ReportCounts, decoders: Values, grid: InputGrid) -> np.nd
 
 def _summed(counts: ReportCounts, values: Sequence[Values]) -> Sample:
     """The sample of sums over services of what each output adds, for each group."""
-    totals = [
+    low = min(sum(added.min() for added in given) for given in values)
+    high = max(sum(added.max() for added in given) for given in values)
+    return _sample(counts.groups, _totals(counts, values), float(high - low))
+
+
+def _totals(counts: ReportCounts, values: Sequence[Values]) -> list[np.ndarray]:
+    """The number of each combination of outputs, for each group."""
+    return [
         np.sum([added[column] for added, column in zip(given, group.outputs.T, strict=True)], axis=0)
         for group, given in zip(counts.groups, values, strict=True)
     ]
-    low = min(sum(added.min() for added in given) for given in values)
-    high = max(sum(added.max() for added in given) for given in values)
-    return _sample(counts.groups, totals, float(high - low))
 
 
 def _sample(groups: Sequence[ReportGroup], values: Sequence[np.ndarray], width: float) -> Sample:

@@ -38,6 +38,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     Example: optldp estimate mech.json reports.csv --of distribution --out d.csv
     Example: optldp estimate mech.json reports.csv --method mr --plot dist.png
     Example: optldp estimate a.json a.csv b.json b.parquet --key user
+    Example: optldp estimate both.json r1.csv both2.json r2.csv --key user --attribute income --of quantiles
     Example: optldp estimate jobs.json reports.csv --method mr --out frequencies.csv --plot jobs.png
     """
     from ...estimators.intervals import check_confidence

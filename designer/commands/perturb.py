@@ -20,6 +20,7 @@ def perturb_command(asked: PerturbOptions) -> None:
 
     from ...estimators.data.keyed import write_keyed_reports
     from ...estimators.data.numbers import write_columns
+    from ...estimators.data.simulated_columns import SIMULATED
     from ...mechanisms import InputError, load_mechanism
     from .kinds.registry import kind_of
 
@@ -33,7 +34,8 @@ def perturb_command(asked: PerturbOptions) -> None:
     if asked.key is None:
         write_columns(out, written.columns)
     else:
-        present = asked.column or next(iter(written.columns))
+        first = next(iter(written.columns))  # of attributes, which every user has all of, any column will do
+        present = asked.column or (first if rng is None else first.removeprefix(SIMULATED))
         write_keyed_reports(out, written.columns, data=data, column=present, key=asked.key)
     if written.clipped:
         say(f"note: {written.clipped} of {written.n} values were outside the domain and clipped")

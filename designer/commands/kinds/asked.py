@@ -84,9 +84,13 @@ class EstimateOptions(Options):
         Method | None,
         typer.Option(
             "--method",
-            help="Default: population for a mean of several services, penalised for distributions; unbiased for "
+            help="Default: population for means of several services, penalised for distributions; unbiased for "
             "categories and pairs, mle for levels of categories.",
         ),
+    ] = None
+    attribute: Annotated[
+        str | None,
+        typer.Option("--attribute", help="Of several attributes, the one to estimate. Default: the means of all."),
     ] = None
     of: Annotated[Of | None, typer.Option("--of", help="What to estimate. Default: mean.")] = None
     confidence: Confidence = CONFIDENCE

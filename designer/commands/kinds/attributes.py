@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
+from ....estimators.methods import DISTRIBUTION_METHODS, MEAN_METHODS
 from ....mechanisms.composed.attributes import AttributeSampling
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ..asked.kind import DesignKind
 from .bundle import BundleKind, found_rows
-from .kind import Designed, Found, Layout, WrittenReports, marked, split
+from .kind import Designed, Found, Layout, Service, WrittenReports, marked, split
+from .number_estimates import mean_found, require_method, service_names, told_by_counts
 
 if TYPE_CHECKING:
+    from ....estimators.means.attributes import AttributeMeans
+    from ....estimators.methods import MeanMethod
     from ..asked.design import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
 
@@ -89,13 +94,31 @@ class Attributes(BundleKind[AttributeSampling]):
             table.output_index(column[mine])
         return dict(zip(self.mechanism.attributes, cells, strict=True))
 
+    def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
+        """Return the means of all attributes, or what reports tell of the one that was asked for."""
+        asked.refuse("for levels of budgets", "--level-column")
+        asked.refuse("of no use to attributes, which have columns of their own names", "--column")
+        asked.refuse("for the plain mean of one table", "--winsorise")
+        held = [_require_attributes(service, asked.attribute) for service in services]
+        alone = len(services) == 1 and asked.key is None and asked.of in (None, "mean")
+        alone = alone and asked.method in (None, "unbiased")
+        if asked.method not in (None, *MEAN_METHODS, *DISTRIBUTION_METHODS) and not alone:
+            raise InputError(f"--method {asked.method} is for frequencies or one service alone: leave it out")
+        require_method(asked, alone, rows=asked.attribute is None)
+        if alone:
+            return self.told_alone(services[0], asked)
+        if asked.attribute is None and (asked.of not in (None, "mean") or asked.method in DISTRIBUTION_METHODS):
+            names = ", ".join(dict.fromkeys(name for one in held for name in one.attributes))
+            raise InputError(f"a distribution is one attribute's, got none: choose it by --attribute, one of {names}")
+        return _of_counts(services, held, asked)
+
     def found(self, reports: dict[str, np.ndarray], asked: EstimateOptions) -> Found:
         from ....estimators import count, estimate_attribute_means
 
-        method = asked.chosen("unbiased")
-        asked.refuse("for levels of budgets", "--level-column")
-        facts, columns = split(estimate_attribute_means(count(self.mechanism, reports)), asked.confidence)
-        return found_rows("means of the attributes", facts | {"method": method}, columns)
+        means = estimate_attribute_means(count(self.mechanism, reports))
+        if asked.attribute is not None:
+            return _named(mean_found(means[asked.attribute], asked, {}), asked.attribute)
+        return _rows(means, asked)
 
     def facts(self) -> dict[str, Any]:
         made = self.mechanism
@@ -113,6 +136,62 @@ class Attributes(BundleKind[AttributeSampling]):
         from ....estimators import influence
 
         return influence(self.mechanism).times_n.tolist()
+
+
+def _require_attributes(service: Service, attribute: str | None) -> AttributeSampling:
+    """Return the mechanism of a service, or raise InputError unless it is of attributes and holds the one asked for."""
+    made, name = service.kind.mechanism, str(service.table)
+    if not isinstance(made, AttributeSampling):
+        raise InputError(
+            f"services of attributes are estimated from together, got {name!r} of another kind: estimate from it by "
+            "itself"
+        )
+    if attribute is not None and attribute not in made.attributes:
+        raise InputError(
+            f"every service must hold the attribute {attribute!r}, got {', '.join(made.attributes)} in {name!r}: "
+            "leave it out"
+        )
+    return made
+
+
+def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], asked: EstimateOptions) -> Found:
+    """Return what counts tell, of one service or of several that have users in common."""
+    from ....estimators import count, estimate_attribute_means
+    from ....estimators.data import SkippedRows
+    from ..output import share_progress, told_of_reports
+    from .reading import holds_simulated
+
+    started, skipped = time.perf_counter(), SkippedRows()
+    paths = [service.reports for service in services]
+    with share_progress("counting reports") as update:
+        counts = count(
+            list(zip(service_names(services), held, paths, strict=True)),
+            key=asked.key,
+            keep_first=asked.keep_first,
+            allow_disjoint=asked.allow_disjoint,
+            drop_missing=asked.drop_missing,
+            skip_invalid=skipped if asked.skip_invalid else False,
+            progress=update,
+        )
+    simulated = any(holds_simulated(path, made.attributes[0]) for path, made in zip(paths, held, strict=True))
+    told = told_of_reports(simulated, skipped)
+    if asked.attribute is not None:
+        found = told_by_counts(counts[asked.attribute], asked, started, told, alike=True)
+        return _named(found, asked.attribute)
+    found = _rows(estimate_attribute_means(counts, method=cast("MeanMethod | None", asked.method)), asked)
+    return replace(found, facts=found.facts | {"seconds": time.perf_counter() - started} | told)
+
+
+def _rows(means: AttributeMeans, asked: EstimateOptions) -> Found:
+    """Return a row for each attribute."""
+    facts, columns = split(means, asked.confidence)
+    return found_rows("means of the attributes", facts | {"method": means.method}, columns)
+
+
+def _named(found: Found, attribute: str) -> Found:
+    """Return what was found of one attribute under its name."""
+    name = {"attribute": attribute}
+    return replace(found, facts=name | found.facts, said=None if found.said is None else name | found.said)
 
 
 def attribute_range(text: str) -> tuple[str, tuple[float, float]]:

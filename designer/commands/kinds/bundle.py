@@ -56,16 +56,22 @@ class BundleKind(Kind[B]):
         return Checked("broken" if failures else "proved", self.facts(), failures)
 
     def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
+        asked.refuse("for tables of numbers", *NUMERIC)
+        asked.refuse("for several attributes", "--attribute")
+        if len(services) > 1:
+            raise InputError(
+                "several services must be tables of numbers, or of attributes, got another kind: estimate from it by "
+                "itself"
+            )
+        return self.told_alone(services[0], asked)
+
+    def told_alone(self, service: Service, asked: EstimateOptions) -> Found:
+        """Return what the reports of one service tell."""
         from ..output import told_of_reports
         from .reading import accounted, read_laid_out
 
-        asked.refuse("for tables of numbers", *NUMERIC)
-        if len(services) > 1:
-            raise InputError("several services must be tables of numbers, got another kind: estimate from it by itself")
         layout = self.layout(asked.column, asked.level_column or LEVEL_COLUMN)
-        read = read_laid_out(
-            layout, services[0].reports, drop_missing=asked.drop_missing, skip_invalid=asked.skip_invalid
-        )
+        read = read_laid_out(layout, service.reports, drop_missing=asked.drop_missing, skip_invalid=asked.skip_invalid)
         with accounted(read.skipped):
             found = self.found(read.reports, asked)
         if asked.plot is not None and found.figure is None:

@@ -27,15 +27,16 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Found:
     """Return the mean, the distribution or quantiles of the values behind the reports of tables of numbers."""
     asked.refuse("for levels of budgets", "--level-column")
+    asked.refuse("for several attributes", "--attribute")
     if asked.method not in (None, *MEAN_METHODS, *DISTRIBUTION_METHODS):
         raise InputError(f"--method {asked.method} is for frequencies, got tables of numbers: leave it out")
     alone = len(services) == 1 and asked.key is None and asked.of in (None, "mean") and asked.method is None
-    _require_method(asked, alone)
+    require_method(asked, alone)
     return _plain_mean(services[0], asked) if alone else _of_counts(services, asked)
 
 
-def _require_method(asked: EstimateOptions, alone: bool) -> None:
-    """Refuse combinations of options that contradict each other."""
+def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -> None:
+    """Refuse combinations of options that contradict each other; means in rows, unlike one mean, can be written."""
     method, of = asked.method, asked.of or "mean"
     if of != "mean" and method in MEAN_METHODS:
         raise InputError(
@@ -49,7 +50,7 @@ def _require_method(asked: EstimateOptions, alone: bool) -> None:
         if not 0.0 < share < 1.0:
             raise InputError(f"a quantile's share must lie strictly between 0 and 1, got {share!r}")
     if of == "mean" and method not in DISTRIBUTION_METHODS:
-        options = ["--out", "--plot", "--between"]
+        options = [*(() if rows else ("--out",)), "--plot", "--between"]
         # A grid without a distribution serves the priors of several services.
         options += ["--cells"] if alone or method == "ua" else []
         given = asked.given()
@@ -70,21 +71,21 @@ def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
     read = read_laid_out(layout, service.reports, drop_missing=asked.drop_missing, skip_invalid=asked.skip_invalid)
     with accounted(read.skipped):
         found = estimate_mean(count(service.kind.mechanism, read.reports), winsorise=asked.winsorise)
-    return _mean(found, asked, told_of_reports(read.simulated, read.skipped))
+    return mean_found(found, asked, told_of_reports(read.simulated, read.skipped))
 
 
 def _of_counts(services: Sequence[Service], asked: EstimateOptions) -> Found:
     """Return what counts tell, of one service or of several that have users in common."""
-    from ....estimators import InputGrid, count
+    from ....estimators import count
     from ....estimators.data import SkippedRows
     from .reading import holds_simulated
 
-    started, method = time.perf_counter(), cast("MeanMethod", asked.method or "population")
+    started = time.perf_counter()
     asked.refuse("for the plain mean of one table", "--winsorise")
     tables, skipped = [service.kind.mechanism for service in services], SkippedRows()
     with share_progress("counting reports") as update:
         counts = count(
-            list(zip(_names(services), tables, [service.reports for service in services], strict=True)),
+            list(zip(service_names(services), tables, [service.reports for service in services], strict=True)),
             key=asked.key,
             column=asked.column,
             keep_first=asked.keep_first,
@@ -94,13 +95,25 @@ def _of_counts(services: Sequence[Service], asked: EstimateOptions) -> Found:
             progress=update,
         )
     told = told_of_reports(any(holds_simulated(service.reports, asked.column) for service in services), skipped)
-    low, high = tables[0].domain
-    grid = None if asked.cells is None else InputGrid.equal_cells(low, high, asked.cells)
-    if asked.of in (None, "mean") and asked.method not in DISTRIBUTION_METHODS:
-        from ....estimators import estimate_combined_mean
+    return told_by_counts(counts, asked, started, told)
 
-        found = estimate_combined_mean(counts, method=method, grid=grid)
-        return _mean(found, asked, {"seconds": time.perf_counter() - started} | told)
+
+def told_by_counts(
+    counts: ReportCounts, asked: EstimateOptions, started: float, told: dict[str, Any], *, alike: bool = False
+) -> Found:
+    """Return the mean, the distribution or quantiles that counts tell, with the seconds since the start.
+
+    `told` are facts of the files; alike users are those of `estimate_combined_mean`.
+    """
+    from ....estimators import InputGrid, estimate_combined_mean
+
+    table = counts.mechanisms[0]
+    grid = None if asked.cells is None else InputGrid.equal_cells(*table.domain, asked.cells)
+    if asked.of in (None, "mean") and asked.method not in DISTRIBUTION_METHODS:
+        method = cast("MeanMethod", asked.method or "population")
+        alike = alike and method in ("population", "decoder")
+        found = estimate_combined_mean(counts, method=method, grid=grid, alike=alike)
+        return mean_found(found, asked, {"seconds": time.perf_counter() - started} | told)
     estimate = _fitted(counts, grid, asked)
     facts = _evidence(estimate) | {"seconds": time.perf_counter() - started} | told
     if asked.of != "quantiles":
@@ -108,10 +121,10 @@ def _of_counts(services: Sequence[Service], asked: EstimateOptions) -> Found:
     if (ends := asked.between) is not None:
         share = estimate.probability(*ends).to_dict(asked.confidence)
         facts["between"] = {"low_end": ends[0], "high_end": ends[1], **share}
-    return _found(estimate, tables[0].units, facts, asked)
+    return _found(estimate, table.units, facts, asked)
 
 
-def _names(services: Sequence[Service]) -> list[str]:
+def service_names(services: Sequence[Service]) -> list[str]:
     """Name services by their tables' files, numbered where those repeat."""
     names = [service.table.stem for service in services]
     return [f"{name}#{i + 1}" if names.count(name) > 1 else name for i, name in enumerate(names)]
@@ -158,14 +171,15 @@ def _one_report(counts: ReportCounts, estimate: DistributionEstimate) -> float |
     return found if np.isfinite(found) else None
 
 
-def _mean(found: MeanEstimate, asked: EstimateOptions, evidence: dict[str, Any]) -> Found:
+def mean_found(found: MeanEstimate, asked: EstimateOptions, evidence: dict[str, Any]) -> Found:
+    """Return a mean with what else is known of it."""
     return Found("mean of the values", found.to_dict(asked.confidence) | evidence)
 
 
 def _found(estimate: DistributionEstimate, units: str, facts: dict[str, Any], asked: EstimateOptions) -> Found:
     """Return a fit in the form that was asked for; a file and a picture have all of it in each."""
     if asked.of in (None, "mean"):
-        found = _mean(estimate.mean(), asked, facts)
+        found = mean_found(estimate.mean(), asked, facts)
     elif asked.of == "quantiles":
         found = _quantiles(estimate, asked, facts)
     else:

@@ -12,6 +12,7 @@ import categorical_reports
 import certified_designs
 import closed_forms
 import counting
+import counting_attributes
 import exact_tables
 import likelihoods
 import personalised_fit
@@ -24,7 +25,7 @@ PAGES = {
     "benchmarks": ("Benchmarks: designs", (reference_optima, same_program, certified_designs, closed_forms)),
     "benchmarks-reports": (
         "Benchmarks: drawing, counting and estimating",
-        (throughput, exact_tables, counting, user_weights, likelihoods),
+        (throughput, exact_tables, counting, counting_attributes, user_weights, likelihoods),
     ),
     "benchmarks-categories": (
         "Benchmarks: categories",

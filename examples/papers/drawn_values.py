@@ -11,7 +11,14 @@ from paper_script import Run
 Draw = Callable[[int, np.random.Generator], np.ndarray]
 """From a number of users and a generator to their values on [0, 1]."""
 
+People = Callable[[int, int, np.random.Generator], np.ndarray]
+"""From a number of users, a number d of attributes and a generator to their values (n, d) on [0, 1]."""
+
 AGES = (16.5, 90.5)
+
+TEN_COLUMNS = ("age", "education_num", "capital_gain", "capital_loss", "hours_per_week", "fnlwgt", "workclass",
+               "occupation", "relationship", "native_country")  # fmt: skip
+"""Of Adult: numbers, and codes of categories, which are taken for numbers as the paper takes Taobao's."""
 
 
 def beta(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -52,6 +59,19 @@ def reduction_sets(run: Run) -> dict[str, tuple[Draw, int]]:
         income = _column(run.data, "irs_zip_income_2013", "mean_income_usd", 0.0, 300_000.0)
         sets |= {"SF total pay, 43,386": (pay, 43_386), "IRS mean income, 300,000": (income, 300_000)}
     return sets
+
+
+def wave_people(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """Attributes of one distribution, `beta_waves`, independent of each other."""
+    return beta_waves(n * d, rng).reshape(n, d)
+
+
+def adult_people(folder: Path) -> People:
+    """Rows of Adult, drawn with replacement; ten columns, each scaled from its ends."""
+    with np.load(folder / "adult.npz", allow_pickle=False) as arrays:
+        rows = np.stack([arrays[name].astype(np.float64) for name in TEN_COLUMNS], axis=1)
+    rows = (rows - rows.min(axis=0)) / np.ptp(rows, axis=0)
+    return lambda n, d, rng: rows[rng.integers(len(rows), size=n), :d]
 
 
 def _column(folder: Path, name: str, column: str, low: float, high: float) -> Draw:

@@ -189,49 +189,6 @@ def same_mechanism(run: Run) -> list[Check]:
     return checks
 
 
-def dimensions(run: Run) -> list[Check]:
-    """Figure 6 (c), on synthetic values: each user reports one of d attributes, to four services at 0.1."""
-    sizes = (10, 20, 40) if not run.quick else (10,)
-    config = [(family, 0.1) for family in FOUR]
-    whole = _named(scores(run, beta_waves, config, (62, 0)), config)
-    points = [(float(d), _partitioned(run, d)) for d in sizes]
-    methods = (*FOUR, "UA", "UWA")
-    unit = "squared error of the mean x 10^6"
-    show_panels(run, "figure-6-dimensions", "Partitioned users", {"Beta+Sin": points}, methods, "d", unit, scale=SCALE)
-    gains = [1 - found.mean("UWA") / min(found.mean(m) for m in FOUR) for _, found in points]
-    checks = [Check("UWA beats every single service in any dimension", min(gains) > 0, _span(gains))]
-    for d, found in points:
-        ratio = float(np.mean([found.mean(m) / (d * whole.mean(m)) for m in FOUR]))
-        spread = np.sqrt(2 / (len(FOUR) * d * found.values["UWA"].size))  # of a mean of squares of normal errors
-        claim = (
-            f"a single service's error is {d:g} times the variance of all users' reports (here: four standard errors)"
-        )
-        checks.append(Check(claim, abs(ratio - 1) < 4 * spread, f"{ratio:.2f} ± {spread:.2f} of it"))
-    return checks
-
-
-def _partitioned(run: Run, d: int) -> Scores:
-    """Squared errors of the attributes' means, averaged over the d attributes; each user reports one at random."""
-    services = [Service(family, FAMILIES[family](KNOTS, 0.1)) for family in FOUR]
-
-    def job(rng: np.random.Generator) -> Errors:
-        values = np.stack([beta_waves(users(run), rng) for _ in range(d)])
-        reported = rng.integers(d, size=users(run))
-        squares: dict[str, list[float]] = {}
-        for attribute in range(d):
-            here = values[attribute, reported == attribute]
-            outputs = np.stack([s.mechanism.output_index(s.mechanism.sample(here, rng)) for s in services], axis=1)
-            counts = ReportCounts.from_outputs(services, outputs)
-            means = {name: estimate_combined_mean(counts, method=method).value for name, method in METHODS.items()}
-            for j, service in enumerate(services):
-                means[service.name] = float(plain_decoder(service.mechanism)[outputs[:, j]].mean())
-            for name, mean in means.items():
-                squares.setdefault(name, []).append((mean - values[attribute].mean()) ** 2)
-        return {name: float(np.mean(found)) for name, found in squares.items()}
-
-    return repeat(run, (62, d), run.repetitions(20, 4), job)
-
-
 def number_of_services(run: Run) -> list[Check]:
     """Figure 7 (a): 4 to 16 services at 0.1, the four mechanisms over and over."""
     sizes = (4, 8, 12, 16) if not run.quick else (4, 16)

@@ -1,6 +1,7 @@
 """Du, Ye, Fu and Hu (2025), "Privacy for Free": figures 3 to 8, table 1, and the bias of UWA, redone.
 
-Means are in pff_means.py, distributions in pff_distributions.py. What was found: docs/papers/privacy-for-free.md.
+Means are in pff_means.py, distributions in pff_distributions.py, both of many attributes in pff_dimensions.py.
+What was found: docs/papers/privacy-for-free.md.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import pff_dimensions as dimensions
 import pff_distributions as distributions
 import pff_means as means
 from drawn_values import beta_waves
@@ -178,7 +180,8 @@ FIGURES = {
     "figure-5-distributions": distributions.unequal_budgets,
     "figure-6-means": means.same_mechanism,
     "figure-6-distributions": distributions.same_mechanism,
-    "figure-6-dimensions": means.dimensions,
+    "figure-6-dimensions": dimensions.means,
+    "figure-6-dimension-distributions": dimensions.distributions,
     "figure-7-means": means.number_of_services,
     "figure-7-distributions": distributions.number_of_services,
     "figure-7-users": distributions.number_of_users,

@@ -37,21 +37,7 @@ def count(mechanism: PersonalisedMechanism, reports: PersonalisedReports) -> Per
 def count(mechanism: KeyValueMechanism, reports: ArrayLike) -> KeyValueCounts: ...
 @overload
 def count(
-    mechanism: AttributeSampling | Sequence[tuple[AttributeSampling, Any] | tuple[str, AttributeSampling, Any]],
-    reports: Any = None,
-    *,
-    key: str | None = None,
-    keep_first: bool = False,
-    allow_disjoint: bool = False,
-    drop_missing: bool = False,
-    skip_invalid: bool | SkippedRows = False,
-    memory_limit: str | None = None,
-    temp_directory: FilePath | None = None,
-    progress: Progress | None = None,
-) -> AttributeCounts: ...
-@overload
-def count(
-    mechanism: TabulatedMechanism | Sequence[Sequence[Any]],
+    mechanism: TabulatedMechanism | Sequence[tuple[TabulatedMechanism, Any] | tuple[str, TabulatedMechanism, Any]],
     reports: Any = None,
     *,
     key: str | None = None,
@@ -64,6 +50,20 @@ def count(
     temp_directory: FilePath | None = None,
     progress: Progress | None = None,
 ) -> ReportCounts: ...
+@overload
+def count(
+    mechanism: AttributeSampling | Sequence[tuple[AttributeSampling, Any] | tuple[str, AttributeSampling, Any]],
+    reports: Any = None,
+    *,
+    key: str | None = None,
+    keep_first: bool = False,
+    allow_disjoint: bool = False,
+    drop_missing: bool = False,
+    skip_invalid: bool | SkippedRows = False,
+    memory_limit: str | None = None,
+    temp_directory: FilePath | None = None,
+    progress: Progress | None = None,
+) -> AttributeCounts: ...
 def count(
     mechanism: Any,
     reports: Any = None,

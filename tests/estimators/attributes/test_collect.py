@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.estimators import ReportCounts, SkippedRows, count
 from optldp.estimators.attributes.counts import AttributeCounts
-from optldp.mechanisms import AttributeSampling, InputError, duchi, grr, make_exact, piecewise
+from optldp.mechanisms import AttributeSampling, InputError, TabulatedMechanism, duchi, grr, make_exact, piecewise
 
 KNOTS = [0.0, 0.5, 1.0]
 POINTS, CELLS, TWO = (make_exact(make(KNOTS, 1.0)).mechanism for make in (grr, piecewise, duchi))
@@ -100,7 +101,7 @@ class TestCounts:
     @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
     def test_files_and_texts_as_keys_change_nothing(self, tmp_path, suffix):
         made = frames(ANSWERS)
-        paths = []
+        paths: list[tuple[str, AttributeSampling, Path]] = []
         for name, bundle, rows in made:
             path, options = Path(tmp_path, name + suffix), " (HEADER)" if suffix == ".csv" else ""
             named = rows.assign(user=rows["user"].map("u{}".format)).sample(frac=1, random_state=2)
@@ -126,7 +127,8 @@ class TestCounts:
         """Each user the same attribute at all services: the counts of the users who were dealt it."""
         rng = np.random.default_rng(3)
         values, dealt = {"age": rng.random(400), "pay": rng.random(400)}, rng.integers(2, size=400)
-        sources, alone = [], {"age": [], "pay": []}
+        sources: list[tuple[str, AttributeSampling, Any]] = []
+        alone: dict[str, list[tuple[str, TabulatedMechanism, Any]]] = {"age": [], "pay": []}
         for service, made in (("web", WEB), ("app", APP)):
             columns = {name: np.full(400, np.nan) for name in made.attributes}
             for part, (name, column) in enumerate(values.items()):
@@ -225,8 +227,9 @@ class TestRefusals:
 
     def test_services_that_do_not_go_together(self):
         made = frames(ANSWERS)
+        table = ("table", POINTS, {"user": [1], "report": [0.0]})
         with pytest.raises(InputError, match="source 2 must be"):
-            count([("web", WEB, made[0][2]), ("table", POINTS, {"user": [1], "report": [0.0]})], key="user")
+            count([made[0], table], key="user")  # pyright: ignore[reportCallIssue, reportArgumentType] -- what is tested
         with pytest.raises(InputError, match="services must have different names"):
             count([made[0], made[0]], key="user")
         with pytest.raises(InputError, match="services must have users in common, got none between service 'web'"):
@@ -253,7 +256,7 @@ class TestRefusals:
             counts["height"]
         assert "height" not in counts
         with pytest.raises(InputError, match="same attributes only, got 'age'"):
-            counts + AttributeCounts({name: counts[name] for name in ("pay", "size")}, 9)
+            _ = counts + AttributeCounts({name: counts[name] for name in ("pay", "size")}, 9)
         with pytest.raises(InputError, match="at most the 1 users there are, got 2"):
             AttributeCounts({"age": counts["age"]}, 1)
         with pytest.raises(InputError, match="at least one attribute"):

@@ -1,11 +1,21 @@
 """Weights between users of different services: unbiased where chance decides who reports to which, and far better."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from optldp.estimators import InputGrid, ReportCounts, Service, count, estimate_attribute_means, estimate_combined_mean
 from optldp.estimators.means.between_users import user_precision, weighed_sample
 from optldp.estimators.means.decoding import plain_decoder
-from optldp.mechanisms import AttributeSampling, InputError, duchi, make_exact, piecewise, square_wave
+from optldp.mechanisms import (
+    AttributeSampling,
+    InputError,
+    TabulatedMechanism,
+    duchi,
+    make_exact,
+    piecewise,
+    square_wave,
+)
 
 KNOTS = np.linspace(0.0, 1.0, 9)
 POOR, GOOD = (make_exact(duchi(KNOTS, epsilon)).mechanism for epsilon in (0.3, 2.0))
@@ -133,7 +143,8 @@ class TestAttributesOfSeveralServices:
         """A partition: what estimators say of the attribute's users, service by service."""
         rng, made = np.random.default_rng(12), self.services((0.5, 1.0, 2.0))
         values, dealt = self.people(900, rng), rng.integers(3, size=900)
-        sources, alone = [], []
+        sources: list[tuple[AttributeSampling, Any]] = []
+        alone: list[tuple[TabulatedMechanism, Any]] = []
         for one in made:
             columns = {}
             for part, name in enumerate(one.attributes):

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp.estimators import count, estimate_attribute_means, estimate_combined_mean, estimate_distribution
+from optldp.estimators.attributes.counts import AttributeCounts
 from optldp.mechanisms import AttributeSampling, duchi, load_mechanism, make_exact, piecewise, save_bundle, save_table
 
 KNOTS = np.linspace(0.0, 60.0, 5)
@@ -45,9 +46,14 @@ def words(collected: list[tuple[str, str]]) -> list[str]:
     return [word for pair in collected for word in pair]
 
 
-def counted(collected: list[tuple[str, str]]):
-    services = [(Path(table).stem, load_mechanism(table), reports) for table, reports in collected]
-    return count(services, key="id")  # pyright: ignore[reportArgumentType, reportCallIssue] -- they are attributes
+def attributes_of(path: str) -> AttributeSampling:
+    made = load_mechanism(path)
+    assert isinstance(made, AttributeSampling)
+    return made
+
+
+def counted(collected: list[tuple[str, str]]) -> AttributeCounts:
+    return count([(Path(table).stem, attributes_of(table), reports) for table, reports in collected], key="id")
 
 
 def test_means_of_all_attributes_by_default(optldp, collected):
@@ -84,7 +90,7 @@ def test_one_attribute_has_means_distributions_and_quantiles(optldp, collected):
 def test_one_attribute_of_one_service_can_be_fitted(optldp, collected, method):
     """No key is needed: rows are users."""
     table, reports = collected[0]
-    counts = count(load_mechanism(table), reports)["pay"]  # pyright: ignore[reportArgumentType, reportCallIssue]
+    counts = count(attributes_of(table), reports)["pay"]
     result = found(optldp, "estimate", table, reports, "--attribute", "pay", "--method", method)
     known = estimate_distribution(counts, method=method).mean()
     assert (result["method"], result["n"]) == (known.method, known.n)

@@ -154,43 +154,64 @@ class AttributeTable:
 
         Raises InputError for a source that cannot be read, and keys that are missing or of another type.
         """
-        staged = f"wide_{table}"
-        # Most cells are empty, and CASE looks at no others: half the time of a CSV.
-        columns = [
-            f"CASE WHEN {cell} IS NOT NULL THEN {number(cell, text=text)} END AS a{i}"
-            for i, (cell, text) in enumerate(self.values)
-        ]
-        faults = [
-            f"CASE WHEN {cell} IS NOT NULL THEN {number_fault(cell, text=text)} END" for cell, text in self.values
-        ]
+        wide, faults, columns = f"wide_{table}", [], _filled(self.values)
         if self.key is not None:
             key = self.key.expression(key_type)
             columns += [f"{key} AS key", f"{self.key.cell} IS NULL AS anonymous"]
-            faults = [self.key.fault(key), *faults]
+            faults = [self.key.fault(key)]
         if self.is_tolerant:
             faults = [quoted(self.relation.columns[-1]), *faults]
-        columns.append(f"coalesce({', '.join([*faults, 'NULL'])}) AS fault")
+        columns.append(f"coalesce({', '.join([*faults, 'CAST(NULL AS VARCHAR)'])}) AS fault")
         with self.source.reading():
-            self.relation.project(", ".join(columns)).create(staged)
+            self.relation.project(", ".join(columns)).create(wide)
         if self.key is not None and not self.is_tolerant:
-            require_keys(connection, self.key, key_type, staged)
-        cells = self._cells(connection, staged)
+            require_keys(connection, self.key, key_type, wide)
+        cells = _cells(connection, wide, len(self.values))
         if self.key is not None:
-            connection.execute(f"CREATE TABLE {table} AS SELECT key FROM {staged}")
-        connection.execute(f"DROP TABLE {staged}")
+            connection.execute(f"CREATE TABLE {table} AS SELECT key FROM {wide}")
+        connection.execute(f"DROP TABLE {wide}")
         return cells
 
-    def _cells(self, connection: duckdb.DuckDBPyConnection, staged: str) -> Cells:
-        n_rows = connection.execute(f"SELECT count(*) FROM {staged}").fetchall()[0][0]
-        reports = []
-        for i in range(len(self.values)):
-            query = f"SELECT rowid, a{i} FROM {staged} WHERE fault IS NULL AND a{i} IS NOT NULL AND NOT isnan(a{i})"
-            found = connection.execute(query).fetchnumpy()
-            reports.append((np.asarray(found["rowid"]), np.asarray(found[f"a{i}"])))
-        faulty = connection.execute(f"SELECT rowid FROM {staged} WHERE fault IS NOT NULL ORDER BY rowid").fetchnumpy()
-        first = f"SELECT fault FROM {staged} WHERE fault IS NOT NULL ORDER BY rowid LIMIT {ROWS_NAMED}"
-        reasons = [reason for (reason,) in connection.execute(first).fetchall()]
-        return Cells(n_rows, tuple(reports), (np.asarray(faulty["rowid"]), reasons))
+
+def _filled(values: Sequence[tuple[str, bool]]) -> list[str]:
+    """Return SQL for the cells of a row that are filled, and their attributes: lists of numbers, and lists of texts.
+
+    Most cells are empty: only these lists are looked at again, cell by cell.
+    """
+    columns = []
+    for kind, text in (("numbers", False), ("texts", True)):
+        mine = [
+            (i, cell if text else number(cell, text=False)) for i, (cell, held) in enumerate(values) if held == text
+        ]
+        found = {
+            f"{kind}_of": [f"CASE WHEN {cell} IS NOT NULL THEN {i} END" for i, cell in mine] or ["NULL::INTEGER"],
+            kind: [cell for _, cell in mine] or ["NULL::VARCHAR" if text else "NULL::DOUBLE"],
+        }
+        columns += [f"[x FOR x IN [{', '.join(some)}] IF x IS NOT NULL] AS {name}" for name, some in found.items()]
+    return columns
+
+
+def _cells(connection: duckdb.DuckDBPyConnection, wide: str, attributes: int) -> Cells:
+    """Return the cells of rows that were read into a table with the columns of `_filled`, and `fault`."""
+    n_rows = connection.execute(f"SELECT count(*) FROM {wide}").fetchall()[0][0]
+    of_numbers = (
+        f"SELECT rowid AS row, unnest(numbers_of) AS place, unnest(numbers) AS report, NULL AS fault FROM {wide}"
+    )
+    texts = f"SELECT rowid AS row, unnest(texts_of) AS place, unnest(texts) AS cell FROM {wide}"
+    of_texts = f"SELECT row, place, {number('cell', text=True)}, {number_fault('cell', text=True)} FROM ({texts})"
+    connection.execute(f"CREATE TABLE cells AS {of_numbers} UNION ALL {of_texts}")
+    every = f"SELECT rowid AS row, -1 AS place, fault FROM {wide} UNION ALL SELECT row, place, fault FROM cells"
+    faults = f"SELECT row, arg_min(fault, place) FROM ({every}) WHERE fault IS NOT NULL GROUP BY row ORDER BY row"
+    faulty = np.asarray(connection.execute(f"SELECT row FROM ({faults})").fetchnumpy()["row"])
+    reasons = [reason for _, reason in connection.execute(f"{faults} LIMIT {ROWS_NAMED}").fetchall()]
+    sound = "report IS NOT NULL AND NOT isnan(report)"
+    found = connection.execute(f"SELECT row, place, report FROM cells WHERE {sound} ORDER BY place, row").fetchnumpy()
+    connection.execute("DROP TABLE cells")
+    rows, places, reports = (np.asarray(found[name]) for name in ("row", "place", "report"))
+    kept = ~np.isin(rows, faulty)
+    ends = np.searchsorted(places[kept], np.arange(1, attributes))
+    parts = zip(np.split(rows[kept], ends), np.split(reports[kept], ends), strict=True)
+    return Cells(n_rows, tuple(parts), (faulty, reasons))
 
 
 @dataclass(frozen=True, eq=False)

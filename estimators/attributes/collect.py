@@ -18,8 +18,10 @@ from ..counting.user_keys import common_key_type
 from ..counting.work_database import work_database
 from ..data.files import FilePath
 from ..data.skipped_rows import SkippedRows
+from .cells import AttributeTable, Cells
 from .counts import AttributeCounts
-from .rows import AttributeRows, AttributeSource, AttributeTable, Cells, RowRules, attribute_sources
+from .rows import AttributeRows, RowRules
+from .source import AttributeSource, attribute_sources
 
 Progress = Callable[[str, float], object]
 

@@ -113,6 +113,19 @@ class TestCounts:
         here, there = count(made, key="user"), count(paths, key="user")
         assert all(as_counter(here[name]) == as_counter(there[name]) for name in here)
 
+    def test_columns_of_text_and_of_numbers_stand_side_by_side(self):
+        """Whole numbers, decimals and texts say the same; of several faults in a row the first column's is told."""
+        made = frames(ANSWERS)
+        web = made[0][2]
+        mixed = web.assign(age=web["age"].astype("Int64"), pay=web["pay"].map(repr).replace("nan", None))
+        here, there = (count([("web", WEB, rows), *made[1:]], key="user") for rows in (web, mixed))
+        assert all(as_counter(here[name]) == as_counter(there[name]) for name in here)
+        spoilt = web.assign(pay="banana", size="apple")
+        with pytest.raises(
+            InputError, match="got 4 of 4 rows that cannot be, the first in row 1: 'banana' is no number"
+        ):
+            count([("web", WEB, spoilt), *made[1:]], key="user")
+
     def test_columns_of_arrays_are_users_row_by_row(self):
         """NaN in a whole row: that user did not report to that service."""
         made = frames(ANSWERS)

@@ -1,5 +1,5 @@
 """Several attributes of a user, at one service or several: from rows of bundles to counts of one attribute at a time.
 
-Who comes in: `count`, with services whose mechanism is `AttributeSampling`.  What goes out, `AttributeCounts`, holds
-the `ReportCounts` of each attribute, so that estimators know nothing of bundles.
+Only `count` comes in, with services whose mechanism is `AttributeSampling`. What goes out, `AttributeCounts`, holds the
+`ReportCounts` of each attribute, so that estimators know nothing of bundles. A new rule for rows is one in `rows`.
 """

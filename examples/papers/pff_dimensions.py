@@ -20,7 +20,7 @@ from optldp.estimators import (
     estimate_combined_mean,
     likelihood_of,
 )
-from optldp.estimators.attributes.counts import AttributeCounts
+from optldp.estimators.attributes import AttributeCounts
 from optldp.estimators.distributions.metrics import jensen_shannon_distance
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import AttributeSampling, TabulatedMechanism, make_exact

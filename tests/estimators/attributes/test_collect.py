@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.estimators import ReportCounts, count
-from optldp.estimators.attributes.counts import AttributeCounts
+from optldp.estimators.attributes import AttributeCounts
 from optldp.estimators.data import SkippedRows
 from optldp.mechanisms import AttributeSampling, InputError, TabulatedMechanism, duchi, grr, make_exact, piecewise
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp.estimators import count, estimate_attribute_means, estimate_combined_mean, estimate_distribution
-from optldp.estimators.attributes.counts import AttributeCounts
+from optldp.estimators.attributes import AttributeCounts
 from optldp.mechanisms import AttributeSampling, duchi, load_mechanism, make_exact, piecewise, save_bundle, save_table
 
 KNOTS = np.linspace(0.0, 60.0, 5)

@@ -1,0 +1,1 @@
+from .counts import AttributeCounts as AttributeCounts

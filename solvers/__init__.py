@@ -36,6 +36,10 @@ The fourth is the *information program*: the table whose reports tell most of th
 (`best_tiling`, a cut into cells) or all (`solve_information`, priced by mass); `solve_interval_fisher` minimises the
 trace of the inverse Fisher information over intervals.
 
+The fifth is the *levels program* (`levels.program`): unbiased tables for several ratios on the same outputs, no two of
+which may differ by more than a ratio at one knot. `solve_levels` of that room solves it on given outputs, by an
+interior point that knows that outputs meet in the equations alone.
+
 A result is returned with its evidence, recomputed from the numbers returned. All speak of it in the words of
 `certificate`: a value, a bound, the relative gap between them, and a `Status` that says whether that is within the
 tolerance; on the way they tell their `Progress`.  What cannot be solved is a SolverError, what makes no sense an

@@ -1,0 +1,178 @@
+"""The tables of several levels on the same outputs with the least mean variance, and the certificate of it.
+
+Measured on one core: 10 levels, 33 knots and 81 outputs in 1 to 4 s to a gap of 1e-4; HiGHS needs 167 s for 1e-5.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from ...mechanisms.errors import SolverError
+from ..arrays import Array
+from ..certificate import Progress, Status, check_tolerance, relative_gap
+from .interior_point import LevelsIterate, newton_step, residual, restored, start
+from .program import LevelsProgram
+
+MAX_STEPS = 200
+"""Twenty to seventy are typical."""
+
+CLOSED = 0.5
+"""Share of the tolerance at which the path stops: the tables are still to be mended."""
+
+MET = 1e-8
+"""What normalisation and unbiasedness may lack of tables that are mended; a step or two more take it to 1e-12."""
+
+STUCK = 1e-9
+"""A step this short says that rounding has stopped the method."""
+
+LEAST_GAP = 1e-8
+"""Relative gap by slacks and multipliers alone below which slacks have no digits left that could be trusted."""
+
+
+@dataclass(frozen=True, eq=False)
+class LevelsOptimum:
+    """Tables of all levels, multipliers and the certificate that joins them.
+
+    Attributes
+    ----------
+    probabilities : (t, n, m) ndarray
+        Rows sum to one and are unbiased; ratios within those of the program.
+    variances : (t, n) ndarray
+        At the knots.
+    objective, lower_bound : float
+        Mean variance, and the certified bound for all tables on these outputs.
+    lam, nu : (t, n) ndarray
+    multipliers : (4, t, n, m) ndarray
+        With lam and nu what `LevelsProgram.bound` takes.
+    status : Status
+        OPTIMAL when the relative gap is within the tolerance asked for.
+    steps : int
+    seconds : float
+    """
+
+    probabilities: Array
+    variances: Array
+    objective: float
+    lower_bound: float
+    lam: Array
+    nu: Array
+    multipliers: Array
+    status: Status
+    steps: int
+    seconds: float
+
+    @property
+    def relative_gap(self) -> float:
+        """Of objective and lower bound."""
+        return relative_gap(self.objective, self.lower_bound)
+
+
+def solve_levels(
+    program: LevelsProgram, *, tolerance: float = 1e-4, progress: Callable[[Progress], None] | None = None
+) -> LevelsOptimum:
+    """Solve the levels program; with F = 1 all levels have the table of the smallest ratio.
+
+    Parameters
+    ----------
+    program : LevelsProgram
+    tolerance : float
+        Relative gap to reach. Rounding stops the method between 1e-5 and 1e-7.
+    progress : callable, optional
+        Called after each step.
+
+    Raises
+    ------
+    InputError
+        A tolerance that is not strictly between 0 and 1.
+    SolverError
+        Rounding stopped the method before the equations were met.
+
+    Source: Mehrotra (1992), "On the implementation of a primal-dual interior point method".
+
+    Example
+    -------
+    >>> knots, ratios = np.linspace(-1, 1, 5), np.exp([0.5, 1.0])
+    >>> made = [
+    ...     solve_levels(LevelsProgram(knots, np.full(5, 0.2), ratios, np.array([0.5, 0.5]), F, np.linspace(-7, 7, 29)))
+    ...     for F in (1.0, math.e, math.inf)
+    ... ]
+    >>> made[0].objective > made[1].objective > made[2].objective, max(each.relative_gap for each in made) < 1e-4
+    (True, True)
+    """
+    started = time.perf_counter()
+    check_tolerance(tolerance)
+    one_table = program.between == 1.0
+    path = _Path(_strictest_alone(program) if one_table else program, tolerance, progress, started)
+    it = path.run()
+    P, (lam, nu), multipliers = restored(path.program, it), path.prices, path.multipliers
+    if one_table:
+        P = np.repeat(P, len(program.ratios), axis=0)
+        lam, nu, multipliers = _spread(program, lam, nu, multipliers)
+    objective, bound = program.objective(P), max(0.0, program.bound(lam, nu, multipliers))
+    status = Status.of(relative_gap(objective, bound), tolerance)
+    seconds = time.perf_counter() - started
+    return LevelsOptimum(P, program.variances(P), objective, bound, lam, nu, multipliers, status, path.steps, seconds)
+
+
+class _Path:
+    """The interior-point path with its best bound."""
+
+    def __init__(
+        self, program: LevelsProgram, tolerance: float, progress: Callable[[Progress], None] | None, started: float
+    ) -> None:
+        self.program, self.tolerance, self.progress, self.started = program, tolerance, progress, started
+        t, n, _ = program.costs.shape
+        self.bound, self.prices, self.multipliers = 0.0, np.zeros((2, t, n)), np.zeros((4, *program.costs.shape))
+        self.steps = 0
+
+    def run(self) -> LevelsIterate:
+        """Return the cheapest iterate that meets the equations, once its gap is closed or rounding stops the method."""
+        it, best, cheapest = start(self.program), None, math.inf
+        with suppress(LinAlgError, FloatingPointError), np.errstate(invalid="raise", divide="raise", over="raise"):
+            while self.steps < MAX_STEPS:
+                it, length = newton_step(self.program, it)
+                self.steps += 1
+                objective = self.program.objective(it.tables)
+                self._improve_bound(it)
+                self._report(objective)
+                if abs(residual(self.program, it.tables)).max() <= MET and objective < cheapest:
+                    best, cheapest = it, objective
+                    if relative_gap(cheapest, self.bound) <= CLOSED * self.tolerance:
+                        break
+                if length < STUCK or float((it.slacks * it.multipliers).sum()) <= LEAST_GAP * objective:
+                    break
+        if best is None:
+            raise SolverError(f"the levels' program must meet its equations, got no such tables in {self.steps} steps")
+        return best
+
+    def _improve_bound(self, it: LevelsIterate) -> None:
+        bound = self.program.bound(*it.prices, it.multipliers)
+        if bound > self.bound:
+            self.bound, self.prices, self.multipliers = bound, it.prices, it.multipliers
+
+    def _report(self, objective: float) -> None:
+        if self.progress is not None:
+            elapsed = time.perf_counter() - self.started
+            self.progress(Progress(self.steps, objective, self.bound, len(self.program.outputs), elapsed))
+
+
+def _strictest_alone(program: LevelsProgram) -> LevelsProgram:
+    return replace(program, ratios=program.ratios[:1], shares=np.ones(1), between=math.inf)
+
+
+def _spread(program: LevelsProgram, lam: Array, nu: Array, multipliers: Array) -> tuple[Array, Array, Array]:
+    """Return multipliers of all levels that prove what those of the one table of all prove."""
+    t, n, m = program.costs.shape
+    prices, spread = np.zeros((2, t, n)), np.zeros((4, t, n, m))
+    prices[0, :1], prices[1, :1], spread[:2, :1] = lam, nu, multipliers[:2]
+    reduced = program.costs - prices[0][:, :, None] - prices[1][:, :, None] * program.offsets - spread[0] + spread[1]
+    moved = reduced - reduced.mean(0)  # to and from the other levels: what all have together stays
+    spread[2], spread[3] = np.maximum(moved, 0), np.maximum(-moved, 0)
+    return prices[0], prices[1], spread

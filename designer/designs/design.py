@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
+from ..levels import Levels
 from ..methods.base import Method
 from ..methods.oracles import as_oracle
 from ..methods.registry import OPTIMAL, as_method
@@ -20,12 +21,13 @@ from ..priors.prior import Prior
 from .attributes import Attributes, design_attributes
 from .judging import design_table
 from .knots import KnotChoice, design_on_enough_knots
+from .levels import design_levels
 from .result import Design
 
 
 def design(
     prior: Prior | CategoricalPrior | KnotChoice | Attributes | Mapping[str, Prior],
-    privacy: Pure | float,
+    privacy: Pure | Levels | float,
     *,
     objective: Objective | None = None,
     method: str | Method = OPTIMAL,
@@ -43,8 +45,9 @@ def design(
         What is known of the values: of numbers, of categories; of numbers on as many knots as bring the design near to
         every mechanism on the whole interval; of several attributes of one user. **A prior taken from sensitive data
         makes the mechanism a function of that data.**
-    privacy : Pure or float
-        A number is the budget epsilon of `Pure`.
+    privacy : Pure, Levels or float
+        A number is the budget epsilon of `Pure`. `optldp.designer.levels.Levels`: budgets that users choose from; their
+        tables have common outputs, and a report tells little of the level.
     objective : Objective, optional
         What is wanted: `Variance` (default for numbers), `WorstCase`, `TradeOff`, `Guarantee`, `Information`, `Custom`;
         `Frequencies` (default) or `Custom` for categories.
@@ -52,12 +55,13 @@ def design(
         "optimal": the objective's own. One of `METHODS`, or `Lattice(...)`, `Pieces(...)`: judged beside it. For
         categories "auto", "grr", "olh", "oue" or "rappor".
     outputs : (m,) array_like or int, optional
-        The only reports there may be, increasing, or for categories how many; for `Custom`, which needs them.
+        The only reports there may be, increasing, or for categories how many; for `Custom`, which needs them, and for
+        `Levels`.
     uniform_share : float, optional
         Mixed into the prior before solving, in [0, 1]: without it some programs are indifferent to knots of no mass.
         Default: 0.001 for `Variance` and `Information`, else 0. `expected_variance` is under the prior as given.
     tolerance : float, optional
-        Relative gap of the certificate to reach. Default: 1e-6; 1e-3 for categories.
+        Relative gap of the certificate to reach. Default: 1e-6; 1e-4 for levels; 1e-3 for categories.
     exact : bool
         Whether to make the table exact (see `make_exact`), which costs less than a millionth of the variance; only
         exact tables are for clients. Laplace's and ptt2's cells become points.
@@ -85,7 +89,15 @@ def design(
     """
     started = time.perf_counter()
     options = {"uniform_share": uniform_share, "tolerance": tolerance, "exact": exact, "progress": progress}
-    if isinstance(prior, Prior | CategoricalPrior):
+    if isinstance(privacy, Levels):
+        if not isinstance(prior, Prior) or not isinstance(objective, Variance | None) or as_method(method) or not exact:
+            raise InputError(
+                "levels are exact tables of numbers of least expected variance, got a prior of something else, or "
+                "another objective, method or form: see PersonalisedMechanism for levels of other mechanisms"
+            )
+        tuned = {"uniform_share": uniform_share, "tolerance": tolerance, "progress": progress}
+        made = design_levels(prior, privacy, outputs=outputs, **tuned)
+    elif isinstance(prior, Prior | CategoricalPrior):
         named = as_oracle(method) if isinstance(prior, CategoricalPrior) else as_method(method)
         made = design_table(prior, privacy, objective, named, outputs=outputs, **options)
     elif not isinstance(prior, KnotChoice | Attributes | Mapping):

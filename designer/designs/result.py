@@ -11,6 +11,7 @@ from ...mechanisms.exactness.verification import Verification, verify
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
+from ..levels import Levels
 from ..objectives.base import Objective, Problem, Pure
 from ..plots.mechanism_mesh import heat_map
 from ..priors.prior import Prior
@@ -84,11 +85,11 @@ class Design:
     ----------
     prior : Prior or CategoricalPrior
         As given, without any uniform share.
-    privacy : Pure
+    privacy : Pure or Levels
     objective : Objective
     method : str
         "optimal", or the key of the method that built the mechanism.
-    mechanism : TabulatedMechanism or CategoricalTable
+    mechanism : TabulatedMechanism, CategoricalTable or a bundle
     value : float
         The objective's, under the prior that was solved for, uniform share included.
     bound : float
@@ -97,7 +98,7 @@ class Design:
     status : Status
         OPTIMAL when the gap is within the tolerance asked for, GAP_OPEN otherwise, as it mostly is for a closed form;
         of `Information` with intervals for patterns, the gap to the best of those, see its evidence.
-    certificate : Certificate or AttributesCertificate
+    certificate : Certificate, AttributesCertificate or LevelsCertificate
         Whose `check()` computes value, bound and verification again.
     evidence : object or None
         What only this objective, or this method, knows of the mechanism.
@@ -108,7 +109,7 @@ class Design:
     """
 
     prior: Any
-    privacy: Pure
+    privacy: Pure | Levels
     objective: Any
     method: str
     mechanism: Any
@@ -122,7 +123,7 @@ class Design:
 
     @property
     def epsilon(self) -> float:
-        """The budget."""
+        """The budget; of levels the largest."""
         return self.privacy.epsilon
 
     @property
@@ -171,7 +172,7 @@ class Design:
         """Return in a few lines what this is, how good it is, and who says so."""
         units = getattr(self.prior, "units", "")
         lines = [
-            f"{self.method} mechanism at epsilon {self.epsilon:g}: {self.objective.label}",
+            f"{self.method} mechanism at {self.privacy}: {self.objective.label}",
             f"  {self.objective.quantity(units)}: {self.value:.6g}",
             f"  {self.objective.nobody} has {'more' if self.objective.more_is_better else 'less'} than "
             f"{self.bound:.6g} (gap {self.gap:.1e}, {self.status})",

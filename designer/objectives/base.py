@@ -45,6 +45,9 @@ class Pure:
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
 
+    def __str__(self) -> str:
+        return f"epsilon {self.epsilon:g}"
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:

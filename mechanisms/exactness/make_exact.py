@@ -93,13 +93,17 @@ def make_exact(table: TabulatedMechanism, *, spacing: float | None = None) -> Ex
 
 def _rounded(table: TabulatedMechanism) -> TabulatedMechanism:
     """Return the exact table, stretched if and as little as need be to keep the means."""
-    room = float(DENOMINATOR * np.expm1(table.epsilon)) / table.low.size
-    shares = [units / room for units in ROOMS if 2 * units / room <= MOST_STRETCH]
-    for share in (0.0, *shares):
+    for share in (0.0, *stretches(table.epsilon, table.low.size)):
         made = stretched(table, share) if share else table
         with suppress(TableError):
             return _in_whole_numbers(made)
     return _in_whole_numbers(table)  # raises what is wrong
+
+
+def stretches(epsilon: float, outputs: int) -> list[float]:
+    """Return the shares by which a table of so many outputs may be stretched to make room for its rounding."""
+    room = float(DENOMINATOR * np.expm1(epsilon)) / outputs
+    return [units / room for units in ROOMS if 2 * units / room <= MOST_STRETCH]
 
 
 def _in_whole_numbers(table: TabulatedMechanism) -> TabulatedMechanism:
@@ -124,10 +128,10 @@ def exact_if_possible(table: TabulatedMechanism) -> TabulatedMechanism:
         return table
 
 
-def stretched(table: TabulatedMechanism, share: float) -> TabulatedMechanism:
+def stretched(table: TabulatedMechanism, share: float, common: np.ndarray | None = None) -> TabulatedMechanism:
     """Return the table of the same means whose rows are (1 - share) of this one's and share of a law common to all.
 
-    With q = (first row + last row) / 2 and c its mean, the probabilities are (1 - share) P + share q and a report y
+    With a law q and its mean c, the probabilities are (1 - share) P + share q and a report y
     becomes (y - share c) / (1 - share). Every ratio falls, every mean stays, and the variance grows by a share of
     about two `share`.
 
@@ -137,6 +141,8 @@ def stretched(table: TabulatedMechanism, share: float) -> TabulatedMechanism:
         With a law within outputs that is the same for all rows.
     share : float
         In (0, 1).
+    common : (m,) ndarray, optional
+        q. Default: the middle of the first and the last row.
 
     Example
     -------
@@ -145,7 +151,7 @@ def stretched(table: TabulatedMechanism, share: float) -> TabulatedMechanism:
     >>> made.mean([2.5, 5.0, 10.0]).round(9).tolist(), made.probabilities.round(4).tolist()
     ([2.5, 5.0, 10.0], [[0.7287, 0.2713], [0.2713, 0.7287]])
     """
-    common = (table.probabilities[0] + table.probabilities[-1]) / 2
+    common = (table.probabilities[0] + table.probabilities[-1]) / 2 if common is None else common
     centre = float(common @ table.output_mean[0])
     mixed = replace(table, probabilities=(1 - share) * table.probabilities + share * common)
     origin = replace(table.provenance, parameters={**table.provenance.parameters, "stretched": share})

@@ -59,7 +59,7 @@ def round_rows(
     >>> (made / 2**53).round(15).tolist(), made.sum(axis=1).tolist() == [2**53] * 2
     ([[0.7, 0.3], [0.3, 0.7]], True)
     """
-    order = np.argsort([float(mean) for mean in means], kind="stable")
+    order = _order(means)
     wanted = np.ascontiguousarray(probabilities.T[order]) * float(DENOMINATOR)
     least, most = boxes(wanted, limit)
     over = np.flatnonzero(wanted.max(axis=1) * (1 - SHAVED) > most + float(limit) + 1)
@@ -68,14 +68,54 @@ def round_rows(
             f"every ratio must be at most e^epsilon to be made exact, got more at output {order[over[0]]}: "
             "verify the table first"
         )
+    shared = (np.broadcast_to(ends[:, None], wanted.shape) for ends in (least, most))
+    return _in_order(wanted, *shared, order, means, targets)
+
+
+def round_within(
+    probabilities: np.ndarray, least: np.ndarray, most: np.ndarray, means: list[Fraction], targets: list[Fraction]
+) -> np.ndarray:
+    """Return numerators over 2^53 as `round_rows` does, each between its own least and most (n, m).
+
+    Raises
+    ------
+    TableError
+        No whole numbers that sum to 2^53 within the limits.
+
+    Example
+    -------
+    >>> wanted, ends = np.array([[0.7, 0.3]]), [Fraction(0), Fraction(1)]
+    >>> low, high = np.array([[0, 0]]), np.array([[2**52, 2**53]])
+    >>> (round_within(wanted, low, high, ends, [Fraction(3, 10)]) / 2**53).tolist()
+    [[0.5, 0.5]]
+    """
+    order = _order(means)
+    sorted_ends = (np.ascontiguousarray(ends.T[order]) for ends in (least, most))
+    wanted = np.ascontiguousarray(probabilities.T[order]) * float(DENOMINATOR)
+    return _in_order(wanted, *sorted_ends, order, means, targets)
+
+
+def _order(means: list[Fraction]) -> np.ndarray:
+    return np.argsort([float(mean) for mean in means], kind="stable")
+
+
+def _in_order(
+    wanted: np.ndarray,
+    least: np.ndarray,
+    most: np.ndarray,
+    order: np.ndarray,
+    means: list[Fraction],
+    targets: list[Fraction],
+) -> np.ndarray:
+    """Round what is wanted (m, n), outputs in the order of their means, and give them back in their own."""
     rounded = np.ascontiguousarray(_settled(_carried(wanted, least, most), least, most).T)
     scale = math.lcm(*(mean.denominator for mean in means))
     places = [int(means[j] * scale) for j in order]
     near = np.array([float(means[j]) for j in order])
     enough = int(ENOUGH * abs(targets[-1] - targets[0]) * scale * DENOMINATOR)
-    for row, target in zip(rounded, targets, strict=True):
+    for i, (row, target) in enumerate(zip(rounded, targets, strict=True)):
         missing = round(target * scale * DENOMINATOR) - sum(map(mul, row.tolist(), places))
-        _move_mean(row, least, most, near, places, missing, enough, scale)
+        _move_mean(row, least[:, i], most[:, i], near, places, missing, enough, scale)
     numerators = np.empty_like(rounded)
     numerators[:, order] = rounded
     return numerators

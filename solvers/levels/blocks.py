@@ -27,8 +27,8 @@ from ..arrays import Array
 from .program import LevelsProgram
 
 JITTERS = (0.0, 1e-14, 1e-13, 1e-12, 1e-10, 1e-8, 1e-6)
-"""Shares of its diagonal added to a matrix until it is positive definite, which rounding takes from some near the end of
-the path; a step that is a little off is corrected by the next."""
+"""Shares of its diagonal added to a matrix until it is positive definite, which rounding takes from some near the end
+of the path; a step that is a little off is corrected by the next."""
 
 
 class Unknowns(NamedTuple):

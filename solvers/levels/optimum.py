@@ -27,7 +27,8 @@ CLOSED = 0.5
 """Share of the tolerance at which the path stops: the tables are still to be mended."""
 
 MET = 1e-8
-"""What normalisation and unbiasedness may lack of tables that are mended; a step or two more take it to 1e-12."""
+"""What normalisation may lack of tables that are mended, and unbiasedness as a share of the largest offset; a step or
+two more take it to 1e-12."""
 
 STUCK = 1e-9
 """A step this short says that rounding has stopped the method."""
@@ -142,7 +143,7 @@ class _Path:
                 objective = self.program.objective(it.tables)
                 self._improve_bound(it)
                 self._report(objective)
-                if abs(residual(self.program, it.tables)).max() <= MET and objective < cheapest:
+                if self._lacking(it) <= MET and objective < cheapest:
                     best, cheapest = it, objective
                     if relative_gap(cheapest, self.bound) <= CLOSED * self.tolerance:
                         break
@@ -151,6 +152,10 @@ class _Path:
         if best is None:
             raise SolverError(f"the levels' program must meet its equations, got no such tables in {self.steps} steps")
         return best
+
+    def _lacking(self, it: LevelsIterate) -> float:
+        sums, means = abs(residual(self.program, it.tables))
+        return max(sums.max(), means.max() / abs(self.program.offsets).max())
 
     def _improve_bound(self, it: LevelsIterate) -> None:
         bound = self.program.bound(*it.prices, it.multipliers)

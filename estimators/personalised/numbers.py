@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...mechanisms.composed.personalised import PersonalisedMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.likelihood.fit import MixtureFit, start_weights
@@ -14,6 +15,7 @@ from ..input_grid import InputGrid
 from ..intervals import Sample
 from ..means.decoding import decoded_variances, plain_decoder
 from ..means.mean import MeanEstimate
+from ..means.unbiasing import UNBIASED_TOLERANCE
 from .counts import PersonalisedCounts
 from .covariance import joint_covariance
 from .estimate import LevelShares, PersonalisedDistribution
@@ -120,8 +122,10 @@ def personalised_mean(counts: PersonalisedCounts) -> MeanEstimate:
 
     Levels in the clear: the unbiased means of the levels, weighted by n_i / v_i, with v_i the variance of a decoded
     report averaged over the table's knots.  The weights depend on no report, so the mean is unbiased if levels do
-    not depend on values.  Levels protected: no report can be decoded without its level, and the mean is that of
-    `personalised_distribution`.
+    not depend on values.  Levels protected: where one decoder is unbiased for all levels, as on the common outputs of
+    a design for `Levels`, it is the same with the levels that were reported and v_i the mixture of the variances of
+    all levels that may have reported so, were as many users at each.  Else no report can be decoded without its level,
+    and the mean is that of `personalised_distribution`.
 
     Parameters
     ----------
@@ -144,29 +148,56 @@ def personalised_mean(counts: PersonalisedCounts) -> MeanEstimate:
     ('population', True)
     """
     counts.require_reports()
-    if counts.mechanism.level_epsilon is not None:
-        return personalised_distribution(counts).mean()
-    if not counts.mechanism.tables:
+    mechanism = counts.mechanism
+    if not mechanism.tables:
         raise InputError("values must be numbers, got categories: use personalised_mle")
     if counts.n_users < 2:
         raise InputError(f"there must be at least 2 reports for a standard error, got {counts.n_users}")
+    clear = mechanism.level_epsilon is None
+    decoders = [plain_decoder(table) for table in mechanism.tables] if clear else _common_decoder(mechanism.tables)
+    if decoders is None:
+        return personalised_distribution(counts).mean()
+    variances = _variances(mechanism, decoders)
     samples, rates, ends = [], [], []
-    for i, table in enumerate(counts.mechanism.tables):
+    for i, (table, values) in enumerate(zip(mechanism.tables, decoders, strict=True)):
         mine = counts.levels == i
         n = int(counts.counts[mine].sum())
         if n:
-            values = plain_decoder(table)
             seen, many = values[counts.reports[mine, i]], counts.counts[mine]
             # One report, which anybody may claim to be of this level, shows no scatter: the largest there can be.
             alone = Sample(1, float(seen[0]), float(np.ptp(values)) ** 2 / 4, float(np.ptp(values)))
             samples.append(alone if n == 1 else Sample.of(seen, many, float(np.ptp(values))))
-            rates.append(n / decoded_variances(table, values, InputGrid.knots(table.knots)).mean())
+            rates.append(n / variances[i])
             ends.append((rates[-1] / n, float(values[table.possible].min()), float(values[table.possible].max())))
     weights = np.array(rates) / sum(rates)
     mean = float(weights @ [sample.mean for sample in samples])
     std_error = math.sqrt(float(weights**2 @ [sample.variance / sample.n for sample in samples]))
     one_report = _one_report(mean, sum(rates), ends)
     return MeanEstimate(mean, std_error, counts.n_users, "population", one_report=one_report)
+
+
+def _common_decoder(tables: Sequence[TabulatedMechanism]) -> list[np.ndarray] | None:
+    """Return the first table's decoder for each of them, if it decodes the same reports of all without bias."""
+    first = tables[0]
+    if not all(
+        np.array_equal(getattr(first, name), getattr(table, name))
+        for table in tables
+        for name in ("knots", "low", "high", "possible")
+    ):
+        return None
+    values, (low, high) = plain_decoder(first), first.domain
+    bias = max(float(np.abs(table.probabilities @ values - table.knots).max()) for table in tables)
+    return [values] * len(tables) if bias <= UNBIASED_TOLERANCE * (high - low) else None
+
+
+def _variances(mechanism: PersonalisedMechanism, decoders: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the variance (t,) of a decoded report by reported level, mean over the knots and over even levels."""
+    own = [
+        decoded_variances(table, values, InputGrid.knots(table.knots)).mean()
+        for table, values in zip(mechanism.tables, decoders, strict=True)
+    ]
+    response = mechanism.level_response
+    return own @ response / response.sum(axis=0)
 
 
 def _one_report(mean: float, total: float, ends: list[tuple[float, float, float]]) -> float:

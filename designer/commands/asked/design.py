@@ -73,6 +73,22 @@ class DesignOptions(ObjectiveOptions, PriorOptions):
     level_epsilon: Annotated[
         float | None, typer.Option("--level-epsilon", help="Budget that protects the choice among --levels.")
     ] = None
+    leakage: Annotated[
+        float | None,
+        typer.Option(
+            "--leakage",
+            help="For --levels of numbers: make tables on common outputs, of which a report of a value tells the level "
+            "by a log-ratio of at most this; inf for no bound.",
+        ),
+    ] = None
+    level_shares: Annotated[
+        str | None,
+        typer.Option("--level-shares", help="With --leakage: users at each level, such as 2,1,1. Default: as many."),
+    ] = None
+    outputs: Annotated[
+        str | None,
+        typer.Option("--outputs", metavar="LO:HI:N", help="With --leakage: the only reports. Default: the best found."),
+    ] = None
     attributes: Annotated[
         list[str] | None,
         typer.Option("--attribute", metavar="NAME=LO:HI", help="A numeric column and its range; repeat for several."),
@@ -186,6 +202,11 @@ class DesignOptions(ObjectiveOptions, PriorOptions):
             self.refuse_details_of_others((self.objective,))
         useless = {name: value for name, value in given.items() if name not in self.kind.uses}
         refuse_given(f"of no use to {self.kind.label}", useless)
+        if self.leakage is None:
+            refuse_given(
+                "of no use without --leakage",
+                {"--level-shares": given.get("--level-shares"), "--outputs": given.get("--outputs")},
+            )
         if self.kind is DesignKind.PAIRS and not self.categorical:
             raise InputError("pairs need --categorical, as their keys are categories: add it")
         if self.automatic and "--gap" not in self.kind.uses:

@@ -40,7 +40,10 @@ class DesignKind(Enum):
         (*_OBJECTIVE, *DETAILS["information"], "--uniform-share", "--omit-prior"),
         "information",
     )
-    LEVELS = "levels of numbers", ("--method", *_NUMERIC, *_ONE_COLUMN, *_LEVELS)
+    LEVELS = (
+        "levels of numbers",
+        ("--method", *_NUMERIC, *_ONE_COLUMN, *_LEVELS, "--leakage", "--level-shares", "--outputs"),
+    )
     CATEGORIES = "categories", (*_CATEGORIES, "--tolerance")
     LEVELS_OF_CATEGORIES = "levels of categories", (*_CATEGORIES, *_LEVELS)
     PAIRS = "pairs", (*_CATEGORIES, "--value-column", "--value-method", "--padding", "--range", "--knots", "--units")

@@ -12,6 +12,9 @@ from ....mechanisms.errors import InputError
 
 MOST_LEVELS = 256
 
+MOST_OUTPUTS = 2000
+"""More than any design has a use for, and about what a solver's memory takes."""
+
 STEP_ROUNDING = 1e-9
 """Share of a step by which the last level of a range may miss its end: the rounding of its decimal digits."""
 
@@ -100,3 +103,22 @@ def budget_numbers(text: str, what: str = "levels") -> list[float]:
     if count > MOST_LEVELS:
         raise InputError(f"there must be at most {MOST_LEVELS} {what}, got {count}: use a larger step")
     return [round(low + step * i, 12) for i in range(count)]
+
+
+def even_outputs(text: str) -> np.ndarray:
+    """Return the outputs that LO:HI:N says, that many at equal steps; InputError for anything else.
+
+    Example
+    -------
+    >>> even_outputs("-10:30:5")
+    array([-10.,   0.,  10.,  20.,  30.])
+    """
+    low, _, rest = text.partition(":")
+    high, _, many = rest.partition(":")
+    try:
+        first, last, count = float(low), float(high), int(many)
+    except ValueError:
+        raise InputError(f"--outputs must be LO:HI:N such as -100:300:81, got {text!r}") from None
+    if not (np.isfinite([first, last]).all() and first < last and 2 <= count <= MOST_OUTPUTS):
+        raise InputError(f"--outputs must be LO:HI:N with LO < HI and N from 2 to {MOST_OUTPUTS}, got {text!r}")
+    return np.linspace(first, last, count)

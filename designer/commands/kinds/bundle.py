@@ -42,6 +42,11 @@ class BundleKind(Kind[B]):
     designs: ClassVar[tuple[DesignKind, ...]]
     """What `design` calls what this kind makes."""
 
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """Those of the numeric options that this mechanism has a use for."""
+        return ()
+
     @classmethod
     @abstractmethod
     def design(cls, options: DesignOptions) -> Designed:
@@ -56,7 +61,7 @@ class BundleKind(Kind[B]):
         return Checked("broken" if failures else "proved", self.facts(), failures)
 
     def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
-        asked.refuse("for tables of numbers", *NUMERIC)
+        asked.refuse("for tables of numbers", *(option for option in NUMERIC if option not in self.takes))
         asked.refuse("for several attributes", "--attribute")
         if len(services) > 1:
             raise InputError(

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ....mechanisms.composed.level_leakage import report_leakage
 from ....mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ..asked.kind import DesignKind
 from ..output import number
@@ -16,11 +18,16 @@ from .asked import LEVEL_COLUMN, REPORT_COLUMN
 from .bundle import BundleKind
 from .categories import frequency_table, read_labels_prior, report_texts, require_oracle
 from .kind import Designed, Found, Layout, WrittenReports, marked
+from .number_estimates import require_method, told_fit
 from .numbers import design_numbers
 
 if TYPE_CHECKING:
+    from ....estimators import PersonalisedCounts
+    from ...priors.prior import Prior
     from ..asked.design import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
+
+CLEAR = "note: levels are reported in the clear; --level-epsilon protects them"
 
 LEAKY = 2.0
 """Times the level's own budget from which the leakage through the value's report is worth a line."""
@@ -39,6 +46,8 @@ class Levels(BundleKind[PersonalisedMechanism]):
         """Return one mechanism for each level, together with the protection of the level itself."""
         if options.kind is DesignKind.LEVELS:
             prior, notes = options.prior()
+            if options.leakage is not None:
+                return _on_common_outputs(options, notes, prior)
             return _together(
                 options, notes, lambda epsilon: design_numbers(options, prior, epsilon).mechanism.without_prior()
             )
@@ -78,10 +87,13 @@ class Levels(BundleKind[PersonalisedMechanism]):
         from ....estimators import auem, count, personalised_mean, personalised_mle
 
         mechanism = self.mechanism
-        method = asked.chosen(*(("mean",) if mechanism.tables else ("mle", "unbiased")))
+        method = asked.chosen(*(("population", "em") if mechanism.tables else ("mle", "unbiased")))
         counts = count(mechanism, reports)
         if mechanism.tables:
-            return Found("mean of the values", personalised_mean(counts).to_dict(asked.confidence))
+            require_method(asked, alone=True)
+            if asked.of in (None, "mean") and method == "population":
+                return Found("mean of the values", personalised_mean(counts).to_dict(asked.confidence))
+            return self._fitted(counts, asked)
         estimate = (personalised_mle if method == "mle" else auem)(counts)
         shares, found = estimate.level_shares, frequency_table(estimate, asked.confidence, {})
         said = [f"{number(share)} at {level:g}" for level, share in zip(shares.levels, shares.value, strict=True)]
@@ -91,6 +103,16 @@ class Levels(BundleKind[PersonalisedMechanism]):
             said=found.facts | {"level_shares": said},
         )
 
+    def _fitted(self, counts: PersonalisedCounts, asked: EstimateOptions) -> Found:
+        """Return the distribution, its mean or its quantiles, by the joint likelihood of values and levels."""
+        from ....estimators import InputGrid, personalised_distribution
+
+        table = self.mechanism.tables[0]
+        grid = None if asked.cells is None else InputGrid.equal_cells(*table.domain, asked.cells)
+        found = personalised_distribution(counts, grid=grid)
+        shares = {"levels": list(self.mechanism.epsilons), "level_shares": found.level_shares.value.tolist()}
+        return told_fit(found, table.units, shares, asked)
+
     def facts(self) -> dict[str, Any]:
         made = self.mechanism
         tables = [verify(table).max_log_ratio for table in made.tables]
@@ -99,9 +121,14 @@ class Levels(BundleKind[PersonalisedMechanism]):
             "method": made.levels[0].provenance.method,
             "levels": list(made.epsilons),
             "level_epsilon": made.level_epsilon,
+            "report_leakage": report_leakage(made.levels),
             "level_leakage": made.level_leakage,
             "max_log_ratio": tables or [level.max_log_ratio for level in made.categorical],
         }
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return ("--of", "--cells", "--quantile", "--between") if self.mechanism.tables else ()
 
     def influence_times_n(self) -> list[float] | None:
         """Return each level's, if all users were of that level; None for levels of categories."""
@@ -110,14 +137,57 @@ class Levels(BundleKind[PersonalisedMechanism]):
         return [float(influence(table).times_n[0]) for table in self.mechanism.tables] or None
 
 
+def _on_common_outputs(options: DesignOptions, notes: list[str], prior: Prior) -> Designed:
+    """Return tables of which a report tells the level by no more than was asked for."""
+    from ...designs.design import design
+    from ...levels import Levels as Promise
+    from ..asked.levels import budget_numbers, even_outputs
+    from ..output import solver_progress
+
+    assert options.leakage is not None  # the caller asked
+    if options.asked_method != "optimal":
+        raise InputError(f"--leakage is for method optimal, got {options.method!r}: leave one of them out")
+    budgets, shares = options.budgets, options.level_shares
+    promise = Promise(
+        budgets.epsilons,
+        shares=None if shares is None else budget_numbers(shares, "level shares"),
+        leakage=options.leakage,
+        level_epsilon=budgets.level_epsilon,
+    )
+    with solver_progress(str(promise)) as progress:
+        made = design(
+            prior,
+            promise,
+            outputs=None if options.outputs is None else even_outputs(options.outputs),
+            uniform_share=options.uniform_share,
+            tolerance=options.tolerance,
+            progress=progress,
+        )
+    more = {
+        "expected_variances": list(made.evidence.expected_variances),
+        "value": made.value,
+        "lower_bound": made.bound,
+        "relative_gap": made.gap,
+        "outputs": made.evidence.outputs,
+        "status": str(made.status),
+        "seconds": made.seconds,
+    }
+    if budgets.level_epsilon is None:
+        notes.append(CLEAR)
+    if made.status != "optimal":
+        notes.append(f"warning: {made.status.sentence} (gap {made.gap:.1e})")
+    return Designed(made.mechanism, notes, more)
+
+
 def _together(options: DesignOptions, notes: list[str], make: Callable[[float], Any]) -> Designed:
     budgets = options.budgets
     made = PersonalisedMechanism([make(epsilon) for epsilon in budgets.epsilons], budgets.level_epsilon)
     if budgets.level_epsilon is None:
-        notes.append("note: levels are reported in the clear; --level-epsilon protects them")
+        notes.append(CLEAR)
     elif made.level_leakage > LEAKY * budgets.level_epsilon:
+        cure = "--leakage bounds it" if made.tables else "method grr leaks least"
         notes.append(
             f"note: the report of the value tells more about the level than its own report: to somebody who knows "
-            f"the value, level_leakage {made.level_leakage:.3g} in all; method grr leaks least"
+            f"the value, level_leakage {made.level_leakage:.3g} in all; {cure}"
         )
     return Designed(made, notes)

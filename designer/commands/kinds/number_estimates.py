@@ -115,13 +115,19 @@ def told_by_counts(
         found = estimate_combined_mean(counts, method=method, grid=grid, alike=alike)
         return mean_found(found, asked, {"seconds": time.perf_counter() - started} | told)
     estimate = _fitted(counts, grid, asked)
-    facts = _evidence(estimate) | {"seconds": time.perf_counter() - started} | told
+    facts: dict[str, Any] = {"seconds": time.perf_counter() - started} | told
     if asked.of != "quantiles":
         facts["one_report"] = _one_report(counts, estimate)
+    return told_fit(estimate, tables[0].units, facts, asked)
+
+
+def told_fit(estimate: DistributionEstimate, units: str, facts: dict[str, Any], asked: EstimateOptions) -> Found:
+    """Return what a fit tells in the form that was asked for, with other facts beside its evidence."""
+    facts = _evidence(estimate) | facts
     if (ends := asked.between) is not None:
         share = estimate.probability(*ends).to_dict(asked.confidence)
         facts["between"] = {"low_end": ends[0], "high_end": ends[1], **share}
-    return _found(estimate, table.units, facts, asked)
+    return _found(estimate, units, facts, asked)
 
 
 def service_names(services: Sequence[Service]) -> list[str]:
@@ -193,7 +199,7 @@ def _found(estimate: DistributionEstimate, units: str, facts: dict[str, Any], as
 
 
 def _distribution(estimate: DistributionEstimate, confidence: float, evidence: dict[str, Any]) -> Found:
-    mean = estimate.mean().to_dict(confidence) | {"one_report": evidence.pop("one_report")}
+    mean = estimate.mean().to_dict(confidence) | {"one_report": evidence.pop("one_report", None)}
     return Found(
         "distribution of the values, and their mean",
         estimate.to_dict(confidence) | {"mean": mean} | evidence,

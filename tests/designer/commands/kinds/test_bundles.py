@@ -247,7 +247,7 @@ class TestLevels:
         result = found(optldp, "estimate", "made.json", "r.csv")
         assert result["n"] == 1000
         assert abs(result["value"] - 30.0) < 5 * result["std_error"]
-        assert "--out is for results of several rows" in refusal("estimate", "made.json", "r.csv", "--out", "x.csv")
+        assert "--out needs a distribution" in refusal("estimate", "made.json", "r.csv", "--out", "x.csv")
 
     def test_an_undeclared_level_is_counted_with_the_first(self, refusal, design):
         """Budgets in the data must be levels of the mechanism."""

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...mechanisms.categorical.categories import Categories
-from ...mechanisms.categorical.local_hashing import local_hashing
+from ...mechanisms.categorical.local_hashing import hashing_of_levels, local_hashing
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.categorical.oracle_choice import frequency_oracle
-from ...mechanisms.categorical.table import CategoricalTable, categorical_grr
+from ...mechanisms.categorical.table import categorical_grr
 from ...mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from ...mechanisms.errors import InputError
 from ..objectives.base import Objective, Problem, Solution
@@ -65,14 +65,19 @@ def as_oracle(method: str | Method) -> Method | None:
     return None if method == OPTIMAL else Oracle(method)
 
 
-def oracle_of_levels(categories: Categories, epsilons: Sequence[float]) -> str:
-    """Return the name of one oracle for several budgets: GRR if it errs less at the smallest of them, else OUE.
+def levels_of_oracle(name: str, categories: Categories, epsilons: Sequence[float]) -> tuple[CategoricalMechanism, ...]:
+    """Return the oracle of this name at each budget, with reports of one kind.
 
-    GRR gains most from a larger budget; OUE's reports, unlike OLH's, are of the same kind at every budget.
+    "auto" is GRR if it errs less than OLH at the smallest budget, from where GRR gains most with larger ones; else OLH,
+    whose reports tell least of their level.
 
     Example
     -------
-    >>> oracle_of_levels(Categories(range(4)), [0.5, 1.0]), oracle_of_levels(Categories(range(40)), [0.5, 1.0])
-    ('grr', 'oue')
+    >>> [levels_of_oracle("auto", Categories(range(k)), [0.5, 1.0])[0].provenance.method for k in (4, 40)]
+    ['grr', 'olh']
     """
-    return "grr" if isinstance(frequency_oracle(categories, min(epsilons)), CategoricalTable) else "oue"
+    if name == "auto":
+        name = frequency_oracle(categories, min(epsilons)).provenance.method
+    if name == "olh":
+        return hashing_of_levels(categories, epsilons)
+    return tuple(ORACLES[name](categories, epsilon) for epsilon in epsilons)

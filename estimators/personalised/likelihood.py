@@ -11,12 +11,15 @@ all that is needed are the rows A = sum_j w_j L[:, :, j] and B = sum_i rho_i L[:
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...mechanisms.categorical.local_hashing import LocalHashing
+from ...mechanisms.categorical.mechanism import PureProtocol
 from ...mechanisms.categorical.unary_encoding import UnaryEncoding
 from ...mechanisms.errors import InputError
 from .counts import PersonalisedCounts
@@ -67,26 +70,21 @@ class PersonalisedLikelihood(ABC):
             return float(np.sum(self.counts * np.log(self.mix(shares, weights)))) + self.offset
 
 
-class UnaryPersonalised(PersonalisedLikelihood):
-    r"""Unary encodings: Pr(y | i, j) = c_i(s) r_i^{y_j} for a report y of s ones.
+class SupportPersonalised(PersonalisedLikelihood):
+    r"""Pure protocols: Pr(y | i, j) = c_i(y) r_i^S, S whether report y supports category j.
 
-    c_i(s) = (1 - p_i) q_i^s (1 - q_i)^(K - 1 - s) and r_i = p_i (1 - q_i) / (q_i (1 - p_i)).  The largest c_i(s) of a
-    pair is taken out, so that many bits do not underflow; bits stay packed, R (8 t + K / 8) bytes in all.
+    The largest c_i of a pair is taken out, so that many bits do not underflow; supports stay packed, R (8 t + K / 8)
+    bytes in all.
     """
 
-    def __init__(self, counts: PersonalisedCounts) -> None:
-        encodings = [level for level in counts.mechanism.levels if isinstance(level, UnaryEncoding)]
-        size = len(encodings[0].categories)
-        super().__init__(counts.counts, len(encodings), size)
-        self._bits = counts.reports
-        p, q = (np.array([getattr(e, name) for e in encodings]) for name in ("own_support", "other_support"))
-        ones = np.arange(size + 1)[:, None]
-        logs = np.log1p(-p) + ones * np.log(q) + (size - 1 - ones) * np.log1p(-q)  # (K + 1, t)
+    def __init__(self, counts: PersonalisedCounts, levels: Sequence[PureProtocol], logs: np.ndarray) -> None:
+        """Take the levels and log c_i(y), (R, t)."""
+        super().__init__(counts.counts, len(levels), len(levels[0].categories))
+        self._bits = levels[0].support(counts.reports)
         most = logs.max(axis=1)
-        seen = np.unpackbits(counts.reports, axis=1).sum(axis=1, dtype=np.int64)
-        self._base = np.exp(logs - most[:, None])[seen] * counts.mechanism.level_response.T[counts.levels]
-        self._rise = np.array([encoding.support_ratio for encoding in encodings]) - 1.0
-        self.offset = float(counts.counts @ most[seen])
+        self._base = np.exp(logs - most[:, None]) * counts.mechanism.level_response.T[counts.levels]
+        self._rise = np.array([level.support_ratio for level in levels]) - 1.0
+        self.offset = float(counts.counts @ most)
 
     def _unpacked(self, part: slice) -> np.ndarray:
         return np.unpackbits(self._bits[part], axis=1, count=self.n_values).astype(np.float64)
@@ -142,7 +140,7 @@ class TabledPersonalised(PersonalisedLikelihood):
 def personalised_likelihood(counts: PersonalisedCounts) -> PersonalisedLikelihood:
     """Return the likelihood of the reports of categories.
 
-    Bits for unary encodings; else the laws of all distinct reports, t D K numbers.
+    Supports for unary encodings and hashing; else the laws of all distinct reports, t D K numbers.
 
     Raises
     ------
@@ -163,8 +161,20 @@ def personalised_likelihood(counts: PersonalisedCounts) -> PersonalisedLikelihoo
     levels = counts.mechanism.categorical
     if not levels:
         raise InputError("values must be categories, got tables of numbers: use personalised_distribution")
-    if isinstance(levels[0], UnaryEncoding):
-        return UnaryPersonalised(counts)
+    if encodings := [level for level in levels if isinstance(level, UnaryEncoding)]:
+        return SupportPersonalised(counts, encodings, _of_encodings(encodings, counts.reports))
+    if hashing := [level for level in levels if isinstance(level, LocalHashing)]:
+        other = [math.log((1 - level.own_support) / ((level.n_values - 1) * level.n_hashes)) for level in hashing]
+        return SupportPersonalised(counts, hashing, np.tile(other, (counts.counts.size, 1)))
     distinct, which = np.unique(counts.reports, return_inverse=True)
     laws = np.array([level.pmf(distinct) for level in levels])
     return TabledPersonalised(counts.levels, which, counts.counts, counts.mechanism.level_response, laws)
+
+
+def _of_encodings(levels: Sequence[UnaryEncoding], reports: np.ndarray) -> np.ndarray:
+    """Log c_i (R, t) of a report of s ones: (1 - p_i) q_i^s (1 - q_i)^(K - 1 - s)."""
+    size = len(levels[0].categories)
+    p, q = (np.array([getattr(level, name) for level in levels]) for name in ("own_support", "other_support"))
+    ones = np.arange(size + 1)[:, None]
+    logs = np.log1p(-p) + ones * np.log(q) + (size - 1 - ones) * np.log1p(-q)  # (K + 1, t)
+    return logs[np.unpackbits(reports, axis=1).sum(axis=1, dtype=np.int64)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -48,16 +48,14 @@ class Levels(BundleKind[PersonalisedMechanism]):
             prior, notes = options.prior()
             if options.leakage is not None:
                 return _on_common_outputs(options, notes, prior)
-            return _together(
-                options, notes, lambda epsilon: design_numbers(options, prior, epsilon).mechanism.without_prior()
-            )
-        from ...methods.oracles import ORACLES, oracle_of_levels
+            made = (design_numbers(options, prior, epsilon) for epsilon in options.budgets.epsilons)
+            return _together(options, notes, [each.mechanism.without_prior() for each in made])
+        from ...methods.oracles import ORACLES, levels_of_oracle
 
         labels, notes = read_labels_prior(options)
         method = options.method or "auto"
         require_oracle(method, options, [*ORACLES], "levels of categories")
-        chosen = oracle_of_levels(labels.categories, options.budgets.epsilons) if method == "auto" else method
-        return _together(options, notes, lambda epsilon: ORACLES[chosen](labels.categories, epsilon))
+        return _together(options, notes, levels_of_oracle(method, labels.categories, options.budgets.epsilons))
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         from ....estimators.data.numbers import read_column
@@ -179,13 +177,13 @@ def _on_common_outputs(options: DesignOptions, notes: list[str], prior: Prior) -
     return Designed(made.mechanism, notes, more)
 
 
-def _together(options: DesignOptions, notes: list[str], make: Callable[[float], Any]) -> Designed:
+def _together(options: DesignOptions, notes: list[str], levels: Sequence[Any]) -> Designed:
     budgets = options.budgets
-    made = PersonalisedMechanism([make(epsilon) for epsilon in budgets.epsilons], budgets.level_epsilon)
+    made = PersonalisedMechanism(levels, budgets.level_epsilon)
     if budgets.level_epsilon is None:
         notes.append(CLEAR)
     elif made.level_leakage > LEAKY * budgets.level_epsilon:
-        cure = "--leakage bounds it" if made.tables else "method grr leaks least"
+        cure = "--leakage bounds it" if made.tables else "methods grr and olh leak least"
         notes.append(
             f"note: the report of the value tells more about the level than its own report: to somebody who knows "
             f"the value, level_leakage {made.level_leakage:.3g} in all; {cure}"

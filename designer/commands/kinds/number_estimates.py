@@ -118,7 +118,7 @@ def told_by_counts(
     facts: dict[str, Any] = {"seconds": time.perf_counter() - started} | told
     if asked.of != "quantiles":
         facts["one_report"] = _one_report(counts, estimate)
-    return told_fit(estimate, tables[0].units, facts, asked)
+    return told_fit(estimate, table.units, facts, asked)
 
 
 def told_fit(estimate: DistributionEstimate, units: str, facts: dict[str, Any], asked: EstimateOptions) -> Found:

@@ -1,10 +1,12 @@
 """Frequency oracles by name."""
 
+import math
+
 import numpy as np
 import pytest
 from optldp.designer import CategoricalPrior, compare_categorical, design
-from optldp.designer.methods.oracles import ORACLES, oracle_of_levels
-from optldp.mechanisms import Categories, load_mechanism, save_bundle
+from optldp.designer.methods.oracles import ORACLES, levels_of_oracle
+from optldp.mechanisms import Categories, PersonalisedMechanism, load_mechanism, save_bundle
 from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
 
 
@@ -19,8 +21,19 @@ def test_every_name_makes_the_mechanism_that_says_so(name):
 def test_levels_get_one_oracle_decided_at_the_smallest_budget():
     """Six categories are few enough for GRR at epsilon 1 and not at 0.5, whatever the other levels are."""
     categories = Categories(range(6))
-    assert oracle_of_levels(categories, [1.0, 2.0]) == "grr"
-    assert oracle_of_levels(categories, [2.0, 0.5]) == "oue"
+    for epsilons, name in (([1.0, 2.0], "grr"), ([0.5, 2.0], "olh")):
+        made = levels_of_oracle("auto", categories, epsilons)
+        assert [level.provenance.method for level in made] == [name] * 2
+        assert [level.epsilon for level in made] == epsilons
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_levels_of_every_oracle_make_one_mechanism(name):
+    """Reports of all levels are of the same kind, so nothing but their frequencies tells the level."""
+    made = PersonalisedMechanism(levels_of_oracle(name, Categories(range(20)), [0.5, 1.0, 2.0]), 0.5)
+    assert made.epsilons == (0.5, 1.0, 2.0)
+    assert math.isfinite(made.level_leakage)
+    assert made.failures() == ()
 
 
 JOBS = CategoricalPrior(["cook", "smith", "nurse", "clerk"], [6, 3, 1, 2])

@@ -2,13 +2,14 @@
 
 import math
 import sys
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
 from optldp.mechanisms import Categories, InputError, Provenance, TableError
-from optldp.mechanisms.categorical.local_hashing import LocalHashing, local_hashing
+from optldp.mechanisms.categorical.local_hashing import LocalHashing, hashing_of_levels, local_hashing
 from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.integers.finite_field import finite_field, prime_power
 from scipy import stats
@@ -224,3 +225,18 @@ def test_reports_that_there_are_not_are_refused(reports):
         made.checked_reports(reports)
     with pytest.raises(InputError, match=r"reports must lie in 0..19, got 20 in row 2"):
         made.from_text(["19", "20"])
+
+
+@pytest.mark.parametrize("epsilons", [[0.5], [0.5, 1.0, 2.0], [1.0, 4.0]])
+def test_levels_share_the_number_of_values_that_tells_most(epsilons):
+    """Against every other, one over the variances summed up; no less than 0.9 of what numbers of their own tell."""
+    made = hashing_of_levels(range(41), epsilons)
+    assert [level.epsilon for level in made] == epsilons
+
+    def told(levels: Sequence[LocalHashing]) -> float:
+        return sum(1 / float(level.frequency_variance(0.0)) for level in levels)
+
+    fields = [g for g in range(2, 257) if prime_power(g)]
+    assert told(made) == max(told([local_hashing(range(41), e, n_values=g) for e in epsilons]) for g in fields)
+    assert told(made) > 0.9 * told([local_hashing(range(41), e) for e in epsilons])
+    assert len({level.n_hashes * level.n_values for level in made}) == 1

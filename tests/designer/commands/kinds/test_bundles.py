@@ -203,9 +203,10 @@ class TestLevels:
     LEVELS = ("--column", "job", "--categorical", "--levels", "0.5,1,2")
 
     @pytest.mark.parametrize("method", ["mle", "unbiased"])
-    def test_users_choose_their_budgets(self, optldp, design, method):
+    @pytest.mark.parametrize("oracle", ["auto", "olh"])
+    def test_users_choose_their_budgets(self, optldp, design, oracle, method):
         """Reports carry the reported level; frequencies and shares of the levels are estimated."""
-        facts = design(*self.LEVELS, "--level-epsilon", 1)
+        facts = design(*self.LEVELS, "--level-epsilon", 1, "--method", oracle)
         assert facts["levels"] == [0.5, 1.0, 2.0]
         assert facts["level_leakage"] > facts["level_epsilon"] == 1.0
         optldp("perturb", "made.json", "staff.csv", "--column", "job", "--level-column", "budget", "--key", "id",

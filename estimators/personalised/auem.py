@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.categorical.mechanism import PureProtocol
+from ...mechanisms.composed.personalised import PersonalisedMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.laws.domain import numbers
 from ...solvers.likelihood.bits import BitLikelihood
@@ -13,6 +14,9 @@ from ..estimate import Target, check_target
 from ..frequencies.consistency import norm_sub
 from .counts import PersonalisedCounts, require_pure
 from .estimate import PersonalisedFrequencies, level_shares
+
+SHARE_SUM = 1e-9
+"""How far shares may be from a sum of one: rounding."""
 
 
 def auem(counts: PersonalisedCounts, *, target: Target = "population") -> PersonalisedFrequencies:
@@ -81,6 +85,70 @@ def auem(counts: PersonalisedCounts, *, target: Target = "population") -> Person
     )
 
 
+def auem_variance(
+    mechanism: PersonalisedMechanism, shares: ArrayLike, frequencies: ArrayLike, *, target: Target = "population"
+) -> np.ndarray:
+    r"""Return the variance of each of `auem`'s frequencies before anything is collected, times the number of users.
+
+    With rho the shares, f the frequencies, m_ij = f_j p_i + (1 - f_j) q_i the probability that a report of level i
+    supports category j, and c_lj = Q_l + f_j (P_l - Q_l) as in `auem`,
+
+        n var(f_j) = sum_i rho_i sum_l T[i, l] (m_ij (1 - 2 c_lj) + c_lj^2) / (p* - q*)^2,
+
+    the mean of psi_u^2 to first order, less f_j (1 - f_j) for the frequencies of the users themselves.
+
+    Parameters
+    ----------
+    mechanism : PersonalisedMechanism
+        Of pure protocols or randomised response.
+    shares : (t,) array_like
+        Of the users at each level, summing to 1.
+    frequencies : (K,) array_like
+        Of the categories, from 0 to 1; each is looked at by itself, so that a list of zeros is one of rare categories.
+    target : {"users", "population"}
+
+    Returns
+    -------
+    (K,) ndarray
+
+    Raises
+    ------
+    InputError
+        Levels that are not pure, shares or frequencies of another size or out of range, or shares with which reports
+        tell nothing.
+
+    Source
+    ------
+    Wu, Zhu, Zhang and Xie (2024), theorem 5.3, corrected: as printed it leaves out what the shares' estimate has in
+    common with the supports.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
+    >>> made = PersonalisedMechanism([optimised_unary(["a", "b", "c"], e) for e in (1.0, 2.0)], 1.0)
+    >>> planned = auem_variance(made, [0.5, 0.5], [0.6, 0.3, 0.1])
+    >>> np.sqrt(planned / 10_000).round(3)
+    array([0.016, 0.015, 0.014])
+    """
+    check_target(target)
+    own, other = require_pure(mechanism)
+    rho, f = numbers("shares", shares), numbers("frequencies", frequencies)
+    if rho.shape != own.shape or (rho < 0).any() or abs(rho.sum() - 1) > SHARE_SUM:
+        raise InputError(f"shares must be {own.size} numbers from 0 to 1 that sum to 1, got {shares!r:.80}")
+    if f.shape != (len(mechanism.categories),) or (f < 0).any() or (f > 1).any():
+        raise InputError(
+            f"frequencies must be {len(mechanism.categories)} numbers from 0 to 1, got {frequencies!r:.80}"
+        )
+    scale = _scale(rho, own - other)
+    response, inverse = mechanism.level_response, np.linalg.inv(mechanism.level_response)
+    supported = other[:, None] + (own - other)[:, None] * f  # m (t, K)
+    place = (inverse @ other)[:, None] + (inverse @ (own - other))[:, None] * f  # c (t, K)
+    spread = supported * (1 - 2 * (response @ place)) + response @ place**2
+    own_sampling = f * (1 - f) if target == "users" else 0.0
+    return rho @ spread / scale**2 - own_sampling
+
+
 def invert_supports(counts: PersonalisedCounts, shares: ArrayLike) -> np.ndarray:
     """Return the frequencies (K,) that the supports show if the levels had these shares.
 
@@ -114,10 +182,15 @@ def invert_supports(counts: PersonalisedCounts, shares: ArrayLike) -> np.ndarray
     rho = numbers("shares", shares)
     if rho.shape != own.shape:
         raise InputError(f"shares must be {own.size} numbers, one for each level, got {rho.size}")
-    scale = float(rho @ (own - other))
+    return (counts.support_counts().sum(axis=0) / counts.n_users - rho @ other) / _scale(rho, own - other)
+
+
+def _scale(shares: np.ndarray, differences: np.ndarray) -> float:
+    """Return p* - q*; InputError where it says nothing."""
+    scale = float(shares @ differences)
     if scale == 0.0 or not np.isfinite(scale):
         raise InputError("shares must leave reports some meaning, got ones whose supports say nothing: use others")
-    return (counts.support_counts().sum(axis=0) / counts.n_users - rho @ other) / scale
+    return scale
 
 
 def clipped(frequencies: ArrayLike) -> np.ndarray:

@@ -114,6 +114,7 @@ class Levels(BundleKind[PersonalisedMechanism]):
     def facts(self) -> dict[str, Any]:
         made = self.mechanism
         tables = [verify(table).max_log_ratio for table in made.tables]
+        planned = self._planned_error()
         return {
             "kind": made.kind,
             "method": made.levels[0].provenance.method,
@@ -122,7 +123,20 @@ class Levels(BundleKind[PersonalisedMechanism]):
             "report_leakage": report_leakage(made.levels),
             "level_leakage": made.level_leakage,
             "max_log_ratio": tables or [level.max_log_ratio for level in made.categorical],
-        }
+        } | ({} if planned is None else {"std_error_times_root_n": planned})
+
+    def _planned_error(self) -> float | None:
+        """Return that of AUEM's frequencies, were all alike and as many users at each level; None without AUEM."""
+        from ....estimators.personalised.auem import auem_variance
+
+        made = self.mechanism
+        if made.tables:
+            return None
+        shares, frequencies = (np.full(many, 1 / many) for many in (len(made.levels), len(made.categories)))
+        try:
+            return float(np.sqrt(auem_variance(made, shares, frequencies).mean()))
+        except InputError:  # levels of other tables
+            return None
 
     @property
     def takes(self) -> tuple[str, ...]:

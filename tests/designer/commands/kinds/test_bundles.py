@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from optldp.estimators import CategoryCounts, estimate_frequencies
 from optldp.estimators.data.texts import missing_texts, read_labels, read_texts
+from optldp.estimators.personalised.auem import auem_variance
 from optldp.mechanisms import load_mechanism
 
 JOBS = np.repeat(["cook", "smith", "nurse", "clerk"], [400, 300, 200, 100])
@@ -209,6 +210,8 @@ class TestLevels:
         facts = design(*self.LEVELS, "--level-epsilon", 1, "--method", oracle)
         assert facts["levels"] == [0.5, 1.0, 2.0]
         assert facts["level_leakage"] > facts["level_epsilon"] == 1.0
+        planned = auem_variance(load_mechanism("made.json"), [1 / 3] * 3, [0.25] * 4)
+        assert facts["std_error_times_root_n"] == pytest.approx(planned.mean() ** 0.5)
         optldp("perturb", "made.json", "staff.csv", "--column", "job", "--level-column", "budget", "--key", "id",
                "--out", "r.csv", "--seed", 2)  # fmt: skip
         key, level = read_texts("r.csv", ["id", "simulated_level"])

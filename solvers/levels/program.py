@@ -149,7 +149,7 @@ class LevelsProgram:
             found.append(_floors(z3, self.between * z4, 0))
         lost = sum(float(np.minimum(each.min(axis=-1), 0).sum()) for each in found)
         total = float(lam.sum()) + lost
-        return total - (TERM_ROUNDINGS + 2 * lam.size) * half * (float(abs(lam).sum()) - lost)
+        return float(total - (TERM_ROUNDINGS + 2 * lam.size) * half * (float(abs(lam).sum()) - lost))
 
 
 def least_reach(ratio: float, low: float = -1.0, high: float = 1.0) -> tuple[float, float]:
@@ -162,7 +162,7 @@ def least_reach(ratio: float, low: float = -1.0, high: float = 1.0) -> tuple[flo
     Example
     -------
     >>> [round(end, 3) for end in least_reach(3.0)]
-    [-2.002, 2.002]
+    [-2.001, 2.001]
     """
     beyond = (high - low) / (ratio - 1) * (1 + LEAST_ROOM)
     return low - beyond, high + beyond

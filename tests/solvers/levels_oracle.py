@@ -20,7 +20,9 @@ def least_mean_variance(program: LevelsProgram) -> float:
         rows += [one <= program.between * other for one, other in permutations(tables, 2)]
     variances = [cp.sum(cp.multiply(program.weights[:, None] * program.offsets**2, table)) for table in tables]
     problem = cp.Problem(cp.Minimize(sum(s * v for s, v in zip(program.shares, variances, strict=True))), rows)
-    return float(problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-9, tol_feas=1e-9))
+    problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-9, tol_feas=1e-9)
+    assert isinstance(problem.value, float)
+    return problem.value
 
 
 def random_levels(seed: int) -> LevelsProgram:

@@ -1,5 +1,8 @@
 """The mean of levels whose reports one decoder decodes: levels are protected, and yet no level need be known."""
 
+# Tables take lists; their types say arrays, which they make of them.
+# pyright: reportArgumentType=false
+
 import math
 
 import numpy as np

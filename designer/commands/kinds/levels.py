@@ -23,6 +23,7 @@ from .numbers import design_numbers
 
 if TYPE_CHECKING:
     from ....estimators import PersonalisedCounts
+    from ....estimators.personalised.estimate import LevelShares
     from ...priors.prior import Prior
     from ..asked.design import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
@@ -93,13 +94,7 @@ class Levels(BundleKind[PersonalisedMechanism]):
                 return Found("mean of the values", personalised_mean(counts).to_dict(asked.confidence))
             return self._fitted(counts, asked)
         estimate = (personalised_mle if method == "mle" else auem)(counts)
-        shares, found = estimate.level_shares, frequency_table(estimate, asked.confidence, {})
-        said = [f"{number(share)} at {level:g}" for level, share in zip(shares.levels, shares.value, strict=True)]
-        return replace(
-            found,
-            more=found.more | {"level_shares": shares.to_dict(asked.confidence)},
-            said=found.facts | {"level_shares": said},
-        )
+        return _with_shares(frequency_table(estimate, asked.confidence, {}), estimate.level_shares, asked.confidence)
 
     def _fitted(self, counts: PersonalisedCounts, asked: EstimateOptions) -> Found:
         """Return the distribution, its mean or its quantiles, by the joint likelihood of values and levels."""
@@ -108,8 +103,7 @@ class Levels(BundleKind[PersonalisedMechanism]):
         table = self.mechanism.tables[0]
         grid = None if asked.cells is None else InputGrid.equal_cells(*table.domain, asked.cells)
         found = personalised_distribution(counts, grid=grid)
-        shares = {"levels": list(self.mechanism.epsilons), "level_shares": found.level_shares.value.tolist()}
-        return told_fit(found, table.units, shares, asked)
+        return _with_shares(told_fit(found, table.units, {}, asked), found.level_shares, asked.confidence)
 
     def facts(self) -> dict[str, Any]:
         made = self.mechanism
@@ -147,6 +141,16 @@ class Levels(BundleKind[PersonalisedMechanism]):
         from ....estimators import influence
 
         return [float(influence(table).times_n[0]) for table in self.mechanism.tables] or None
+
+
+def _with_shares(found: Found, shares: LevelShares, confidence: float) -> Found:
+    """Return what was found, with the shares of the users at each level."""
+    said = [f"{number(share)} at {level:g}" for level, share in zip(shares.levels, shares.value, strict=True)]
+    return replace(
+        found,
+        more=found.more | {"level_shares": shares.to_dict(confidence)},
+        said=(found.facts if found.said is None else found.said) | {"level_shares": said},
+    )
 
 
 def _on_common_outputs(options: DesignOptions, notes: list[str], prior: Prior) -> Designed:

@@ -74,7 +74,7 @@ def test_the_mean_is_the_unbiased_one_by_default_and_the_likelihoods_if_asked(op
     assert found(optldp, "estimate", "made.json", "r.csv")["value"] == personalised_mean(counted()).value
     by_likelihood = found(optldp, "estimate", "made.json", "r.csv", "--method", "em")
     assert by_likelihood["value"] == personalised_distribution(counted()).mean().value
-    assert sum(by_likelihood["level_shares"]) == pytest.approx(1.0)
+    assert sum(by_likelihood["level_shares"]["value"]) == pytest.approx(1.0)
 
 
 def test_distribution_and_quantiles_of_protected_levels(optldp, reported):

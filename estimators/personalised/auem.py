@@ -31,9 +31,10 @@ def auem(counts: PersonalisedCounts, *, target: Target = "population") -> Person
 
         psi_u = (S_uj - Q(l_u) - f_j (P(l_u) - Q(l_u))) / (p* - q*),   P = T^-1 p, Q = T^-1 q,
 
-    l_u the reported level and S_uj its report's support, which depend on each other through the true level; the
-    variance is the average of psi^2 over the counts, divided by n.  That is for a population; given the users' own
-    values E[psi | x] = 1{x = j} - f_j, whose covariance (diag(f) - f f^T) / n is subtracted for these users' shares.
+    T^-1 the decoder of the level's report, l_u that report and S_uj the support of the value's report, which depend on
+    each other through the true level; the variance is the average of psi^2 over the counts, divided by n.  That is for
+    a population; given the users' own values E[psi | x] = 1{x = j} - f_j, whose covariance (diag(f) - f f^T) / n is
+    subtracted for these users' shares.
 
     It is unbiased up to the curvature of the ratio, which is large where p* - q* is uncertain (small `level_epsilon`):
     then neither it nor its standard errors are of use.  Costs O(R K^2) for R distinct pairs of reports.
@@ -70,7 +71,7 @@ def auem(counts: PersonalisedCounts, *, target: Target = "population") -> Person
     shares = level_shares(counts)
     own, other = require_pure(counts.mechanism)
     found = invert_supports(counts, shares.value)
-    inverse = np.linalg.inv(counts.mechanism.level_response)
+    inverse = counts.mechanism.level_report.decoder
     scale = float(shares.value @ (own - other))
     reach, floor = inverse @ (own - other), inverse @ other  # P - Q and Q, by reported level
     n = counts.n_users
@@ -141,7 +142,7 @@ def auem_variance(
             f"frequencies must be {len(mechanism.categories)} numbers from 0 to 1, got {frequencies!r:.80}"
         )
     scale = _scale(rho, own - other)
-    response, inverse = mechanism.level_response, np.linalg.inv(mechanism.level_response)
+    response, inverse = mechanism.level_response, mechanism.level_report.decoder
     supported = other[:, None] + (own - other)[:, None] * f  # m (t, K)
     place = (inverse @ other)[:, None] + (inverse @ (own - other))[:, None] * f  # c (t, K)
     spread = supported * (1 - 2 * (response @ place)) + response @ place**2

@@ -32,7 +32,7 @@ class PersonalisedCounts:
     mechanism : PersonalisedMechanism
         That made them, of t levels.
     levels : (R,) ndarray of int
-        Reported levels.
+        Reported levels; of another protocol than randomised response, its reports.
     reports : (R, ...) ndarray
         For categories, of the kind that the levels' ``checked_reports`` return.  For numbers (R, t): which output of
         each level's table the report is, -1 for none; reports that are the same outputs everywhere are one.
@@ -60,7 +60,7 @@ class PersonalisedCounts:
     counts: np.ndarray
 
     def __post_init__(self) -> None:
-        levels = self.mechanism.checked_levels(self.levels)
+        levels = self.mechanism.checked_level_reports(self.levels)
         if len(levels) != len(self.reports):
             raise InputError(f"levels and reports must be as many, got {len(levels)} and {len(self.reports)}")
         object.__setattr__(self, "levels", levels)
@@ -72,7 +72,7 @@ class PersonalisedCounts:
 
         Raises InputError for levels or reports that the mechanism cannot make, or lists of different lengths.
         """
-        levels = mechanism.checked_levels(sent.levels)
+        levels = mechanism.checked_level_reports(sent.levels)
         reports = _checked_reports(mechanism, sent.reports)
         if len(levels) != len(reports):
             raise InputError(f"levels and reports must be as many, got {len(levels)} and {len(reports)}")
@@ -86,17 +86,17 @@ class PersonalisedCounts:
 
     @property
     def level_counts(self) -> np.ndarray:
-        """(t,) how many users reported each level."""
-        return np.bincount(self.levels, self.counts, len(self.mechanism.levels))
+        """(m,) how often each report of a level was sent."""
+        return np.bincount(self.levels, self.counts, self.mechanism.level_report.n_reports)
 
     def support_counts(self) -> np.ndarray:
-        """Return how many users (t, K) reported each level and a report that supports each category.
+        """Return how many users (m, K) sent each report of a level and a report that supports each category.
 
         A table with as many outputs as categories is randomised response: a report supports itself.  Raises InputError
         where `require_pure` does.
         """
         require_pure(self.mechanism)
-        first, many = self.mechanism.categorical[0], len(self.mechanism.levels)
+        first, many = self.mechanism.categorical[0], self.mechanism.level_report.n_reports
         size = len(first.categories)
         if not isinstance(first, PureProtocol):
             seen = np.bincount(self.levels * size + self.reports, self.counts, many * size)
@@ -193,7 +193,7 @@ def _counted(
         return levels, reports, counts
     columns = reports.reshape(len(reports), -1)
     least = -1 if columns.dtype != np.uint8 else 0
-    sizes = [len(mechanism.levels), *(int(column.max()) - least + 1 for column in columns.T)]
+    sizes = [mechanism.level_report.n_reports, *(int(column.max()) - least + 1 for column in columns.T)]
     rows = np.concatenate([levels[:, None], columns.astype(np.int64) - least], axis=1)
     distinct, total = count_rows(rows, sizes, counts)
     found = (distinct[:, 1:].astype(np.int64) + least).astype(reports.dtype)

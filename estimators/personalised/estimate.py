@@ -113,7 +113,7 @@ def level_shares(counts: PersonalisedCounts) -> LevelShares:
     (array([0.7164, 0.2836]), array([0.0335, 0.0335]))
     """
     counts.require_reports()
-    inverse = np.linalg.inv(counts.mechanism.level_response)
+    inverse = counts.mechanism.level_report.decoder
     seen = counts.level_counts / counts.n_users
     covariance = inverse.T @ (np.diag(seen) - np.outer(seen, seen)) @ inverse / counts.n_users
     return LevelShares(counts.mechanism.epsilons, seen @ inverse, covariance, counts.n_users, "unbiased")

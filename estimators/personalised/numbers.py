@@ -159,11 +159,12 @@ def personalised_mean(counts: PersonalisedCounts) -> MeanEstimate:
         return personalised_distribution(counts).mean()
     variances = _variances(mechanism, decoders)
     samples, rates, ends = [], [], []
-    for i, (table, values) in enumerate(zip(mechanism.tables, decoders, strict=True)):
-        mine = counts.levels == i
+    for i in range(mechanism.level_report.n_reports):
+        own = i if clear else 0  # all decode alike where levels are protected
+        table, values, mine = mechanism.tables[own], decoders[own], counts.levels == i
         n = int(counts.counts[mine].sum())
         if n:
-            seen, many = values[counts.reports[mine, i]], counts.counts[mine]
+            seen, many = values[counts.reports[mine, own]], counts.counts[mine]
             # One report, which anybody may claim to be of this level, shows no scatter: the largest there can be.
             alone = Sample(1, float(seen[0]), float(np.ptp(values)) ** 2 / 4, float(np.ptp(values)))
             samples.append(alone if n == 1 else Sample.of(seen, many, float(np.ptp(values))))
@@ -191,7 +192,7 @@ def _common_decoder(tables: Sequence[TabulatedMechanism]) -> list[np.ndarray] | 
 
 
 def _variances(mechanism: PersonalisedMechanism, decoders: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the variance (t,) of a decoded report by reported level, mean over the knots and over even levels."""
+    """Return the variance (m,) of a decoded report by report of the level, mean over the knots and over even levels."""
     own = [
         decoded_variances(table, values, InputGrid.knots(table.knots)).mean()
         for table, values in zip(mechanism.tables, decoders, strict=True)

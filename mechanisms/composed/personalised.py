@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +17,7 @@ from ..categorical.local_hashing import LocalHashing
 from ..categorical.mechanism import CategoricalMechanism
 from ..categorical.table import CategoricalTable, categorical_grr
 from ..documents.bundle import Bundle, Nested, require_exact
+from ..documents.report_text import report_numbers
 from ..documents.table import as_number, require_keys
 from ..errors import InputError, TableError
 from ..exactness.proof import prove
@@ -25,6 +25,7 @@ from ..laws.domain import numbers, values_inside
 from ..table.exact_sampling import random_words
 from ..table.table import TabulatedMechanism
 from .level_leakage import report_leakage
+from .level_report import LevelReport
 
 MOST_LEVELS = 256
 """People choose among a handful of levels; estimators hold a number for each level and distinct report."""
@@ -40,7 +41,8 @@ class PersonalisedReports:
     Parameters
     ----------
     levels : (N,) ndarray of int
-        Reported levels, numbers from 0; the true ones only where levels are reported in the clear.
+        Reported levels, numbers from 0; the true ones only where levels are reported in the clear.  Under another
+        protocol than randomised response: its reports, see `LevelReport`.
     reports : (N, ...) ndarray
         Reports of the values, of the kind that the levels' mechanisms make.
     """
@@ -68,7 +70,9 @@ class PersonalisedMechanism(Bundle):
         2 to 256 with strictly increasing epsilons: of one kind, for the same categories with the same reports; or
         exact tables of numbers on one domain in the same units.
     level_epsilon : float, optional
-        Budget of the level's own report. None: levels are reported in the clear.
+        Budget of the level's own report, by randomised response. None: levels are reported in the clear.
+    level_mechanism : CategoricalMechanism, optional
+        Of as many categories as levels: another protocol for the level's report, in place of `level_epsilon`.
 
     Raises
     ------
@@ -79,8 +83,8 @@ class PersonalisedMechanism(Bundle):
 
     Source
     ------
-    Wu, Zhu, Zhang and Xie (2024), "Overcoming challenges in PLDP", section 5.1, which claims `level_epsilon` for the
-    level and says nothing of the value's report.
+    Wu, Zhu, Zhang and Xie (2024), "Overcoming challenges in PLDP", section 5.1, whose step 4 leaves the protocol of the
+    level open; it claims `level_epsilon` for the level and says nothing of the value's report.
 
     Example
     -------
@@ -94,14 +98,22 @@ class PersonalisedMechanism(Bundle):
     kind: ClassVar[str] = "personalised"
     levels: tuple[CategoricalMechanism, ...] | tuple[TabulatedMechanism, ...]
     level_epsilon: float | None
+    level_mechanism: CategoricalMechanism | None
 
     def __init__(
         self,
         levels: Sequence[CategoricalMechanism] | Sequence[TabulatedMechanism],
         level_epsilon: float | None = None,
+        *,
+        level_mechanism: CategoricalMechanism | None = None,
     ) -> None:
         object.__setattr__(self, "levels", tuple(levels))
+        object.__setattr__(self, "level_mechanism", level_mechanism)
         _check_levels(self.levels)
+        if level_mechanism is not None:
+            if level_epsilon is not None or not isinstance(level_mechanism, CategoricalMechanism):
+                raise InputError("the level's report takes a budget or a mechanism for categories, and not both")
+            level_epsilon = level_mechanism.epsilon
         if level_epsilon is not None:
             try:
                 level_epsilon = check_epsilon(level_epsilon)
@@ -138,15 +150,17 @@ class PersonalisedMechanism(Bundle):
         return tuple(level.epsilon for level in self.levels)
 
     @cached_property
-    def _response(self) -> CategoricalTable | None:
-        if self.level_epsilon is None:
-            return None
-        return categorical_grr(range(len(self.levels)), self.level_epsilon)
+    def level_report(self) -> LevelReport:
+        """How the level is reported."""
+        many, protocol = len(self.levels), self.level_mechanism
+        if protocol is None and self.level_epsilon is not None:
+            protocol = categorical_grr(range(many), self.level_epsilon)
+        return LevelReport(many, protocol)
 
     @property
     def level_response(self) -> np.ndarray:
-        """(t, t) probability of each reported level for each level; the identity where they are in the clear."""
-        return np.eye(len(self.levels)) if self._response is None else self._response.probabilities
+        """(t, m) probability of each report of the level for each level; the identity where they are in the clear."""
+        return self.level_report.response
 
     @cached_property
     def level_leakage(self) -> float:
@@ -154,8 +168,7 @@ class PersonalisedMechanism(Bundle):
 
         The level's own report adds its budget to `report_leakage`; infinite where levels are in the clear.
         """
-        own = math.inf if self._response is None else self._response.max_log_ratio
-        return own + report_leakage(self.levels)
+        return self.level_report.max_log_ratio + report_leakage(self.levels)
 
     def level_numbers(self, epsilons: ArrayLike) -> np.ndarray:
         """Return the number (N,) of the level with each of these budgets.
@@ -176,6 +189,12 @@ class PersonalisedMechanism(Bundle):
             raise InputError(f"levels must be one-dimensional integers, got shape {given.shape} of {given.dtype}")
         self._require_levels((given >= 0) & (given < len(self.levels)), given)
         return given.astype(np.int64)
+
+    def checked_level_reports(self, reports: ArrayLike) -> np.ndarray:
+        """Return reports (N,) of levels as int64; InputError for impossible ones, with their count and the first."""
+        if self.level_mechanism is None:
+            return self.checked_levels(reports)
+        return report_numbers(reports, self.level_report.n_reports)
 
     def _require_levels(self, known: np.ndarray, given: np.ndarray) -> None:
         if not known.all():
@@ -218,7 +237,7 @@ class PersonalisedMechanism(Bundle):
                 drawn.append(level.draw(inputs[users], words))
         reports = np.concatenate(drawn)
         reports[np.concatenate(groups)] = reports.copy()
-        return PersonalisedReports(chosen if self._response is None else self._response.draw(chosen, words), reports)
+        return PersonalisedReports(self.level_report.draw(chosen, words), reports)
 
     def _checked_values(self, values: ArrayLike) -> np.ndarray:
         if self.tables:
@@ -226,16 +245,23 @@ class PersonalisedMechanism(Bundle):
         return self.categories.codes(values)
 
     def members(self) -> dict[str, Any]:
-        return {"levels": list(self.levels), "level_epsilon": self.level_epsilon}
+        own = {} if self.level_mechanism is None else {"level_mechanism": self.level_mechanism}
+        return {"levels": list(self.levels), "level_epsilon": self.level_epsilon, **own}
 
     @classmethod
     def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
-        require_keys("the mechanism", members, ("levels", "level_epsilon"))
+        require_keys("the mechanism", members, ("levels", "level_epsilon"), ("level_mechanism",))
         if not isinstance(members["levels"], list):
             raise TableError(f"levels must be a list, got {type(members['levels']).__name__}")
         budget = members["level_epsilon"]
         levels = [nested(level) for level in members["levels"]]
-        return cls(levels, None if budget is None else as_number("level_epsilon", budget))
+        epsilon = None if budget is None else as_number("level_epsilon", budget)
+        if "level_mechanism" not in members:
+            return cls(levels, epsilon)
+        made = cls(levels, level_mechanism=nested(members["level_mechanism"]))
+        if epsilon != made.level_epsilon:
+            raise TableError(f"level_epsilon must be that of level_mechanism, {made.level_epsilon}, got {epsilon!r}")
+        return made
 
     def failures(self) -> tuple[str, ...]:
         """Return what breaks a level's promise, or that of the level's own report."""
@@ -243,9 +269,7 @@ class PersonalisedMechanism(Bundle):
         for epsilon, level in zip(self.epsilons, self.levels, strict=True):
             broken = prove(level).failures if isinstance(level, TabulatedMechanism) else level.failures()
             found += [f"level of epsilon {epsilon:g}: {failure}" for failure in broken]
-        if self._response is not None:
-            found += [f"report of the level: {failure}" for failure in self._response.failures()]
-        return tuple(found)
+        return (*found, *(f"report of the level: {failure}" for failure in self.level_report.failures()))
 
 
 def _check_levels(levels: Sequence[CategoricalMechanism | TabulatedMechanism]) -> None:

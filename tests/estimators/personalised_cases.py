@@ -28,8 +28,13 @@ def personalised(family, epsilons=(0.5, 1.5), level_epsilon: float | None = 0.8,
     return PersonalisedMechanism([family(categories, epsilon) for epsilon in epsilons], level_epsilon)
 
 
+def protocols():
+    """Protocols for two levels' own reports: of two reports, of four, and of a table without symmetry."""
+    return [optimised_unary("01", 0.8), hashing("01", 0.8), any_table("01", 0.8)]
+
+
 def pair_law(mechanism):
-    """(t, K, t D) probability of every pair of reports under every level and category, by enumeration."""
+    """(t, K, m D) probability of every pair of reports under every level and category, by enumeration."""
     values = np.array([level.pmf(level.all_reports()).T for level in mechanism.levels])
     law = mechanism.level_response[:, None, :, None] * values[:, :, None, :]
     return law.reshape(*law.shape[:2], -1)
@@ -38,8 +43,9 @@ def pair_law(mechanism):
 def counts_of(mechanism, seen):
     """Counts in which every pair, in the order of `pair_law`, was sent so often."""
     reports = mechanism.levels[0].all_reports()
-    levels = np.repeat(np.arange(len(mechanism.levels)), len(reports))
-    every = np.tile(reports, (len(mechanism.levels), *[1] * (reports.ndim - 1)))
+    many = mechanism.level_report.n_reports
+    levels = np.repeat(np.arange(many), len(reports))
+    every = np.tile(reports, (many, *[1] * (reports.ndim - 1)))
     kept = np.flatnonzero(seen)
     alone = PersonalisedCounts.from_reports(mechanism, PersonalisedReports(levels[kept], every[kept]))
     order = {(level, bytes(report)): n for level, report, n in zip(levels[kept], every[kept], seen[kept], strict=True)}

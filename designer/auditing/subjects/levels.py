@@ -99,7 +99,7 @@ class LevelKind(Kind):
             return []
         kind = self._kinds[int(np.searchsorted(np.unique(self._levels), self._levels[first]))]
         families = list(kind.pair_families(int(self._values[first]), int(self._values[second])))
-        many = len(self.mechanism.levels)
+        many = self.mechanism.level_report.n_reports
         return families + [_with_level(family, many) for family in families]
 
     def readable(self, columns: Columns) -> bool:
@@ -110,7 +110,7 @@ class LevelKind(Kind):
         return SHORT_LINE + self._kinds[0].longest_line
 
     def foreign(self, columns: Columns) -> int:
-        return int(np.count_nonzero((columns[LEVEL] < 0) | (columns[LEVEL] >= len(self.mechanism.levels))))
+        return int(np.count_nonzero((columns[LEVEL] < 0) | (columns[LEVEL] >= self.mechanism.level_report.n_reports)))
 
 
 def _inner(level: CategoricalMechanism | TabulatedMechanism, values: np.ndarray) -> Numbers | CategoryKind:

@@ -73,6 +73,10 @@ class DesignOptions(ObjectiveOptions, PriorOptions):
     level_epsilon: Annotated[
         float | None, typer.Option("--level-epsilon", help="Budget that protects the choice among --levels.")
     ] = None
+    level_method: Annotated[
+        str | None,
+        typer.Option("--level-method", help="With --level-epsilon: grr (default), olh, oue or rappor for the level."),
+    ] = None
     leakage: Annotated[
         float | None,
         typer.Option(
@@ -202,6 +206,8 @@ class DesignOptions(ObjectiveOptions, PriorOptions):
             self.refuse_details_of_others((self.objective,))
         useless = {name: value for name, value in given.items() if name not in self.kind.uses}
         refuse_given(f"of no use to {self.kind.label}", useless)
+        if self.level_epsilon is None:
+            refuse_given("of no use without --level-epsilon", {"--level-method": given.get("--level-method")})
         if self.leakage is None:
             refuse_given(
                 "of no use without --leakage",

@@ -15,7 +15,7 @@ _NUMERIC = (
 _ONE_COLUMN = ("--column", "--prior", "--units")
 _OBJECTIVE = ("--objective", "--range", "--knots", "--tolerance", *_ONE_COLUMN)
 _CATEGORIES = ("--method", "--column", "--prior", "--categorical")
-_LEVELS = ("--levels", "--level-epsilon")
+_LEVELS = ("--levels", "--level-epsilon", "--level-method")
 
 
 class DesignKind(Enum):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ....mechanisms.categorical.categories import Categories
 from ....mechanisms.composed.level_leakage import report_leakage
 from ....mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 from ....mechanisms.errors import InputError
@@ -68,7 +69,8 @@ class Levels(BundleKind[PersonalisedMechanism]):
         budgets = read_column(asked.data, asked.needed("--level-column"))
         sent = mechanism.sample(values, mechanism.level_numbers(budgets), rng)
         reports = sent.reports if mechanism.tables else report_texts(mechanism.categorical[0], sent.reports)
-        columns = {REPORT_COLUMN: reports, LEVEL_COLUMN: np.array(mechanism.epsilons)[sent.levels]}
+        told = sent.levels if mechanism.level_mechanism is not None else np.array(mechanism.epsilons)[sent.levels]
+        columns = {REPORT_COLUMN: reports, LEVEL_COLUMN: told}
         return WrittenReports(marked(columns, rng), len(values))
 
     def layout(self, column: str, level_column: str) -> Layout:
@@ -78,9 +80,19 @@ class Levels(BundleKind[PersonalisedMechanism]):
         from ....estimators.personalised.counts import PersonalisedCounts
 
         reports = cells[0] if self.mechanism.tables else self.mechanism.categorical[0].from_text(cells[0].tolist())
-        sent = PersonalisedReports(self.mechanism.level_numbers(cells[1]), reports)
+        sent = PersonalisedReports(self._level_reports(cells[1]), reports)
         PersonalisedCounts.from_reports(self.mechanism, sent)
         return sent
+
+    def _level_reports(self, told: np.ndarray) -> np.ndarray:
+        """Return the reports of levels that a column tells: by their budgets, or as numbers of another protocol."""
+        if self.mechanism.level_mechanism is None:
+            return self.mechanism.level_numbers(told)
+        if (told != np.rint(told)).any():
+            raise InputError(
+                "reports of the level must be whole numbers, got others: use the column as perturb wrote it"
+            )
+        return self.mechanism.checked_level_reports(told.astype(np.int64))
 
     def found(self, reports: PersonalisedReports, asked: EstimateOptions) -> Found:
         from ....estimators import auem, count, personalised_mean, personalised_mle
@@ -114,6 +126,7 @@ class Levels(BundleKind[PersonalisedMechanism]):
             "method": made.levels[0].provenance.method,
             "levels": list(made.epsilons),
             "level_epsilon": made.level_epsilon,
+            "level_method": made.level_report.method,
             "report_leakage": report_leakage(made.levels),
             "level_leakage": made.level_leakage,
             "max_log_ratio": tables or [level.max_log_ratio for level in made.categorical],
@@ -141,6 +154,19 @@ class Levels(BundleKind[PersonalisedMechanism]):
         from ....estimators import influence
 
         return [float(influence(table).times_n[0]) for table in self.mechanism.tables] or None
+
+
+def _with_level_reports(levels: Sequence[Any], options: DesignOptions) -> PersonalisedMechanism:
+    """Return levels with the protocol for their own report that was asked for."""
+    from ...methods.oracles import ORACLES
+
+    epsilon, method = options.budgets.level_epsilon, options.level_method
+    if epsilon is None or method in (None, "grr"):
+        return PersonalisedMechanism(levels, epsilon)
+    if method not in ORACLES:
+        raise InputError(f"--level-method must be one of {', '.join(ORACLES)}, got {method!r}")
+    names = Categories(range(len(levels)))
+    return PersonalisedMechanism(levels, level_mechanism=ORACLES[method](names, epsilon))
 
 
 def _with_shares(found: Found, shares: LevelShares, confidence: float) -> Found:
@@ -192,12 +218,12 @@ def _on_common_outputs(options: DesignOptions, notes: list[str], prior: Prior) -
         notes.append(CLEAR)
     if made.status != "optimal":
         notes.append(f"warning: {made.status.sentence} (gap {made.gap:.1e})")
-    return Designed(made.mechanism, notes, more)
+    return Designed(_with_level_reports(made.mechanism.levels, options), notes, more)
 
 
 def _together(options: DesignOptions, notes: list[str], levels: Sequence[Any]) -> Designed:
     budgets = options.budgets
-    made = PersonalisedMechanism(levels, budgets.level_epsilon)
+    made = _with_level_reports(levels, options)
     if budgets.level_epsilon is None:
         notes.append(CLEAR)
     elif made.level_leakage > LEAKY * budgets.level_epsilon:

@@ -5,6 +5,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -241,3 +242,44 @@ def test_a_document_of_another_shape_is_refused(tmp_path, change, message):
     (tmp_path / "levels.json").write_text(json.dumps(document))
     with pytest.raises(TableError, match=message):
         load_mechanism(tmp_path / "levels.json")
+
+
+class TestLevelMechanism:
+    LEVELS = tuple(categorical_grr("abc", epsilon) for epsilon in (0.5, 1.0))
+
+    def test_it_is_saved_and_comes_back_and_its_budget_is_the_levels(self, tmp_path):
+        """The same reports with the same probabilities; leakage counts its largest ratio."""
+        made = PersonalisedMechanism(self.LEVELS, level_mechanism=optimised_unary(range(2), 0.7))
+        save_bundle(made, tmp_path / "made.json")
+        back = load_mechanism(tmp_path / "made.json")
+        assert isinstance(back, PersonalisedMechanism)
+        assert np.array_equal(back.level_response, made.level_response)
+        assert back.level_epsilon == 0.7
+        assert made.level_leakage == pytest.approx(0.7 + report_leakage(self.LEVELS))
+
+    def test_a_file_whose_budget_is_not_its_protocols_is_refused(self, tmp_path):
+        """Said twice, and once wrong."""
+        made = PersonalisedMechanism(self.LEVELS, level_mechanism=optimised_unary(range(2), 0.7))
+        members = made.members() | {"level_epsilon": 0.1}
+        with pytest.raises(TableError, match=r"must be that of level_mechanism, 0\.7, got 0\.1"):
+            PersonalisedMechanism.from_members(members, lambda document: document)
+
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            ({"level_epsilon": 1.0, "level_mechanism": optimised_unary(range(2), 0.7)}, "and not both"),
+            ({"level_mechanism": "oue"}, "a mechanism for categories"),
+        ],
+        ids=str,
+    )
+    def test_a_budget_and_a_protocol_or_no_protocol_are_refused(self, arguments, says):
+        """One of the two."""
+        with pytest.raises(InputError, match=says):
+            PersonalisedMechanism(self.LEVELS, **arguments)
+
+    def test_a_broken_protocol_breaks_the_mechanism(self):
+        """What it spends too much is said to be the level's."""
+        honest = optimised_unary(range(2), 2.0)
+        leaky = replace(honest, epsilon=0.1)
+        failures = PersonalisedMechanism(self.LEVELS, level_mechanism=leaky).failures()
+        assert failures[0].startswith("report of the level: ")

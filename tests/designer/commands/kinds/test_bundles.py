@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp.estimators import CategoryCounts, estimate_frequencies
+from optldp.estimators.data.numbers import read_column
 from optldp.estimators.data.texts import missing_texts, read_labels, read_texts
 from optldp.estimators.personalised.auem import auem_variance
 from optldp.mechanisms import load_mechanism
@@ -221,6 +222,20 @@ class TestLevels:
         assert len(result["value"]) == 4
         assert sum(result["level_shares"]["value"]) == pytest.approx(1.0)
 
+    @pytest.mark.parametrize("protocol", ["oue", "olh"])
+    def test_the_level_itself_goes_by_any_protocol(self, optldp, refusal, design, protocol):
+        """Its reports are whole numbers of their own, and the shares of the levels come out of them."""
+        facts = design(*self.LEVELS, "--level-epsilon", 2, "--level-method", protocol)
+        assert facts["level_method"] == protocol
+        optldp("perturb", "made.json", "staff.csv", "--column", "job", "--level-column", "budget", "--out", "r.csv",
+               "--seed", 2)  # fmt: skip
+        told = read_column("r.csv", "simulated_level")
+        assert set(told) == set(range(load_mechanism("made.json").level_report.n_reports))
+        shares = found(optldp, "estimate", "made.json", "r.csv", "--method", "unbiased")["level_shares"]
+        assert (np.abs(np.array(shares["value"]) - 1 / 3) < 5 * np.array(shares["std_error"])).all()
+        Path("odd.csv").write_text("report,level\n0,0.5\n")
+        assert "'0' with 0.5 is no report of this mechanism" in refusal("estimate", "made.json", "odd.csv")
+
     def test_levels_in_the_clear_are_noted(self, optldp, staff):
         """Without a budget for the level its choice is public."""
         done = optldp("design", staff, *self.LEVELS, "--out", "made.json")
@@ -360,6 +375,7 @@ class TestAttributes:
         (("--column", "job", "--categorical", "--epsilon", 1, "--padding", 2), "--padding is of no use to categories"),
         (("--column", "job", "--epsilon", 1, "--value-column", "pay"), "pairs need --categorical"),
         (("--column", "job", "--categorical", "--levels", "1,1"), "two or more different budgets"),
+        (("--column", "job", "--categorical", "--levels", "1,2", "--level-method", "oue"), "without --level-epsilon"),
         (
             ("--column", "job", "--categorical", "--levels", "1,2", "--level-epsilon", 0),
             "level_epsilon must be positive",

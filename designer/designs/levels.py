@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -168,18 +167,13 @@ def _solved(
     """Solve a hair within the budgets and the leakage, so that rounding errs towards privacy."""
     ratios = np.exp([inner_epsilon(budget) for budget in levels.budgets])
     between = _ratio(max(0.0, inner_epsilon(levels.leakage)) if math.isfinite(levels.leakage) else math.inf)
-    arguments: tuple[Any, ...] = (
-        problem.unit.knots,
-        problem.solved.weights,
-        ratios,
-        np.array(levels.shares),
-        between,
-    )
+    of_levels = ratios, np.array(levels.shares), between
+    knots, weights = problem.unit.knots, problem.solved.weights
     if outputs is None:
-        return solve_levels_freely(*arguments, tolerance=problem.tolerance, progress=progress)
+        return solve_levels_freely(knots, weights, *of_levels, tolerance=problem.tolerance, progress=progress)
     given = as_increasing(outputs, "outputs")
     _require_reach(problem, levels, given, float(ratios[0]))
-    program = LevelsProgram(*arguments, problem.unit.places(given))
+    program = LevelsProgram(knots, weights, *of_levels, problem.unit.places(given))
     return program, solve_levels(program, tolerance=problem.tolerance, progress=progress)
 
 

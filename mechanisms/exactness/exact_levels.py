@@ -81,8 +81,8 @@ def _in_whole_numbers(tables: Sequence[TabulatedMechanism], leakage: float) -> t
     kept = most.max(axis=(0, 1)) > 0
     means, knots = ([Fraction(x) for x in each.tolist()] for each in (first.low[kept], first.knots))
     many = len(tables) * len(knots)
-    flat = (each[:, :, kept].reshape(many, -1) for each in (rows, least, most))
-    rounded = round_within(*flat, means, knots * len(tables)) / DENOMINATOR
+    flat, low, high = (each[:, :, kept].reshape(many, -1) for each in (rows, least, most))
+    rounded = round_within(flat, low, high, means, knots * len(tables)) / DENOMINATOR
     made = tuple(
         replace(table, low=table.low[kept], high=table.high[kept], probabilities=part, exact=True)
         for table, part in zip(tables, np.split(rounded, len(tables)), strict=True)

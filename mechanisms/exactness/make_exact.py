@@ -151,8 +151,8 @@ def stretched(table: TabulatedMechanism, share: float, common: np.ndarray | None
     >>> made.mean([2.5, 5.0, 10.0]).round(9).tolist(), made.probabilities.round(4).tolist()
     ([2.5, 5.0, 10.0], [[0.7287, 0.2713], [0.2713, 0.7287]])
     """
-    common = (table.probabilities[0] + table.probabilities[-1]) / 2 if common is None else common
-    centre = float(common @ table.output_mean[0])
-    mixed = replace(table, probabilities=(1 - share) * table.probabilities + share * common)
+    law = (table.probabilities[0] + table.probabilities[-1]) / 2 if common is None else common
+    centre = float(law @ table.output_mean[0])
+    mixed = replace(table, probabilities=(1 - share) * table.probabilities + share * law)
     origin = replace(table.provenance, parameters={**table.provenance.parameters, "stretched": share})
     return mixed.affine(1 / (1 - share), -share * centre / (1 - share)).with_provenance(origin)

@@ -68,8 +68,8 @@ def round_rows(
             f"every ratio must be at most e^epsilon to be made exact, got more at output {order[over[0]]}: "
             "verify the table first"
         )
-    shared = (np.broadcast_to(ends[:, None], wanted.shape) for ends in (least, most))
-    return _in_order(wanted, *shared, order, means, targets)
+    low, high = (np.broadcast_to(ends[:, None], wanted.shape) for ends in (least, most))
+    return _in_order(wanted, low, high, order, means, targets)
 
 
 def round_within(
@@ -90,9 +90,9 @@ def round_within(
     [[0.5, 0.5]]
     """
     order = _order(means)
-    sorted_ends = (np.ascontiguousarray(ends.T[order]) for ends in (least, most))
+    low, high = (np.ascontiguousarray(ends.T[order]) for ends in (least, most))
     wanted = np.ascontiguousarray(probabilities.T[order]) * float(DENOMINATOR)
-    return _in_order(wanted, *sorted_ends, order, means, targets)
+    return _in_order(wanted, low, high, order, means, targets)
 
 
 def _order(means: list[Fraction]) -> np.ndarray:

@@ -79,7 +79,7 @@ class Blocks:
     def equations(self) -> Equations:
         """Return the matrix of the equations, factored; LinAlgError where rounding hides that it can be."""
         offsets = self.program.offsets
-        t, n, m = self.whole.shape
+        t, n, m = self.program.costs.shape
         each = np.arange(t)
         columns = np.einsum("lim,kim->likm", self.h, self.share)
         columns[each, :, each] += self.g
@@ -118,7 +118,7 @@ def _cholesky(matrices: Array, diagonal: Array) -> Array:
         tried = matrices.copy()
         tried[:, each, each] += jitter * diagonal
         try:
-            return np.linalg.cholesky(tried)
+            return np.linalg.cholesky(tried).astype(np.float64, copy=False)
         except LinAlgError:
             continue
     raise LinAlgError("a matrix of the levels' program must be positive definite")

@@ -158,7 +158,7 @@ class _Path:
         return max(sums.max(), means.max() / abs(self.program.offsets).max())
 
     def _improve_bound(self, it: LevelsIterate) -> None:
-        bound = self.program.bound(*it.prices, it.multipliers)
+        bound = self.program.bound(it.prices[0], it.prices[1], it.multipliers)
         if bound > self.bound:
             self.bound, self.prices, self.multipliers = bound, it.prices, it.multipliers
 

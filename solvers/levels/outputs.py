@@ -69,7 +69,7 @@ def solve_levels_freely(
     own = [solve_unbiased(knots, weights, float(ratio), tolerance=FIRST_TOLERANCE).outputs for ratio in ratios[[0, -1]]]
     low, high = least_reach(float(ratios[0]))
     ends = BEYOND * np.array([min(low, own[0][0]), max(high, own[0][-1])])
-    grid = _distinct(np.concatenate([*own, np.linspace(*ends, EVEN_OUTPUTS)]))
+    grid = _distinct(np.concatenate([*own, np.linspace(ends[0], ends[1], EVEN_OUTPUTS)]))
     first = LevelsProgram(knots, weights, ratios, shares, between, grid)
     place = solve_levels(first, tolerance=max(tolerance, FIRST_TOLERANCE), progress=progress)
     program = replace(first, outputs=_refined(grid, place.probabilities, [low, *own[0], high]))

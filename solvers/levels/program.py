@@ -81,8 +81,7 @@ class LevelsProgram:
             object.__setattr__(self, name, np.array(getattr(self, name), dtype=np.float64))
         if self.ratios.ndim != 1 or not self.ratios.size or not (np.diff(self.ratios) > 0).all():
             raise InputError(f"ratios of levels must increase, got {self.ratios!r}")
-        for ratio in self.ratios[[0, -1]].tolist():
-            checked = UnbiasedProgram(self.knots, self.weights, ratio)
+        checked, _ = (UnbiasedProgram(self.knots, self.weights, ratio) for ratio in self.ratios[[0, -1]].tolist())
         for name in ("knots", "weights"):
             object.__setattr__(self, name, getattr(checked, name))
         if self.shares.shape != self.ratios.shape or not (self.shares > 0).all() or abs(self.shares.sum() - 1) > 1e-9:
@@ -140,7 +139,7 @@ class LevelsProgram:
         0.0
         """
         half = np.finfo(np.float64).eps / 2
-        z1, z2, z3, z4 = np.maximum(multipliers, 0) if self.bounded else (*np.maximum(multipliers[:2], 0), 0.0, 0.0)
+        z1, z2, z3, z4 = np.maximum(multipliers, 0) if self.bounded else _untied(np.maximum(multipliers, 0))
         terms = lam[:, :, None], nu[:, :, None] * self.offsets
         size = self.costs + abs(terms[0]) + abs(terms[1]) + z1 + z2 + z3 + z4
         reduced = self.costs - terms[0] - terms[1] - z1 + z2 - z3 + z4 - TERM_ROUNDINGS * half * size
@@ -166,6 +165,11 @@ def least_reach(ratio: float, low: float = -1.0, high: float = 1.0) -> tuple[flo
     """
     beyond = (high - low) / (ratio - 1) * (1 + LEAST_ROOM)
     return low - beyond, high + beyond
+
+
+def _untied(multipliers: Array) -> Array:
+    """Those of levels that have nothing to do with each other."""
+    return np.concatenate([multipliers[:2], np.zeros_like(multipliers[:2])])
 
 
 def _floors(lower: Array, upper: Array, axis: int) -> Array:

@@ -15,6 +15,7 @@ from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import bernoulli, optimised_unary
 from optldp.mechanisms.composed.attributes import random_subsets, uniform_below
+from optldp.mechanisms.composed.level_report import LevelReport
 from optldp.mechanisms.key_value.pairs import sampled_pairs
 from optldp.mechanisms.key_value.response import key_value_response
 from optldp.mechanisms.key_value.unary import key_value_unary
@@ -83,6 +84,20 @@ def categorical_cases() -> list[Case]:
             draw = lambda code, d=drawn: tuple(np.ravel(d(code)).tolist())  # noqa: E731
             title = f"{name} of {type(made).__name__}"
             cases.append(Case(title, (name,), codes, draw, lambda code, c=calls: c, law, made.epsilon, ratio))
+        report, spare = LevelReport(len(labels), made), 5 if made is unary else 0  # bits that fill a byte
+
+        def level(code: int, r=report) -> Hashable:
+            return (int(r.draw(np.array([code]), random_words(None))[0]),)
+
+        def level_law(code: int, law=law, spare=spare) -> Law:
+            return {(number >> spare,): chance for (number,), chance in law(code).items()}
+
+        title = f"LevelReport.draw of {type(made).__name__}"
+        calls_of = lambda code, c=calls: c  # noqa: E731
+        ratio = made.largest_ratio
+        cases.append(
+            Case(title, ("LevelReport.draw",), range(len(labels)), level, calls_of, level_law, made.epsilon, ratio)
+        )
     return cases
 
 
@@ -179,7 +194,7 @@ def bundle_cases() -> list[Case]:
     grrs = PersonalisedMechanism([categorical_grr("abc", epsilon) for epsilon in (0.5, 1.0)], 0.3)
     levels = [make_exact(FAMILIES["duchi"]([0.0, 1.0], epsilon)).mechanism for epsilon in (0.5, 1.0)]
     duchis = PersonalisedMechanism(levels)
-    response = grrs._response
+    response = grrs.level_report.protocol
     assert response is not None
 
     def of_categories(given: tuple[int, int]) -> Law:

@@ -1,7 +1,7 @@
 """The command line for levels of numbers on common outputs: design, verify, perturb, and what is estimated."""
 
 # Tests know which kind of mechanism or result they made; the types say only that it may be one of several.
-# pyright: reportAttributeAccessIssue=false
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false
 
 import json
 from pathlib import Path

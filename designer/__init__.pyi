@@ -9,6 +9,7 @@ from .designs.knots import KnotChoice as KnotChoice
 from .designs.knots import continuum_certificate as continuum_certificate
 from .designs.result import Design as Design
 from .designs.trade_off import trade_off_curve as trade_off_curve
+from .levels import Levels as Levels
 from .methods.lattice import Lattice as Lattice
 from .methods.pieces import Pieces as Pieces
 from .methods.registry import METHODS as METHODS

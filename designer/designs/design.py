@@ -46,7 +46,7 @@ def design(
         every mechanism on the whole interval; of several attributes of one user. **A prior taken from sensitive data
         makes the mechanism a function of that data.**
     privacy : Pure, Levels or float
-        A number is the budget epsilon of `Pure`. `optldp.designer.levels.Levels`: budgets that users choose from; their
+        A number is the budget epsilon of `Pure`. `Levels`: budgets that users choose from; their
         tables have common outputs, and a report tells little of the level.
     objective : Objective, optional
         What is wanted: `Variance` (default for numbers), `WorstCase`, `TradeOff`, `Guarantee`, `Information`, `Custom`;

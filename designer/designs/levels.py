@@ -125,8 +125,7 @@ def design_levels(
 
     Example
     -------
-    >>> from optldp.designer import design
-    >>> from optldp.designer.levels import Levels
+    >>> from optldp.designer import Levels, design
     >>> prior = Prior.on_knots([-1, -0.5, 0, 0.5, 1], [1, 1, 1, 1, 1], source="public")
     >>> made = design(prior, Levels([0.5, 1, 2], leakage=1.0))
     >>> made.gap < 1e-4, made.evidence.leakage <= 1.0

@@ -3,3 +3,7 @@
 `counts` keeps levels apart; `mle`, `auem` and `numbers` estimate from them, and `count` and commands come in there. A
 new estimator is a file that weighs the levels' counts.
 """
+
+from ...mechanisms.lazy_names import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)  # pyright: ignore[reportUnsupportedDunderAll] -- the stub has it

@@ -1,5 +1,10 @@
 """Several levels of privacy on the same outputs, of which a report tells little: one program for all of them.
 
-`optimum` is the door, `program` has the program and the bound that multipliers prove, `blocks` the algebra that makes
-a step cheap. Another tie between levels is a pair of rows in `program` and in `blocks`.
+`optimum` is the door for outputs that are given, `outputs` the one for outputs of its own choice; `program` has the
+program and the bound that multipliers prove, `blocks` the algebra that makes a step cheap. Another tie between levels
+is a pair of rows in `program` and in `blocks`.
 """
+
+from ...mechanisms.lazy_names import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)  # pyright: ignore[reportUnsupportedDunderAll] -- the stub has it

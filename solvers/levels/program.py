@@ -44,6 +44,10 @@ LEAST_ROOM = 1e-3
 """Share of the least reach by which the outputs must exceed it: at the very limit there is one table alone."""
 
 
+MOST_ROWS, MOST_NUMBERS = 4096, 2**26
+"""Levels times knots, and their product with levels and outputs: a step's two matrices then take 0.5 and 1 GiB."""
+
+
 @dataclass(frozen=True, eq=False)
 class LevelsProgram:
     """Knots, weights, levels and outputs.
@@ -66,7 +70,8 @@ class LevelsProgram:
     Raises
     ------
     InputError
-        A shape does not fit, a number is out of range, or the outputs do not reach far enough.
+        A shape does not fit, a number is out of range, there are too many levels and knots for the memory that a step
+        takes, or the outputs do not reach far enough.
     """
 
     knots: Array
@@ -90,6 +95,12 @@ class LevelsProgram:
             raise InputError(f"the ratio between levels must be at least 1, got {self.between!r}")
         if self.outputs.ndim != 1 or not (np.diff(self.outputs) > 0).all() or not np.isfinite(self.outputs).all():
             raise InputError("outputs must be finite and increase: sort them")
+        rows = self.ratios.size * self.knots.size
+        if rows > MOST_ROWS or rows * self.ratios.size * self.outputs.size > MOST_NUMBERS:
+            raise InputError(
+                f"levels, knots and outputs must be fewer, got {self.ratios.size}, {self.knots.size} and "
+                f"{self.outputs.size}: levels times knots at most {MOST_ROWS}, and that times levels times outputs {MOST_NUMBERS}"
+            )
         low, high = least_reach(float(self.ratios[0]))
         if not (self.outputs.size and self.outputs[0] <= low and self.outputs[-1] >= high):
             raise InputError(

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from optldp.designer.levels import Levels
+from optldp.designer import Levels
 from optldp.mechanisms import InputError
 
 

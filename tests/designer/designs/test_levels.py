@@ -9,8 +9,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from optldp.designer import CategoricalPrior, Design, Prior, WorstCase, design
-from optldp.designer.levels import Levels
+from optldp.designer import CategoricalPrior, Design, Levels, Prior, WorstCase, design
 from optldp.mechanisms import InputError, load_mechanism, prove, save_bundle
 from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.solvers import Status

@@ -87,8 +87,13 @@ class TestReach:
         ({"outputs": [-9.0, 9.0, 8.0]}, "increase"),
         ({"outputs": [-9.0, math.inf]}, "finite"),
         ({"knots": [-2.0, 1.0]}, "scale the domain"),
+        ({"knots": np.linspace(-1, 1, 2049), "weights": np.full(2049, 1 / 2049)}, "must be fewer, got 2, 2049 and 2"),
+        (
+            {"knots": np.linspace(-1, 1, 1000), "weights": np.full(1000, 1e-3), "outputs": np.linspace(-9, 9, 2**15)},
+            "must be fewer, got 2, 1000 and 32768",
+        ),
     ],
-    ids=str,
+    ids=lambda given: str(given)[:40],
 )
 def test_a_program_that_makes_no_sense_is_refused_in_one_line(change, says):
     """Each part by itself."""

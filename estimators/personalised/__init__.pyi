@@ -1,0 +1,1 @@
+from .auem import auem_variance as auem_variance

@@ -99,7 +99,7 @@ class LevelsProgram:
         if rows > MOST_ROWS or rows * self.ratios.size * self.outputs.size > MOST_NUMBERS:
             raise InputError(
                 f"levels, knots and outputs must be fewer, got {self.ratios.size}, {self.knots.size} and "
-                f"{self.outputs.size}: levels times knots at most {MOST_ROWS}, and that times levels times outputs {MOST_NUMBERS}"
+                f"{self.outputs.size}: levels times knots may be {MOST_ROWS}, times levels and outputs {MOST_NUMBERS}"
             )
         low, high = least_reach(float(self.ratios[0]))
         if not (self.outputs.size and self.outputs[0] <= low and self.outputs[-1] >= high):

@@ -39,6 +39,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     Example: optldp estimate mech.json reports.csv --method mr --plot dist.png
     Example: optldp estimate a.json a.csv b.json b.parquet --key user
     Example: optldp estimate both.json r1.csv both2.json r2.csv --key user --attribute income --of quantiles
+    Example: optldp estimate jobs.json reports.csv --method mr --preselect 2
     Example: optldp estimate jobs.json reports.csv --method mr --out frequencies.csv --plot jobs.png
     """
     from ...estimators.intervals import check_confidence
@@ -52,6 +53,7 @@ def estimate_command(asked: EstimateOptions) -> None:
             f"tables and reports must come in pairs, got {len(files)} files: TABLE REPORTS [TABLE REPORTS ...]"
         )
     check_confidence(asked.confidence)
+    asked.reduction()  # before reports are read
     _require_outputs(files, (asked.out, DATA_SUFFIXES), (asked.plot, PLOT_SUFFIXES))
     kinds = [kind_of(load_mechanism(path, allow_unproved=asked.allow_unproved)) for path in files[::2]]
     services = [Service(*each) for each in zip(kinds, files[::2], files[1::2], strict=True)]

@@ -17,7 +17,8 @@ from ..methods import DISTRIBUTION_METHODS, MAXIMUM, DistributionMethod
 from .covariance import ems_covariance, maximum_covariance
 from .distribution import DistributionEstimate
 from .likelihood import likelihood_of
-from .mixture_reduction import MergedLikelihood, Rule, mixture_reduction
+from .merged_likelihood import MergedLikelihood
+from .mixture_reduction import Operation, Rule, mixture_reduction
 from .smoothed_em import ems
 from .smoothness import penalised_likelihood
 
@@ -28,6 +29,8 @@ SETTINGS = {
     "smoothness": ("penalised",),
     "threshold": ("mr",),
     "rule": ("mr",),
+    "operation": ("mr",),
+    "least_components": ("mr",),
 }
 """The methods that each setting means something to."""
 
@@ -43,6 +46,8 @@ def estimate_distribution(
     smoothness: float | None = None,
     threshold: float | None = None,
     rule: Rule | None = None,
+    operation: Operation | None = None,
+    least_components: int | None = None,
     rng: np.random.Generator | None = None,
     progress: Callable[[Progress], None] | None = None,
     split_progress: Callable[[int, int], None] | None = None,
@@ -66,7 +71,7 @@ def estimate_distribution(
         1e-3. (Plain EM that is stopped early smooths too; `solver="em", loglik_change=1e-3` is what the papers run.)
     smoothness : float, optional
         For "penalised": the multiplier, instead of choosing it.
-    threshold, rule : optional
+    threshold, rule, operation, least_components : optional
         For "mr", as `mixture_reduction` has them.
     rng : numpy.random.Generator, optional
         For "penalised": how the users are halved. Default: a fixed seed.
@@ -101,6 +106,8 @@ def estimate_distribution(
         "smoothness": smoothness,
         "threshold": threshold,
         "rule": rule,
+        "operation": operation,
+        "least_components": least_components,
     }
     given = {name: value for name, value in settings.items() if value is not None}
     for name in given:
@@ -147,8 +154,7 @@ def _smoothed(likelihood: MixtureLikelihood, settings: dict[str, Any]) -> _Fitte
 def _reduced(likelihood: MixtureLikelihood, settings: dict[str, Any]) -> _Fitted:
     reduced = mixture_reduction(likelihood, **settings)
     merged = MergedLikelihood(likelihood, reduced.member)
-    weights = np.bincount(reduced.member, reduced.fit.weights)
-    narrow = maximum_covariance(merged, weights, em_steps=reduced.fit.iterations)
+    narrow = maximum_covariance(merged, merged.group(reduced.fit.weights), em_steps=reduced.fit.iterations)
     return _Fitted(reduced.fit, merged.spread_covariance(narrow), merged.n_components)
 
 

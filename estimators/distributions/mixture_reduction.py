@@ -6,17 +6,20 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
 from ...solvers import Progress
 from ...solvers.likelihood.fit import MixtureFit, fit_mixture
 from ...solvers.likelihood.mixture import MixtureLikelihood, SumLikelihood
+from .merged_likelihood import PRUNED, MergedLikelihood
 from .smoothed_em import LOGLIK_CHANGE
 
 Rule = Literal["numeric", "categorical"]
+Operation = Literal["merge", "prune"]
 
 LEAST_SHARE = 4
 """Components may be merged down to one in this many, "to prevent losing details of the distribution"."""
@@ -24,52 +27,14 @@ LEAST_SHARE = 4
 THRESHOLD_SDS = 2.0
 """Standard deviations of a single component's weight below which it may be nothing but noise."""
 
+SAME_DIGITS = 12
+"""Decimals of weights that are compared: those of components that were reported as often differ by rounding alone."""
+
 RANK_TOLERANCE = 1e-10
 """Eigenvalues of the information below this share of the largest say nothing about any weight."""
 
 SURE = 1e-9
 """Probabilities that add up to one but for this are those of all possible reports: tables add up to 1e-12."""
-
-
-class MergedLikelihood(MixtureLikelihood):
-    """The likelihood when components are merged: each group is one component, with the average of its rows.
-
-    Equivalently every weight of the merged mixture is spread evenly over its group's components.
-
-    Parameters
-    ----------
-    likelihood : MixtureLikelihood
-        K components.
-    member : (K,) ndarray of int
-        The group 0..G-1 of each component; no group is empty.
-    """
-
-    def __init__(self, likelihood: MixtureLikelihood, member: np.ndarray) -> None:
-        sizes = np.bincount(member)
-        super().__init__(likelihood.counts, sizes.size)
-        self._likelihood, self._member, self._share = likelihood, member, 1.0 / sizes[member]
-
-    def spread(self, weights: np.ndarray) -> np.ndarray:
-        """Return the weights (K,) of the components when each group's is spread evenly."""
-        return weights[self._member] * self._share
-
-    def spread_covariance(self, covariance: np.ndarray) -> np.ndarray:
-        """Return the covariance (K, K) of the components' weights from that of the groups'."""
-        return covariance[np.ix_(self._member, self._member)] * self._share[:, None] * self._share
-
-    def mix(self, weights: np.ndarray) -> np.ndarray:
-        return self._likelihood.mix(self.spread(weights))
-
-    def gather(self, values: np.ndarray) -> np.ndarray:
-        return np.bincount(self._member, self._likelihood.gather(values) * self._share)
-
-    def curvature(self, values: np.ndarray) -> np.ndarray:
-        full = self._likelihood.curvature(values) * self._share[:, None] * self._share
-        half = np.zeros((self.n_components, full.shape[1]))
-        np.add.at(half, self._member, full)
-        merged = np.zeros((self.n_components, self.n_components))
-        np.add.at(merged, self._member, half.T)
-        return merged
 
 
 @dataclass(frozen=True)
@@ -81,9 +46,9 @@ class ReducedMixture:
     fit : MixtureFit
         Of the merged mixture; its weights are those of the K original components, spread evenly within groups.
     member : (K,) ndarray of int
-        Group of each component.
+        Group of each component; -1 for those pruned.
     merges : int
-        Merges made and kept.
+        Merges or prunings made and kept, those before the first fit counted as one.
     threshold : float
         Total weight below which components were merged.
     bic : float
@@ -101,6 +66,8 @@ def mixture_reduction(
     likelihood: MixtureLikelihood,
     *,
     rule: Rule = "numeric",
+    operation: Operation = "merge",
+    preselected: ArrayLike | None = None,
     threshold: float | None = None,
     least_components: int | None = None,
     loglik_change: float = LOGLIK_CHANGE,
@@ -121,11 +88,17 @@ def mixture_reduction(
         K components; for "numeric" in their order on the line.
     rule : {"numeric", "categorical"}
         How components are chosen.
+    operation : {"merge", "prune"}
+        What is done to those chosen: they share their weight evenly, or have none, which is for distributions with
+        many zeros.
+    preselected : (K,) array_like of bool, optional
+        Components merged, or pruned, before the first fit, which is then a smaller one and, where they are many, takes
+        less time than a fit of all; no criterion asks whether to undo that. Default: none.
     threshold : float, optional
         Default: two standard deviations of a single weight, averaged. For "numeric" by the Cramer-Rao bound at even
         weights with the others known; for "categorical" of the unbiased frequency estimate of a component of no weight.
     least_components : int, optional
-        Least K'. Default: K / 4, rounded up.
+        Least K' at which another round begins. Default: K / 4, rounded up.
     loglik_change : float
         Each EM fit stops when a step changes the log-likelihood by less than this, in nats.
     method : {"em", "interior-point"}
@@ -140,10 +113,12 @@ def mixture_reduction(
     Raises
     ------
     InputError
-        An unknown rule, a negative threshold, a least number of components below one.
+        An unknown rule or operation, a negative threshold, a least number of components below one, preselected
+        components that leave fewer.
 
     Source: Ye, Wang, Zhang and Feng (2025), "Revisiting EM-based estimation for locally differentially private
-    protocols", algorithms 1 to 3; where they stop on opposite signs of the change of BIC, algorithm 1.
+    protocols", algorithms 1 to 3, section IV-A for pruning, V-A for what is merged first; where they stop on opposite
+    signs of the change of BIC, algorithm 1.
 
     Example
     -------
@@ -154,11 +129,10 @@ def mixture_reduction(
     (array([0, 1, 2, 2, 2, 2, 3, 3]), array([0.64, 0.36, 0.  , 0.  , 0.  , 0.  , 0.  , 0.  ]))
     """
     n_components = likelihood.n_components
-    if rule not in ("numeric", "categorical"):
-        raise InputError(f"rule must be numeric or categorical, got {rule!r}")
-    least = -(-n_components // LEAST_SHARE) if least_components is None else least_components
-    if least < 1:
-        raise InputError(f"least_components must be at least 1, got {least_components!r}")
+    for name, value, known in (("rule", rule, Rule), ("operation", operation, Operation)):
+        if value not in get_args(known):
+            raise InputError(f"{name} must be {' or '.join(get_args(known))}, got {value!r}")
+    least = _least(n_components, least_components)
     limit = _noise_level(likelihood, rule) if threshold is None else threshold
     if not limit >= 0:
         raise InputError(f"threshold must not be negative, got {threshold!r}")
@@ -167,21 +141,20 @@ def mixture_reduction(
 
     def fitted(member: np.ndarray, start: np.ndarray) -> tuple[MixtureFit, float]:
         merged = MergedLikelihood(likelihood, member)
-        first = np.bincount(member, start)
-        fit = fit_mixture(merged, start=first, method=method, loglik_change=stop, progress=progress)
+        fit = fit_mixture(merged, start=merged.group(start), method=method, loglik_change=stop, progress=progress)
         bic = -2.0 * fit.loglik + merged.n_components * math.log(likelihood.total)
         return _respread(fit, merged), bic
 
-    member = np.arange(n_components)
+    member = _without(np.arange(n_components), preselected, operation, least)
     fit, bic = fitted(member, np.full(n_components, 1.0 / n_components))
-    steps, merges = fit.iterations, 0
+    steps, merges = fit.iterations, int(member.max() + 1 < n_components)
     for number in itertools.count(1):
-        group = _choose(rule, number, fit.weights, member, limit)
+        group = _choose(rule, number, fit.weights, member, limit, fewest=2 if operation == "merge" else 1)
         if group is None or member.max() + 1 <= least:
             break
         if not group.any():
             continue
-        trial = _merged(member, group)
+        trial = _reduced(member, group, operation)
         refit, lower = fitted(trial, fit.weights)
         steps += refit.iterations
         if lower >= bic:
@@ -190,21 +163,70 @@ def mixture_reduction(
     return ReducedMixture(replace(fit, iterations=steps, method="mr"), member, merges, float(limit), bic)
 
 
+def smallest_first(estimates: np.ndarray, limit: float, operation: Operation, least: int | None) -> np.ndarray:
+    """Mark (K,) the components to begin with: those estimated below a limit, the smallest of them where fewer may go.
+
+    Parameters
+    ----------
+    estimates : (K,) ndarray of float
+        Unbiased estimates of the weights, some of them negative.
+    limit : float
+    operation : {"merge", "prune"}
+    least : int or None
+        Components that must be left, as `mixture_reduction` has them.
+
+    Source: Ye, Wang, Zhang and Feng (2025), section V-A: "pre-selecting and merging the components whose corresponding
+    unbiased estimation results are negative or tiny small".
+
+    Example
+    -------
+    >>> smallest_first(np.array([0.9, -0.1, 0.3, -0.1]), 0.0, "merge", None)
+    array([False,  True, False,  True])
+    """
+    most = estimates.size - _least(estimates.size, least) + (operation == "merge")
+    order = np.argsort(estimates.round(SAME_DIGITS), kind="stable")[:most]
+    return np.isin(np.arange(estimates.size), order[estimates[order] < limit])
+
+
+def _least(n_components: int, asked: int | None) -> int:
+    if asked is not None and asked < 1:
+        raise InputError(f"least_components must be at least 1, got {asked!r}")
+    return -(-n_components // LEAST_SHARE) if asked is None else asked
+
+
+def _without(member: np.ndarray, preselected: ArrayLike | None, operation: Operation, least: int) -> np.ndarray:
+    """Return the groups (K,) when these components are merged, or pruned, before anything is fitted."""
+    if preselected is None:
+        return member
+    group = np.asarray(preselected)
+    if group.shape != member.shape or group.dtype != np.bool_:
+        raise InputError(f"preselected must be {member.size} of True and False, got {preselected!r:.60}")
+    if not group.any():
+        return member
+    reduced = _reduced(member, group, operation)
+    if (left := int(reduced.max()) + 1) < least:
+        raise InputError(f"preselected must leave at least {least} components, got {left}: mark fewer")
+    return reduced
+
+
 def _respread(fit: MixtureFit, merged: MergedLikelihood) -> MixtureFit:
     return replace(fit, weights=merged.spread(fit.weights))
 
 
-def _choose(rule: Rule, number: int, weights: np.ndarray, member: np.ndarray, limit: float) -> np.ndarray | None:
-    """Mark (K,) the components to merge in this round, maybe none; None when there are no more rounds."""
+def _choose(
+    rule: Rule, number: int, weights: np.ndarray, member: np.ndarray, limit: float, fewest: int
+) -> np.ndarray | None:
+    """Mark (K,) the components to reduce in this round, maybe none; None when there are no more rounds."""
     if rule == "numeric":
         length = -(-weights.size // 2**number)
         return _lightest_window(weights, member, limit, length) if length > 1 else None
-    return _smallest_half(weights, member, limit)
+    return _smallest_half(weights, member, limit, fewest)
 
 
 def _lightest_window(weights: np.ndarray, member: np.ndarray, limit: float, length: int) -> np.ndarray:
-    """Mark the lightest window of so many unmerged neighbours, if it is lighter than the limit (algorithm 3)."""
-    free = np.bincount(member)[member] == 1
+    """Mark the lightest window of so many untouched neighbours, if it is lighter than the limit (algorithm 3)."""
+    kept = member != PRUNED
+    free = kept & (np.bincount(member[kept])[np.where(kept, member, 0)] == 1)
     whole = np.convolve(free, np.ones(length, dtype=int), "valid") == length
     chosen = np.zeros(weights.size, dtype=bool)
     if whole.any():
@@ -216,21 +238,24 @@ def _lightest_window(weights: np.ndarray, member: np.ndarray, limit: float, leng
     return chosen
 
 
-def _smallest_half(weights: np.ndarray, member: np.ndarray, limit: float) -> np.ndarray | None:
-    """Mark the smaller half of the groups below the limit, at least two; None if there are no two."""
-    groups = np.bincount(member, weights)
+def _smallest_half(weights: np.ndarray, member: np.ndarray, limit: float, fewest: int) -> np.ndarray | None:
+    """Mark the smaller half of the groups below the limit, at least the fewest; None if there are not so many."""
+    kept = member != PRUNED
+    groups = np.bincount(member[kept], weights[kept])
     small = np.flatnonzero(groups < limit)
-    if small.size < 2:
+    if small.size < fewest:
         return None
-    order = small[np.argsort(groups[small], kind="stable")]
-    return np.isin(member, order[: max(2, small.size // 2)])
+    order = small[np.argsort(groups[small].round(SAME_DIGITS), kind="stable")]
+    return np.isin(member, order[: max(fewest, small.size // 2)])
 
 
-def _merged(member: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Return the groups' numbers when these components' groups become one, in the order of first appearance."""
-    joined = np.where(group, member[np.argmax(group)], member)
-    _, first, inverse = np.unique(joined, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse]
+def _reduced(member: np.ndarray, group: np.ndarray, operation: Operation) -> np.ndarray:
+    """Return the groups' numbers when these components' groups become one, or none, in the order of appearance."""
+    joined = np.where(group, member[np.argmax(group)] if operation == "merge" else PRUNED, member)
+    kept = joined != PRUNED
+    _, first, inverse = np.unique(joined[kept], return_index=True, return_inverse=True)
+    joined[kept] = np.argsort(np.argsort(first))[inverse]
+    return joined
 
 
 def _noise_level(likelihood: MixtureLikelihood, rule: Rule) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -12,7 +13,8 @@ from ...mechanisms.errors import InputError
 from ...solvers import Progress
 from ...solvers.likelihood.fit import MOST_COMPONENTS, MixtureFit, fit_mixture
 from ..distributions.covariance import maximum_covariance
-from ..distributions.mixture_reduction import THRESHOLD_SDS, MergedLikelihood, mixture_reduction
+from ..distributions.merged_likelihood import MergedLikelihood
+from ..distributions.mixture_reduction import THRESHOLD_SDS, Operation, mixture_reduction, smallest_first
 from ..distributions.smoothed_em import LOGLIK_CHANGE
 from ..estimate import Target, check_target
 from ..methods import FREQUENCY_METHODS, FrequencyMethod
@@ -30,6 +32,9 @@ SETTINGS = {
     "certificate": ("mle",),
     "loglik_change": ("em", "mr"),
     "threshold": ("base-cut", "mr"),
+    "operation": ("mr",),
+    "preselect": ("mr",),
+    "least_components": ("mr",),
 }
 """The methods that each setting means something to."""
 
@@ -46,6 +51,9 @@ def estimate_frequencies(
     certificate: float | None = None,
     loglik_change: float | None = None,
     threshold: float | None = None,
+    operation: Operation | None = None,
+    preselect: float | None = None,
+    least_components: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> FrequencyEstimate:
     """Estimate the frequency of every category from reports of one mechanism.
@@ -73,6 +81,15 @@ def estimate_frequencies(
     threshold : float, optional
         For "base-cut", see there. For "mr": frequency below which groups may be merged. Default: two standard errors of
         the unbiased estimate of a category that nobody has, averaged.
+    operation : {"merge", "prune"}, optional
+        For "mr": whether the categories chosen share their frequency evenly, the default, or have none. Those pruned
+        have no standard error either.
+    preselect : float, optional
+        For "mr": reduce, before the first fit, the categories whose unbiased estimates lie below this many of their
+        standard errors where nobody has them: 0 for the negative ones, 1 or 2 for those that are next to nothing too.
+        The fits are then smaller and faster. Default: none.
+    least_components : int, optional
+        For "mr": groups of categories below which no more are reduced. Default: a quarter of them.
     progress : callable, optional
         Called at the start of a fit and after each of its steps.
 
@@ -106,6 +123,9 @@ def estimate_frequencies(
         "certificate": certificate,
         "loglik_change": loglik_change,
         "threshold": threshold,
+        "operation": operation,
+        "preselect": preselect,
+        "least_components": least_components,
     }
     given = {name: value for name, value in settings.items() if value is not None}
     for name in given:
@@ -172,9 +192,7 @@ def _fitted(
 ) -> _Found:
     likelihood, member = category_likelihood(counts), np.arange(len(counts.mechanism.categories))
     if method == "mr":
-        threshold = settings.pop("threshold", None)
-        limit = _noise_level(counts) if threshold is None else threshold
-        reduced = mixture_reduction(likelihood, rule="categorical", threshold=limit, progress=progress, **settings)
+        reduced = mixture_reduction(likelihood, rule="categorical", progress=progress, **_reduction(counts, settings))
         fit, member = reduced.fit, reduced.member
     elif method == "em":
         change = settings.get("loglik_change", LOGLIK_CHANGE)
@@ -189,11 +207,23 @@ def _fitted(
         return _Found(fit.weights, variances, None, groups, fit)
     merged = MergedLikelihood(likelihood, member)
     steps = None if method == "mle" else fit.iterations
-    covariance = merged.spread_covariance(maximum_covariance(merged, np.bincount(member, fit.weights), em_steps=steps))
+    covariance = merged.spread_covariance(maximum_covariance(merged, merged.group(fit.weights), em_steps=steps))
     return _Found(fit.weights, np.maximum(np.diag(covariance), 0.0), covariance, groups, fit)
 
 
-def _noise_level(counts: CategoryCounts) -> float:
-    """Two standard errors of the unbiased estimate of a category that nobody has, averaged over which."""
-    noise = frequency_decoder(counts.mechanism).noise()
-    return THRESHOLD_SDS * float(np.sqrt(noise / counts.n_users).mean())
+def _reduction(counts: CategoryCounts, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of mixture reduction: the threshold, and which categories are reduced first."""
+    if "threshold" in settings and "preselect" not in settings:
+        return settings
+    decoder = frequency_decoder(counts.mechanism)
+    # Of the unbiased estimate of a category that nobody has, averaged over which.
+    std_error = float(np.sqrt(decoder.noise() / counts.n_users).mean())
+    given = {"threshold": THRESHOLD_SDS * std_error} | settings
+    preselect = given.pop("preselect", None)
+    if preselect is None:
+        return given
+    if not math.isfinite(preselect):
+        raise InputError(f"preselect must be a finite number of standard errors, got {preselect!r}")
+    estimates, operation = decoder.frequencies(counts), given.get("operation", "merge")
+    least = given.get("least_components")
+    return given | {"preselected": smallest_first(estimates, preselect * std_error, operation, least)}

@@ -1,5 +1,7 @@
 """The likelihood of independent views of one component, counted in a full table of their outcomes."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np
@@ -63,6 +65,13 @@ class DenseLikelihood(MixtureLikelihood):
                 rows = self._right * scale[:, None] * left
                 total += rows.T @ rows
         return total
+
+    def averaged(self, member: np.ndarray, share: np.ndarray) -> DenseLikelihood | None:
+        if len(self._left) > 1:  # sums of products of several views are no products
+            return None
+        rows = np.zeros((int(member.max()) + 1, self.counts.size))
+        np.add.at(rows, member, (self._left[0] * self._right).T * share[:, None])
+        return DenseLikelihood([rows], self.counts)
 
 
 def _balanced_cut(sizes: list[int]) -> int:

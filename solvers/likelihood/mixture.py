@@ -59,6 +59,13 @@ class MixtureLikelihood(ABC):
     def curvature(self, values: np.ndarray) -> np.ndarray:
         """Return the transpose of L times diag(v) L (K, K), for v >= 0."""
 
+    def averaged(self, member: np.ndarray, share: np.ndarray) -> MixtureLikelihood | None:
+        """Return the likelihood whose component g is sum_k share_k L[o, k] over member_k = g, if L is at hand.
+
+        None where it is not, or where the sum is no smaller in its form.
+        """
+        return None
+
     def loglik(self, mixed: np.ndarray) -> float:
         """Return the log-likelihood of the weights whose `mix` this is, in nats."""
         with np.errstate(divide="ignore"):

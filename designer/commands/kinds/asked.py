@@ -16,6 +16,9 @@ LEVEL_COLUMN = "level"
 
 Method = Literal[MeanMethod, DistributionMethod, FrequencyMethod]
 
+REDUCTION = ("--threshold", "--least-components", "--prune", "--preselect")
+"""Options of mixture reduction."""
+
 Of = Literal["mean", "distribution", "quantiles"]
 StopRule = Literal["certificate", "loglik"]
 
@@ -111,6 +114,30 @@ class EstimateOptions(Options):
         StopRule | None,
         typer.Option("--stop", help="em, ule: at a certificate of 1e-8 (default), or at a step of 0.001 as in papers."),
     ] = None
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold",
+            min=0,
+            help="mr: weight below which components are reduced; base-cut: frequency below which all are cut. Default: "
+            "two standard deviations.",
+        ),
+    ] = None
+    least_components: Annotated[
+        int | None,
+        typer.Option("--least-components", min=1, help="mr: components to stop reducing at. Default: a quarter."),
+    ] = None
+    prune: Annotated[
+        bool, typer.Option("--prune", help="mr: give reduced components no weight instead of an even share.")
+    ] = False
+    preselect: Annotated[
+        float | None,
+        typer.Option(
+            "--preselect",
+            help="mr of categories: before the first fit reduce those whose unbiased estimate is below this many "
+            "standard errors: 0, the negative ones; 2, all that may be noise. Default: none.",
+        ),
+    ] = None
     out: Annotated[Path | None, typer.Option("--out", help="Write the distribution, .csv or .parquet.")] = None
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the distribution, .png, .svg or .pdf.")] = None
     winsorise: Annotated[
@@ -129,6 +156,25 @@ class EstimateOptions(Options):
     skip_invalid: SkipInvalid = False
     allow_unproved: AllowUnproved = False
     as_json: Json = False
+
+    def reduction(self) -> dict[str, Any]:
+        """Return how components are to be reduced, as estimators name it; InputError for a method that reduces none."""
+        from ....mechanisms.errors import InputError
+
+        settings = {
+            "threshold": self.threshold,
+            "least_components": self.least_components,
+            "operation": "prune" if self.prune else None,
+            "preselect": self.preselect,
+        }
+        given = self.given()
+        for option in (name for name in REDUCTION if given[name] is not None):
+            meant = ("mr", "base-cut") if option == "--threshold" else ("mr",)
+            if self.method not in meant:
+                raise InputError(
+                    f"{option} is for --method {' and '.join(meant)}, got {self.method or 'none'}: leave it out"
+                )
+        return {name: value for name, value in settings.items() if value is not None}
 
     def chosen(self, *known: str) -> Any:
         """Return the method, the first of the known ones by default; InputError for one that is not known."""

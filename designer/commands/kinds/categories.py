@@ -69,6 +69,7 @@ class Categories(BundleKind[CategoricalMechanism]):
                 counts,
                 method=method,
                 progress=lambda now: update(f"{method}: {now.step} steps", 0.0),
+                **asked.reduction(),
             )
         one_report = float(influence(self.mechanism, found).one_report.max()) if method == "unbiased" else None
         return frequency_table(found, asked.confidence, {"one_report": one_report})

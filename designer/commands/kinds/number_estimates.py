@@ -28,6 +28,7 @@ def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Fou
     """Return the mean, the distribution or quantiles of the values behind the reports of tables of numbers."""
     asked.refuse("for levels of budgets", "--level-column")
     asked.refuse("for several attributes", "--attribute")
+    asked.refuse("for categories, which have an unbiased estimate each", "--preselect")
     if asked.method not in (None, *MEAN_METHODS, *DISTRIBUTION_METHODS):
         raise InputError(f"--method {asked.method} is for frequencies, got tables of numbers: leave it out")
     alone = len(services) == 1 and asked.key is None and asked.of in (None, "mean") and asked.method is None
@@ -150,6 +151,7 @@ def _fitted(counts: ReportCounts, grid: InputGrid | None, asked: EstimateOptions
             progress=lambda now: update(f"{method}: {now.step} steps", 0.0),
             split_progress=lambda done, of: update("choosing the smoothness", done / of),
             **options,
+            **asked.reduction(),
         )
 
 

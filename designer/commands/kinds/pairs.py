@@ -10,7 +10,7 @@ import numpy as np
 from ....mechanisms.errors import InputError
 from ....mechanisms.key_value.mechanism import KeyValueMechanism
 from ..asked.kind import DesignKind
-from .asked import REPORT_COLUMN
+from .asked import REDUCTION, REPORT_COLUMN
 from .bundle import BundleKind, found_rows
 from .kind import Designed, Found, Layout, WrittenReports, marked, split
 
@@ -74,6 +74,7 @@ class Pairs(BundleKind[KeyValueMechanism]):
         mechanism, title = self.mechanism, "keys and the means of their values"
         method = asked.chosen("unbiased", "em", "mr", "mle")
         asked.refuse("for levels of budgets", "--level-column")
+        asked.refuse("for numbers and categories", *REDUCTION)
         counts = count(mechanism, reports)
         if method == "unbiased":
             found = estimate_key_means(counts)

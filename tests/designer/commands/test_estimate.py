@@ -122,6 +122,20 @@ class TestEveryMethod:
                 assert found[key] == (pytest.approx(column, abs=1e-9) if isinstance(column, list) else column)
 
 
+class TestReduction:
+    def test_its_settings_are_the_librarys(self, optldp):
+        """Threshold, least number of components and pruning reach the estimator."""
+        options = ("--threshold", 0.1, "--least-components", 2, "--prune")
+        found = json.loads(
+            optldp("estimate", *ONE, "--method", "mr", *options, "--of", "distribution", "--json").stdout
+        )
+        counts = ReportCounts.from_reports(TABLES["sw"], REPORTS["sw"][1])
+        expected = estimate_distribution(counts, method="mr", threshold=0.1, least_components=2, operation="prune")
+        assert found["value"] == pytest.approx(expected.value, abs=1e-9)
+        assert found["components"] == expected.components < distribution(("sw",), "mr").components
+        assert min(found["value"]) == 0.0
+
+
 class TestDefaults:
     def test_one_services_mean_is_decoded_report_by_report(self, optldp):
         """No method, no key: the unbiased mean with the method's own name."""
@@ -386,6 +400,10 @@ class TestBadInput:
             ((*ONE, "--method", "uwa", "--of", "distribution"), "--method uwa estimates a mean, not distribution: use"),
             ((*ONE, "--method", "ua", "--of", "quantiles"), "--method ua estimates a mean, not quantiles: use"),
             ((*ONE, "--method", "ems", "--stop", "loglik"), "--stop is for --method em and ule, got ems"),
+            ((*ONE, "--prune"), "--prune is for --method mr, got none: leave it out"),
+            ((*ONE, "--method", "em", "--threshold", 0.1), "--threshold is for --method mr and base-cut, got em"),
+            ((*ONE, "--method", "ems", "--least-components", 3), "--least-components is for --method mr, got ems"),
+            ((*ONE, "--method", "mr", "--preselect", 0), "--preselect is for categories, which have an unbiased"),
             ((*ONE, "--stop", "loglik"), "--stop is for --method em and ule, got none"),
             ((*ONE, "--quantile", 0.5), "--quantile is for --of quantiles, got --of mean"),
             ((*ONE, "--of", "quantiles", "--quantile", 1.5), "must lie strictly between 0 and 1, got 1.5"),

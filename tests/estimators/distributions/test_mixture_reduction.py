@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.estimators import InputGrid, ReportCounts, Service, likelihood_of, mixture_reduction
-from optldp.estimators.distributions.mixture_reduction import MergedLikelihood
+from optldp.estimators.distributions.merged_likelihood import MergedLikelihood
+from optldp.estimators.distributions.mixture_reduction import smallest_first
 from optldp.mechanisms import InputError, duchi, grr, piecewise, square_wave
 from optldp.solvers.likelihood.dense import DenseLikelihood
 from optldp.solvers.likelihood.fit import fit_mixture
@@ -31,20 +32,27 @@ def looped_em(table: np.ndarray, counts: np.ndarray, weights: np.ndarray) -> tup
         before, weights = loglik, posterior / counts.sum()
 
 
-def looped_reduction(table, counts, threshold, *, categorical=False, least=None):
-    """Algorithm 1 with the strategies of sections V-A and V-B: (spread weights, groups as sets, BIC)."""
+def looped_reduction(table, counts, threshold, *, categorical=False, least=None, prune=False, first=()):
+    """Algorithm 1 with the strategies of sections V-A and V-B: (spread weights, groups as sets, BIC).
+
+    With `prune` what is chosen is removed; `first` are the components that begin as one group, or removed.
+    """
     n_all = len(table)
     least = math.ceil(n_all / 4) if least is None else least
 
     def refit(groups, spread):
         rows = np.array([table[sorted(group)].mean(axis=0) for group in groups])
-        weights, loglik = looped_em(rows, counts, np.array([spread[sorted(group)].sum() for group in groups]))
+        begin = np.array([spread[sorted(group)].sum() for group in groups])
+        weights, loglik = looped_em(rows, counts, begin / begin.sum())
         again = np.zeros(n_all)
         for group, weight in zip(groups, weights, strict=True):
             again[sorted(group)] = weight / len(group)
         return again, -2 * loglik + len(groups) * math.log(counts.sum())
 
-    groups = [{k} for k in range(n_all)]
+    def without(groups, chosen):
+        return sorted([g for g in groups if not g <= chosen] + ([chosen] if chosen and not prune else []), key=min)
+
+    groups = without([{k} for k in range(n_all)], set(first))
     spread, bic = refit(groups, np.full(n_all, 1 / n_all))
     t = 0
     while len(groups) > least:
@@ -52,10 +60,10 @@ def looped_reduction(table, counts, threshold, *, categorical=False, least=None)
         chosen = set()
         if categorical:
             small = [g for g in groups if spread[min(g)] * len(g) < threshold]
-            small.sort(key=lambda g: spread[min(g)] * len(g))
-            if len(small) < 2:
+            small.sort(key=lambda g: round(spread[min(g)] * len(g), 12))
+            if len(small) < 2 - prune:
                 break
-            for group in small[: max(2, len(small) // 2)]:
+            for group in small[: max(2 - prune, len(small) // 2)]:
                 chosen |= group
         else:
             length = math.ceil(n_all / 2**t)
@@ -69,7 +77,7 @@ def looped_reduction(table, counts, threshold, *, categorical=False, least=None)
             if spread[sorted(lightest)].sum() >= threshold:
                 continue
             chosen = lightest
-        trial = sorted([g for g in groups if not g <= chosen] + [chosen], key=min)
+        trial = without(groups, chosen)
         fresh, lower = refit(trial, spread)
         if lower >= bic:
             break
@@ -118,6 +126,49 @@ def test_categorical_reduction_merges_half_of_the_small(n, threshold):
     assert np.abs(found.fit.weights - spread).max() < 1e-10
     assert [set(np.flatnonzero(found.member == g)) for g in range(len(groups))] == groups
     assert found.bic == pytest.approx(bic, rel=1e-12)
+
+
+@pytest.mark.parametrize("prune", [False, True])
+@pytest.mark.parametrize("first", [[], [3, 7, 8, 12, 19], [11, 13]])
+@pytest.mark.parametrize(
+    ("table", "categorical", "weights", "threshold"),
+    [(GRR20, True, 1 / np.arange(1.0, 21.0), None), (SW16, False, PEAK, None), (PM13, False, np.ones(13), 0.2)],
+)
+def test_pruning_and_what_is_reduced_first_are_those_written_out(table, categorical, weights, threshold, first, prune):
+    """Pruned components get no weight and count for nothing in BIC; those marked begin as one, or as none."""
+    marked = [k for k in first if k < len(table)]
+    counts = drawn(table, weights, 4000, 6)
+    rule, operation = "categorical" if categorical else "numeric", "prune" if prune else "merge"
+    found = mixture_reduction(
+        DenseLikelihood([table], counts),
+        rule=rule,
+        operation=operation,
+        preselected=np.isin(np.arange(len(table)), marked) if first else None,
+        threshold=threshold,
+    )
+    spread, groups, bic = looped_reduction(
+        table, counts, found.threshold, categorical=categorical, prune=prune, first=marked
+    )
+    assert found.merges > 0
+    assert np.abs(found.fit.weights - spread).max() < 1e-10
+    assert [set(np.flatnonzero(found.member == g)) for g in range(len(groups))] == groups
+    assert (found.member == -1).any() == (sum(map(len, groups)) < len(table))
+    assert (found.fit.weights[found.member == -1] == 0).all()
+    assert found.bic == pytest.approx(bic, rel=1e-12)
+
+
+def test_the_smallest_below_a_limit_come_first():
+    """Those below it, in the order of size where the least number of components leaves no room for all."""
+    estimates = np.array([0.4, -0.1, 0.02, -0.3, 0.01, 0.5, -0.2, 0.0])
+    for limit, operation, least, marked in (
+        (0.0, "merge", None, [1, 3, 6]),
+        (0.0, "prune", None, [1, 3, 6]),
+        (0.05, "merge", None, [1, 2, 3, 4, 6, 7]),
+        (0.05, "merge", 6, [1, 3, 6]),
+        (0.05, "prune", 6, [3, 6]),
+        (-1.0, "merge", None, []),
+    ):
+        assert np.flatnonzero(smallest_first(estimates, limit, operation, least)).tolist() == marked
 
 
 def test_categorical_reduction_does_not_mind_the_order_of_the_categories():
@@ -178,15 +229,20 @@ def test_the_exact_maximum_may_be_refitted_instead():
 
 
 class TestMergedLikelihood:
-    @given(st.lists(st.integers(0, 4), min_size=8, max_size=8), st.integers(0, 2**32 - 1))
+    @pytest.mark.parametrize("whole", [False, True])
+    @given(
+        st.lists(st.integers(-1, 4), min_size=8, max_size=8).filter(lambda m: max(m) >= 0), st.integers(0, 2**32 - 1)
+    )
     @settings(max_examples=30)
-    def test_its_products_are_those_of_averaged_rows(self, labels, seed):
-        """Mixing, gathering and curvature are those of the dense matrix with averaged rows."""
-        member = np.unique(labels, return_inverse=True)[1]
+    def test_its_products_are_those_of_averaged_rows(self, whole, labels, seed):
+        """Mixing, gathering and curvature are those of the dense matrix with averaged rows, whether it is at hand."""
+        pruned = np.array(labels) == -1
+        member = np.where(pruned, -1, np.unique(np.where(pruned, max(labels), labels), return_inverse=True)[1])
         rng = np.random.default_rng(seed)
         rows, counts = rng.dirichlet(np.ones(6), 8), rng.integers(1, 9, 6)
         averaged = np.array([rows[member == g].mean(axis=0) for g in range(member.max() + 1)])
-        merged = MergedLikelihood(DenseLikelihood([rows], counts), member)
+        dense, seen = DenseLikelihood([rows], counts), np.arange(6)[:, None]
+        merged = MergedLikelihood(dense if whole else TupleLikelihood([rows], seen, counts), member)
         weights, values = rng.dirichlet(np.ones(len(averaged))), rng.random(6)
         assert merged.mix(weights) == pytest.approx(weights @ averaged, abs=1e-14)
         assert merged.gather(values) == pytest.approx(averaged @ values, abs=1e-14)
@@ -200,6 +256,14 @@ class TestMergedLikelihood:
         covariance = np.array([[3.0, -1, -2], [-1, 4, -3], [-2, -3, 5]])
         assert merged.spread(np.array([0.2, 0.3, 0.5])) == pytest.approx(spreading @ [0.2, 0.3, 0.5])
         assert merged.spread_covariance(covariance) == pytest.approx(spreading @ covariance @ spreading.T)
+
+    def test_pruned_components_have_no_weight(self):
+        """Neither in what is spread, nor in what is grouped, nor in a covariance."""
+        member = np.array([0, -1, 1, 0])
+        merged = MergedLikelihood(DenseLikelihood([np.full((4, 2), 0.5)], [1, 1]), member)
+        assert merged.spread(np.array([0.6, 0.4])).tolist() == [0.3, 0.0, 0.4, 0.3]
+        assert merged.group(np.array([0.1, 0.2, 0.3, 0.4])).tolist() == [0.5, 0.3]
+        assert merged.spread_covariance(np.eye(2))[1].tolist() == [0, 0, 0, 0]
 
     def test_merged_weights_come_out_even(self):
         """Within each group of the result all weights are equal, and all add up to one."""
@@ -277,6 +341,12 @@ def test_two_components_stay_two_where_the_reports_tell_them_apart(rule):
         ({"rule": "ordinal"}, "rule must be numeric or categorical, got 'ordinal'"),
         ({"threshold": -0.1}, "threshold must not be negative, got -0.1"),
         ({"threshold": math.nan}, "threshold must not be negative, got nan"),
+        ({"operation": "split"}, "operation must be merge or prune, got 'split'"),
+        ({"preselected": [0, 1]}, "preselected must be 16 of True and False, got [0, 1]"),
+        (
+            {"preselected": np.arange(16) > 2, "least_components": 5},
+            "preselected must leave at least 5 components, got 4: mark fewer",
+        ),
         ({"least_components": 0}, "least_components must be at least 1, got 0"),
         ({"loglik_change": 0.0}, "loglik_change must be positive and finite, got 0.0"),
     ],

@@ -289,3 +289,37 @@ def test_one_user_is_enough_for_an_estimate(method, family):
     found = estimate_frequencies(counts, method=method)
     assert np.isfinite(found.value).all()
     assert np.isfinite(found.std_error).all()
+
+
+@pytest.mark.parametrize("name", ["grr", "olh"])
+@pytest.mark.parametrize("operation", [None, "prune"])
+@pytest.mark.parametrize("preselect", [0.0, 2.0])
+def test_categories_estimated_as_next_to_nothing_may_be_reduced_first(name, operation, preselect):
+    """Those whose unbiased estimates lie so many standard errors from zero or below, at most as many as may go."""
+    mechanism = FAMILIES[name](range(22), 1.0)
+    counts = drawn(mechanism, 5000, np.random.default_rng(12), np.concatenate([[0.7, 0.3], np.zeros(20)]))
+    decoder, chosen = frequency_decoder(mechanism), operation or "merge"
+    error = np.sqrt(decoder.noise() / 5000).mean()
+    unbiased = decoder.frequencies(counts)
+    small = np.flatnonzero(unbiased < preselect * error)
+    small = small[np.argsort(unbiased[small].round(12), kind="stable")][: 22 - 6 + (chosen == "merge")]
+    expected = mixture_reduction(
+        category_likelihood(counts),
+        rule="categorical",
+        operation=chosen,
+        preselected=np.isin(np.arange(22), small),
+        threshold=2 * error,
+    )
+    found = estimate_frequencies(counts, method="mr", preselect=preselect, operation=operation)
+    np.testing.assert_allclose(found.value, expected.fit.weights, rtol=0, atol=1e-12)
+    assert small.size > 5
+    assert found.components == expected.member.max() + 1
+    assert (found.std_error[expected.member == -1] == 0).all()
+    assert np.unique(found.value[small].round(12)).size == 1
+
+
+def test_reduction_stops_at_the_least_number_of_groups():
+    """Of twenty categories that nobody has all may become one group, or a few."""
+    counts = drawn(optimised_unary(range(22), 1.0), 5000, np.random.default_rng(12), np.eye(22)[0])
+    found = [estimate_frequencies(counts, method="mr", preselect=9.0, least_components=k).components for k in (2, 15)]
+    assert found == [2, 15]

@@ -104,6 +104,23 @@ class TestCategories:
         assert (low.astype(float) <= high.astype(float)).all()
         assert Path("f.png").stat().st_size > 2000
 
+    def test_categories_may_be_reduced_before_the_first_fit(self, optldp, design):
+        """The settings of mixture reduction reach the estimator; so does the threshold of the base cut."""
+        design(*CATEGORICAL)
+        optldp("perturb", "made.json", "staff.csv", "--column", "job", "--out", "r.csv", "--seed", 1)
+        mechanism = load_mechanism("made.json")
+        reports = mechanism.from_text(read_labels("r.csv", "simulated_report").tolist())
+        counts = CategoryCounts.from_reports(mechanism, reports)
+        settings = ("--preselect", 14, "--least-components", 2, "--prune", "--threshold", 0.01)
+        result = found(optldp, "estimate", "made.json", "r.csv", "--method", "mr", *settings)
+        expected = estimate_frequencies(
+            counts, method="mr", preselect=14.0, least_components=2, operation="prune", threshold=0.01
+        )
+        assert result["value"] == pytest.approx(expected.value)
+        assert result["components"] == expected.components == 2
+        result = found(optldp, "estimate", "made.json", "r.csv", "--method", "base-cut", "--threshold", 0.4)
+        assert result["value"] == pytest.approx(estimate_frequencies(counts, method="base-cut", threshold=0.4).value)
+
     def test_text_output_shows_the_frequencies(self, optldp, design):
         """A person sees a table and how it was made."""
         design(*CATEGORICAL)
@@ -308,6 +325,14 @@ class TestPairs:
         result = found(optldp, "estimate", "made.json", "r.csv", "--method", method)
         assert result["key"] == ["clerk", "cook", "nurse", "smith"]
         assert all(0.0 <= mean <= 60.0 for mean in result["value"])
+
+    @pytest.mark.parametrize("option", [("--prune",), ("--threshold", 0.1), ("--least-components", 2)])
+    def test_how_components_are_reduced_is_not_asked(self, optldp, refusal, design, option):
+        """No option is ignored in silence."""
+        design(*self.PAIRS)
+        optldp("perturb", "made.json", "staff.csv", "--column", "job", "--value-column", "pay", "--out", "r.csv")
+        says = refusal("estimate", "made.json", "r.csv", "--method", "mr", *option)
+        assert f"{option[0]} is for numbers and categories" in says
 
     @pytest.mark.sampled(3)
     @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def _errors(data: str, name: str, users: int, epsilon: float, rng: np.random.Gen
         mechanism = family(grid.edges if label != "SR" else [0.0, 1.0], epsilon)
         reports = mechanism.sample(values, rng)
         if label != "SW":
-            found[label] = estimate_mean(count(mechanism, reports)).value
+            found[label] = estimate_mean(count(mechanism, reports), raw=True).value
         if label == "PM":
             likelihood = likelihood_of(ReportCounts.from_reports(mechanism, reports), grid)
             found["PM-EM"] = grid.points @ fit_mixture(likelihood, method="em", loglik_change=STOP).weights

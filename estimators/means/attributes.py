@@ -18,8 +18,9 @@ from ..estimate import Estimate, Target, check_target
 from ..intervals import CONFIDENCE, Interval
 from ..methods import MeanMethod
 from .combined import estimate_combined_mean
+from .decoder import mean_decoder
 from .mean import MeanEstimate, estimate_mean
-from .unbiasing import affine_unbiasing, knot_importance, optimal_decoder
+from .unbiasing import knot_importance
 
 CUTOFF = 1e-6
 """Singular values below this share of the largest are left out: they would buy a closer fit with far more noise."""
@@ -210,7 +211,7 @@ def noise_estimator(mechanism: TabulatedMechanism) -> tuple[float, np.ndarray]:
     True
     """
     table = mechanism.probabilities
-    variances = _decoded_variances(mechanism)
+    variances = mean_decoder(mechanism).knot_variances
     importance = knot_importance(mechanism, None) + 1.0 / variances.size  # knots of no mass must fit as well
     average = importance @ table
     used = average > 0
@@ -221,12 +222,3 @@ def noise_estimator(mechanism: TabulatedMechanism) -> tuple[float, np.ndarray]:
     of_output[used] = solution / root
     rounding = float(np.diff(mechanism.knots).max()) ** 2 / 4
     return float(variances.min()), of_output + np.max(variances - table @ of_output) + rounding
-
-
-def _decoded_variances(mechanism: TabulatedMechanism) -> np.ndarray:
-    """(n,) variance at each knot of a report as `estimate_mean` decodes it."""
-    affine = affine_unbiasing(mechanism)
-    if affine is not None:
-        return mechanism.knot_variances / affine[0] ** 2
-    distance = optimal_decoder(mechanism) - mechanism.knots[:, None]
-    return np.sum(mechanism.probabilities * distance**2, axis=1)

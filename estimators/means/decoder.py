@@ -8,7 +8,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
+from .dominating import dominating_decoder
 from .unbiasing import affine_unbiasing, optimal_decoder
 
 
@@ -65,6 +67,14 @@ class MeanDecoder:
         return reports if self.method == "average" else (reports - self.shift) / self.scale
 
     @property
+    def knot_variances(self) -> np.ndarray:
+        """(n,) variance of a decoded report at each knot, squared units of the inputs."""
+        if self.values is None:
+            return self.mechanism.knot_variances / self.scale**2
+        distance = self.values - self.mechanism.knots[:, None]
+        return np.sum(self.mechanism.probabilities * distance**2, axis=1)
+
+    @property
     def output_ends(self) -> tuple[np.ndarray, np.ndarray]:
         """(m,) and (m,) decoded reports between which those of each output lie, where its scale is positive."""
         if self.values is not None:
@@ -93,23 +103,36 @@ class MeanDecoder:
         return Extreme(float(ends[side, output]), float(reports[side, output]), chance)
 
 
-def mean_decoder(mechanism: TabulatedMechanism, weights: ArrayLike | None = None) -> MeanDecoder:
-    """Return the decoder that `estimate_mean` averages by: the simplest that is unbiased at every knot.
+def mean_decoder(mechanism: TabulatedMechanism, weights: ArrayLike | None = None, *, raw: bool = False) -> MeanDecoder:
+    """Return the decoder that `estimate_mean` averages by, unbiased at every knot.
+
+    One value for each output where that errs no more at any input and less on average (`dominating_decoder`); else the
+    reports themselves, scaled and shifted where they need it; where their mean is not affine in the input, one value
+    for each output.
 
     Parameters
     ----------
     mechanism : TabulatedMechanism
     weights : (n,) array_like of float, optional
-        As in `optimal_decoder`, which is only used where the mean is not affine in the input.
+        As in `optimal_decoder`.
+    raw : bool
+        Take no value for an output but the reports themselves, scaled and shifted where they need it.
 
     Raises
     ------
     InputError
-        No unbiased decoder exists.
+        No unbiased decoder exists; none of that form where the reports are to be raw.
     """
     affine = affine_unbiasing(mechanism)
+    if affine is None and raw:
+        raise InputError(
+            f"raw reports must have a mean that is affine in the input, got one of {mechanism.provenance.method!r} that is "
+            "not: leave raw out"
+        )
     if affine is None:
         return MeanDecoder(mechanism, "decoder", values=optimal_decoder(mechanism, weights))
+    if not raw and (values := dominating_decoder(mechanism, weights)) is not None:
+        return MeanDecoder(mechanism, "decoder", values=values)
     if affine == (1.0, 0.0):
         return MeanDecoder(mechanism, "average")
     return MeanDecoder(mechanism, "affine", *affine)

@@ -70,13 +70,15 @@ def estimate_mean(
     *,
     weights: ArrayLike | None = None,
     winsorise: float | None = None,
+    raw: bool = False,
 ) -> MeanEstimate:
     """Estimate the mean of the inputs from counted reports of one table.
 
     The estimate is the average of decoded reports d(y) with E[d(y) | x] = x for every input x of the
-    domain: the reports themselves where the table is unbiased, (y - c)/s where its mean is s x + c,
-    otherwise one value per output (`optimal_decoder`). Its standard error is the sample standard
-    deviation of d(y) over sqrt(n), which needs to know neither prior nor variance.
+    domain: one value per output where that has no larger variance at any input and a smaller one on average
+    (`dominating_decoder`); else the reports themselves where the table is unbiased, (y - c)/s where its mean is
+    s x + c, and one value per output again where it is neither (`optimal_decoder`). Its standard error is the sample
+    standard deviation of d(y) over sqrt(n), which needs to know neither prior nor variance.
 
     An average of reports that are not points needs to know where in its output each one lies, and winsorising cuts
     inside tails. `count` of an array keeps that (`ReportCounts.numbers`), so that nothing is lost. Counts of files, of
@@ -88,12 +90,14 @@ def estimate_mean(
     counts : ReportCounts
         Of one table, at least two reports: ``count(table, reports)``.
     weights : (k,) array_like of float, optional
-        Weights of the table's k knots that the decoder minimises its variance under; only used where a
-        decoder is needed. Default: the table's prior, or equal weights.
+        Weights of the table's k knots that one value per output is to have a small variance under. Default: the
+        table's prior, or equal weights.
     winsorise : float, optional
         Move decoded reports to limits that at most this share of honest reports lies beyond, on each side and at any
         input; see `winsorised`. One report then moves the mean less, and the mean is biased by at most `bias_low` to
         `bias_high`, which the interval is widened by.
+    raw : bool
+        Average the reports themselves, scaled and shifted where they need it, as papers do: never better.
 
     Returns
     -------
@@ -103,7 +107,7 @@ def estimate_mean(
     ------
     InputError
         No counts of one table, fewer than two reports, a share to winsorise outside (0, 1/2), or for counts without
-        the numbers that it needs, or a table from which no unbiased mean can be had.
+        the numbers that it needs, or a table from which no unbiased mean can be had, or none from its raw reports.
 
     Example
     -------
@@ -123,10 +127,13 @@ def estimate_mean(
     if counts.n_users < 2:
         raise InputError(f"reports must be at least 2 for a standard error, got {counts.n_users}")
     mechanism = counts.mechanisms[0]
-    decoder, decoded, often = _decoded(counts, mean_decoder(mechanism, weights))
-    if winsorise is not None and counts.numbers is None and (mechanism.low < mechanism.high).any():
-        raise InputError("winsorising needs where in its interval a report lies, got counts of outputs: count an array")
-    limits = None if winsorise is None else winsorised(mechanism, winsorise, weights)
+    chosen = mean_decoder(mechanism, weights, raw=raw)
+    unplaced = chosen.values is None and counts.numbers is None and (mechanism.low < mechanism.high).any()
+    for asked, what in ((winsorise is not None, "winsorising needs"), (raw, "raw reports need")):
+        if asked and unplaced:
+            raise InputError(f"{what} where in its interval a report lies, got counts of outputs: count an array")
+    decoder, decoded, often = _decoded(counts, chosen)
+    limits = None if winsorise is None else winsorised(mechanism, winsorise, weights, raw=raw)
     least, most = (extreme.value for extreme in decoder.extremes)
     bias_low = bias_high = 0.0
     if limits is not None:

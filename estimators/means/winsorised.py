@@ -51,7 +51,9 @@ class Winsorised:
         return np.clip(decoded, self.low, self.high)
 
 
-def winsorised(mechanism: TabulatedMechanism, share: float, weights: ArrayLike | None = None) -> Winsorised:
+def winsorised(
+    mechanism: TabulatedMechanism, share: float, weights: ArrayLike | None = None, *, raw: bool = False
+) -> Winsorised:
     r"""Return the tightest limits that at most a share q of honest reports lies above, and as many below, at any input.
 
     Limits are ends of outputs or lie inside a tail, so that no cell is cut.  With d(Y) the decoded report,
@@ -67,6 +69,7 @@ def winsorised(mechanism: TabulatedMechanism, share: float, weights: ArrayLike |
     share : float
         q, strictly between 0 and 1/2.
     weights : (n,) array_like of float, optional
+    raw : bool
         As in `estimate_mean`.
 
     Raises
@@ -82,14 +85,14 @@ def winsorised(mechanism: TabulatedMechanism, share: float, weights: ArrayLike |
     >>> ends, rows = [-2.0, 2.0], [[0.75, 0.25], [0.25, 0.75]]
     >>> law = GeometricTails(1.0, 0.5)
     >>> table = TabulatedMechanism([-1.5, 1.5], [-np.inf, 2.0], [-2.0, np.inf], rows, 1.1, law)
-    >>> found = winsorised(table, 0.01)
+    >>> found = winsorised(table, 0.01, raw=True)
     >>> found.low, found.high, round(found.largest_bias, 4)
     (-8.0, 8.0, 0.0078)
     """
     if not 0.0 < share < 0.5:
         raise InputError(f"winsorise must be a share of reports strictly between 0 and 0.5, got {share!r}")
     middle = float(np.mean(mechanism.domain))  # so that a domain far from zero costs no digits
-    outputs = _Outputs.of(mean_decoder(mechanism, weights), middle)
+    outputs = _Outputs.of(mean_decoder(mechanism, weights, raw=raw), middle)
     least, most = -outputs.mirrored().limit(share), outputs.limit(share)
     means, variances = outputs.moments_within(least, most)
     bias = means - (mechanism.knots - middle)

@@ -155,10 +155,11 @@ def influence(mechanism: Any, estimator: Any = None, *, winsorise: float | None 
 
 def _of_table(table: TabulatedMechanism, estimator: Any, winsorise: float | None) -> Influence:
     _require(estimator, "mean", MeanEstimate)
-    extremes = mean_decoder(table).extremes
+    raw = isinstance(estimator, MeanEstimate) and estimator.method in ("average", "affine")
+    extremes = mean_decoder(table, raw=raw).extremes
     ends = np.array([[extreme.value] for extreme in extremes])
     if winsorise is not None:
-        ends = winsorised(table, winsorise).clip(ends)
+        ends = winsorised(table, winsorise, raw=raw).clip(ends)
     found = Influence(("mean",), ends[0], ends[1], ends[1] - ends[0], extremes=extremes, units=table.units)
     if isinstance(estimator, MeanEstimate):
         if estimator.method not in ("average", "affine", "decoder"):

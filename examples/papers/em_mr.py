@@ -83,7 +83,7 @@ def _mean_scores(run: Run, draw: Draw, n: int, epsilon: float, case: Sequence[in
         truth, found = float(values.mean()), {}
         reports = {label: table.sample(values, rng) for label, table in tables.items()}
         for label in ("SR", "PM"):
-            found[label] = estimate_mean(count(tables[label], reports[label])).value
+            found[label] = estimate_mean(count(tables[label], reports[label]), raw=True).value
         likelihood = likelihood_of(ReportCounts.from_reports(tables["PM"], reports["PM"]), grid)
         found["PM-EM"] = grid.points @ fit_mixture(likelihood, method="em", loglik_change=STOP).weights
         found["PM-MR"] = grid.points @ mixture_reduction(likelihood).fit.weights

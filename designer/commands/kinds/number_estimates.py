@@ -31,7 +31,8 @@ def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Fou
     asked.refuse("for categories, which have an unbiased estimate each", "--preselect")
     if asked.method not in (None, *MEAN_METHODS, *DISTRIBUTION_METHODS):
         raise InputError(f"--method {asked.method} is for frequencies, got tables of numbers: leave it out")
-    alone = len(services) == 1 and asked.key is None and asked.of in (None, "mean") and asked.method is None
+    plain = asked.method is None or (asked.raw and asked.method == "ua")
+    alone = len(services) == 1 and asked.key is None and asked.of in (None, "mean") and plain
     require_method(asked, alone)
     return _plain_mean(services[0], asked) if alone else _of_counts(services, asked)
 
@@ -71,7 +72,7 @@ def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
     layout = service.kind.layout(asked.column, "")
     read = read_laid_out(layout, service.reports, drop_missing=asked.drop_missing, skip_invalid=asked.skip_invalid)
     with accounted(read.skipped):
-        found = estimate_mean(count(service.kind.mechanism, read.reports), winsorise=asked.winsorise)
+        found = estimate_mean(count(service.kind.mechanism, read.reports), winsorise=asked.winsorise, raw=asked.raw)
     return mean_found(found, asked, told_of_reports(read.simulated, read.skipped))
 
 
@@ -82,7 +83,7 @@ def _of_counts(services: Sequence[Service], asked: EstimateOptions) -> Found:
     from .reading import holds_simulated
 
     started = time.perf_counter()
-    asked.refuse("for the plain mean of one table", "--winsorise")
+    asked.refuse("for the plain mean of one table", "--winsorise", "--raw")
     tables, skipped = [service.kind.mechanism for service in services], SkippedRows()
     with share_progress("counting reports") as update:
         counts = count(

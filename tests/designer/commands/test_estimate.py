@@ -143,6 +143,14 @@ class TestDefaults:
         expected = estimate_mean(count(TABLES["sw"], REPORTS["sw"][1])).to_dict()
         assert {name: found[name] for name in expected} == pytest.approx(expected)
 
+    @pytest.mark.parametrize("method", [(), ("--method", "ua")])
+    def test_raw_reports_are_averaged_where_asked(self, optldp, method):
+        """As papers do, by the default method and by its name."""
+        found = json.loads(optldp("estimate", *ONE, "--raw", *method, "--json").stdout)
+        expected = estimate_mean(count(TABLES["sw"], REPORTS["sw"][1]), raw=True).to_dict()
+        assert {name: found[name] for name in expected} == pytest.approx(expected)
+        assert found["method"] == "affine"
+
     @pytest.mark.sampled(2)
     @pytest.mark.parametrize(
         ("of", "method"), [("mean", "population"), ("distribution", "penalised"), ("quantiles", "penalised")]
@@ -400,6 +408,8 @@ class TestBadInput:
             ((*ONE, "--method", "uwa", "--of", "distribution"), "--method uwa estimates a mean, not distribution: use"),
             ((*ONE, "--method", "ua", "--of", "quantiles"), "--method ua estimates a mean, not quantiles: use"),
             ((*ONE, "--method", "ems", "--stop", "loglik"), "--stop is for --method em and ule, got ems"),
+            ((*ONE, "--raw", "--method", "decoder"), "--raw is for the plain mean of one table: leave it out"),
+            ((*THREE, "--raw"), "--raw is for the plain mean of one table: leave it out"),
             ((*ONE, "--prune"), "--prune is for --method mr, got none: leave it out"),
             ((*ONE, "--method", "em", "--threshold", 0.1), "--threshold is for --method mr and base-cut, got em"),
             ((*ONE, "--method", "ems", "--least-components", 3), "--least-components is for --method mr, got ems"),

@@ -41,7 +41,7 @@ TABLES = {
 
 def atoms(table, row):
     """The decoded reports of a row as points with weights: cells and exponential tails by the midpoint rule."""
-    decoder, places, weights = mean_decoder(table), [], []
+    decoder, places, weights = mean_decoder(table, raw=table is not TABLES["decoder"]), [], []
     for j, (low, high) in enumerate(zip(table.low, table.high, strict=True)):
         p = table.probabilities[row, j]
         if decoder.values is not None:
@@ -70,7 +70,7 @@ def atoms(table, row):
 @pytest.mark.parametrize("share", [0.3, 0.05, 0.001])
 def test_bias_and_variance_are_those_of_the_enumerated_law(name, share):
     table = TABLES[name]
-    found = winsorised(table, share)
+    found = winsorised(table, share, raw=name != "decoder")
     width = table.knots[-1] - table.knots[0]
     means, variances = [], []
     for row, knot in enumerate(table.knots):
@@ -90,7 +90,7 @@ def test_bias_and_variance_are_those_of_the_enumerated_law(name, share):
 def test_limits_are_exceeded_as_rarely_as_they_promise_and_are_tight(name, share):
     """No more than the share beyond, at any knot; and a tail's limit one point, or a little, nearer would not do."""
     table = TABLES[name]
-    found = winsorised(table, share)
+    found = winsorised(table, share, raw=name != "decoder")
     slack = 1e-9 * (table.knots[-1] - table.knots[0])
     above, below, step = [], [], []
     for row in range(table.knots.size):
@@ -107,10 +107,10 @@ def test_limits_are_exceeded_as_rarely_as_they_promise_and_are_tight(name, share
 
 def test_smaller_shares_are_wider_and_less_biased():
     table = TABLES["lattice"]
-    found = [winsorised(table, share) for share in (0.2, 0.05, 0.01, 1e-4, 1e-8)]
+    found = [winsorised(table, share, raw=True) for share in (0.2, 0.05, 0.01, 1e-4, 1e-8)]
     assert all(a.high <= b.high and a.low >= b.low for a, b in pairwise(found))
     assert all(a.largest_bias >= b.largest_bias for a, b in pairwise(found))
-    plain = table.worst_case_variance()[0] / mean_decoder(table).scale ** 2
+    plain = table.worst_case_variance()[0] / mean_decoder(table, raw=True).scale ** 2
     assert found[0].worst_case_variance < found[-1].worst_case_variance == pytest.approx(plain, rel=1e-4)
 
 
@@ -126,7 +126,7 @@ def test_points_that_are_likely_everywhere_are_left_alone():
 def test_the_expected_variance_is_under_the_tables_prior():
     table = TABLES["lattice"]
     prior = KnotPrior([0.0, 1.0, 0.0], [0.0, 0.0], "public")
-    found = winsorised(table.with_prior(prior), 0.05)
+    found = winsorised(table.with_prior(prior), 0.05, raw=True)
     y, w = atoms(table, 1)
     clipped = found.clip(y)
     assert found.expected_variance == pytest.approx(w @ clipped**2 - (w @ clipped) ** 2, rel=1e-9)
@@ -143,10 +143,12 @@ def test_one_report_moves_the_winsorised_mean_by_no_more_than_it_says():
     """Every report that the lattice can make, in place of one of 200; the farthest attains the bound."""
     table = lattice()
     reports = table.sample(np.full(200, 0.4), np.random.default_rng(2))
-    plain, moved = estimate_mean(count(table, reports)), estimate_mean(count(table, reports), winsorise=0.02)
+    plain, moved = (estimate_mean(count(table, reports), winsorise=share, raw=True) for share in (None, 0.02))
     candidates = np.concatenate([-2.0 - np.arange(64), [0.0], 2.0 + np.arange(64)])
-    for kwargs, made in ({}, plain), ({"winsorise": 0.02}, moved):
-        means = [estimate_mean(count(table, np.append(reports[1:], y)), **kwargs).value for y in candidates]
+    for share, made in (None, plain), (0.02, moved):
+        means = [
+            estimate_mean(count(table, np.append(reports[1:], y)), winsorise=share, raw=True).value for y in candidates
+        ]
         assert np.ptp(means) == pytest.approx(made.one_report, rel=1e-9)
     assert moved.one_report < plain.one_report / 5
     with pytest.raises(InputError, match="must be outputs"):
@@ -156,11 +158,11 @@ def test_one_report_moves_the_winsorised_mean_by_no_more_than_it_says():
 def test_the_interval_holds_the_mean_at_inputs_that_the_bias_is_worst_at():
     """400 samples at the knot of the largest bias: the interval without the bias covers too rarely, with it enough."""
     table, n, samples = lattice(), 4000, 400
-    found = winsorised(table, 0.2)
+    found = winsorised(table, 0.2, raw=True)
     worst = 1.0 if -found.bias_low > found.bias_high else -1.0
     rng, covered, narrow = np.random.default_rng(5), 0, 0
     for _ in range(samples):
-        made = estimate_mean(count(table, table.sample(np.full(n, worst), rng)), winsorise=0.2)
+        made = estimate_mean(count(table, table.sample(np.full(n, worst), rng)), winsorise=0.2, raw=True)
         assert (made.bias_low, made.bias_high) == (found.bias_low, found.bias_high)
         covered += made.interval().low <= worst <= made.interval().high
         narrow += abs(made.value - worst) <= 1.96 * made.std_error
@@ -170,7 +172,7 @@ def test_the_interval_holds_the_mean_at_inputs_that_the_bias_is_worst_at():
 
 def test_the_mean_of_a_capped_exponential_is_that_of_quadrature():
     table = TABLES["laplace"]
-    found = winsorised(table, 0.01)
+    found = winsorised(table, 0.01, raw=True)
     rate = abs(table.within.rate[0, -1])
     expected, _ = integrate.quad(
         lambda t: min(1.0 + t, found.high) * rate * math.exp(-rate * t), 0, 80 / rate, limit=500

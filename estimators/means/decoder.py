@@ -126,8 +126,8 @@ def mean_decoder(mechanism: TabulatedMechanism, weights: ArrayLike | None = None
     affine = affine_unbiasing(mechanism)
     if affine is None and raw:
         raise InputError(
-            f"raw reports must have a mean that is affine in the input, got one of {mechanism.provenance.method!r} that is "
-            "not: leave raw out"
+            "raw reports must have a mean that is affine in the input, got one of "
+            f"{mechanism.provenance.method!r} that is not: leave raw out"
         )
     if affine is None:
         return MeanDecoder(mechanism, "decoder", values=optimal_decoder(mechanism, weights))

@@ -27,7 +27,8 @@ MOST_ROWS = 25
 """Rows of a result that are printed; --out and --json have all."""
 
 NUMERIC = (
-    "--of", "--key", "--cells", "--quantile", "--between", "--stop", "--winsorise", "--raw", "--keep-first", "--allow-disjoint",
+    "--of", "--key", "--cells", "--quantile", "--between", "--stop", "--winsorise", "--raw", "--keep-first",
+    "--allow-disjoint",
 )  # fmt: skip
 """Options of `estimate` that only tables of numbers have a use for."""
 

@@ -48,7 +48,8 @@ def test_closed_forms_have_their_known_variances():
     assert rows["duchi"].worst_case_variance == pytest.approx(reach**2, rel=1e-9)  # between the two knots
     assert rows["piecewise"].expected_variance == pytest.approx(5.2236, abs=5e-5)
     assert rows["duchi"].one_report_times_n == pytest.approx(2 * reach, rel=1e-9)
-    assert rows["laplace"].one_report_times_n == pytest.approx(2 * (1 + 64 * 2), rel=1e-9)  # 64 mean lengths of 2
+    # Tails beyond either knot are decoded as +-1 / (1/2 - e^-1 / 2), what is between them as 0.
+    assert rows["laplace"].one_report_times_n == pytest.approx(4 * math.e / (math.e - 1), rel=1e-9)
 
 
 def test_the_optimum_is_solved_once_per_budget(monkeypatch):

@@ -138,11 +138,9 @@ def test_noise_is_never_estimated_too_low_at_any_value(name, epsilon):
     _, of_output = noise_estimator(table)
     x = np.linspace(-1, 1, 301)
     decoder = mean_decoder(table)
-    if decoder.values is None:
-        noise = table.var(x) / decoder.scale**2
-    else:
-        noise = table.pmf(x) @ decoder.values**2 - x**2
-    assert (table.pmf(x) @ of_output >= noise - 1e-9).all()
+    values, laws = decoder.values, table.pmf(x)
+    noise = table.var(x) / decoder.scale**2 if values is None else laws @ values**2 - x**2
+    assert (laws @ of_output >= noise - 1e-9).all()
 
 
 def test_noise_of_a_table_that_needs_a_decoder_is_that_of_the_decoder():

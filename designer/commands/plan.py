@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...estimators.methods import OF_ONE_SERVICE
+from ...estimators.methods import FREQUENCY_METHODS, OF_ONE_SERVICE
 from .asked.objective import KINDS, PANEL, ObjectiveOptions
 from .asked.prior import PriorOptions
 from .options import (
     EPSILON,
     TOLERANCE,
     UNIFORM_SHARE,
+    Categorical,
     Json,
     Knots,
     Seed,
@@ -27,7 +28,7 @@ from .options import (
     takes_options,
 )
 from .output import one_line_errors, print_facts, print_json, readable, require_place, say, spinner
-from .prior import CARRIED
+from .prior import CARRIED, read_categorical_prior
 
 if TYPE_CHECKING:
     from ..planning.distribution import DistributionPlan
@@ -50,6 +51,7 @@ class PlanOptions(ObjectiveOptions, PriorOptions):
         str,
         typer.Option("--of", help="What is estimated: the mean of the users, or of their population; distribution."),
     ] = "users"
+    categorical: Categorical = False
     knots: Knots = None
     objective: Annotated[
         str,
@@ -59,9 +61,14 @@ class PlanOptions(ObjectiveOptions, PriorOptions):
             rich_help_panel=PANEL,
         ),
     ] = "expected"
-    method: Annotated[str, typer.Option("--method", help="Mechanism, as for optldp design.")] = "optimal"
+    method: Annotated[str | None, typer.Option("--method", help="Mechanism, as for optldp design.")] = None
     estimator: Annotated[
-        str | None, typer.Option("--estimator", help=f"For the distribution: {', '.join(OF_ONE_SERVICE)}. Default: em.")
+        str | None,
+        typer.Option(
+            "--estimator",
+            help=f"For the distribution: {', '.join(OF_ONE_SERVICE)}. Default: em. Categories: "
+            f"{', '.join(FREQUENCY_METHODS)}, mr-preselect, mr-prune. Default: unbiased.",
+        ),
     ] = None
     distance: Annotated[
         str | None, typer.Option("--distance", help="For the distribution: wasserstein (default) or jensen-shannon.")
@@ -79,7 +86,12 @@ class PlanOptions(ObjectiveOptions, PriorOptions):
         (objective,) = self.objectives_named([self.objective])
         # As in `optldp design`, an objective that needs no uniform share has no use for one.
         share = self.uniform_share if objective.uniform_share else None
-        return {"objective": objective, "method": self.method, "uniform_share": share, "tolerance": self.tolerance}
+        return {
+            "objective": objective,
+            "method": self.method or "optimal",
+            "uniform_share": share,
+            "tolerance": self.tolerance,
+        }
 
 
 @one_line_errors
@@ -87,13 +99,15 @@ class PlanOptions(ObjectiveOptions, PriorOptions):
 def plan_command(asked: PlanOptions) -> None:
     """Say what error a budget buys, or what budget an error takes, for values that follow the prior.
 
-    Errors are standard errors of the mean, or expected distances of an estimated distribution, in units of the data.
+    Errors are standard errors of the mean, expected distances of an estimated distribution, in units of the data, or
+    roots of the mean squared error of a frequency.
 
     \b
     Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --error 500
     Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --epsilon 1 --of population
     Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --error 700 --objective minimax
     Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --error 2000 --of distribution
+    Example: optldp plan people.csv --column job --categorical --n 20000 --error 0.01
     """
     from ...mechanisms import save_table
     from ...mechanisms.errors import InputError
@@ -103,6 +117,9 @@ def plan_command(asked: PlanOptions) -> None:
         raise InputError("a plan needs either --error or --epsilon, and not both")
     if asked.of not in WANTED:
         raise InputError(f"--of must be one of {', '.join(WANTED)}, got {asked.of!r}")
+    if asked.categorical:
+        _of_categories(asked)
+        return
     if asked.of != "distribution":
         asked.refuse("for --of distribution", "--estimator", "--distance", "--seed")
     common, out = asked.asked, asked.out
@@ -122,6 +139,43 @@ def plan_command(asked: PlanOptions) -> None:
     about = "an estimated distribution" if asked.of == "distribution" else f"the mean of the {asked.of}"
     rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
     print_facts(f"{asked.n} reports, for {about}", rows)
+
+
+def _of_categories(asked: PlanOptions) -> None:
+    import numpy as np
+
+    from ...mechanisms import save_bundle
+    from ..planning.frequencies import plan_frequencies
+
+    asked.refuse("for numbers", "--range", "--knots", "--of", "--distance", "--objective", "--units")
+    require_place(asked.out, (".json",))
+    prior, notes = read_categorical_prior(
+        asked.data, asked.column, asked.prior_file, drop_missing=asked.drop_missing, public=asked.public
+    )
+    with spinner("planning") as told:
+        plan = plan_frequencies(
+            prior, asked.n, epsilon=asked.epsilon, error=asked.error, method=asked.method or "auto",
+            estimator=asked.estimator or "unbiased", rng=np.random.default_rng(asked.seed), progress=_telling(told),
+        )  # fmt: skip
+    if asked.out is not None:
+        save_bundle(plan.mechanism, asked.out)
+    for note in notes:
+        say(note)
+    facts: dict[str, Any] = {
+        "method": plan.mechanism.provenance.method,
+        "users": plan.users,
+        "epsilon": plan.epsilon,
+        "of": "frequencies",
+        "predicted_error": plan.predicted_error.value,
+        "monte_carlo_error": plan.predicted_error.error,
+        "estimator": plan.estimator,
+        "table": asked.out and str(asked.out),
+    }
+    if asked.as_json:
+        print_json(facts)
+        return
+    rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
+    print_facts(f"{asked.n} reports, for frequencies", rows)
 
 
 def _mean(prior: Prior, asked: PlanOptions, common: dict[str, Any]) -> BudgetPlan:

@@ -13,6 +13,7 @@ from .options import (
     EPSILON,
     TOLERANCE,
     UNIFORM_SHARE,
+    Categorical,
     Column,
     Confidence,
     Data,
@@ -27,8 +28,18 @@ from .options import (
     UniformShare,
     Users,
 )
-from .output import facts_shown, number, one_line_errors, print_facts, print_json, print_rows, say, task_progress
-from .prior import read_prior
+from .output import (
+    facts_shown,
+    number,
+    one_line_errors,
+    print_facts,
+    print_json,
+    print_rows,
+    refuse_given,
+    say,
+    task_progress,
+)
+from .prior import read_categorical_prior, read_prior
 
 if TYPE_CHECKING:
     import numpy as np
@@ -154,11 +165,13 @@ def advise_command(
     n: Users,
     epsilon: Annotated[float, EPSILON],
     column: Column = None,
+    categorical: Categorical = False,
     domain: Domain = None,
     prior_file: PriorFile = None,
     knots: Knots = None,
     mechanisms: Annotated[
-        list[str] | None, typer.Option("--mechanism", help="Repeat for several; default: seven of them.")
+        list[str] | None,
+        typer.Option("--mechanism", help="Repeat for several; default: seven of them. Categories: grr and olh."),
     ] = None,
     estimators: Annotated[
         list[str] | None,
@@ -174,14 +187,20 @@ def advise_command(
 ) -> None:
     """Say which mechanism and estimator will err least for so many clients, by simulation.
 
+    \b
     Example: optldp advise people.csv --column income --range 0 200000 --n 10000 --epsilon 1 --knots 33
+    Example: optldp advise people.csv --column job --categorical --n 10000 --epsilon 1
     """
     import numpy as np
 
-    from ..planning.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, advise, pieces_of_work
+    from ..planning.advice import advise, choices, pieces_of_work
 
-    prior, notes = read_prior(data, column, domain, prior_file, knots, public, drop_missing, "")
-    tables, methods = mechanisms or list(DEFAULT_MECHANISMS), estimators or list(DEFAULT_ESTIMATORS)
+    if categorical:
+        refuse_given("for numbers", {"--range": domain, "--knots": knots})
+        prior, notes = read_categorical_prior(data, column, prior_file, drop_missing=drop_missing, public=public)
+    else:
+        prior, notes = read_prior(data, column, domain, prior_file, knots, public, drop_missing, "")
+    tables, methods = choices(categorical, mechanisms or None, estimators or None)
     with task_progress("simulating", pieces_of_work(tables, methods, repetitions)) as update:
         advice = advise(
             prior, n, epsilon, mechanisms=tables, estimators=methods, repetitions=repetitions,
@@ -201,7 +220,8 @@ def advise_command(
         root = row.mse.value**0.5
         cells.append([row.mechanism, row.estimator, number(root), f"{row.mse.error / (2 * root):.2g}"])
         cells[-1] += [*_shown(row.jensen_shannon), *_shown(row.wasserstein)]
-    print_rows(f"Expected error with {n} clients at epsilon {epsilon:g}, best mean first", header, cells)
+    best = "frequencies" if categorical else "mean"
+    print_rows(f"Expected error with {n} clients at epsilon {epsilon:g}, best {best} first", header, cells)
 
 
 def _shown(found: Simulated | None) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -48,10 +48,11 @@ class AdviceRow:
     ----------
     mechanism, estimator : str
     mse : Simulated
-        Expected squared error of the mean of the values; squared units.
+        Expected squared error of the mean of the values, in squared units; of a frequency, averaged over categories.
     jensen_shannon, wasserstein : Simulated or None
         Expected distance of the estimated distribution from the prior, on its knots: the root of the divergence in
-        nats, and the mean distance in units. None for estimators of the mean alone.
+        nats, and the mean distance in units. None for estimators of the mean alone, of frequencies that are no
+        distribution, and the latter for all categories.
     seconds : float
         Wall time of one estimate, on average.
     """
@@ -72,6 +73,23 @@ class Case:
     mechanism: TabulatedMechanism
     truth: Prior
     n: int
+
+
+def check_choices(n: int, repetitions: int, named: Mapping[str, tuple[Sequence[str], Sequence[str]]]) -> None:
+    """Raise InputError for numbers below two, and for lists of names that hold an unknown one or none.
+
+    Example
+    -------
+    >>> check_choices(100, 50, {"estimators": (["em"], ("ua", "em"))})
+    """
+    for what, value in (("n", n), ("repetitions", repetitions)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 2:
+            raise InputError(f"{what} must be a whole number of at least 2, got {value!r}")
+    for what, (given, known) in named.items():
+        if isinstance(given, str) or not given:
+            raise InputError(f"{what} must be a list of at least one name, got {given!r}")
+        if unknown := [name for name in given if name not in known]:
+            raise InputError(f"{what} must be out of {', '.join(known)}, got {unknown[0]!r}")
 
 
 def linear_row(case: Case, estimator: str) -> AdviceRow | str:
@@ -163,7 +181,8 @@ def _draw(case: Case, rows: np.ndarray, repetition: int, seed: tuple[int, int]) 
     """Return the counted reports of n clients in one repetition."""
     values = np.random.default_rng([seed[0], repetition]).multinomial(case.n, case.truth.weights)
     held = values > 0
-    noise = np.random.default_rng([seed[0], repetition, seed[1]])
+    # Seeds that differ by zeros at their end are the same: values and noise must not be drawn alike.
+    noise = np.random.default_rng([seed[0], repetition, 1 + seed[1]])
     outputs = noise.multinomial(values[held], rows[held]).sum(axis=0)
     seen = np.flatnonzero(outputs)
     group = ReportGroup((0,), seen.astype(np.int32)[:, None], outputs[seen].astype(np.int64))

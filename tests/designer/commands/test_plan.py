@@ -4,10 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from optldp.designer import Guarantee, Prior, TotalVariationAmbiguity, WorstCase
+from optldp.designer import CategoricalPrior, Guarantee, Prior, TotalVariationAmbiguity, WorstCase
 from optldp.designer.planning.distribution import plan_distribution_epsilon, plan_distribution_error
+from optldp.designer.planning.frequencies import plan_frequencies
 from optldp.designer.planning.mean import plan_epsilon, plan_error
-from optldp.mechanisms import load_table
+from optldp.mechanisms import load_mechanism, load_table
 
 from ..conftest import INCOME, PEOPLE
 
@@ -41,6 +42,29 @@ def test_the_objective_is_what_the_library_is_asked(optldp, prior):
         plan = plan_error(prior, 5000, 1.0, objective=objective)
         assert (found["objective"], found["predicted_error"]) == (objective.key, plan.predicted_error)
         assert (found["least_error"], found["least_epsilon"]) == (plan.least_error, None)
+
+
+def test_the_same_of_frequencies(here, optldp):
+    """The file's labels are the categories; the mechanism that is written is the plan's."""
+    (here / "jobs.csv").write_text("job\n" + "a\n" * 60 + "b\n" * 30 + "c\n" * 10)
+    options = ("plan", "jobs.csv", "--column", "job", "--categorical", "--n", 5000, "--json")
+    truth = CategoricalPrior.from_labels(np.repeat(["a", "b", "c"], [60, 30, 10]))
+    budget = json.loads(optldp(*options, "--error", 0.02, "--out", "jobs.json").stdout)
+    plan = plan_frequencies(truth, 5000, error=0.02)
+    assert (budget["epsilon"], budget["predicted_error"]) == (plan.epsilon, plan.predicted_error.value)
+    assert plan.mechanism.same_law(load_mechanism("jobs.json"))
+    chosen = ("--epsilon", 1, "--method", "olh", "--estimator", "mr-preselect", "--seed", 3)
+    error = json.loads(optldp(*options, *chosen).stdout)
+    same = plan_frequencies(
+        truth, 5000, epsilon=1.0, method="olh", estimator="mr-preselect", rng=np.random.default_rng(3)
+    ).predicted_error
+    assert (error["predicted_error"], error["monte_carlo_error"]) == (same.value, same.error)
+
+
+@pytest.mark.parametrize("option", [("--knots", 3), ("--range", 0, 1), ("--of", "population"), ("--distance", "ks")])
+def test_what_is_for_numbers_is_refused_with_categories(refusal, option):
+    says = refusal("plan", "jobs.csv", "--column", "job", "--categorical", "--n", 50, "--epsilon", 1, *option)
+    assert f"{option[0]} is for numbers: leave it out" in says
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.designer import Guarantee, Prior, advise, two_phase
+from optldp.designer import CategoricalPrior, Guarantee, Prior, advise, two_phase
 from optldp.designer.commands.protocol import REPETITIONS, SHARE
 from optldp.designer.planning.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, DEFAULT_REPETITIONS
 from optldp.designer.protocols.two_phase import DEFAULT_SHARE
@@ -130,6 +130,17 @@ class TestAdvise:
         expected = advise(prior, 100, 1.0, estimators=["ua"], rng=np.random.default_rng(1))
         assert json.loads(done.stdout)["rows"][0]["mse"] == expected.best.mse.value
         assert done.stderr == ""
+
+    def test_categories_have_oracles_and_estimators_of_frequencies(self, here, optldp, refusal):
+        (here / "jobs.csv").write_text("job\n" + "a\n" * 60 + "b\n" * 30 + "c\n" * 10)
+        options = ("advise", "jobs.csv", "--column", "job", "--categorical", "--n", 300, "--epsilon", 1)
+        found = json.loads(optldp(*options, "--repetitions", 2, "--seed", 5, "--json").stdout)
+        truth = CategoricalPrior.from_labels(np.repeat(["a", "b", "c"], [60, 30, 10]))
+        expected = advise(truth, 300, 1.0, repetitions=2, rng=np.random.default_rng(5))
+        shown = [(row["mechanism"], row["estimator"], row["mse"]) for row in found["rows"]]
+        assert shown == [(row.mechanism, row.estimator, row.mse.value) for row in expected.rows]
+        assert "best frequencies first" in optldp(*options, "--estimator", "unbiased").stdout
+        assert "--knots is for numbers: leave it out" in refusal(*options, "--knots", 5)
 
     def test_a_sensitive_prior_is_warned_of(self, optldp):
         assert "warning: the result is a function of the prior" in optldp(*ADVISE, "--estimator", "ua").stderr

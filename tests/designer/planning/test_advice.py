@@ -250,3 +250,16 @@ def test_bad_input_is_one_line(options, says):
         told(**options)
     assert says in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_noise_is_drawn_apart_from_the_values():
+    """The optimum, first of all methods: decoded reports of 3,000 simulated collections scatter as in closed form."""
+    case = Case("optimal", design(PRIOR, 1.0).mechanism, PRIOR, 40)
+    decoder, table = optimal_decoder(case.mechanism), case.mechanism.pmf(PRIOR.knots)
+    errors = []
+    for repetition in range(3000):
+        (group,) = advice_bootstrap._draw(case, table, repetition, (5, 0)).groups
+        errors.append((decoder[group.outputs[:, 0]] @ group.counts / 40 - PRIOR.mean) ** 2)
+    exact = linear_row(case, "decoder")
+    assert isinstance(exact, AdviceRow)
+    assert abs(np.mean(errors) - exact.mse.value) < 4 * np.std(errors) / math.sqrt(3000)

@@ -1,0 +1,179 @@
+"""What error each frequency oracle makes with each estimator: in closed form, or by parametric bootstrap.
+
+The prior, or a first estimate, stands for the truth. Each repetition draws n clients from it and their reports, and
+every estimator is applied to the same ones.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...estimators.distributions.metrics import jensen_shannon_distance
+from ...estimators.distributions.mixture_reduction import THRESHOLD_SDS
+from ...estimators.frequencies.category_counts import CategoryCounts
+from ...estimators.frequencies.consistency import norm_sub
+from ...estimators.frequencies.decoder import frequency_decoder
+from ...estimators.frequencies.estimation import estimate_frequencies
+from ...estimators.frequencies.frequencies import FrequencyEstimate
+from ...mechanisms.categorical.mechanism import CategoricalMechanism
+from ...mechanisms.categorical.table import CategoricalTable
+from ..designs.design import design
+from ..methods.oracles import ORACLES
+from ..priors.categorical import CategoricalPrior
+from .bootstrap import AdviceRow, Simulated
+
+FREQUENCY_ESTIMATORS: dict[str, dict[str, Any]] = {
+    "unbiased": {"method": "unbiased"},
+    "norm-sub": {"method": "norm-sub"},
+    "base-cut": {"method": "base-cut"},
+    "iiw": {"method": "iiw"},
+    "em": {"method": "em"},
+    "mle": {"method": "mle"},
+    "mr": {"method": "mr"},
+    "mr-preselect": {"method": "mr", "preselect": THRESHOLD_SDS},
+    "mr-prune": {"method": "mr", "operation": "prune"},
+}
+"""Options of `estimate_frequencies` by name; "mr-preselect" is `--method mr --preselect 2`, "mr-prune" `--prune`."""
+
+NO_DISTRIBUTIONS = ("unbiased", "base-cut", "iiw")
+"""Those whose estimates may be negative or not add up to one, so that no divergence is defined."""
+
+DEFAULT_ORACLES = ("grr", "olh")
+"""Of those without a prior one of them errs least. OUE errs as OLH does, but its reports are nearly all different, so
+that fits of them take long."""
+
+KNOWN_ORACLES = ("optimal", *ORACLES)
+
+
+def as_categorical_prior(prior: CategoricalPrior | FrequencyEstimate) -> CategoricalPrior:
+    """Return an estimate as what is known: the distribution nearest to it.
+
+    Example
+    -------
+    >>> as_categorical_prior(CategoricalPrior("ab", [1, 3])).weights
+    array([0.25, 0.75])
+    """
+    if isinstance(prior, CategoricalPrior):
+        return prior
+    return CategoricalPrior(prior.categories, norm_sub(prior.value))
+
+
+def category_rows(
+    prior: CategoricalPrior,
+    n: int,
+    epsilon: float,
+    mechanisms: Sequence[str],
+    estimators: Sequence[str],
+    repetitions: int,
+    seed: int,
+    progress: Callable[[str, str], None] | None = None,
+) -> list[AdviceRow]:
+    """Return a row for each oracle and estimator: `mse` is of one frequency, averaged over the categories.
+
+    Parameters
+    ----------
+    prior : CategoricalPrior
+        The truth.
+    n : int
+        Clients.
+    epsilon : float
+    mechanisms, estimators : sequence of str
+        Out of `KNOWN_ORACLES` and `FREQUENCY_ESTIMATORS`.
+    repetitions : int
+        At least 2.
+    seed : int
+    progress : callable, optional
+        Called with mechanism and estimator after each estimate.
+
+    Example
+    -------
+    >>> rows = category_rows(CategoricalPrior("abc", [5, 3, 2]), 100, 1.0, ["grr"], ["unbiased", "em"], 3, 7)
+    >>> [(row.estimator, row.mse.error > 0) for row in rows]
+    [('unbiased', False), ('em', True)]
+    """
+    rows = []
+    for name in dict.fromkeys(mechanisms):
+        mechanism = oracle(prior, epsilon, name)
+        drawn = {other: np.zeros((repetitions, 3)) for other in dict.fromkeys(estimators) if other != "unbiased"}
+        if "unbiased" in estimators:
+            rows.append(_unbiased_row(name, mechanism, prior.weights, n))
+            if progress is not None:
+                progress(name, "unbiased")
+        for repetition in range(repetitions if drawn else 0):
+            counts = draw_counts(mechanism, prior.weights, n, (seed, repetition, KNOWN_ORACLES.index(name)))
+            for other, errors in drawn.items():
+                errors[repetition] = _errors(counts, other, prior.weights)
+                if progress is not None:
+                    progress(name, other)
+        for other, errors in drawn.items():
+            distance = None if other in NO_DISTRIBUTIONS else Simulated.over(errors[:, 1])
+            rows.append(
+                AdviceRow(name, other, Simulated.over(errors[:, 0]), distance, None, float(errors[:, 2].mean()))
+            )
+    return rows
+
+
+def oracle(prior: CategoricalPrior, epsilon: float, name: str) -> CategoricalMechanism:
+    """Return the mechanism of a name out of `KNOWN_ORACLES`: the certified optimum for the prior, or one without.
+
+    Example
+    -------
+    >>> oracle(CategoricalPrior("abc", [5, 3, 2]), 1.0, "grr")
+    CategoricalTable('grr', epsilon=1, categories=3)
+    """
+    if name == "optimal":
+        return design(prior, epsilon).mechanism
+    return ORACLES[name](prior.categories, epsilon)
+
+
+def draw_counts(
+    mechanism: CategoricalMechanism, weights: np.ndarray, n: int, seed: tuple[int, int, int]
+) -> CategoryCounts:
+    """Return the counted reports of n clients; those of one repetition have the same values whatever the mechanism.
+
+    Parameters
+    ----------
+    mechanism : CategoricalMechanism
+    weights : (K,) ndarray of float
+        Probabilities of the categories.
+    n : int
+    seed : (int, int, int)
+        Of all, of the repetition, of the mechanism.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> draw_counts(categorical_grr("abc", 1.0), np.array([0.5, 0.5, 0.0]), 60, (1, 0, 0)).n_users
+    60
+    """
+    root, repetition, number = seed
+    values = np.random.default_rng([root, repetition]).multinomial(n, weights)
+    rng = np.random.default_rng([root, repetition, 1 + number])  # seeds that differ by zeros at their end are the same
+    if not isinstance(mechanism, CategoricalTable):
+        codes = np.repeat(np.arange(weights.size), values)
+        return CategoryCounts.from_reports(mechanism, mechanism.sample_codes(codes, rng))
+    reports = mechanism.all_reports()
+    table = mechanism.pmf(reports).T
+    counts = rng.multinomial(values, table / table.sum(axis=1, keepdims=True)).sum(axis=0)
+    return CategoryCounts(mechanism, reports[counts > 0], counts[counts > 0])
+
+
+def _unbiased_row(name: str, mechanism: CategoricalMechanism, weights: np.ndarray, n: int) -> AdviceRow:
+    """Nothing is drawn: unbiased, it errs by its variance, of noise and of who the clients are."""
+    started = time.perf_counter()
+    variances = frequency_decoder(mechanism).variances(weights) + weights * (1.0 - weights)
+    mse = Simulated(float(variances.mean()) / n, 0.0)
+    return AdviceRow(name, "unbiased", mse, None, None, time.perf_counter() - started)
+
+
+def _errors(counts: CategoryCounts, estimator: str, weights: np.ndarray) -> tuple[float, float, float]:
+    """Mean squared error, Jensen-Shannon distance (0 where there is none) and seconds of one estimate."""
+    started = time.perf_counter()
+    found = estimate_frequencies(counts, **FREQUENCY_ESTIMATORS[estimator]).value
+    seconds = time.perf_counter() - started
+    distance = 0.0 if estimator in NO_DISTRIBUTIONS else jensen_shannon_distance(found, weights)
+    return float(np.mean((found - weights) ** 2)), distance, seconds

@@ -1,4 +1,4 @@
-"""EMOA as its paper prints it: an iteration that is called expectation-maximisation and is none."""
+"""EMOA as its paper prints it, an iteration that is called expectation-maximisation and is none, and as released."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from optldp.mechanisms.errors import InputError
 
 MAX_STEPS = 4
 """Steps that the authors' program takes."""
+
+HALVINGS = 60
+"""Of [0, 1], to where a double ends."""
 
 MAX_GAP = 1e-6
 """Change of the objective per user below which it stops; the paper names no number."""
@@ -37,7 +40,7 @@ class EmoaResult:
     steps: int
 
 
-def emoa_paper(counts: PersonalisedCounts, *, max_steps: int = MAX_STEPS, max_gap: float = MAX_GAP) -> EmoaResult:
+def emoa_printed(counts: PersonalisedCounts, *, max_steps: int = MAX_STEPS, max_gap: float = MAX_GAP) -> EmoaResult:
     r"""Return the frequencies after algorithm 1 of the paper, from AUEM's, clipped.
 
     With b_o the weight of the categories that report o supports, as printed
@@ -80,7 +83,7 @@ def emoa_paper(counts: PersonalisedCounts, *, max_steps: int = MAX_STEPS, max_ga
     >>> made = PersonalisedMechanism([categorical_grr("abc", e) for e in (4.0, 5.0)], 5.0)
     >>> reports = np.repeat([0, 1, 2], [80, 15, 5])
     >>> counts = PersonalisedCounts.from_reports(made, PersonalisedReports(np.arange(100) % 2, reports))
-    >>> auem(counts).value.round(2), emoa_paper(counts, max_steps=20).frequencies.round(2)
+    >>> auem(counts).value.round(2), emoa_printed(counts, max_steps=20).frequencies.round(2)
     (array([0.82, 0.14, 0.04]), array([0.78, 0.16, 0.06]))
     """
     if max_steps < 1 or not max_gap >= 0:
@@ -103,6 +106,55 @@ def emoa_paper(counts: PersonalisedCounts, *, max_steps: int = MAX_STEPS, max_ga
         now = float(np.sum(posterior * np.log(chances(rho, f), out=np.zeros_like(chance), where=posterior > 0)))
         objective, change, steps = now, abs(now - objective), steps + 1
     return EmoaResult(f, rho, objective, steps)
+
+
+def emoa_released(counts: PersonalisedCounts) -> np.ndarray:
+    r"""Return the frequencies (K,) of what the authors' program fits, at its maximum, divided by their sum.
+
+    It takes each bit by itself, as a value of {0, 1} reported through randomised response at half the budget, and
+    maximises a sum over levels whose posterior weights it leaves out:
+
+        f_j = argmax over [0, 1] of sum_i [s_j log(q_i + f (p_i - q_i)) + (1 - s_j) log(1 - q_i - f (p_i - q_i))],
+
+    s_j the share of ones of bit j.  So every level counts alike, whatever its share.  Where p_i + q_i = 1 and levels
+    are even, f_j - 1/2 is about the true one times mean(a)^2 / mean(a^2), a_i = p_i - q_i, and the sum exceeds one: the
+    frequencies are flattened towards even ones, whatever the number of users.  The program takes four steps from AUEM,
+    and uses neither reported levels nor that the bits belong together.
+
+    Parameters
+    ----------
+    counts : PersonalisedCounts
+        Of unary encodings or other pure protocols.
+
+    Raises
+    ------
+    InputError
+        No reports, or levels that are not pure.
+
+    Source
+    ------
+    The program that Wu, Zhu, Zhang and Xie (2024) released; it solves the same for all bits one by one.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical.unary_encoding import basic_rappor
+    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
+    >>> made = PersonalisedMechanism([basic_rappor(["a", "b", "c"], e) for e in (1.0, 2.0)], 2.0)
+    >>> values, levels = np.repeat(["a", "b", "c"], [6000, 3000, 1000]), np.arange(10_000) % 2
+    >>> counts = PersonalisedCounts.from_reports(made, made.sample(values, levels, np.random.default_rng(1)))
+    >>> emoa_released(counts).round(2)
+    array([0.55, 0.3 , 0.15])
+    """
+    counts.require_reports()
+    own, other = require_pure(counts.mechanism)
+    ones = counts.support_counts().sum(axis=0) / counts.n_users
+    low, high = np.zeros(ones.size), np.ones(ones.size)
+    for _ in range(HALVINGS):  # the objective is concave, so its slope falls
+        middle = (low + high) / 2
+        chance = other[:, None] + np.outer(own - other, middle)
+        rises = ((own - other)[:, None] * (ones / chance - (1 - ones) / (1 - chance))).sum(axis=0) > 0
+        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
+    return clipped(low)
 
 
 def _supports(counts: PersonalisedCounts) -> tuple[np.ndarray, np.ndarray]:

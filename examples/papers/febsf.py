@@ -9,12 +9,13 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
-from emoa import emoa_paper
+from emoa import emoa_printed
 from febsf_methods import (
     EPSILONS,
     LAWS,
     OTHERS,
     PROTECTED,
+    as_printed,
     estimates,
     others,
     populations,
@@ -34,6 +35,7 @@ from repeated import Errors, Scores, repeat, show_panels
 EVERY = (*OTHERS, *PROTECTED, "even")
 PAIR = ("PBP, true shares", "PBP, random shares", *PROTECTED, "even")
 UNITS = {"MSE": ("MSE x 10^4", 1e4), "MAE": ("MAE x 100", 1e2)}
+EMOA = ("EMOA as printed", "EMOA as released")
 STEEP = 0.4
 """The paper: below this epsilon_p the curve is steep, above it is flat."""
 
@@ -84,9 +86,9 @@ def domain_size(run: Run) -> list[Check]:
         points.append((float(size), _scores(run, population, "even", (3, size))))
     _show(run, "figure-3", "figure-4", "More categories, epsilon_p 0.3", {"Zipf": points}, "categories")
     found = points[-1][1]
-    best = found.gain("MSE likelihood", "MSE EMOA")
-    drop = [found.mean("MSE likelihood") < found.mean(f"MSE {m}") for _, found in points for m in ("AUEM", "EMOA")]
-    seen = f"at {sizes[-1]} categories by {100 * best:.0f}% against EMOA"
+    best = found.gain("MSE likelihood", "MSE EMOA as released")
+    drop = [found.mean("MSE likelihood") < found.mean(f"MSE {m}") for _, found in points for m in ("AUEM", *EMOA)]
+    seen = f"at {sizes[-1]} categories by {100 * best:.0f}% against EMOA as released"
     return [Check("the joint likelihood has a smaller squared error than AUEM and EMOA", all(drop), seen)]
 
 
@@ -127,11 +129,14 @@ def two_levels(run: Run) -> list[Check]:
     every = [found for points in panels.values() for _, found in points]
     random = [100 * found.gain("MSE AUEM", "MSE PBP, random shares") for found in every]
     true = [100 * found.gain("MSE AUEM", "MSE PBP, true shares") for found in every]
-    emoa = [100 * found.gain("MSE EMOA", "MSE PBP, random shares") for found in every]
+    print()
+    for method, share in itertools.product(EMOA, ("random", "true")):
+        gains = [100 * found.gain(f"MSE {method}", f"MSE PBP, {share} shares") for found in every]
+        print(f"Gain in MSE of {method} over PBP, {share} shares: {', '.join(f'{gain:+.0f}%' for gain in gains)}.")
     nothing = [100 * found.gain("MSE even", "MSE PBP, random shares") for found in every]
-    spans = [f"{min(g):+.0f}% to {max(g):+.0f}%" for g in (random, true, emoa, nothing)]
+    spans = [f"{min(g):+.0f}% to {max(g):+.0f}%" for g in (random, true, nothing)]
     print(f"\nGain in MSE: AUEM over PBP with random shares {spans[0]}, with true shares {spans[1]}.", end=" ")
-    print(f"Over PBP with random shares: EMOA {spans[2]}; even frequencies, that is no estimate at all, {spans[3]}.")
+    print(f"Even frequencies, that is no estimate at all, over PBP with random shares: {spans[2]}.")
     better = sum(gain > 0 for gain in random) > len(random) / 2
     return [Check("AUEM errs less than PBP with random shares in most cases", better, spans[0])]
 
@@ -145,10 +150,14 @@ def user_laws(run: Run) -> list[Check]:
     pairs = [[found for _, found in points] for points in panels.values()]
     harder = [b.mean(f"MSE {m}") / a.mean(f"MSE {m}") for a, b in pairs for m in OTHERS]
     every = [found for pair in pairs for found in pair]
-    rivals = ("AUEM", "AUEM clipped", "EMOA")
+    rivals = ("AUEM", "AUEM clipped", *EMOA)
     least = [found.mean("MSE likelihood") < min(found.mean(f"MSE {m}") for m in rivals) for found in every]
-    lost = [f"{100 * found.gain('MSE PPDA', f'MSE {m}'):+.0f}%" for found in every for m in ("AUEM", "EMOA")]
-    print(f"\nPPDA's gain in MSE over AUEM and EMOA, case by case: {', '.join(lost)}")
+    print()
+    for method in ("AUEM", *EMOA):
+        gains = [f"{100 * found.gain('MSE PPDA', f'MSE {method}'):+.0f}%" for found in every]
+        print(f"PPDA's gain in MSE over {method}, case by case: {', '.join(gains)}")
+    recycled = [f"{100 * found.gain('MSE RCF, recycling', 'MSE RCF'):+.0f}%" for found in every]
+    print(f"Gain in MSE of RCF by recycling, case by case: {', '.join(recycled)}")
     seen = f"{min(harder):.2f} to {max(harder):.2f} times the squared error (RCF, APLDP, PPDA)"
     return [
         Check("errors are larger under the power law", float(np.mean(harder)) > 1, seen),
@@ -156,6 +165,17 @@ def user_laws(run: Run) -> list[Check]:
             "the likelihood errs least of what protects levels", all(least), f"in {sum(least)} of {len(least)} cases"
         ),
     ]
+
+
+def users_and_errors(run: Run) -> list[Check]:
+    """Figures 7 and 8 at the paper's own sizes: nine jobs, and 48,842 draws from Adult's countries."""
+    found = {name: _scores(run, one, "even", (8, i)) for i, (name, one) in enumerate(as_printed(run).items())}
+    rows = [(name, *(one.show(f"MSE {m}", 1e4) for m in EVERY)) for name, one in found.items()]
+    run.table("figure-8-sizes", "Squared errors x 10^4 at the paper's own sizes", ("data", *EVERY), rows)
+    least = [m for m in EVERY if min(found, key=lambda name: found[name].mean(f"MSE {m}")) == list(found)[-1]]
+    shares = [one.mean("MSE likelihood") / one.mean("MSE even") for one in found.values()]
+    seen = f"least for {', '.join(least) or 'no method'}"
+    return [Check(f"the likelihood learns from users of {list(found)[-1]}", max(shares) < 1, seen)]
 
 
 def equation_5(run: Run) -> list[Check]:
@@ -184,7 +204,7 @@ def drift(run: Run) -> list[Check]:
     counts = PersonalisedCounts.from_reports(mechanism, sent)
     even = np.full(8, 1 / 8)
     found = {"AUEM": auem(counts).value, "likelihood": estimates(counts)["likelihood"]}
-    found |= {f"EMOA, {n} steps": emoa_paper(counts, max_steps=n, max_gap=0.0).frequencies for n in (1, 2, 4, 16)}
+    found |= {f"EMOA, {n} steps": emoa_printed(counts, max_steps=n, max_gap=0.0).frequencies for n in (1, 2, 4, 16)}
     rows = [(name, 1e4 * mse(f, population.truth), 1e4 * mse(f, even)) for name, f in found.items()]
     run.table("drift", "EMOA step by step", ("estimate", "MSE x 10^4", "the same from even frequencies"), rows)
     last, start = rows[-1], rows[0]
@@ -198,6 +218,7 @@ FIGURES = {
     "figures-3-4": domain_size,
     "figures-5-6": two_levels,
     "figures-7-8": user_laws,
+    "figure-8-sizes": users_and_errors,
     "equation-5": equation_5,
     "drift": drift,
 }

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from emoa import emoa_paper
+from emoa import emoa_printed, emoa_released
 from optldp.estimators import CategoryCounts, PersonalisedCounts, auem, personalised_mle
 from optldp.estimators.distributions.metrics import mae, mse
 from optldp.estimators.personalised.auem import clipped, invert_supports
 from optldp.mechanisms import PersonalisedMechanism
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 from paper_script import Run
-from personalised_baselines import apldp_levels, combine_levels, ppda, split_levels
+from personalised_baselines import apldp_levels, combine_levels, ppda, recycle, split_levels
 from repeated import Errors
 
-PROTECTED = ("AUEM", "AUEM clipped", "EMOA", "likelihood")
-OTHERS = ("RCF", "APLDP", "PPDA")
+PROTECTED = ("AUEM", "AUEM clipped", "EMOA as printed", "EMOA as released", "likelihood")
+OTHERS = ("RCF", "RCF, recycling", "APLDP", "PPDA")
 LAWS = ("even", "power law")
 EXPONENT = 0.6
 """A user chooses budget e with probability in proportion to e^-0.6, the exponent of the authors' program."""
@@ -24,7 +24,7 @@ EXPONENT = 0.6
 EPSILONS = tuple(round(0.1 * k, 1) for k in range(1, 11))
 COLUMNS = {"Education": ("adult", "education"), "Job": ("bank_full", "job"), "Country": ("adult", "native_country")}
 SIZES = {"Education": 16, "Job": 12, "Country": 42}
-USERS = 32_561
+USERS, COUNTRY_USERS = 32_561, 48_842
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,26 @@ def populations(run: Run) -> dict[str, Population]:
     return found
 
 
+def as_printed(run: Run) -> dict[str, Population]:
+    """The paper's sizes: Education, the nine most frequent jobs, and 48,842 draws from Adult's countries."""
+    found = populations(run)
+    education, job, country = found.values()
+    top = np.argsort(-job.truth, kind="stable")[:9]
+    place = np.full(job.truth.size, -1)
+    place[top] = np.arange(9)
+    codes = place[job.codes]
+    codes = codes[codes >= 0]
+    rng = np.random.default_rng([run.seed, 8])
+    draws = rng.choice(country.truth.size, COUNTRY_USERS, p=country.truth)
+    return {
+        "Education": education,
+        "Job, 9 values": Population(codes, np.bincount(codes) / codes.size),
+        f"Country, {COUNTRY_USERS:,} draws": Population(
+            draws, np.bincount(draws, minlength=country.truth.size) / draws.size
+        ),
+    }
+
+
 def zipf(size: int, users: int) -> Population:
     """Return users whose categories follow Zipf's law, as nearly as whole numbers can."""
     weights = 1.0 / np.arange(1, size + 1)
@@ -76,7 +96,8 @@ def protected(population: Population, levels: np.ndarray, epsilon_p: float, rng:
 def estimates(counts: PersonalisedCounts) -> dict[str, np.ndarray]:
     """Return the frequencies by each method that protects the level."""
     inverted = auem(counts).value
-    found = (inverted, clipped(inverted), emoa_paper(counts).frequencies, personalised_mle(counts).value)
+    printed, released = emoa_printed(counts).frequencies, emoa_released(counts)
+    found = (inverted, clipped(inverted), printed, released, personalised_mle(counts).value)
     return dict(zip(PROTECTED, found, strict=True))
 
 
@@ -87,8 +108,10 @@ def others(population: Population, levels: np.ndarray, rng: np.random.Generator)
     counts = PersonalisedCounts.from_reports(clear, clear.sample(labels[codes], levels, rng))
     chosen = enumerate(apldp_levels(labels.tolist(), EPSILONS))
     groups = [CategoryCounts.from_reports(m, m.sample(labels[codes[levels == i]], rng)) for i, m in chosen]
+    split = split_levels(counts)
     found = (
-        combine_levels(split_levels(counts)).value,
+        combine_levels(split).value,
+        recycle(split, rng),
         combine_levels(groups).value,
         _padded(population, levels, rng),
     )

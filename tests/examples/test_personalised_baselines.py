@@ -1,22 +1,23 @@
-"""What others do with personalised budgets: EMOA as printed, RCF, APLDP, PPDA, PBP."""
+"""What others do with personalised budgets: EMOA as printed and as released, RCF, APLDP, PPDA, PBP."""
 
 # Tests know which kind of mechanism or result they made; the types say only that it may be one of several.
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false
 
 import numpy as np
 import pytest
-from emoa import emoa_paper
+from emoa import emoa_printed, emoa_released
 from optldp.estimators.frequencies.category_counts import CategoryCounts
 from optldp.estimators.frequencies.decoder import frequency_decoder
 from optldp.estimators.personalised.auem import auem, clipped, invert_supports
-from optldp.estimators.personalised.counts import PersonalisedCounts
+from optldp.estimators.personalised.counts import PersonalisedCounts, require_pure
 from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor
+from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 from optldp.mechanisms.families.grr import grr
-from personalised_baselines import apldp_levels, combine_levels, ppda, split_levels
+from personalised_baselines import apldp_levels, combine_levels, ppda, recycle, split_levels
+from scipy.optimize import minimize_scalar
 
 from ..estimators.personalised_cases import PURE, counts_of, drawn_counts, expected_counts, pair_law, personalised
 
@@ -44,7 +45,7 @@ def test_emoa_is_the_printed_loop_over_the_users(family):
             new_rho += posterior / len(support)
             new_f += printed.T @ posterior / len(support)
         rho, f = new_rho, new_f / new_f.sum()
-    found = emoa_paper(counts, max_steps=3, max_gap=0.0)
+    found = emoa_printed(counts, max_steps=3, max_gap=0.0)
     assert found.steps == 3
     np.testing.assert_allclose(found.frequencies, f, rtol=1e-10)
     np.testing.assert_allclose(found.shares, rho, rtol=1e-10)
@@ -62,7 +63,7 @@ def test_emoa_goes_from_the_truth_to_almost_even_frequencies():
     counts = expected_counts(personalised(categorical_grr, epsilons=(0.5, 1.0)), SHARES, FREQUENCIES)
     np.testing.assert_allclose(auem(counts).value, FREQUENCIES, atol=1e-8)
     for steps in (1, 4, 50):
-        found = emoa_paper(counts, max_steps=steps, max_gap=0.0)
+        found = emoa_printed(counts, max_steps=steps, max_gap=0.0)
         assert found.steps == steps
         assert np.abs(found.frequencies - 1 / 3).sum() < 0.15 * np.abs(FREQUENCIES - 1 / 3).sum()
 
@@ -70,11 +71,69 @@ def test_emoa_goes_from_the_truth_to_almost_even_frequencies():
 def test_emoa_stops_where_its_objective_does():
     """A wide gap stops it before the limit; the shares it returns are a distribution."""
     counts = drawn_counts(personalised(basic_rappor), SHARES, FREQUENCIES, 5000, np.random.default_rng(2))
-    early, late = emoa_paper(counts, max_steps=500, max_gap=1e-2), emoa_paper(counts, max_steps=500, max_gap=1e-4)
+    early, late = emoa_printed(counts, max_steps=500, max_gap=1e-2), emoa_printed(counts, max_steps=500, max_gap=1e-4)
     assert early.steps < late.steps < 500
     assert late.frequencies.sum() == pytest.approx(1.0)
     assert late.shares.sum() == pytest.approx(1.0)
     assert np.isfinite(late.objective)
+
+
+@pytest.mark.parametrize("family", [basic_rappor, optimised_unary, categorical_grr])
+def test_emoa_as_released_maximises_each_bit_by_itself(family):
+    """Against scipy's search, bit by bit, over users' ones and zeros with all levels alike."""
+    counts = drawn_counts(personalised(family), SHARES, FREQUENCIES, 2000, np.random.default_rng(4))
+    own, other = require_pure(counts.mechanism)
+    ones = counts.support_counts().sum(axis=0)
+
+    def against(f, j):
+        chance = other + f * (own - other)
+        return -(ones[j] * np.log(chance) + (2000 - ones[j]) * np.log(1 - chance)).sum()
+
+    fits = [minimize_scalar(against, args=(j,), bounds=(0, 1), options={"xatol": 1e-10}).x for j in range(3)]
+    np.testing.assert_allclose(emoa_released(counts), np.array(fits) / sum(fits), atol=1e-6)
+
+
+def test_emoa_as_released_flattens_frequencies_however_many_report():
+    """At even levels and small budgets by mean(a)^2 / mean(a^2), before the sum of the bits is taken out."""
+    made = personalised(basic_rappor, epsilons=(0.05, 0.15))
+    counts = expected_counts(made, np.array([0.5, 0.5]), FREQUENCIES)
+    own, other = require_pure(counts.mechanism)
+    factor = np.mean(own - other) ** 2 / np.mean((own - other) ** 2)
+    fits = 0.5 + factor * (FREQUENCIES - 0.5)
+    assert factor == pytest.approx(0.8, abs=0.01)
+    np.testing.assert_allclose(emoa_released(counts), fits / fits.sum(), atol=2e-3)
+
+
+def test_recycling_is_unbiased_and_wins_nothing():
+    """400 collections at two levels: its mean is the truth, its variance that of the weights, no less than without."""
+    mechanism, levels, _ = clear_groups(n=600)
+    rng, recycled, plain = np.random.default_rng(5), [], []
+    for _ in range(400):
+        values = rng.choice(list("abc"), levels.size, p=FREQUENCIES)
+        groups = split_levels(PersonalisedCounts.from_reports(mechanism, mechanism.sample(values, levels, rng)))
+        recycled.append(recycle(groups, rng))
+        plain.append(combine_levels(groups).value)
+    scatter = np.std(recycled, axis=0, ddof=1)
+    assert (np.abs(np.mean(recycled, axis=0) - FREQUENCIES) < 4 * scatter / 20).all()
+    assert (scatter > np.std(plain, axis=0, ddof=1) * 0.98).all()
+
+
+def test_recycling_is_least_in_variance_among_the_levels_own_estimates():
+    """Two levels by hand: reports of the larger budget flipped down, and the covariance of what shares them."""
+    noise = [frequency_decoder(basic_rappor("abc", e)).noise().mean() for e in (0.5, 1.5)]
+    users = np.array([420.0, 180.0])
+    total = users.sum()
+    covariance = np.array([[noise[0] / total, noise[1] / total], [noise[1] / total, noise[1] / users[1]]])
+    weights = np.linalg.solve(covariance, np.ones(2))
+    weights /= weights.sum()
+    mechanism, levels, _ = clear_groups(n=600)
+    levels = np.repeat([0, 1], [420, 180])
+    rng, found = np.random.default_rng(6), []
+    for _ in range(600):
+        values = np.array(["a"] * levels.size)
+        groups = split_levels(PersonalisedCounts.from_reports(mechanism, mechanism.sample(values, levels, rng)))
+        found.append(recycle(groups, rng)[1])  # of a category that nobody has
+    assert np.var(found, ddof=1) == pytest.approx(weights @ covariance @ weights, rel=4 * np.sqrt(2 / 600))
 
 
 def clear_groups(n=40_000, seed=3):
@@ -176,8 +235,8 @@ def refused():
         r"groups must be of the same categories": lambda: combine_levels(
             [other, CategoryCounts.from_reports(categorical_grr("abc", 1.0), [0])]
         ),
-        r"max_steps must be at least 1": lambda: emoa_paper(protected, max_steps=0),
-        r"max_gap not negative": lambda: emoa_paper(protected, max_gap=-1.0),
+        r"max_steps must be at least 1": lambda: emoa_printed(protected, max_steps=0),
+        r"max_gap not negative": lambda: emoa_printed(protected, max_gap=-1.0),
         r"got 0 users and 5 bits": lambda: ppda([1] * 5, 0, 3),
         r"append zeros": lambda: ppda([1] * 3, 10, 3),
         r"got half: they tell nothing": lambda: ppda([5] * 4, 10, 3),

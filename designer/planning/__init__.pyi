@@ -1,4 +1,10 @@
 from .distribution import plan_distribution_epsilon as plan_distribution_epsilon
 from .distribution import plan_distribution_error as plan_distribution_error
+from .frequencies import FrequencyPlan as FrequencyPlan
+from .frequencies import plan_frequencies as plan_frequencies
 from .mean import plan_epsilon as plan_epsilon
 from .mean import plan_error as plan_error
+from .theorems import mean_deviation as mean_deviation
+from .theorems import ptt_worst_case_bound as ptt_worst_case_bound
+from .theorems import reduction_error as reduction_error
+from .theorems import variance_range as variance_range

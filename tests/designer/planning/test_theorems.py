@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from optldp.designer.planning.theorems import mean_deviation, ptt_worst_case_bound, reduction_error, variance_range
+from optldp.designer.planning import mean_deviation, ptt_worst_case_bound, reduction_error, variance_range
 from optldp.estimators.distributions.merged_likelihood import MergedLikelihood
 from optldp.estimators.means.decoder import mean_decoder
 from optldp.mechanisms import InputError, duchi, laplace, piecewise

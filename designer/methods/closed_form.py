@@ -27,11 +27,13 @@ class ClosedForm(Method):
     name : str
     worst_case : bool
         Of PTT: the parameter that is best for the worst case, whatever the objective.
+    eta : float, optional
+        Of PTT: the parameter itself, above 1.
 
     Raises
     ------
     InputError
-        A name that there is not, or an option that it does not have.
+        A name that there is not, an option that it does not have, or both a parameter and how to choose it.
 
     Example
     -------
@@ -43,12 +45,16 @@ class ClosedForm(Method):
 
     name: str
     worst_case: bool = False
+    eta: float | None = None
 
     def __post_init__(self) -> None:
         if self.name not in FAMILIES:
             raise InputError(f"a closed form must be one of {', '.join(FAMILIES)}, got {self.name!r}")
-        if self.worst_case and self.name not in WITH_PARAMETER:
-            raise InputError(f"worst_case is an option of {' and '.join(WITH_PARAMETER)}, got method {self.name!r}")
+        for option, given in (("worst_case", self.worst_case), ("eta", self.eta is not None)):
+            if given and self.name not in WITH_PARAMETER:
+                raise InputError(f"{option} is an option of {' and '.join(WITH_PARAMETER)}, got method {self.name!r}")
+        if self.worst_case and self.eta is not None:
+            raise InputError(f"worst_case chooses the parameter, got eta {self.eta!r} too: leave one of them out")
 
     @property
     def key(self) -> str:
@@ -57,6 +63,8 @@ class ClosedForm(Method):
     def build(self, problem: Problem, objective: Objective, solution: Solution) -> Built:
         if self.name not in WITH_PARAMETER:
             return Built(_unbiased(FAMILIES[self.name](problem.prior.knots, problem.epsilon), problem.prior))
+        if self.eta is not None:
+            return Built(WITH_PARAMETER[self.name](problem.prior.knots, problem.epsilon, eta=self.eta))
         known = objective.uses_prior and not self.worst_case
         moment = min(float(problem.solved.weights @ problem.unit.knots**2), 1.0) if known else 1.0
         return Built(WITH_PARAMETER[self.name](problem.prior.knots, problem.epsilon, second_moment=moment))

@@ -108,6 +108,9 @@ class DesignOptions(ObjectiveOptions, PriorOptions):
     worst_case: Annotated[bool, typer.Option("--worst-case", help="For ptt and ptt2: least worst-case variance.")] = (
         False
     )
+    eta: Annotated[
+        float | None, typer.Option("--eta", help="For ptt and ptt2: their parameter, above 1. Default: the best one.")
+    ] = None
     intervals: Annotated[int | None, typer.Option("--intervals", help="For aaa: N, lattice intervals.")] = None
     window: Annotated[int | None, typer.Option("--window", help="For aaa: M, free noise steps.")] = None
     tail_ratio: Annotated[float | None, typer.Option("--tail-ratio", help="For aaa: r of the tails.")] = None
@@ -156,10 +159,11 @@ class DesignOptions(ObjectiveOptions, PriorOptions):
             if method != "aaa":
                 raise InputError(f"--intervals, --window and --tail-ratio are options of aaa, got method {method!r}")
             return Lattice(*lattice)
-        if self.worst_case:
+        if self.worst_case or self.eta is not None:
             if method not in ("ptt", "ptt2"):
-                raise InputError(f"--worst-case is an option of ptt and ptt2, got method {method!r}")
-            return ClosedForm(method, worst_case=True)
+                option = "--worst-case" if self.worst_case else "--eta"
+                raise InputError(f"{option} is an option of ptt and ptt2, got method {method!r}")
+            return ClosedForm(method, worst_case=self.worst_case, eta=self.eta)
         return method
 
     @cached_property

@@ -10,7 +10,8 @@ FOR_ALL = ("--epsilon", "--public", "--drop-missing", "--out", "--json")
 """Options that every design has a use for."""
 
 _NUMERIC = (
-    "--range", "--knots", "--uniform-share", "--worst-case", "--intervals", "--window", "--tail-ratio", "--tolerance",
+    "--range", "--knots", "--uniform-share", "--worst-case", "--eta", "--intervals", "--window", "--tail-ratio",
+    "--tolerance",
 )  # fmt: skip
 _ONE_COLUMN = ("--column", "--prior", "--units")
 _OBJECTIVE = ("--objective", "--range", "--knots", "--tolerance", *_ONE_COLUMN)

@@ -203,10 +203,11 @@ def _found(estimate: DistributionEstimate, units: str, facts: dict[str, Any], as
 
 def _distribution(estimate: DistributionEstimate, confidence: float, evidence: dict[str, Any]) -> Found:
     mean = estimate.mean().to_dict(confidence) | {"one_report": evidence.pop("one_report", None)}
+    variance = {"variance": estimate.variance().to_dict(confidence)}
     return Found(
         "distribution of the values, and their mean",
-        estimate.to_dict(confidence) | {"mean": mean} | evidence,
-        said=mean | evidence,
+        estimate.to_dict(confidence) | {"mean": mean} | variance | evidence,
+        said=mean | variance | evidence,
         last="the weights themselves: --out FILE, --plot FILE or --json",
     )
 

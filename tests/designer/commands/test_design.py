@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from optldp.designer import METHODS, Prior, TradeOff, WorstCase, compare, design
 from optldp.estimators.data.numbers import write_column
-from optldp.mechanisms import load_table, verify
+from optldp.mechanisms import load_table, ptt, ptt2, verify
 
 from ..conftest import INCOME, PEOPLE
 from ..objectives.test_variance import DENSITIES, KNOTS, REFERENCE
@@ -66,6 +66,12 @@ class TestDesign:
         assert (parameters["intervals"], parameters["window"], parameters["ratio"]) == (2, 5, 0.9)
         optldp(*DESIGN, *RANGE, "--knots", 5, "--method", "ptt2", "--worst-case")
         assert load_table("new.json").provenance.parameters["second_moment"] == 1.0
+        for method, family in (("ptt", ptt), ("ptt2", ptt2)):
+            optldp(*DESIGN, *RANGE, "--knots", 5, "--method", method, "--eta", 2.5)
+            made = load_table("new.json")
+            assert made.provenance.parameters["eta"] == 2.5
+            same = family(made.knots, made.epsilon, eta=2.5)
+            np.testing.assert_allclose(made.probabilities, same.probabilities, atol=1e-9)
 
     def test_a_prior_from_sensitive_values_is_warned_of_unless_public(self, optldp):
         sensitive, public = optldp(*DESIGN, *RANGE, "--knots", 5), optldp(*DESIGN, *RANGE, "--knots", 5, "--public")

@@ -117,6 +117,8 @@ class TestEveryMethod:
         for key in ("value", "std_error", "low", "high", "confidence", "n", "method", "target"):
             assert mean[key] == pytest.approx(expected.mean().to_dict()[key])
         if of == "distribution":
+            variance = expected.variance().to_dict()
+            assert found["variance"] == {key: pytest.approx(value) for key, value in variance.items()}
             assert found["knot"] == list(KNOTS)
             for key, column in expected.to_dict().items():
                 assert found[key] == (pytest.approx(column, abs=1e-9) if isinstance(column, list) else column)

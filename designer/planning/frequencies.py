@@ -93,7 +93,7 @@ def plan_frequencies(
     >>> prior = CategoricalPrior("abcd", [4, 3, 2, 1])
     >>> plan = plan_frequencies(prior, 10_000, error=0.01)
     >>> round(plan.epsilon, 2), plan.predicted_error.value <= 0.01
-    (1.22, True)
+    (1.39, True)
     """
     if (epsilon is None) == (error is None):
         raise InputError("a plan needs either epsilon or error, and not both")

@@ -21,7 +21,6 @@ from optldp.estimators import (
 from optldp.estimators.distributions.metrics import mae
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.estimators.frequencies.likelihood import category_likelihood
-from optldp.estimators.methods import FrequencyMethod
 from optldp.mechanisms import CategoricalMechanism, laplace
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.table import categorical_grr

@@ -1,6 +1,7 @@
 """Advice on categories: closed forms against textbooks and simulation, the bootstrap against its draws one by one."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,7 +116,7 @@ class TestAdvise:
         """As the distribution nearest to it."""
         table = categorical_grr("abc", 1.0)
         estimate = estimate_frequencies(CategoryCounts.from_reports(table, np.repeat([0, 1], [70, 30])))
-        options = {"mechanisms": ["grr"], "estimators": ["unbiased"]}
+        options: dict[str, Any] = {"mechanisms": ["grr"], "estimators": ["unbiased"]}
         found = advise(estimate, N, 1.0, rng=np.random.default_rng(1), **options)
         assert estimate.value[2] < 0
         nearest = estimate_frequencies(

@@ -151,7 +151,9 @@ class TestVarianceRange:
 
     def test_the_papers_bound_fails_on_one_side(self):
         """Where rare values err most the variance may be larger by more than psi / (1 + psi)."""
-        table = piecewise([-1.0, 0.0, 1.0], 8.0).with_prior(KnotPrior([0.02, 0.96, 0.02], [0.0, 0.0], "public"))
+        table = piecewise([-1.0, 0.0, 1.0], 8.0).with_prior(
+            KnotPrior(np.array([0.02, 0.96, 0.02]), np.zeros(2), "public")
+        )
         expected = float(np.array([0.02, 0.96, 0.02]) @ table.knot_variances)
         low = table.knot_variances
         assert low[0] > low[1]
@@ -160,6 +162,6 @@ class TestVarianceRange:
 
     def test_what_is_out_of_range_is_refused(self):
         with pytest.raises(InputError, match=r"relative_error must lie in \[0, 1\), got 1.0"):
-            variance_range(duchi([-1, 1], 1.0).with_prior(KnotPrior([0.5, 0.5], [0.0], "public")), 1.0)
+            variance_range(duchi([-1, 1], 1.0).with_prior(KnotPrior(np.array([0.5, 0.5]), np.zeros(1), "public")), 1.0)
         with pytest.raises(InputError, match="a table with its prior is needed, got one without"):
             variance_range(duchi([-1, 1], 1.0), 0.1)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.estimators import InputGrid, ReportCounts, Service, likelihood_of, mixture_reduction
 from optldp.estimators.distributions.merged_likelihood import MergedLikelihood
-from optldp.estimators.distributions.mixture_reduction import smallest_first
+from optldp.estimators.distributions.mixture_reduction import Operation, smallest_first
 from optldp.mechanisms import InputError, duchi, grr, piecewise, square_wave
 from optldp.solvers.likelihood.dense import DenseLikelihood
 from optldp.solvers.likelihood.fit import fit_mixture
@@ -60,7 +60,7 @@ def looped_reduction(table, counts, threshold, *, categorical=False, least=None,
         chosen = set()
         if categorical:
             small = [g for g in groups if spread[min(g)] * len(g) < threshold]
-            small.sort(key=lambda g: round(spread[min(g)] * len(g), 12))
+            small.sort(key=lambda g: round(float(spread[min(g)]) * len(g), 12))
             if len(small) < 2 - prune:
                 break
             for group in small[: max(2 - prune, len(small) // 2)]:
@@ -160,14 +160,15 @@ def test_pruning_and_what_is_reduced_first_are_those_written_out(table, categori
 def test_the_smallest_below_a_limit_come_first():
     """Those below it, in the order of size where the least number of components leaves no room for all."""
     estimates = np.array([0.4, -0.1, 0.02, -0.3, 0.01, 0.5, -0.2, 0.0])
-    for limit, operation, least, marked in (
+    cases: list[tuple[float, Operation, int | None, list[int]]] = [
         (0.0, "merge", None, [1, 3, 6]),
         (0.0, "prune", None, [1, 3, 6]),
         (0.05, "merge", None, [1, 2, 3, 4, 6, 7]),
         (0.05, "merge", 6, [1, 3, 6]),
         (0.05, "prune", 6, [3, 6]),
         (-1.0, "merge", None, []),
-    ):
+    ]
+    for limit, operation, least, marked in cases:
         assert np.flatnonzero(smallest_first(estimates, limit, operation, least)).tolist() == marked
 
 

@@ -228,7 +228,7 @@ class TestText:
         assert shown[-1] == "the weights themselves: --out FILE, --plot FILE or --json"
         names = " ".join(line.split()[0] for line in shown[1:-1])
         fit = "iterations certificate loglik stop components seconds"
-        assert names == f"value std_error low high confidence n method target one_report {fit}"
+        assert names == f"value std_error low high confidence n method target one_report variance {fit}"
 
     def test_quantiles_are_a_table(self, optldp):
         """Levels down, value and interval across."""

@@ -233,7 +233,8 @@ def variance_range(mechanism: TabulatedMechanism, relative_error: float) -> tupl
         raise InputError(f"relative_error must lie in [0, 1), got {relative_error!r}")
     prior = mechanism.prior.weights
     order = np.argsort(mechanism.knot_variances, kind="stable")
-    return tuple(_filled(prior[way], mechanism.knot_variances[way], relative_error) for way in (order, order[::-1]))
+    least, most = (_filled(prior[way], mechanism.knot_variances[way], relative_error) for way in (order, order[::-1]))
+    return least, most
 
 
 def _filled(prior: np.ndarray, variances: np.ndarray, psi: float) -> float:

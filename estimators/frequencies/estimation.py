@@ -218,7 +218,7 @@ def _reduction(counts: CategoryCounts, settings: dict[str, Any]) -> dict[str, An
     decoder = frequency_decoder(counts.mechanism)
     # Of the unbiased estimate of a category that nobody has, averaged over which.
     std_error = float(np.sqrt(decoder.noise() / counts.n_users).mean())
-    given = {"threshold": THRESHOLD_SDS * std_error} | settings
+    given: dict[str, Any] = {"threshold": THRESHOLD_SDS * std_error} | settings
     preselect = given.pop("preselect", None)
     if preselect is None:
         return given

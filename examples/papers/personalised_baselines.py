@@ -12,7 +12,7 @@ from optldp.estimators.frequencies.decoder import frequency_decoder
 from optldp.estimators.frequencies.frequencies import FrequencyEstimate
 from optldp.estimators.personalised.counts import PersonalisedCounts
 from optldp.mechanisms.categorical.categories import Categories
-from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
+from optldp.mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
 from optldp.mechanisms.categorical.oracle_choice import total_error
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor
@@ -125,7 +125,8 @@ def recycle(groups: Sequence[CategoryCounts], rng: np.random.Generator) -> np.nd
     ones = np.array([group.support_counts() for group in groups])
     decoders = [frequency_decoder(group.mechanism) for group in groups]
     variances = np.array([decoder.noise().mean() for decoder in decoders])
-    gains = np.array([g.mechanism.own_support - g.mechanism.other_support for g in groups])
+    made = [group.mechanism for group in groups if isinstance(group.mechanism, PureProtocol)]
+    gains = np.array([one.own_support - one.other_support for one in made])
     reached = np.cumsum(users[::-1])[::-1]  # of this level or a larger budget
     found = np.zeros(ones.shape)
     for i, gain in enumerate(gains):

@@ -8,7 +8,7 @@ from optldp.designer import CategoricalPrior, Guarantee, Prior, TotalVariationAm
 from optldp.designer.planning.distribution import plan_distribution_epsilon, plan_distribution_error
 from optldp.designer.planning.frequencies import plan_frequencies
 from optldp.designer.planning.mean import plan_epsilon, plan_error
-from optldp.mechanisms import load_mechanism, load_table
+from optldp.mechanisms import CategoricalMechanism, load_mechanism, load_table
 
 from ..conftest import INCOME, PEOPLE
 
@@ -52,7 +52,9 @@ def test_the_same_of_frequencies(here, optldp):
     budget = json.loads(optldp(*options, "--error", 0.02, "--out", "jobs.json").stdout)
     plan = plan_frequencies(truth, 5000, error=0.02)
     assert (budget["epsilon"], budget["predicted_error"]) == (plan.epsilon, plan.predicted_error.value)
-    assert plan.mechanism.same_law(load_mechanism("jobs.json"))
+    written = load_mechanism("jobs.json")
+    assert isinstance(written, CategoricalMechanism)
+    assert plan.mechanism.same_law(written)
     chosen = ("--epsilon", 1, "--method", "olh", "--estimator", "mr-preselect", "--seed", 3)
     error = json.loads(optldp(*options, *chosen).stdout)
     same = plan_frequencies(

@@ -67,7 +67,7 @@ def dominating_decoder(mechanism: TabulatedMechanism, weights: ArrayLike | None 
         return None
     values = near + reach * step
     variances = np.sum(table * (values - mechanism.knots[:, None]) ** 2, axis=1)
-    certain = bool((variances <= (1 + ROUNDING) * reported).all())
+    certain = bool((variances <= (1 + 2 * ROUNDING) * reported).all())  # at the limit itself but for the last digits
     return values if certain and importance @ variances <= (1 - LEAST_GAIN) * (importance @ reported) else None
 
 

@@ -53,7 +53,6 @@ UniformShare = Annotated[
 ]
 Tolerance = Annotated[float, typer.Option("--tolerance", help="Relative gap of the certificate to reach.")]
 Confidence = Annotated[float, typer.Option("--confidence", help="Coverage of intervals and bands.")]
-Categorical = Annotated[bool, typer.Option("--categorical", help="The column holds categories.")]
 Public = Annotated[bool, typer.Option("--public", help="The prior is public knowledge: no warning.")]
 
 

@@ -11,7 +11,7 @@ maximum likelihood. "bound" is the Cramer-Rao bound without the constraints that
 is why an estimate that keeps them can be below it."""
 
 import numpy as np
-from emoa import emoa_paper
+from emoa import emoa_printed
 from markdown_table import table
 from optldp.estimators.distributions.metrics import mae, mse
 from optldp.estimators.frequencies.category_counts import CategoryCounts
@@ -125,7 +125,7 @@ def _two_levels(data: str, name: str, law: str, rng: np.random.Generator) -> Err
 
 def _estimates(counts: PersonalisedCounts) -> dict[str, np.ndarray]:
     inverted = auem(counts).value
-    found = inverted, clipped(inverted), norm_sub(inverted), emoa_paper(counts).frequencies
+    found = inverted, clipped(inverted), norm_sub(inverted), emoa_printed(counts).frequencies
     return dict(zip(PROTECTED, (*found, personalised_mle(counts).value), strict=True))
 
 

@@ -194,7 +194,7 @@ def times(run: Run) -> list[Check]:
         faster = sum(ratio < 1 for ratio in found_ratios)
         spans = f"{min(found_ratios):.2f} to {max(found_ratios):.2f} times as long as EM"
         print(f"\n{method} takes {spans}, less in {faster} of {len(found_ratios)} (the paper's MR: 0.2 to 0.7 times).")
-    worst = max(float(cell) for row in rows for cell in row[4].split(" / "))
+    worst = max(float(cell) for row in rows for cell in str(row[4]).split(" / "))
     return [Check("no estimate needs minutes once reports are counted", worst < 60, f"at most {worst:.1f} s")]
 
 

@@ -1,6 +1,7 @@
 """Exact pricing against searches by brute force, and its bound against optima, mechanisms and exact arithmetic."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,7 +49,7 @@ def test_no_search_finds_an_output_below_the_priced_minimum(random_program, seed
         slack = rounding(program, lam, nu, grid).max()
         assert values.min() >= least - slack
         for best in np.argsort(values)[:3]:
-            found = minimize_scalar(
+            found: Any = minimize_scalar(
                 lambda y: float(column_values(program, lam, nu, np.array([y]))[0]),
                 bounds=(grid[max(best - 1, 0)], grid[min(best + 1, 2000)]),
                 method="bounded",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 from threading import Lock
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from ..budget import check_epsilon
 from ..errors import InputError, TableError
@@ -14,6 +14,19 @@ from ..table.table import TabulatedMechanism
 
 TABLES_REMEMBERED = 8
 """Proved tables kept in mind: a protocol asks thousands of clients about one or two."""
+
+
+class Provable(Protocol):
+    """What is no table of numbers and proves its promise by whole numbers, such as a frequency oracle."""
+
+    @property
+    def epsilon(self) -> float:
+        """The budget that it claims to keep."""
+        ...
+
+    def failures(self) -> tuple[str, ...]:
+        """Return what breaks the claim."""
+        ...
 
 
 class BudgetToken:
@@ -63,12 +76,12 @@ class BudgetToken:
         """Whether nothing is left."""
         return self._lock.locked()
 
-    def spend(self, mechanism: TabulatedMechanism) -> None:
-        """Pay for one report through a table.
+    def spend(self, mechanism: TabulatedMechanism | Provable) -> None:
+        """Pay for one report through a table, or through a structure that proves itself.
 
         Parameters
         ----------
-        mechanism : TabulatedMechanism
+        mechanism : TabulatedMechanism or Provable
             Exact; that it keeps what it claims, and within the budget, is proved by whole numbers.
 
         Raises
@@ -128,8 +141,11 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
 
 
 @lru_cache(maxsize=TABLES_REMEMBERED)
-def unproved(mechanism: TabulatedMechanism, epsilon: float) -> str:
+def unproved(mechanism: TabulatedMechanism | Provable, epsilon: float) -> str:
     """Say why a table is not proved to keep its promise and this budget, once for all clients asked; "" if it is."""
+    if not isinstance(mechanism, TabulatedMechanism):
+        above = (f"epsilon must be at most {epsilon:g}, got {mechanism.epsilon:g}",)
+        return "; ".join(mechanism.failures() or above[: mechanism.epsilon > epsilon])
     try:
         require_proved(mechanism)
         require_proved(mechanism, epsilon=epsilon)

@@ -23,3 +23,11 @@ MAXIMUM: tuple[DistributionMethod, ...] = ("em", "ule")
 
 OF_ONE_SERVICE: tuple[DistributionMethod, ...] = tuple(name for name in DISTRIBUTION_METHODS if name != "ule")
 """Every way to a distribution once: what plans simulate."""
+
+PriorMethod = Literal["em", "ems", "mr", "penalised", "least-absolute"]
+"""From the reports of a first phase to a prior: those ways, and AAA's linear program."""
+
+PRIOR_METHODS: tuple[PriorMethod, ...] = get_args(PriorMethod)
+
+OF_ORACLE: tuple[PriorMethod, ...] = ("em", "mr", "least-absolute")
+"""Those that the reports of a frequency oracle have: its knots are categories, whose order nothing smooths."""

@@ -18,11 +18,16 @@ from numpy.typing import ArrayLike
 from ...mechanisms import InputError, TabulatedMechanism
 from ...mechanisms.client.budget_token import BudgetToken
 from ...mechanisms.client.failures import ClientFailures, report_of
+from ...mechanisms.composed.rounded_oracle import RoundedOracle
 from ...mechanisms.laws.domain import values_inside
 from ..priors.checks import as_numbers
 
 Client: TypeAlias = Callable[[TabulatedMechanism], float]
 """A real client: takes a table, perturbs its own value with its own randomness, and returns the report."""
+
+
+Asked: TypeAlias = TabulatedMechanism | RoundedOracle
+"""What a cohort can be asked through."""
 
 
 class Cohort(ABC):
@@ -59,19 +64,19 @@ class Cohort(ABC):
         """The clients who were asked and gave no report."""
         return ClientFailures()
 
-    def report(self, mechanism: TabulatedMechanism, rng: np.random.Generator) -> np.ndarray:
+    def report(self, mechanism: Asked, rng: np.random.Generator) -> np.ndarray:
         """Spend the budget on one report from each client.
 
         Parameters
         ----------
-        mechanism : TabulatedMechanism
+        mechanism : TabulatedMechanism or RoundedOracle
         rng : numpy.random.Generator
             For simulated clients; real ones have randomness of their own.
 
         Returns
         -------
-        reports : (n,) ndarray of float
-            n of the N clients: `failures` counts those who gave none.
+        reports : (n, ...) ndarray
+            n of the N clients: `failures` counts those who gave none. Floats, or what the oracle reports.
 
         Raises
         ------
@@ -98,7 +103,7 @@ class Cohort(ABC):
         return self._part(order[:n_first], tokens[0]), self._part(order[n_first:], tokens[1])
 
     @abstractmethod
-    def _reports(self, mechanism: TabulatedMechanism, rng: np.random.Generator) -> np.ndarray: ...
+    def _reports(self, mechanism: Asked, rng: np.random.Generator) -> np.ndarray: ...
 
     @abstractmethod
     def _part(self, members: np.ndarray, token: BudgetToken) -> Cohort: ...
@@ -138,7 +143,7 @@ class ValueCohort(Cohort):
         super().__init__(values.size, token)
         self.__values = values
 
-    def _reports(self, mechanism: TabulatedMechanism, rng: np.random.Generator) -> np.ndarray:
+    def _reports(self, mechanism: Asked, rng: np.random.Generator) -> np.ndarray:
         return mechanism.sample(self.__values, rng)
 
     def _part(self, members: np.ndarray, token: BudgetToken) -> ValueCohort:
@@ -177,6 +182,12 @@ class ClientCohort(Cohort):
     1 of 3 clients gave no report: client 3: NoneType is no number
     """
 
+    def report(self, mechanism: Asked, rng: np.random.Generator) -> np.ndarray:
+        """Ask every client once, as `Cohort.report` has it; InputError for anything but a table of numbers."""
+        if not isinstance(mechanism, TabulatedMechanism):
+            raise InputError(f"clients must be asked through a table of numbers, got an oracle: {mechanism.oracle!r}")
+        return super().report(mechanism, rng)
+
     def __init__(self, clients: Iterable[Client], epsilon: float) -> None:
         held = tuple(clients)
         if not held or not all(map(callable, held)):
@@ -192,7 +203,8 @@ class ClientCohort(Cohort):
         """The clients who were asked and gave no report, by their places among all, from 1."""
         return self.__failures
 
-    def _reports(self, mechanism: TabulatedMechanism, rng: np.random.Generator) -> np.ndarray:
+    def _reports(self, mechanism: Asked, rng: np.random.Generator) -> np.ndarray:
+        assert isinstance(mechanism, TabulatedMechanism)  # others were refused before anything was spent
         reports, failed = [], ClientFailures()
         for place, client in zip(self.__places.tolist(), self.__clients, strict=True):
             found = report_of(client, mechanism)

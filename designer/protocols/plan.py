@@ -9,38 +9,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...estimators.counting.counts import ReportCounts
-from ...estimators.distributions.estimation import estimate_distribution
 from ...estimators.estimate import NumberEstimate
-from ...estimators.input_grid import InputGrid
 from ...estimators.means.mean import MeanEstimate, estimate_mean
-from ...estimators.means.unbiasing import affine_unbiasing, optimal_decoder
-from ...estimators.methods import OF_ONE_SERVICE, DistributionMethod
-from ...mechanisms import FAMILIES, InputError, TabulatedMechanism, make_exact
+from ...estimators.methods import OF_ORACLE, PRIOR_METHODS, PriorMethod
+from ...mechanisms import InputError, TabulatedMechanism
 from ...mechanisms.budget import check_epsilon
-from ...mechanisms.client.budget_token import unproved
+from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.client.failures import ClientFailures
+from ...mechanisms.composed.rounded_oracle import RoundedOracle
 from ...solvers import Progress
 from ..designs.design import design
 from ..designs.result import Design
-from ..methods.registry import METHODS
+from ..methods.base import Method
+from ..methods.registry import OPTIMAL, as_method
 from ..objectives.base import DEFAULT_TOLERANCE
 from ..objectives.guarantee import Guarantee
 from ..priors.checks import as_knots
 from ..priors.prior import DEFAULT_KNOTS, DEFAULT_UNIFORM_SHARE, Prior
 from ..priors.region import confidence_region, require_knots_among
+from .first_phase import FirstOracle, FirstPhase, first_phase
 
 LEAST_CLIENTS = 30
 """Clients that each phase needs: with fewer, a variance estimated from their reports is no weight to combine by,
 and a normal interval no interval."""
-
-FIRST_TABLES = ("designed", *FAMILIES)
-"""What the first phase can report through, beside a table of one's own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,14 +62,17 @@ class TwoPhasePlan:
         Budget of each client, spent on its one report.
     knots : int or (n,) array_like
         Of the design, and of the distribution that the first phase learns.
-    phase_one : str or TabulatedMechanism
+    phase_one : str, TabulatedMechanism or CategoricalMechanism
         A family by name, "square-wave" or AAA's "grr" among them; "designed" for the optimal unbiased table
-        of a flat prior; or an exact table on this domain that keeps within epsilon. With many knots "grr" says little
-        of the distribution and next to nothing of the mean: each knot is drawn about as often as any other.
-    estimator : {"em", "ems", "mr", "penalised"}
-        From the first reports to a distribution.
-    method : str
-        Mechanism of the second phase, one of `METHODS`.
+        of a flat prior; a frequency oracle for the knots that values are rounded to, "olh", "oue" or "rappor"; or a
+        mechanism of one's own that keeps within epsilon: an exact table on this domain, or an oracle of as many
+        categories as knots. With many knots oracles say little of the distribution and next to nothing of the mean,
+        as a knot is as far from its neighbour as from any other: "square-wave" errs least.
+    estimator : {"em", "ems", "mr", "penalised", "least-absolute"}
+        From the first reports to a distribution; "least-absolute" is AAA's linear program. For an oracle "em", the
+        exact maximum likelihood, "mr" or "least-absolute".
+    method : str or Method
+        Mechanism of the second phase, one of `METHODS`, or with its parameters, such as ``Lattice(window=25)``.
     uniform_share, tolerance : float
         As in `design`.
     units : str
@@ -83,15 +83,16 @@ class TwoPhasePlan:
 
     Attributes
     ----------
-    first : TabulatedMechanism
-        The table of the first phase.
+    first : TabulatedMechanism or RoundedOracle
+        What the first phase reports through.
 
     Raises
     ------
     InputError
         Anything of the above is not usable.
 
-    Source: Wei et al. (2024), section 4.1; there the first phase is "grr".
+    Source: Wei et al. (2024), section 4.1; there the first phase is "grr", the estimator "least-absolute" and the
+    method "aaa".
 
     Example
     -------
@@ -104,14 +105,14 @@ class TwoPhasePlan:
     epsilon: float
     _: KW_ONLY
     knots: int | ArrayLike = DEFAULT_KNOTS
-    phase_one: str | TabulatedMechanism = "square-wave"
-    estimator: DistributionMethod = "em"
-    method: str = "optimal"
+    phase_one: str | TabulatedMechanism | CategoricalMechanism = "square-wave"
+    estimator: PriorMethod = "em"
+    method: str | Method = OPTIMAL
     uniform_share: float = DEFAULT_UNIFORM_SHARE
     tolerance: float = DEFAULT_TOLERANCE
     units: str = ""
     robust_confidence: float | None = None
-    first: TabulatedMechanism = field(init=False)
+    _first: FirstPhase = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         grid = as_knots(self.knots, self.domain)
@@ -119,35 +120,35 @@ class TwoPhasePlan:
         for name, value in (("knots", grid), ("domain", (float(grid[0]), float(grid[-1])))):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        for name, value, known in (("estimator", self.estimator, OF_ONE_SERVICE), ("method", self.method, METHODS)):
-            if value not in known:
-                raise InputError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+        if self.estimator not in PRIOR_METHODS:
+            raise InputError(f"estimator must be one of {', '.join(PRIOR_METHODS)}, got {self.estimator!r}")
+        as_method(self.method)
         if not 0.0 <= self.uniform_share <= 1.0:
             raise InputError(f"the uniform share must lie in [0, 1], got {self.uniform_share!r}")
-        object.__setattr__(self, "first", self._first_table(grid))
+        first = first_phase(self.phase_one, grid, self.epsilon, units=self.units, tolerance=self.tolerance)
+        object.__setattr__(self, "_first", first)
+        if isinstance(first, FirstOracle) and self.estimator not in OF_ORACLE:
+            raise InputError(f"estimator must be one of {', '.join(OF_ORACLE)} for an oracle, got {self.estimator!r}")
         if self.robust_confidence is not None:
-            if not 0.0 < self.robust_confidence < 1.0:
-                raise InputError(f"robust_confidence must lie strictly between 0 and 1, got {self.robust_confidence!r}")
-            if self.method != "optimal":
-                raise InputError(f"robust_confidence is an option of the method optimal, got {self.method!r}")
-            require_knots_among(self.first, grid)
+            self._check_robust(self.robust_confidence, grid)
 
-    def _first_table(self, grid: np.ndarray) -> TabulatedMechanism:
-        if isinstance(self.phase_one, TabulatedMechanism):
-            return self._own_table(self.phase_one)
-        if self.phase_one not in FIRST_TABLES:
-            raise InputError(f"phase_one must be a table or one of {', '.join(FIRST_TABLES)}, got {self.phase_one!r}")
-        if self.phase_one == "designed":
-            flat = Prior.on_knots(grid, np.ones(grid.size), source="public", units=self.units)
-            return design(flat, self.epsilon, uniform_share=0.0, tolerance=self.tolerance).mechanism
-        return replace(make_exact(FAMILIES[self.phase_one](grid, self.epsilon)).mechanism, units=self.units)
+    def _check_robust(self, confidence: float, grid: np.ndarray) -> None:
+        if not 0.0 < confidence < 1.0:
+            raise InputError(f"robust_confidence must lie strictly between 0 and 1, got {confidence!r}")
+        if self.method != OPTIMAL:
+            raise InputError(f"robust_confidence is an option of the method optimal, got {self.method!r}")
+        require_knots_among(self._first_table, grid)
 
-    def _own_table(self, table: TabulatedMechanism) -> TabulatedMechanism:
-        if table.domain != self.domain:
-            raise InputError(f"the first table's domain must be {self.domain}, got {table.domain}")
-        if fault := unproved(table, self.epsilon):
-            raise InputError(f"the first table must keep within epsilon {self.epsilon:g}: {fault}")
-        return table
+    @property
+    def first(self) -> TabulatedMechanism | RoundedOracle:
+        """What the first phase reports through."""
+        return self._first.mechanism
+
+    @property
+    def _first_table(self) -> TabulatedMechanism:
+        if not isinstance(self.first, TabulatedMechanism):
+            raise InputError("robust_confidence needs a table of numbers for the first phase, got an oracle")
+        return self.first
 
     def learn(self, first_reports: ArrayLike) -> Prior:
         """Return what the first reports say of the values, on the knots.
@@ -160,11 +161,9 @@ class TwoPhasePlan:
         InputError
             Fewer than 30 reports, or reports that the first table cannot make.
         """
-        counts = ReportCounts.from_reports(self.first, first_reports, name="first phase")
-        _require_clients("the first phase", counts.n_users)
-        grid = InputGrid.knots(self.knots)
-        found = estimate_distribution(counts, method=self.estimator, grid=grid)
-        return Prior.on_knots(self.knots, found.value, source="private-report", units=self.units)
+        _require_clients("the first phase", len(np.atleast_1d(first_reports)))
+        weights = self._first.weights(first_reports, np.asarray(self.knots), self.estimator)
+        return Prior.on_knots(self.knots, weights, source="private-report", units=self.units)
 
     def second(self, first_reports: ArrayLike, *, progress: Callable[[Progress], None] | None = None) -> Design:
         """Return the second phase's mechanism, designed for what the first reports say; errors as for `learn`.
@@ -173,11 +172,11 @@ class TwoPhasePlan:
         """
         prior = self.learn(first_reports)
         if self.robust_confidence is not None:
-            region = confidence_region(self.first, first_reports, self.knots, self.robust_confidence).or_every(prior)
+            region = confidence_region(self._first_table, first_reports, self.knots, self.robust_confidence)
             return design(
                 prior,
                 self.epsilon,
-                objective=Guarantee(region, every_prior=True),
+                objective=Guarantee(region.or_every(prior), every_prior=True),
                 uniform_share=self.uniform_share,
                 tolerance=self.tolerance,
                 progress=progress,
@@ -211,18 +210,16 @@ class TwoPhasePlan:
         InputError
             Fewer than 30 reports in a phase, or reports that its table cannot make.
         """
-        _require_clients("the first phase", np.size(first_reports))
+        n_first = len(np.atleast_1d(first_reports))
+        _require_clients("the first phase", n_first)
         _require_clients("the second phase", np.size(second_reports))
         later = estimate_mean(ReportCounts.from_reports(second.mechanism, second_reports))
-        early = None
-        if _has_unbiased_mean(self.first):
-            # Not decoded for the prior learnt: that depends on the reports, and the mean would be biased.
-            early = estimate_mean(ReportCounts.from_reports(self.first, first_reports))
+        early = self._first.mean(first_reports)
         share, mean, std_error = _combined(early, later)
         return TwoPhaseResult(
             mean,
             std_error,
-            int(np.size(first_reports)) + int(np.size(second_reports)),
+            n_first + int(np.size(second_reports)),
             "two-phase",
             first_weight=share,
             first_mean=early,
@@ -240,12 +237,12 @@ class TwoPhaseResult(NumberEstimate):
     ----------
     first_weight : float
         Weight of the first phase's mean in the combined one.
-    first_mean : MeanEstimate or None
-        From the first phase alone; None where its table has no unbiased mean.
+    first_mean : NumberEstimate or None
+        From the first phase alone; None where it has no unbiased mean.
     second_mean : MeanEstimate
         From the second phase alone.
-    first : TabulatedMechanism
-        Table of the first phase.
+    first : TabulatedMechanism or RoundedOracle
+        What the first phase reported through.
     design : Design
         Mechanism of the second phase, with its certificate; its variances are under the learnt prior. A robust one
         says what it guarantees at the plan's confidence, and `is_minimax` if the first reports ruled out no prior.
@@ -254,9 +251,9 @@ class TwoPhaseResult(NumberEstimate):
     """
 
     first_weight: float
-    first_mean: MeanEstimate | None
+    first_mean: NumberEstimate | None
     second_mean: MeanEstimate
-    first: TabulatedMechanism
+    first: TabulatedMechanism | RoundedOracle
     design: Design
     failures: ClientFailures = field(default_factory=ClientFailures)
 
@@ -268,7 +265,7 @@ class TwoPhaseResult(NumberEstimate):
         return Prior(table.knots, table.prior.weights, table.prior.rounding, table.prior.source, table.units)
 
 
-def _combined(early: MeanEstimate | None, later: MeanEstimate) -> tuple[float, float, float]:
+def _combined(early: NumberEstimate | None, later: MeanEstimate) -> tuple[float, float, float]:
     """Weight of the earlier mean, the combined mean, and its standard error."""
     if early is None:
         return 0.0, later.value, later.std_error
@@ -277,16 +274,6 @@ def _combined(early: MeanEstimate | None, later: MeanEstimate) -> tuple[float, f
     share = second / (first + second) if min(first, second) > 0 else early.n / (early.n + later.n)
     mean = share * early.value + (1 - share) * later.value
     return share, mean, math.sqrt(share**2 * first + (1 - share) ** 2 * second)
-
-
-def _has_unbiased_mean(table: TabulatedMechanism) -> bool:
-    if affine_unbiasing(table) is not None:
-        return True
-    try:
-        optimal_decoder(table)
-    except InputError:
-        return False
-    return True
 
 
 def _require_clients(phase: str, n: int) -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...estimators.methods import DistributionMethod
+from ...estimators.methods import PriorMethod
 from ...mechanisms import InputError, TabulatedMechanism
+from ...mechanisms.categorical.mechanism import CategoricalMechanism
+from ...mechanisms.composed.attributes import naming
+from ...mechanisms.laws.domain import numbers, values_inside
 from ...solvers import Progress
+from ..methods.base import Method
+from ..methods.registry import OPTIMAL
 from ..objectives.base import DEFAULT_TOLERANCE
 from ..priors.prior import DEFAULT_KNOTS, DEFAULT_UNIFORM_SHARE
-from .cohort import Client, Cohort, cohort_of
+from .cohort import Client, Cohort, ValueCohort, cohort_of
 from .plan import LEAST_CLIENTS, TwoPhasePlan, TwoPhaseResult
 
 DEFAULT_SHARE = 0.1
@@ -32,9 +37,9 @@ def two_phase(
     rng: np.random.Generator,
     share: float = DEFAULT_SHARE,
     knots: int | ArrayLike = DEFAULT_KNOTS,
-    phase_one: str | TabulatedMechanism = "square-wave",
-    estimator: DistributionMethod = "em",
-    method: str = "optimal",
+    phase_one: str | TabulatedMechanism | CategoricalMechanism = "square-wave",
+    estimator: PriorMethod = "em",
+    method: str | Method = OPTIMAL,
     uniform_share: float = DEFAULT_UNIFORM_SHARE,
     tolerance: float = DEFAULT_TOLERANCE,
     robust_confidence: float | None = None,
@@ -86,15 +91,93 @@ def two_phase(
     >>> bool(result.interval().low < values.mean() < result.interval().high), result.prior.source
     (True, 'private-report')
     """
-    if not isinstance(rng, np.random.Generator):
-        raise InputError(f"rng must be a numpy.random.Generator, got {rng!r}: pass numpy.random.default_rng()")
-    if not 0.0 < share < 1.0:
-        raise InputError(f"share must lie strictly between 0 and 1, got {share!r}")
     plan = TwoPhasePlan(
         domain, epsilon, knots=knots, phase_one=phase_one, estimator=estimator, method=method,
         uniform_share=uniform_share, tolerance=tolerance, robust_confidence=robust_confidence,
     )  # fmt: skip
-    cohort = cohort_of(clients, plan.epsilon, plan.domain)
+    return _carried_out(plan, cohort_of(clients, plan.epsilon, plan.domain), share, rng, progress)
+
+
+def two_phase_attributes(
+    values: Mapping[str, ArrayLike],
+    plans: Mapping[str, TwoPhasePlan],
+    *,
+    rng: np.random.Generator,
+    share: float = DEFAULT_SHARE,
+    progress: Callable[[str, Progress | None], None] | None = None,
+) -> dict[str, TwoPhaseResult]:
+    """Simulate two phases for several attributes of the same clients, each of whom reports one of them, once.
+
+    Clients are dealt at random to the attributes, in parts as equal as can be, and each attribute's part to its two
+    phases: who reports what does not depend on the values, so every mean is unbiased for all clients, and a report
+    costs what its attribute's plan says. Deployed, the steps of each plan are taken with the reports of its part, or
+    ``AttributeSampling.of({name: plan.first ...}, 1, epsilon)`` lets the clients of a phase draw their attribute
+    themselves.
+
+    Parameters
+    ----------
+    values : mapping of str to (N,) array_like of float
+        Every attribute of every client.
+    plans : mapping of str to TwoPhasePlan
+        Of each attribute.
+    rng, share, progress
+        As in `two_phase`; the stages' names begin with the attribute's.
+
+    Returns
+    -------
+    results : dict of str to TwoPhaseResult
+
+    Raises
+    ------
+    InputError
+        Attributes without a plan or plans without one, columns of different lengths, and what `two_phase` raises, with
+        the attribute.
+
+    Source: Wei et al. (2024), section 3.2, after Wang et al. (2019).
+
+    Example
+    -------
+    >>> rng = np.random.default_rng(3)
+    >>> people = {"age": rng.uniform(18, 90, 4000), "hours": rng.uniform(20, 60, 4000)}
+    >>> plans = {"age": TwoPhasePlan((18, 90), 1.0, knots=9), "hours": TwoPhasePlan((0, 80), 1.0, knots=9)}
+    >>> results = two_phase_attributes(people, plans, rng=rng)
+    >>> {name: found.n for name, found in results.items()}
+    {'age': 2000, 'hours': 2000}
+    """
+    if set(values) != set(plans) or not plans:
+        raise InputError(f"every attribute needs a plan, got values of {sorted(values)} and plans of {sorted(plans)}")
+    _check_share(share)
+    columns = {}
+    for name in plans:
+        with naming(name):
+            columns[name] = numbers("values", values[name])
+    if len({column.size for column in columns.values()}) > 1:
+        raise InputError(f"columns must be of equal length, got {[column.size for column in columns.values()]}")
+    parts = np.array_split(_generator(rng).permutation(next(iter(columns.values())).size), len(plans))
+    found = {}
+    for (name, plan), part in zip(plans.items(), parts, strict=True):
+
+        def tell(stage: str, step: Progress | None, name: str = name) -> None:
+            if progress is not None:
+                progress(f"{name}, {stage}", step)
+
+        with naming(name):
+            values_inside(columns[name], *plan.domain)  # of all: an error must not tell who was dealt what
+            cohort = ValueCohort(columns[name][part], plan.epsilon, domain=plan.domain)
+            found[name] = _carried_out(plan, cohort, share, rng, tell)
+    return found
+
+
+def _carried_out(
+    plan: TwoPhasePlan,
+    cohort: Cohort,
+    share: float,
+    rng: np.random.Generator,
+    progress: Callable[[str, Progress | None], None] | None,
+) -> TwoPhaseResult:
+    """Deal the clients to the phases, and ask each of them."""
+    _generator(rng)
+    _check_share(share)
     n_first = _first_size(cohort.n_clients, share)
 
     def tell(stage: str, step: Progress | None = None) -> None:
@@ -112,10 +195,21 @@ def two_phase(
     return result
 
 
+def _generator(rng: np.random.Generator) -> np.random.Generator:
+    if not isinstance(rng, np.random.Generator):
+        raise InputError(f"rng must be a numpy.random.Generator, got {rng!r}: pass numpy.random.default_rng()")
+    return rng
+
+
+def _check_share(share: float) -> None:
+    if not 0.0 < share < 1.0:
+        raise InputError(f"share must lie strictly between 0 and 1, got {share!r}")
+
+
 def _enough(phase: str, cohort: Cohort, reports: np.ndarray) -> np.ndarray:
     """The reports, or InputError where so many clients failed that too few are left."""
-    if reports.size < LEAST_CLIENTS:
-        raise InputError(f"the {phase} needs at least {LEAST_CLIENTS} reports, got {reports.size}: {cohort.failures}")
+    if len(reports) < LEAST_CLIENTS:
+        raise InputError(f"the {phase} needs at least {LEAST_CLIENTS} reports, got {len(reports)}: {cohort.failures}")
     return reports
 
 

@@ -176,7 +176,7 @@ def test_both_phases_count():
         ({"values": [*VALUES, math.nan]}, "values must be finite, got nan in row 4001"),
         ({"rng": 7}, "rng must be a numpy.random.Generator, got 7"),
         ({"epsilon": -1.0}, "epsilon must be positive and finite"),
-        ({"phase_one": "best"}, "phase_one must be a table or one of"),
+        ({"phase_one": "best"}, "phase_one must be a mechanism or one of"),
         ({"estimator": "best"}, "estimator must be one of"),
         ({"method": "best"}, "method must be one of"),
     ],

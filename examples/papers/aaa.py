@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from aaa_attributes import attributes
 from aaa_data import DataSet, real, scaled, synthetic
 from aaa_errors import (
     DOMAIN,
@@ -228,5 +229,6 @@ if __name__ == "__main__":
             "4, moved": moved,
             "5": real_means,
             "6": parameters,
+            "attributes": attributes,
         },
     )

@@ -7,6 +7,8 @@ simulation. Given what the first phase found, the second phase's squared error i
 
 V_2 the designed table's expected variance over the data, S^2 the variance of the values (n_2 of n clients are drawn
 without replacement). So only first phases are simulated, and each repetition is worth many.
+
+With d attributes each client reports one of them, so that n / d clients report each: n_2 is then a part of these.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from optldp.designer import Prior, design
-from optldp.designer.methods.lattice import lattice_mechanism
+from optldp.designer.methods.lattice import Lattice
+from optldp.designer.protocols.first_phase import Estimator
 from optldp.designer.protocols.plan import TwoPhasePlan
 from optldp.estimators import InputGrid, ReportCounts, likelihood_of
 from optldp.estimators.distributions.smoothed_em import ems
@@ -64,15 +67,18 @@ class Error:
         return f"{self.value:.4g}" if self.spread <= 1e-9 * self.value else f"{self.value:.4g} ± {self.spread:.1g}"
 
 
-def closed_forms(values: np.ndarray, epsilon: float) -> dict[str, Error]:
-    """Everybody uses one closed form: exact."""
-    return {name: Error(float(of(values, epsilon).mean())) for name, of in CLOSED_FORMS.items()}
+def closed_forms(values: np.ndarray, epsilon: float, attributes: int = 1) -> dict[str, Error]:
+    """Everybody uses one closed form, for one of so many attributes: exact."""
+    one = _one_of(attributes, values)
+    return {name: Error(attributes * float(of(values, epsilon).mean()) + one) for name, of in CLOSED_FORMS.items()}
 
 
-def optimum(values: np.ndarray, epsilon: float, knots: int) -> dict[str, Error]:
+def optimum(values: np.ndarray, epsilon: float, knots: int, attributes: int = 1) -> dict[str, Error]:
     """Everybody uses the optimum for the data themselves, which nobody knows; and the bound that certifies it."""
     found = design(Prior.from_data(values, knots=knots, domain=DOMAIN), epsilon, uniform_share=0.0, exact=False)
-    return {"bound": Error(found.bound), "optimum, data known": Error(found.expected_variance)}
+    one = _one_of(attributes, values)
+    known = {"bound": found.bound, "optimum, data known": found.expected_variance}
+    return {name: Error(attributes * variance + one) for name, variance in known.items()}
 
 
 def square_wave_mean(values: np.ndarray, epsilon: float, repetitions: int, seed: list[int]) -> Error:
@@ -96,28 +102,34 @@ def aaa_two_phases(
     *,
     share: float = SHARE,
     window: int | None = None,
+    attributes: int = 1,
+    estimator: Estimator = "em",
 ) -> Error:
     """AAA: randomised response on the knots, then lattice noise; the mean of the second phase alone."""
-    plan = TwoPhasePlan(DOMAIN, epsilon, knots=intervals + 1, phase_one="grr", method="aaa")
+    plan = TwoPhasePlan(
+        DOMAIN, epsilon, knots=intervals + 1, phase_one="grr", estimator=estimator, method=Lattice(window=window)
+    )
     truth = Prior.from_data(values, knots=intervals + 1, domain=DOMAIN)
-    n_first = round(share * values.size)
+    n = values.size // attributes
+    n_first = round(share * n)
     squares = []
     for r in range(repetitions):
         rng = np.random.default_rng([*seed, r])
         reports = plan.first.sample(rng.choice(values, n_first, replace=False), rng)
-        table = lattice_mechanism(plan.learn(reports).mixed(), epsilon, window=window)
-        squares.append(values.size * _phase_error(table, truth, values, values.size - n_first))
+        squares.append(values.size * _phase_error(plan.second(reports).mechanism, truth, values, n - n_first))
     return Error.of(squares)
 
 
-def our_two_phases(values: np.ndarray, epsilon: float, repetitions: int, seed: list[int]) -> Error:
+def our_two_phases(values: np.ndarray, epsilon: float, repetitions: int, seed: list[int], attributes: int = 1) -> Error:
     """The library's defaults: square wave, then the optimum; the means of both phases, weighted by their variances.
 
     The weights are taken as known; `two_phase` estimates them, see the check of the simulation.
     """
     plan = TwoPhasePlan(DOMAIN, epsilon, knots=OUR_KNOTS)
     truth = Prior.from_data(values, knots=OUR_KNOTS, domain=DOMAIN)
-    n, n_first = values.size, round(SHARE * values.size)
+    n, n_mine = values.size, values.size // attributes
+    n_first = round(SHARE * n_mine)
+    assert isinstance(plan.first, TabulatedMechanism)
     unbiasing = affine_unbiasing(plan.first)
     assert unbiasing is not None  # the square wave's mean is affine
     scale, shift = unbiasing
@@ -127,12 +139,17 @@ def our_two_phases(values: np.ndarray, epsilon: float, repetitions: int, seed: l
         rng = np.random.default_rng([*seed, r])
         reports = plan.first.sample(rng.choice(values, n_first, replace=False), rng)
         early = _phase_error(first, truth, values, n_first)
-        later = _phase_error(plan.second(reports).mechanism, truth, values, n - n_first)
+        later = _phase_error(plan.second(reports).mechanism, truth, values, n_mine - n_first)
         weight = later / (early + later)
         # Two parts of one finite population: their means' covariance is -S^2 / n.
         shared = -2 * weight * (1 - weight) * values.var(ddof=1) / n
         squares.append(n * (weight**2 * early + (1 - weight) ** 2 * later + shared))
     return Error.of(squares)
+
+
+def _one_of(attributes: int, values: np.ndarray) -> float:
+    """n times the squared error of the mean of n / d values drawn without replacement: S^2 (d - 1)."""
+    return (attributes - 1) * float(values.var(ddof=1))
 
 
 def _phase_error(table: TabulatedMechanism, truth: Prior, values: np.ndarray, clients: int) -> float:

@@ -25,8 +25,8 @@ COMMANDS = {
     "compare": ".commands.compare",
     "bounds": ".commands.bounds",
     "plan": ".commands.plan",
-    "two-phase": ".commands.protocol",
-    "advise": ".commands.protocol",
+    "two-phase": ".commands.two_phase",
+    "advise": ".commands.advise",
 }
 """Where each command lives, as a function of its name with `_command` after it; in the order of the help."""
 

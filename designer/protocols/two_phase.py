@@ -153,7 +153,8 @@ def two_phase_attributes(
             columns[name] = numbers("values", values[name])
     if len({column.size for column in columns.values()}) > 1:
         raise InputError(f"columns must be of equal length, got {[column.size for column in columns.values()]}")
-    parts = np.array_split(_generator(rng).permutation(next(iter(columns.values())).size), len(plans))
+    everyone = np.arange(next(iter(columns.values())).size)
+    parts = np.array_split(everyone if len(plans) == 1 else _generator(rng).permutation(everyone), len(plans))
     found = {}
     for (name, plan), part in zip(plans.items(), parts, strict=True):
 

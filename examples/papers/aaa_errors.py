@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 from optldp.designer import Prior, design
 from optldp.designer.methods.lattice import Lattice
-from optldp.designer.protocols.first_phase import Estimator
 from optldp.designer.protocols.plan import TwoPhasePlan
 from optldp.estimators import InputGrid, ReportCounts, likelihood_of
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.estimators.means.unbiasing import affine_unbiasing
+from optldp.estimators.methods import PriorMethod
 from optldp.mechanisms import TabulatedMechanism, square_wave
 from optldp.mechanisms.families.duchi import duchi_variance
 from optldp.mechanisms.families.hybrid import hybrid_variance
@@ -103,7 +103,7 @@ def aaa_two_phases(
     share: float = SHARE,
     window: int | None = None,
     attributes: int = 1,
-    estimator: Estimator = "em",
+    estimator: PriorMethod = "em",
 ) -> Error:
     """AAA: randomised response on the knots, then lattice noise; the mean of the second phase alone."""
     plan = TwoPhasePlan(

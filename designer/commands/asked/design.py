@@ -13,6 +13,7 @@ from ..options import EPSILON, TOLERANCE, UNIFORM_SHARE, Categorical, Json, Unif
 from ..output import refuse_given
 from ..prior import read_prior
 from .kind import FOR_ALL, DesignKind
+from .lattice import LatticeOptions
 from .objective import KINDS, OBJECTIVES, PANEL, ObjectiveOptions
 from .prior import PriorOptions
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DesignOptions(ObjectiveOptions, PriorOptions):
+class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
     """What `optldp design` may be asked; what is to be designed decides which of it makes sense."""
 
     epsilons: Annotated[list[float] | None, EPSILON] = None
@@ -111,9 +112,6 @@ class DesignOptions(ObjectiveOptions, PriorOptions):
     eta: Annotated[
         float | None, typer.Option("--eta", help="For ptt and ptt2: their parameter, above 1. Default: the best one.")
     ] = None
-    intervals: Annotated[int | None, typer.Option("--intervals", help="For aaa: N, lattice intervals.")] = None
-    window: Annotated[int | None, typer.Option("--window", help="For aaa: M, free noise steps.")] = None
-    tail_ratio: Annotated[float | None, typer.Option("--tail-ratio", help="For aaa: r of the tails.")] = None
     out: Annotated[
         Path | None, typer.Option("--out", help="File to write, .json, or .npz for one table of numbers.")
     ] = None
@@ -152,19 +150,14 @@ class DesignOptions(ObjectiveOptions, PriorOptions):
         """The method of a table of numbers, with the options that it has; InputError for those of another."""
         from ....mechanisms.errors import InputError
         from ...methods.closed_form import ClosedForm
-        from ...methods.lattice import Lattice
 
-        method, lattice = self.method or "optimal", (self.window, self.intervals, self.tail_ratio)
-        if any(option is not None for option in lattice):
-            if method != "aaa":
-                raise InputError(f"--intervals, --window and --tail-ratio are options of aaa, got method {method!r}")
-            return Lattice(*lattice)
+        method = self.method or "optimal"
         if self.worst_case or self.eta is not None:
             if method not in ("ptt", "ptt2"):
                 option = "--worst-case" if self.worst_case else "--eta"
                 raise InputError(f"{option} is an option of ptt and ptt2, got method {method!r}")
             return ClosedForm(method, worst_case=self.worst_case, eta=self.eta)
-        return method
+        return self.with_lattice(method)
 
     @cached_property
     def asked(self) -> Objective:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.designer import CategoricalPrior, Guarantee, Prior, advise, two_phase
-from optldp.designer.commands.protocol import REPETITIONS, SHARE
+from optldp.designer import CategoricalPrior, Guarantee, Lattice, Prior, TwoPhasePlan, advise, two_phase
+from optldp.designer.commands.advise import REPETITIONS
+from optldp.designer.commands.two_phase import SHARE
 from optldp.designer.planning.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, DEFAULT_REPETITIONS
-from optldp.designer.protocols.two_phase import DEFAULT_SHARE
+from optldp.designer.protocols.two_phase import DEFAULT_SHARE, two_phase_attributes
 from optldp.estimators import count, estimate_mean
 from optldp.mechanisms import duchi, make_exact, piecewise, save_table
 
@@ -53,6 +54,67 @@ class TestTwoPhase:
         assert found["piecewise_expected_variance"] == table.expected_variance(prior)
         assert found["second_expected_variance"] == expected.design.mechanism.expected_variance(prior)
 
+    def test_attributes_are_the_librarys_own_run(self, optldp, here):
+        both = np.column_stack([PEOPLE, PEOPLE[::-1] / 2])
+        np.savetxt(here / "both.csv", both, delimiter=",", header="a,b", comments="", fmt="%.17g")
+        asked = (
+            "two-phase",
+            "both.csv",
+            "--attribute",
+            "a=0:100",
+            "--attribute",
+            "b=0:50",
+            "--epsilon",
+            1,
+            "--knots",
+            9,
+        )
+        learn = (
+            "--phase-one",
+            "oue",
+            "--estimator",
+            "least-absolute",
+            "--method",
+            "aaa",
+            "--window",
+            20,
+            "--share",
+            0.4,
+        )
+        done = optldp(*asked, *learn, "--seed", 5, "--json")
+        found = json.loads(done.stdout, parse_constant=pytest.fail)["attributes"]
+        plans = {
+            name: TwoPhasePlan(
+                (0, high), 1.0, knots=9, phase_one="oue", estimator="least-absolute", method=Lattice(window=20)
+            )
+            for name, high in (("a", 100), ("b", 50))
+        }
+        rng = np.random.default_rng(5)
+        expected = two_phase_attributes(dict(zip("ab", both.T, strict=True)), plans, rng=rng, share=0.4)
+        assert [one["attribute"] for one in found] == ["a", "b"]
+        assert [one["value"] for one in found] == [one.value for one in expected.values()]
+        assert [one["n"] for one in found] == [150, 150]
+        assert [line.split()[0] for line in optldp(*asked, "--share", 0.4).stdout.splitlines()[-2:]] == ["a", "b"]
+
+    def test_a_client_who_lacks_a_value_is_left_out_whole(self, optldp, here):
+        rows = [f"{value},{'' if k < 40 else value}" for k, value in enumerate(PEOPLE)]
+        (here / "both.csv").write_text("\n".join(["a,b", *rows]))
+        asked = (
+            "two-phase",
+            "both.csv",
+            "--attribute",
+            "a=0:100",
+            "--attribute",
+            "b=0:100",
+            "--epsilon",
+            1,
+            "--knots",
+            5,
+        )
+        assert optldp(*asked, "--share", 0.4).exit_code == 2
+        done = optldp(*asked, "--share", 0.4, "--drop-missing", "--json")
+        assert [one["n"] for one in json.loads(done.stdout)["attributes"]] == [130, 130]
+
     def test_a_design_for_every_prior_not_ruled_out_says_what_it_guarantees(self, optldp):
         robust = ("--phase-one", "grr", "--share", 0.5, "--robust-confidence", 0.9)
         found = json.loads(optldp(*TWO_PHASE, "--seed", 5, *robust, "--json").stdout)
@@ -90,6 +152,12 @@ class TestTwoPhase:
             (["--phase-one", "nowhere.json"], "nowhere.json"),
             (["--estimator", "best"], "estimator must be one of em, ems, mr, penalised, least-absolute, got 'best'"),
             (["--method", "best"], "method must be one of"),
+            (["--attribute", "income=0:100"], "for one column, not for attributes"),
+            (["--window", 9], "options of aaa, got method 'optimal'"),
+            (
+                ["--phase-one", "olh", "--estimator", "ems"],
+                "estimator must be one of em, mr, least-absolute for an oracle",
+            ),
             (["--confidence", 1], "confidence must lie strictly between 0 and 1"),
             (["--epsilon", 0], "epsilon must be positive"),
         ],
@@ -164,7 +232,7 @@ class TestAdvise:
 @pytest.mark.parametrize(
     ("arguments", "where"),
     [
-        (TWO_PHASE, "optldp.designer.protocols.two_phase.two_phase"),
+        (TWO_PHASE, "optldp.designer.protocols.two_phase.two_phase_attributes"),
         (ADVISE, "optldp.designer.planning.advice.advise"),
     ],
     ids=["two-phase", "advise"],

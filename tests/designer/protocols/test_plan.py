@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from optldp.designer import METHODS, Prior, TwoPhasePlan, design
+from optldp.designer import Prior, TwoPhasePlan, design
+from optldp.designer.methods.registry import NAMES
 from optldp.designer.protocols.first_phase import FIRST_TABLES, ORACLES_BY_NAME
 from optldp.estimators import count, estimate_mean
 from optldp.estimators.counting.counts import ReportCounts
@@ -149,7 +150,7 @@ def test_reports_that_are_all_alike_do_not_take_all_the_weight():
             "the first table must keep within epsilon 1",
         ),
         ({"estimator": "ml"}, "estimator must be one of em, ems, mr, penalised, least-absolute, got 'ml'"),
-        ({"method": "best"}, f"method must be one of {', '.join(METHODS)}, got 'best'"),
+        ({"method": "best"}, f"method must be one of {', '.join(NAMES)}, got 'best'"),
         ({"uniform_share": -0.1}, "the uniform share must lie in [0, 1], got -0.1"),
         ({"uniform_share": np.nan}, "the uniform share must lie in [0, 1], got nan"),
     ],

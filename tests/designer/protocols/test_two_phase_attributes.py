@@ -12,7 +12,9 @@ RNG = np.random.default_rng(8)
 PEOPLE = {"age": RNG.normal(50, 8, 3001).clip(18, 90), "hours": RNG.exponential(20, 3001).clip(0, 80)}
 PLANS = {
     "age": TwoPhasePlan((18, 90), 1.0, knots=9),
-    "hours": TwoPhasePlan((0, 80), 2.0, knots=9, phase_one="grr", estimator="least-absolute", method=Lattice(8)),
+    "hours": TwoPhasePlan(
+        (0, 80), 2.0, knots=9, phase_one="grr", estimator="least-absolute", method=Lattice(intervals=8)
+    ),
 }
 
 
@@ -51,9 +53,12 @@ def test_intervals_cover_the_population_mean():
 
 def test_progress_names_attribute_and_stage():
     told = []
-    two_phase_attributes(
-        PEOPLE, PLANS, rng=np.random.default_rng(1), progress=lambda stage, step: told.append(stage) if not step else 0
-    )
+
+    def tell(stage, step):
+        if step is None:
+            told.append(stage)
+
+    two_phase_attributes(PEOPLE, PLANS, rng=np.random.default_rng(1), progress=tell)
     assert told == [f"{name}, {stage}" for name in PLANS for stage in STAGES]
 
 

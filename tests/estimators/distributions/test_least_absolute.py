@@ -1,5 +1,7 @@
 """The linear program of AAA's learning phase against another solver, and what it must recover."""
 
+from typing import Any
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -15,11 +17,12 @@ def test_it_is_the_minimum_of_the_absolute_differences(make):
     rows = make(KNOTS, 1.0).probabilities
     shares = rng.multinomial(400, rng.dirichlet(np.ones(9)) @ rows) / 400
     w = cp.Variable(9, nonneg=True)
-    best = cp.Problem(cp.Minimize(cp.norm1(rows.T @ w - shares)), [cp.sum(w) == 1]).solve(solver=cp.CLARABEL)
+    total: Any = cp.sum(w) == 1
+    best: Any = cp.Problem(cp.Minimize(cp.norm1(rows.T @ w - shares)), [total]).solve(solver=cp.CLARABEL)
     found = least_absolute(rows, shares)
     assert found.min() >= 0.0
     assert found.sum() == pytest.approx(1.0, abs=1e-12)
-    assert np.abs(found @ rows - shares).sum() == pytest.approx(float(best), abs=1e-7)
+    assert np.abs(found @ rows - shares).sum() == pytest.approx(best, abs=1e-7)
 
 
 @pytest.mark.parametrize("make", [grr, square_wave])

@@ -1,0 +1,127 @@
+"""`optldp advise`: mechanisms and estimators simulated before anyone is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import (
+    EPSILON,
+    TOLERANCE,
+    UNIFORM_SHARE,
+    Categorical,
+    Column,
+    Data,
+    Domain,
+    DropMissing,
+    Json,
+    Knots,
+    PriorFile,
+    Public,
+    Seed,
+    Tolerance,
+    UniformShare,
+    Users,
+)
+from .output import (
+    number,
+    one_line_errors,
+    print_json,
+    print_rows,
+    refuse_given,
+    say,
+    task_progress,
+)
+from .prior import read_categorical_prior, read_prior
+
+if TYPE_CHECKING:
+    from ..planning.advice import Advice
+    from ..planning.bootstrap import Simulated
+
+REPETITIONS = 50
+
+
+@one_line_errors
+def advise_command(
+    data: Data = None,
+    *,
+    n: Users,
+    epsilon: Annotated[float, EPSILON],
+    column: Column = None,
+    categorical: Categorical = False,
+    domain: Domain = None,
+    prior_file: PriorFile = None,
+    knots: Knots = None,
+    mechanisms: Annotated[
+        list[str] | None,
+        typer.Option("--mechanism", help="Repeat for several; default: seven of them. Categories: grr and olh."),
+    ] = None,
+    estimators: Annotated[
+        list[str] | None,
+        typer.Option("--estimator", help="Repeat for several; default: all but penalised."),
+    ] = None,
+    repetitions: Annotated[int, typer.Option("--repetitions", help="Simulations of each.")] = REPETITIONS,
+    uniform_share: UniformShare = UNIFORM_SHARE,
+    tolerance: Tolerance = TOLERANCE,
+    seed: Seed = None,
+    public: Public = False,
+    drop_missing: DropMissing = False,
+    as_json: Json = False,
+) -> None:
+    """Say which mechanism and estimator will err least for so many clients, by simulation.
+
+    \b
+    Example: optldp advise people.csv --column income --range 0 200000 --n 10000 --epsilon 1 --knots 33
+    Example: optldp advise people.csv --column job --categorical --n 10000 --epsilon 1
+    """
+    import numpy as np
+
+    from ..planning.advice import advise, choices, pieces_of_work
+
+    if categorical:
+        refuse_given("for numbers", {"--range": domain, "--knots": knots})
+        prior, notes = read_categorical_prior(data, column, prior_file, drop_missing=drop_missing, public=public)
+    else:
+        prior, notes = read_prior(data, column, domain, prior_file, knots, public, drop_missing, "")
+    tables, methods = choices(categorical, mechanisms or None, estimators or None)
+    with task_progress("simulating", pieces_of_work(tables, methods, repetitions)) as update:
+        advice = advise(
+            prior, n, epsilon, mechanisms=tables, estimators=methods, repetitions=repetitions,
+            uniform_share=uniform_share, tolerance=tolerance, rng=np.random.default_rng(seed),
+            progress=lambda mechanism, estimator: update(f"{mechanism}, {estimator}", True),
+        )  # fmt: skip
+    for note in notes:
+        say(note)
+    for mechanism, estimator, reason in advice.left_out:
+        say(f"note: {mechanism} with {estimator} is left out: {reason}")
+    if as_json:
+        print_json(_advice_facts(advice))
+        return
+    header = ["mechanism", "estimator", "rmse", "+-", "Jensen-Shannon", "+-", "Wasserstein", "+-"]
+    cells = []
+    for row in advice.rows:
+        root = row.mse.value**0.5
+        cells.append([row.mechanism, row.estimator, number(root), f"{row.mse.error / (2 * root):.2g}"])
+        cells[-1] += [*_shown(row.jensen_shannon), *_shown(row.wasserstein)]
+    best = "frequencies" if categorical else "mean"
+    print_rows(f"Expected error with {n} clients at epsilon {epsilon:g}, best {best} first", header, cells)
+
+
+def _shown(found: Simulated | None) -> list[str]:
+    return ["-", "-"] if found is None else [f"{found.value:.4g}", f"{found.error:.2g}"]
+
+
+def _advice_facts(advice: Advice) -> dict[str, object]:
+    rows = []
+    for row in advice.rows:
+        facts: dict[str, object] = {"mechanism": row.mechanism, "estimator": row.estimator}
+        for name in ("mse", "jensen_shannon", "wasserstein"):
+            found = getattr(row, name)
+            facts[name] = None if found is None else found.value
+            facts[f"{name}_error"] = None if found is None else found.error
+        rows.append({**facts, "seconds": row.seconds})
+    keys = ("mechanism", "estimator", "reason")
+    left_out = [dict(zip(keys, entry, strict=True)) for entry in advice.left_out]
+    size = {"n": advice.n, "epsilon": advice.epsilon, "repetitions": advice.repetitions}
+    return {**size, "rows": rows, "left_out": left_out}

@@ -1,0 +1,215 @@
+"""`optldp two-phase`: a whole collection simulated before anyone is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...estimators.methods import PRIOR_METHODS
+from .asked.lattice import LatticeOptions
+from .options import (
+    CONFIDENCE,
+    EPSILON,
+    TOLERANCE,
+    UNIFORM_SHARE,
+    Column,
+    Confidence,
+    Domain,
+    DropMissing,
+    Json,
+    Knots,
+    Seed,
+    Tolerance,
+    UniformShare,
+    takes_options,
+)
+from .output import facts_shown, number, one_line_errors, print_facts, print_json, print_rows, say, task_progress
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ...mechanisms import TabulatedMechanism
+    from ..protocols.plan import TwoPhasePlan, TwoPhaseResult
+
+SHARE = 0.1
+
+SIMULATED = "note: a simulation, which reads the values themselves: the reports of real clients would be private"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoPhaseOptions(LatticeOptions):
+    """What `optldp two-phase` may be asked."""
+
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet file with the values.")]
+    column: Column = None
+    domain: Domain = None
+    attributes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--attribute",
+            metavar="NAME=LO:HI",
+            help="Instead of --column and --range, and repeated for several: each client reports one of them, once.",
+        ),
+    ] = None
+    epsilon: Annotated[float, EPSILON]
+    share: Annotated[float, typer.Option("--share", help="Share of the clients who report first.")] = SHARE
+    phase_one: Annotated[
+        str,
+        typer.Option(
+            "--phase-one",
+            help="square-wave, grr, another closed form, designed, an oracle for the knots (olh, oue, rappor), or a "
+            "TABLE file.",
+        ),
+    ] = "square-wave"
+    estimator: Annotated[
+        str, typer.Option("--estimator", help=f"How the distribution is learnt: {', '.join(PRIOR_METHODS)}.")
+    ] = "em"
+    method: Annotated[str, typer.Option("--method", help="Mechanism of the second phase.")] = "optimal"
+    knots: Knots = None
+    uniform_share: UniformShare = UNIFORM_SHARE
+    tolerance: Tolerance = TOLERANCE
+    confidence: Confidence = CONFIDENCE
+    robust_confidence: Annotated[
+        float | None,
+        typer.Option(
+            "--robust-confidence",
+            help="Design for every prior that the first reports do not rule out at this confidence, such as 0.95.",
+        ),
+    ] = None
+    seed: Seed = None
+    drop_missing: DropMissing = False
+    as_json: Json = False
+
+    def domains(self) -> dict[str, tuple[float, float]]:
+        """Return the column's domain, or those of the attributes; InputError for both, or neither."""
+        from ...mechanisms.errors import InputError
+        from .kinds.attributes import attribute_range
+
+        if self.attributes:
+            self.refuse("for one column, not for attributes", "--column", "--range")
+            found = dict(map(attribute_range, self.attributes))
+            if len(found) < len(self.attributes):
+                raise InputError(f"attributes must differ, got {', '.join(self.attributes)}")
+            return found
+        if self.column is None or self.domain is None:
+            raise InputError(
+                "what is collected must be named, got nothing: --column NAME --range LO HI, or --attribute"
+            )
+        return {self.column: self.domain}
+
+    def values(self, names: list[str]) -> dict[str, np.ndarray]:
+        """Read the columns; --drop-missing leaves out the clients who lack a value of any of them."""
+        import numpy as np
+
+        from ...estimators.data.numbers import read_column, read_sparse_column
+
+        if not self.drop_missing:
+            return {name: read_column(self.data, name) for name in names}
+        columns = np.array([read_sparse_column(self.data, name) for name in names])
+        return dict(zip(names, columns[:, ~np.isnan(columns).any(axis=0)], strict=True))
+
+    def plan(self, domain: tuple[float, float]) -> TwoPhasePlan:
+        """Return the plan of one column."""
+        from ..priors.prior import DEFAULT_KNOTS
+        from ..protocols.plan import TwoPhasePlan
+
+        estimator: Any = self.estimator  # the plan says which there are
+        return TwoPhasePlan(
+            domain,
+            self.epsilon,
+            knots=DEFAULT_KNOTS if self.knots is None else self.knots,
+            phase_one=_first_phase(self.phase_one),
+            estimator=estimator,
+            method=self.with_lattice(self.method),
+            uniform_share=self.uniform_share,
+            tolerance=self.tolerance,
+            robust_confidence=self.robust_confidence,
+        )
+
+
+@one_line_errors
+@takes_options
+def two_phase_command(asked: TwoPhaseOptions) -> None:
+    """Simulate a collection that learns the distribution from some clients and asks the others through a design.
+
+    Example: optldp two-phase people.csv --column income --range 0 200000 --epsilon 1
+    """
+    import numpy as np
+
+    from ...estimators.intervals import check_confidence
+    from ..protocols.two_phase import STAGES, two_phase_attributes
+
+    check_confidence(asked.confidence)
+    domains = asked.domains()
+    plans = {name: asked.plan(domain) for name, domain in domains.items()}
+    values = asked.values(list(domains))
+    rng = np.random.default_rng(asked.seed)
+    with task_progress("two phases", len(STAGES) * len(plans)) as update:
+        results = two_phase_attributes(
+            values, plans, rng=rng, share=asked.share, progress=lambda stage, step: update(stage, step is None)
+        )
+    say(SIMULATED)
+    facts = {name: _facts(found, values[name], asked.epsilon, asked.confidence, rng) for name, found in results.items()}
+    if asked.attributes is None:
+        (one,) = facts.values()
+        if asked.as_json:
+            print_json(one)
+        else:
+            print_facts("mean of the values, in two phases", facts_shown(one))
+    elif asked.as_json:
+        print_json({"attributes": [{"attribute": name, **found} for name, found in facts.items()]})
+    else:
+        _print_attributes(facts)
+
+
+def _print_attributes(facts: dict[str, dict[str, Any]]) -> None:
+    columns = ("value", "std_error", "low", "high", "truth", "n", "n_first", "first_weight")
+    cells = [
+        [name, *(str(found[key]) if key in ("n", "n_first") else number(found[key]) for key in columns)]
+        for name, found in facts.items()
+    ]
+    print_rows("means of the attributes, in two phases", ["attribute", *columns], cells)
+
+
+def _first_phase(named: str) -> str | TabulatedMechanism:
+    """Return the name, or the table of a file."""
+    from ...mechanisms import load_table
+    from ...mechanisms.files.table import SUFFIXES
+
+    return load_table(named) if Path(named).suffix.lower() in SUFFIXES else named
+
+
+def _facts(
+    result: TwoPhaseResult, values: np.ndarray, epsilon: float, confidence: float, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return the result beside the truth and beside what one phase through the piecewise mechanism gives.
+
+    The expected variances are of one report, under the data themselves.
+    """
+    from ...estimators import count, estimate_mean
+    from ...mechanisms import piecewise
+    from ..objectives.guarantee import Guarantee
+    from ..priors.prior import Prior
+
+    table = result.design.mechanism
+    own = Prior.from_data(values, knots=table.knots).knot_prior
+    rival = piecewise(table.knots, epsilon)
+    one_phase = estimate_mean(count(rival, rival.sample(values, rng)))
+    robust = isinstance(result.design.objective, Guarantee)
+    return {
+        **result.to_dict(confidence),
+        "n_first": result.n - result.second_mean.n,
+        "truth": float(values.mean()),
+        "first_mean": None if result.first_mean is None else result.first_mean.to_dict(confidence),
+        "first_weight": result.first_weight,
+        "second_mean": result.second_mean.to_dict(confidence),
+        "second_expected_variance": table.expected_variance(own),
+        "piecewise_mean": one_phase.to_dict(confidence),
+        "piecewise_expected_variance": rival.expected_variance(own),
+        "relative_gap": result.design.gap,
+        "seconds": result.design.seconds,
+        **({"guaranteed_variance": result.design.value} if robust else {}),
+    }

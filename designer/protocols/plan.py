@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +23,6 @@ from ...mechanisms import InputError, TabulatedMechanism
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.client.failures import ClientFailures
-from ...mechanisms.composed.rounded_oracle import RoundedOracle
 from ...solvers import Progress
 from ..designs.design import design
 from ..designs.result import Design
@@ -140,8 +140,8 @@ class TwoPhasePlan:
         require_knots_among(self._first_table, grid)
 
     @property
-    def first(self) -> TabulatedMechanism | RoundedOracle:
-        """What the first phase reports through."""
+    def first(self) -> Any:
+        """What the first phase reports through: a `TabulatedMechanism` or a `RoundedOracle`, as was asked for."""
         return self._first.mechanism
 
     @property
@@ -253,7 +253,7 @@ class TwoPhaseResult(NumberEstimate):
     first_weight: float
     first_mean: NumberEstimate | None
     second_mean: MeanEstimate
-    first: TabulatedMechanism | RoundedOracle
+    first: Any
     design: Design
     failures: ClientFailures = field(default_factory=ClientFailures)
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 from optldp.estimators import CategoryCounts, count, estimate_frequencies, estimate_mean
-from optldp.estimators.means.unbiasing import affine_unbiasing, optimal_decoder
+from optldp.estimators.means.decoder import mean_decoder
+from optldp.estimators.means.unbiasing import affine_unbiasing
 from optldp.mechanisms import CategoricalMechanism, InputError, TabulatedMechanism
 from optldp.mechanisms.categorical.mechanism import PureProtocol
 from optldp.mechanisms.key_value import KeyValueMechanism
@@ -66,20 +67,20 @@ def of_table(table: TabulatedMechanism, x: float, rng: np.random.Generator) -> I
     )
     mean, variance = table.mean(x)[0], float(table.var(x)[0])
     yield from average(f"at {x!r}", (reports - mean), variance, reach(table, mean), ulp)
-    affine = affine_unbiasing(table)
     try:
-        estimate = estimate_mean(count(table, reports))
-        decoder = optimal_decoder(table) if affine is None else None
+        estimate, decoder = estimate_mean(count(table, reports)), mean_decoder(table).values
     except InputError:
         return  # no unbiased estimate exists, which it says
-    if affine is not None:  # the mean of reports decides, as above
+    affine = affine_unbiasing(table)
+    if decoder is None and affine is not None:  # the mean of reports decides, as above
         expected = (float(reports.mean()) - affine[1]) / affine[0]
         slack = 1e-9 * abs(expected) + 4 * ulp / abs(affine[0])
         yield f"the {estimate.method} estimate at {x!r}", float(abs(estimate.value - expected) <= slack)
     if decoder is not None:
         second, farthest = float(law @ (decoder - x) ** 2), float(np.abs(decoder - x).max())
         slack = ulp + 1e-7 * farthest
-        yield from average(f"the decoder's estimate at {x!r}", decoder[found] - x, second, farthest, slack)
+        yield f"the decoder's estimate at {x!r}", float(abs(estimate.value - decoder[found].mean()) <= slack)
+        yield from average(f"decoded at {x!r}", decoder[found] - x, second, farthest, slack)
 
 
 def places(table: TabulatedMechanism, found: np.ndarray, reports: np.ndarray) -> Iterator[Check]:

@@ -57,18 +57,19 @@ def dominating_decoder(mechanism: TabulatedMechanism, weights: ArrayLike | None 
     table = mechanism.probabilities
     if affine is None or table.size > MOST_ENTRIES:
         return None
-    importance, reported = knot_importance(mechanism, weights), mechanism.knot_variances / affine[0] ** 2
-    near = plain_decoder(mechanism)
-    step = optimal_decoder(mechanism, weights) - near
-    centred = near - mechanism.knots[:, None]
+    half = (mechanism.knots[-1] - mechanism.knots[0]) / 2  # the scale, whose square's square must be a number
+    importance, reported = knot_importance(mechanism, weights), mechanism.knot_variances / (half * affine[0]) ** 2
+    plain = plain_decoder(mechanism)
+    near, step = plain / half, (optimal_decoder(mechanism, weights) - plain) / half
+    centred = near - mechanism.knots[:, None] / half
     excess = np.sum(table * centred**2, axis=1) - reported
     reach = _farthest(table @ step**2, np.sum(table * centred * step, axis=1), excess, ROUNDING * reported)
     if reach is None:
         return None
     values = near + reach * step
-    variances = np.sum(table * (values - mechanism.knots[:, None]) ** 2, axis=1)
+    variances = np.sum(table * (values - mechanism.knots[:, None] / half) ** 2, axis=1)
     certain = bool((variances <= (1 + 2 * ROUNDING) * reported).all())  # at the limit itself but for the last digits
-    return values if certain and importance @ variances <= (1 - LEAST_GAIN) * (importance @ reported) else None
+    return values * half if certain and importance @ variances <= (1 - LEAST_GAIN) * (importance @ reported) else None
 
 
 def _farthest(bend: np.ndarray, slope: np.ndarray, excess: np.ndarray, rounding: np.ndarray) -> float | None:

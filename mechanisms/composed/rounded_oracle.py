@@ -9,15 +9,15 @@ from numpy.typing import ArrayLike
 
 from ..categorical.mechanism import CategoricalMechanism
 from ..errors import InputError
-from ..laws.domain import rounding_weights, values_inside
+from ..laws.domain import values_inside
+from ..table.exact_sampling import ordered_bits, random_words, rounded
 
 
 @dataclass(frozen=True, eq=False)
 class RoundedOracle:
     """Random rounding to K knots, unbiased, and then an oracle whose K categories are the knots in their order.
 
-    The rounding looks at nothing but the value, so the report is as private as the oracle's, whatever random numbers
-    round.
+    The rounding looks at nothing but the value, so the report is as private as the oracle's.
 
     Parameters
     ----------
@@ -77,6 +77,5 @@ class RoundedOracle:
 
         Raises InputError for values outside the domain, or an rng of another kind.
         """
-        index, right = rounding_weights(self.knots, values_inside(values, *self.domain))
-        draws = np.random.default_rng() if rng is None else rng
-        return self.oracle.sample_codes(index + (draws.random(index.size) < right), rng)
+        inside, words = values_inside(values, *self.domain), random_words(rng)
+        return self.oracle.draw(rounded(self.knots, ordered_bits(self.knots), inside, words), words)

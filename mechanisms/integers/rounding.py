@@ -195,7 +195,8 @@ def _move_mean(
         if abs(missing) <= enough:
             return
         forward = 1 if missing > 0 else -1
-        pair = _useful_pair(row - least, most - row, near, 2 * abs(missing) / scale, forward)
+        # A unit over twice the distance that is missing would only turn it round, for ever.
+        pair = _useful_pair(row - least, most - row, near, float(np.nextafter(2 * abs(missing) / scale, 0.0)), forward)
         if pair is None:
             return
         giver, taker = pair

@@ -48,6 +48,24 @@ def ordered_bits(values: np.ndarray) -> np.ndarray:
     return bits ^ ((bits >> 63) & np.int64(2**63 - 1))
 
 
+def rounded(knots: np.ndarray, knot_bits: np.ndarray, values: np.ndarray, words: Words) -> np.ndarray:
+    """Return the knot's number (N,) that each value in the domain is rounded to at random.
+
+    The right knot's chance is a whole number over 2^53, within 2^-51 of (x - x_k) / (x_{k+1} - x_k).
+
+    Example
+    -------
+    >>> knots = np.array([0.0, 1.0, 4.0])
+    >>> rounded(knots, ordered_bits(knots), knots, random_words(None))
+    array([0, 1, 2])
+    """
+    index = np.searchsorted(knot_bits, ordered_bits(values), side="right") - 1
+    index = np.minimum(index, knots.size - 2)
+    left = knots[index]
+    share = (values - left) / (knots[index + 1] - left)
+    return index + (draw53(words, values.size) < np.rint(share * DENOMINATOR).astype(np.int64))
+
+
 @dataclass(frozen=True, eq=False)
 class ExactLaw:
     """An exact table made ready to draw from.
@@ -83,15 +101,8 @@ class ExactLaw:
         return cls(knots, low, high, cumulative, within, bits)
 
     def rows(self, values: np.ndarray, words: Words) -> np.ndarray:
-        """Return the row (N,) that each value in the domain is rounded to at random.
-
-        The right knot's chance is a whole number over 2^53, within 2^-51 of (x - x_k) / (x_{k+1} - x_k).
-        """
-        index = np.searchsorted(self.knot_bits, ordered_bits(values), side="right") - 1
-        index = np.minimum(index, self.knots.size - 2)
-        left = self.knots[index]
-        share = (values - left) / (self.knots[index + 1] - left)
-        return index + (draw53(words, values.size) < np.rint(share * DENOMINATOR).astype(np.int64))
+        """Return the row (N,) that each value in the domain is rounded to at random, as `rounded` has it."""
+        return rounded(self.knots, self.knot_bits, values, words)
 
     def draw(self, values: np.ndarray, words: Words) -> np.ndarray:
         """Return one report (N,) for each value in the domain."""

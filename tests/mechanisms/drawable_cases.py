@@ -16,10 +16,11 @@ from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import bernoulli, optimised_unary
 from optldp.mechanisms.composed.attributes import random_subsets, uniform_below
 from optldp.mechanisms.composed.level_report import LevelReport
+from optldp.mechanisms.composed.rounded_oracle import RoundedOracle
 from optldp.mechanisms.key_value.pairs import sampled_pairs
 from optldp.mechanisms.key_value.response import key_value_response
 from optldp.mechanisms.key_value.unary import key_value_unary
-from optldp.mechanisms.table.exact_sampling import draw53, random_words
+from optldp.mechanisms.table.exact_sampling import draw53, ordered_bits, random_words, rounded
 
 from .drawable_tables import (
     Case,
@@ -235,7 +236,22 @@ def bundle_cases() -> list[Case]:
         reports = booked_report(three, dict(zip("xyz", values, strict=True)))
         return tuple(None if np.isnan(reports[name]) else reports[name] for name in "xyz")
 
+    oracle = categorical_grr(range(2), 1.0)
+    on_knots = RoundedOracle(levels[0].knots, oracle)
+
+    def of_rounded(x: float) -> Law:
+        return mixed([(share, row_law(oracle.numerators[row].tolist())) for share, row in _roundings(levels[0], x)])
+
     return [
+        Case(
+            "RoundedOracle.sample",
+            ("RoundedOracle.sample",),
+            [0.0, 0.3, 1.0],
+            lambda x: int(on_knots.sample([x])[0]),
+            lambda x: [table_calls(levels[0], x)[0], always(running(oracle.numerators.tolist()))],
+            of_rounded,
+            1.0,
+        ),
         Case(
             "PersonalisedMechanism.sample, categories",
             ("PersonalisedMechanism.sample",),
@@ -284,7 +300,17 @@ def function_cases() -> list[Case]:
     def whether(chance: Fraction) -> Law:
         return mixed([(chance, {1: Fraction(1)}), (1 - chance, {0: Fraction(1)})])
 
+    ends = make_exact(FAMILIES["duchi"]([0.0, 0.25, 1.0], 1.0)).mechanism
+
     return [
+        Case(
+            "rounded",
+            ("rounded",),
+            [0.0, 0.1, 0.25, 0.7, 1.0],
+            lambda x: int(rounded(ends.knots, ordered_bits(ends.knots), np.array([x]), random_words(None))[0]),
+            lambda x: table_calls(ends, x)[:1],
+            lambda x: {row: share for share, row in _roundings(ends, x)},
+        ),
         Case(
             "draw53",
             ("draw53",),

@@ -6,7 +6,7 @@ from math import floor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from optldp.mechanisms import TableError
 from optldp.mechanisms.integers import rounding as integer_rounding
@@ -216,6 +216,7 @@ class TestMovingMeans:
         assert moved((50, 50, 50), 1000, least=(0, 0, 0), most=(99, 58, 52)) == [40, 58, 52]
         assert moved((50, 50, 50), -1000, least=(0, 47, 48), most=(53, 99, 99)) == [53, 49, 48]
 
+    @example(1095138, 4)  # twice 19 is the distance of two outputs
     @given(SEEDS, st.integers(1, 6))
     @settings(max_examples=200)
     def test_in_the_end_it_is_enough_or_nothing_useful_is_left(self, seed, outputs):
@@ -232,7 +233,8 @@ class TestMovingMeans:
         left = missing - int((after - row) @ np.array(places))
         assert abs(left) <= abs(missing)
         forward = 1 if left > 0 else -1
-        pair = _useful_pair(after - least, most - after, np.array(places, dtype=float), 2 * abs(left), forward)
+        reach = float(np.nextafter(2 * abs(left), 0.0))  # twice what is missing would only turn it round
+        pair = _useful_pair(after - least, most - after, np.array(places, dtype=float), reach, forward)
         assert abs(left) <= 1 or pair is None
 
 

@@ -19,6 +19,7 @@ MANY = 8
 BEGINNING = """
 import os, signal, sys, threading, time
 from optldp.mechanisms import *
+from optldp.mechanisms.ledger import Ledger
 from optldp.mechanisms.ledger.book import LedgerBook
 table = make_exact(piecewise([0.0, 1.0], 0.5)).mechanism
 ledger = Ledger(sys.argv[1], bytes(range(32)), 1.0)

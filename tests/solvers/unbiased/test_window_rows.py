@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from optldp.mechanisms.errors import SolverError
 from optldp.solvers.unbiased.program import UnbiasedProgram
@@ -68,10 +68,12 @@ def test_a_row_is_a_window_with_two_fractional_ends(random_program, seed):
 
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(seed=SEEDS)
+@example(seed=1_761_847_521)
 def test_nearly_equal_outputs_cost_no_digits(seed):
     """A knot whose window lies on one of two outputs a hair apart, as optimal floors have it.
 
-    The mean then says next to nothing of the shares of the two, and rounding must not decide them.
+    The mean then says next to nothing of the shares of the two, and rounding must not decide them. Where a window starts
+    is known to a rounding, by which the mean moves E - 1 times as far as the outputs, of [-3, 3], are apart.
     """
     rng = np.random.default_rng(seed)
     E, k = float(np.exp(rng.uniform(4, 10))), int(rng.integers(1, 6))
@@ -84,7 +86,7 @@ def test_nearly_equal_outputs_cost_no_digits(seed):
     outputs, floor = np.concatenate([-right[::-1], right]), np.concatenate([share[::-1], share])
     P = window_rows(UnbiasedProgram(knots, np.full(2 * k + 1, 1 / (2 * k + 1)), E), outputs, floor)
     np.testing.assert_allclose(P.sum(1), 1, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(P @ outputs, knots, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(P @ outputs, knots, rtol=0, atol=1e-14 + 6 * np.finfo(float).eps * E)
     assert ((floor <= P) & (floor * E * (1 + 1e-15) >= P)).all()
 
 

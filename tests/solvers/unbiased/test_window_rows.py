@@ -72,8 +72,8 @@ def test_a_row_is_a_window_with_two_fractional_ends(random_program, seed):
 def test_nearly_equal_outputs_cost_no_digits(seed):
     """A knot whose window lies on one of two outputs a hair apart, as optimal floors have it.
 
-    The mean then says next to nothing of the shares of the two, and rounding must not decide them. Where a window starts
-    is known to a rounding, by which the mean moves E - 1 times as far as the outputs, of [-3, 3], are apart.
+    The mean then says next to nothing of the shares of the two, and rounding must not decide them. A window's start is
+    known to a rounding, by which the mean moves E - 1 times as far as the outputs, of [-3, 3], are apart.
     """
     rng = np.random.default_rng(seed)
     E, k = float(np.exp(rng.uniform(4, 10))), int(rng.integers(1, 6))

@@ -1,3 +1,4 @@
+from ..mechanisms.promise import Pure as Pure
 from .commands.kinds.registry import read_reports as read_reports
 from .comparison.bounds import bounds as bounds
 from .comparison.categorical import compare_categorical as compare_categorical
@@ -14,7 +15,6 @@ from .methods.lattice import Lattice as Lattice
 from .methods.pieces import Pieces as Pieces
 from .methods.registry import METHODS as METHODS
 from .objectives.base import Objective as Objective
-from .objectives.base import Pure as Pure
 from .objectives.custom import Custom as Custom
 from .objectives.frequencies import Frequencies as Frequencies
 from .objectives.guarantee import Guarantee as Guarantee

@@ -10,11 +10,11 @@ import numpy as np
 
 from ...mechanisms import InputError, duchi, ptt, three_outputs
 from ...mechanisms.composed.attributes import AttributeSampling, attribute_budget
+from ...mechanisms.promise import Pure
 from ...mechanisms.table.unit_interval import UnitInterval
 from ...solvers import Progress, Status
 from ...solvers.certificate import relative_gap
 from ..methods.base import Method
-from ..objectives.base import Pure
 from ..objectives.variance import Variance
 from ..priors.prior import Prior
 from .judging import design_table

@@ -10,11 +10,12 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.promise import Pure
 from ..levels import Levels
 from ..methods.base import Method
 from ..methods.oracles import as_oracle
 from ..methods.registry import OPTIMAL, as_method
-from ..objectives.base import Objective, Pure
+from ..objectives.base import Objective
 from ..objectives.variance import Variance
 from ..priors.categorical import CategoricalPrior
 from ..priors.prior import Prior

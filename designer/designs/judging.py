@@ -14,12 +14,13 @@ from numpy.typing import ArrayLike
 from ...mechanisms.errors import InputError
 from ...mechanisms.exactness.make_exact import exact_if_possible
 from ...mechanisms.exactness.verification import require_private
+from ...mechanisms.promise import Pure
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
 from ..methods.base import Built, Method
 from ..methods.registry import OPTIMAL
-from ..objectives.base import Objective, Problem, Pure, Solution, Told
+from ..objectives.base import Objective, Problem, Solution, Told
 from ..objectives.frequencies import Frequencies
 from ..objectives.variance import Variance
 from ..priors.categorical import CategoricalPrior

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.promise import Pure
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
 from ...solvers.unbiased.continuum import continuum_bound
 from ...solvers.unbiased.program import UnbiasedProgram
-from ..objectives.base import DEFAULT_TOLERANCE, Problem, Pure, Solution, Told
+from ..objectives.base import DEFAULT_TOLERANCE, Problem, Solution, Told
 from ..objectives.variance import Variance
 from ..priors.prior import Prior
 from .judging import design_table

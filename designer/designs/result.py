@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.exactness.verification import Verification, verify
+from ...mechanisms.promise import Pure
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
 from ..levels import Levels
-from ..objectives.base import Objective, Problem, Pure
+from ..objectives.base import Objective, Problem
 from ..plots.mechanism_mesh import heat_map
 from ..priors.prior import Prior
 

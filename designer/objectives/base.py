@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...mechanisms.budget import check_epsilon, inner_epsilon
+from ...mechanisms.budget import inner_epsilon
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.table.unit_interval import UnitInterval
 from ...solvers import Status
@@ -23,30 +23,6 @@ DEFAULT_TOLERANCE = 1e-6
 
 Told = Callable[[Any], None] | None
 """Called with a solver's progress after each of its steps."""
-
-
-@dataclass(frozen=True)
-class Pure:
-    """Pure epsilon-LDP: no report is more than e^epsilon times as probable at one value as at another.
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy budget, natural units.
-
-    Raises
-    ------
-    InputError
-        A budget that is not usable.
-    """
-
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-
-    def __str__(self) -> str:
-        return f"epsilon {self.epsilon:g}"
 
 
 @dataclass(frozen=True, eq=False)

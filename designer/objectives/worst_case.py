@@ -16,6 +16,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.promise import Pure
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import squared, units_label
@@ -23,7 +24,7 @@ from ...solvers.robust.minimax import solve_minimax
 from ...solvers.robust.minimax_program import MinimaxProgram
 from ..priors.checks import as_knots
 from ..priors.prior import Prior
-from .base import Objective, Problem, Pure, Solution, Told
+from .base import Objective, Problem, Solution, Told
 
 DEFAULT_EXCESS = 1e-4
 """Share of the worst case that rounding between knots may add: below what a million reports could show."""

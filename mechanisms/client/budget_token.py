@@ -7,9 +7,9 @@ from functools import lru_cache
 from threading import Lock
 from typing import NoReturn, Protocol
 
-from ..budget import check_epsilon
 from ..errors import InputError, TableError
 from ..exactness.verification import require_proved
+from ..promise import Approximate, Promise, Pure, as_promise
 from ..table.table import TabulatedMechanism
 
 TABLES_REMEMBERED = 8
@@ -39,8 +39,9 @@ class BudgetToken:
 
     Parameters
     ----------
-    epsilon : float
-        The budget.
+    epsilon : float or Promise
+        The budget: a number is the epsilon of `Pure`, which pays for tables of pure privacy alone; `Approximate` pays
+        for those too, and for tables of its kind that are proved to keep within it, as does `Metric` for its kind.
     owner : str
         Whose it is, for messages.
 
@@ -58,18 +59,23 @@ class BudgetToken:
     True
     """
 
-    __slots__ = ("_epsilon", "_home", "_lock", "_owner")
+    __slots__ = ("_home", "_lock", "_owner", "_privacy")
 
-    def __init__(self, epsilon: float, *, owner: str = "this client") -> None:
-        self._epsilon = check_epsilon(epsilon)
+    def __init__(self, epsilon: Promise | float, *, owner: str = "this client") -> None:
+        self._privacy = as_promise(epsilon)
         self._owner = owner
         self._lock = Lock()
         self._home = _this_process()
 
     @property
+    def privacy(self) -> Promise:
+        """What a table must be proved to keep."""
+        return self._privacy
+
+    @property
     def epsilon(self) -> float:
         """The budget that there is, or was."""
-        return self._epsilon
+        return self._privacy.epsilon
 
     @property
     def is_spent(self) -> bool:
@@ -90,10 +96,8 @@ class BudgetToken:
             The table is not proved to keep within the budget (nothing is spent), the budget was spent before, or the
             process is a fork of the one that holds it.
         """
-        if fault := unproved(mechanism, self._epsilon):
-            raise InputError(
-                f"a table must keep within the budget of {self._owner}, epsilon {self._epsilon:g}: {fault}"
-            )
+        if fault := unproved(mechanism, self._privacy):
+            raise InputError(f"a table must keep within the budget of {self._owner}, {self._privacy}: {fault}")
         self._take()
 
     def pass_on(self, heirs: int) -> tuple[BudgetToken, ...]:
@@ -102,17 +106,17 @@ class BudgetToken:
         Each client still has one budget: it is in one of the new cohorts, and the old one can report no more.
         """
         self._take()
-        return tuple(BudgetToken(self._epsilon, owner=self._owner) for _ in range(heirs))
+        return tuple(BudgetToken(self._privacy, owner=self._owner) for _ in range(heirs))
 
     def _take(self) -> None:
         if self._home != _this_process():
             raise InputError(
-                f"the budget of {self._owner}, epsilon {self._epsilon:g}, must be spent in the process that holds it, "
+                f"the budget of {self._owner}, {self._privacy}, must be spent in the process that holds it, "
                 "got a use in a forked one, whose copy would be a second budget: report before forking, or not there"
             )
         if not self._lock.acquire(blocking=False):
             raise InputError(
-                f"the budget of {self._owner}, epsilon {self._epsilon:g}, must be spent once only, "
+                f"the budget of {self._owner}, {self._privacy}, must be spent once only, "
                 "got a second use: it has reported, or handed its budget on"
             )
 
@@ -141,14 +145,21 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
 
 
 @lru_cache(maxsize=TABLES_REMEMBERED)
-def unproved(mechanism: TabulatedMechanism | Provable, epsilon: float) -> str:
-    """Say why a table is not proved to keep its promise and this budget, once for all clients asked; "" if it is."""
+def unproved(mechanism: TabulatedMechanism | Provable, privacy: Promise) -> str:
+    """Say why a table is not proved to keep its promise and this one, once for all clients asked; "" if it is.
+
+    A table of another kind of promise is refused, unless it is a pure one where all but a delta would do. What is no
+    table promises pure privacy.
+    """
+    promise = mechanism.promise if isinstance(mechanism, TabulatedMechanism) else Pure(mechanism.epsilon)
+    if type(promise) is not type(privacy) and not (isinstance(promise, Pure) and isinstance(privacy, Approximate)):
+        return f"it promises {promise}, which is another kind of promise: ask for a budget that says so"
     if not isinstance(mechanism, TabulatedMechanism):
-        above = (f"epsilon must be at most {epsilon:g}, got {mechanism.epsilon:g}",)
-        return "; ".join(mechanism.failures() or above[: mechanism.epsilon > epsilon])
+        above = (f"epsilon must be at most {privacy.epsilon:g}, got {promise.epsilon:g}",)
+        return "; ".join(mechanism.failures() or above[: promise.epsilon > privacy.epsilon])
     try:
         require_proved(mechanism)
-        require_proved(mechanism, epsilon=epsilon)
+        require_proved(mechanism, epsilon=privacy)
     except TableError as error:
         return str(error)
     return ""

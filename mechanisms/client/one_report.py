@@ -12,6 +12,8 @@ from typing import NoReturn
 import numpy as np
 
 from ..errors import InputError
+from ..laws.domain import nearest_knots
+from ..promise import Metric, Promise
 from ..table.table import TabulatedMechanism
 from .budget_token import BudgetToken, unproved
 
@@ -20,7 +22,8 @@ class OneReportClient:
     """One real client: it answers the first table that it may answer, once, by the operating system's randomness.
 
     The value is moved into the domain when the client is made, so that it is never the value that decides whether a
-    report comes back.  A table is refused by what it is alone: not on the client's very domain, beyond its budget,
+    report comes back.  Where privacy is promised per unit it counts as the nearest knot.  A table is refused
+    by what it is alone: not on the client's very domain, of another kind of promise, beyond its budget,
     not exact, or not proved.  Such a refusal spends nothing; any other failure spends the budget and says no more than
     that.  No error, copy, pickle or printout of a client holds the value.  Python hides nothing from code that runs in
     the client's own process: there the value must be trusted to it.
@@ -29,8 +32,8 @@ class OneReportClient:
     ----------
     value : float
         Infinite ones are moved to the domain's end as others are.
-    epsilon : float
-        Budget that the client agreed to.
+    epsilon : float or Promise
+        Budget that the client agreed to: a number is that of pure privacy, and pays for no other.
     domain : (float, float)
         Lowest and highest value that are reported on: public, and not chosen by the value. Tables must have it.
 
@@ -50,7 +53,7 @@ class OneReportClient:
 
     __slots__ = ("__domain", "__held", "__token")
 
-    def __init__(self, value: float, epsilon: float, *, domain: tuple[float, float]) -> None:
+    def __init__(self, value: float, epsilon: Promise | float, *, domain: tuple[float, float]) -> None:
         held = _Held(value)
         del value  # so that no frame of an error's traceback shows it
         self.__token = BudgetToken(epsilon)
@@ -117,7 +120,9 @@ class SimulatedClient:
     True
     """
 
-    def __init__(self, value: float, epsilon: float, *, domain: tuple[float, float], rng: np.random.Generator) -> None:
+    def __init__(
+        self, value: float, epsilon: Promise | float, *, domain: tuple[float, float], rng: np.random.Generator
+    ) -> None:
         if not isinstance(rng, np.random.Generator):
             raise InputError(f"a simulation's rng must be a numpy.random.Generator, got {type(rng).__name__}")
         self._domain = checked_domain(domain)
@@ -131,7 +136,7 @@ class SimulatedClient:
         """Return the one report; InputError as `OneReportClient`."""
         require_answerable(mechanism, self._domain)
         self._token.spend(mechanism)
-        return float(mechanism.sample([self._value], self._rng)[0])
+        return float(mechanism.sample(_admitted(self._value, mechanism), self._rng)[0])
 
 
 class _Held:
@@ -151,7 +156,7 @@ class _Held:
         """Draw a report by the operating system's generator; None where that fails."""
         failure = None
         try:
-            return float(mechanism.sample([self.__number])[0])  # pyright: ignore[reportArgumentType] -- it fits
+            return float(mechanism.sample(_admitted(self.__number, mechanism))[0])  # pyright: ignore[reportArgumentType] -- it fits
         except BaseException as error:
             failure = type(error)  # and not the error, whose traceback holds the value
         if failure in (KeyboardInterrupt, SystemExit):
@@ -176,6 +181,12 @@ def _clipped(value: object, domain: tuple[float, float]) -> float:
     except Exception:
         return math.nan
     return number if math.isnan(number) else min(max(number, domain[0]), domain[1])
+
+
+def _admitted(value: float, mechanism: TabulatedMechanism) -> np.ndarray:
+    """The value as a table takes it: where privacy is per unit, as the nearest knot, so that no value is refused."""
+    values = np.array([value], dtype=float)
+    return nearest_knots(values, mechanism.knots) if isinstance(mechanism.promise, Metric) else values
 
 
 def checked_domain(domain: tuple[float, float]) -> tuple[float, float]:
@@ -210,7 +221,7 @@ def require_answerable(mechanism: TabulatedMechanism, domain: tuple[float, float
             f"a table must have the client's own domain, [{domain[0]:g}, {domain[1]:g}], got "
             f"[{mechanism.domain[0]:g}, {mechanism.domain[1]:g}]: nothing is reported, and nothing spent"
         )
-    if unproved(mechanism, mechanism.epsilon):
+    if unproved(mechanism, mechanism.promise):
         raise InputError(
             "a client must be asked through a table that is exact and proved to keep its promise, got one that is "
             "not: make it with make_exact(table).mechanism"

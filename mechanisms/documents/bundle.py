@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import Any, ClassVar, Self
 
 from ..errors import TableError
+from ..promise import Pure
 from ..table.table import TabulatedMechanism
 
 Nested = Callable[[Any], Any]
@@ -49,6 +50,8 @@ class Bundle(ABC):
 
 
 def require_exact(what: str, table: TabulatedMechanism) -> None:
-    """Raise TableError for a table in doubles; `what` says which member of a bundle it is."""
+    """Raise TableError for a table in doubles, or of no pure promise; `what` says which member of a bundle it is."""
     if not table.exact:
         raise TableError(f"{what} must be exact, got {table!r} in doubles: make it exact with make_exact")
+    if not isinstance(table.promise, Pure):
+        raise TableError(f"{what} must promise pure epsilon-LDP, which bundles add up, got {table.promise}")

@@ -8,6 +8,7 @@ import numpy as np
 from ..errors import TableError
 from ..integers.numerators import DENOMINATOR
 from ..laws.within_cell import law_from_parameters
+from ..promise import Pure, promise_from_document, promise_to_document
 from ..table.knot_prior import KnotPrior
 from ..table.provenance import Provenance
 from ..table.table import TabulatedMechanism
@@ -43,6 +44,7 @@ def table_to_document(table: TabulatedMechanism) -> dict[str, Any]:
         "format": EXACT_FORMAT if table.exact else FORMAT,
         "units": table.units,
         "epsilon": table.epsilon,
+        **({} if (said := promise_to_document(table.promise)) is None else {"promise": said}),
         "knots": table.knots,
         "low": ends_to_document(table.low),
         "high": ends_to_document(table.high),
@@ -72,7 +74,7 @@ def document_to_table(document: Mapping[str, Any]) -> TabulatedMechanism:
     TabulatedMechanism('unspecified', epsilon=1.1, knots=2, outputs=2)
     """
     exact = document.get("format") == EXACT_FORMAT
-    require_keys("the table", document, EXACT_KEYS if exact else KEYS, optional=("checksum",))
+    require_keys("the table", document, EXACT_KEYS if exact else KEYS, optional=("checksum", "promise"))
     require_sides(document["knots"], document["low"])
     if exact:
         require_denominator(document["denominator"])
@@ -81,17 +83,20 @@ def document_to_table(document: Mapping[str, Any]) -> TabulatedMechanism:
         probabilities = _matrix("probabilities", document["probabilities"])
     within = as_object("within", document["within"])
     law = {k: _law_parameter(f"within.{k}", v) for k, v in within.items() if k != "kind"}
+    epsilon = as_number("epsilon", document["epsilon"])
+    said = promise_from_document(epsilon, document["promise"]) if "promise" in document else Pure(epsilon)
     return TabulatedMechanism(
         knots=_numbers("knots", document["knots"]),
         low=ends_from_document("low", document["low"]),
         high=ends_from_document("high", document["high"]),
         probabilities=probabilities,
-        epsilon=as_number("epsilon", document["epsilon"]),
+        epsilon=epsilon,
         within=law_from_parameters(as_text("within.kind", within.get("kind")), law),
         provenance=provenance_from_document(as_object("provenance", document["provenance"])),
         prior=None if document["prior"] is None else _prior(as_object("prior", document["prior"])),
         units=as_text("units", document["units"]),
         exact=exact,
+        promise=said,
     )
 
 

@@ -1,16 +1,15 @@
 """The proof that an exact table is private: by whole numbers alone, with the facts that an auditor can recheck."""
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..budget import check_epsilon
 from ..errors import TableError
-from ..integers.exponential import exponential_below
-from ..integers.numerators import row_means, tightest_output
+from ..integers.numerators import row_means
 from ..laws.law import RowFreeLaw
+from ..promise import Metric, Promise, as_promise
 from ..table.exact_rounding import bias_limit, largest_distance
 from ..table.table import TabulatedMechanism
+from .promises import evidence
 
 
 @dataclass(frozen=True)
@@ -21,14 +20,17 @@ class ExactProof:
     ----------
     ok : bool
         Whether there are no failures.
-    epsilon : float
-        The budget claimed, which stands for the very fraction that the double is.
+    promise : Promise
+        What was to be proved; its doubles stand for the very fractions that they are.
     output : int
-        The tightest output: the one of largest ratio.
+        The tightest output: the one of largest ratio; where `Metric` is promised, of largest ratio for its distance.
     largest, smallest : int
         Its largest and smallest numerator over 2^53.
     limit : Fraction
-        A number proved to be at most e^epsilon.
+        A number proved to be at most e^epsilon; where `Metric` is promised, at most e^(epsilon times the distance).
+    divergence : Fraction or None
+        Where `Approximate` is promised, the largest sum of max(0, P(y | x) - limit P(y | x')) over outputs y, of all
+        pairs of knots: at most delta.
     bias : Fraction
         Largest distance between a knot and the mean of its reports; input units.
     relative_bias : Fraction
@@ -38,14 +40,20 @@ class ExactProof:
     """
 
     ok: bool
-    epsilon: float
+    promise: Promise
     output: int
     largest: int
     smallest: int
     limit: Fraction
+    divergence: Fraction | None
     bias: Fraction
     relative_bias: Fraction
     failures: tuple[str, ...]
+
+    @property
+    def epsilon(self) -> float:
+        """The budget of the promise."""
+        return self.promise.epsilon
 
     @property
     def ratio(self) -> Fraction | None:
@@ -54,22 +62,25 @@ class ExactProof:
 
     @property
     def slack(self) -> Fraction | None:
-        """limit - ratio, not negative for a private table; None for an infinite ratio."""
+        """limit - ratio, not negative for a table of pure privacy; None for an infinite ratio."""
         return None if self.ratio is None else self.limit - self.ratio
 
 
-def prove(table: TabulatedMechanism, *, epsilon: float | None = None) -> ExactProof:
-    """Prove by whole numbers that an exact table is private and, if it claims so, unbiased; or say what fails.
+def prove(table: TabulatedMechanism, *, epsilon: Promise | float | None = None) -> ExactProof:
+    """Prove by whole numbers that an exact table keeps its promise, and is unbiased if it says so; or say what fails.
 
-    For every output, largest numerator <= L * smallest numerator with a rational L <= e^epsilon.  Between knots the
-    law is a mixture of two rows, so what holds at the knots holds everywhere.
+    Of a pure promise: for every output, largest numerator <= L * smallest numerator with a rational L <= e^epsilon. Of
+    `Approximate`: the sum over outputs of max(0, P(y | x) - L P(y | x')) <= delta for all pairs of knots. Between knots
+    the law is a mixture of two rows, and both are convex, so what holds at the knots holds everywhere. Of `Metric`:
+    ratios at neighbouring knots within a rational below e^(epsilon times their distance), which adds up to that of any
+    two; such a table takes no values between knots.
 
     Parameters
     ----------
     table : TabulatedMechanism
         With ``exact=True``: its rows sum to 2^53, as was checked when it was made.
-    epsilon : float, optional
-        The budget to prove; the one that the table claims by default.
+    epsilon : float or Promise, optional
+        What to prove, a number standing for `Pure`; what the table promises by default.
 
     Returns
     -------
@@ -93,19 +104,15 @@ def prove(table: TabulatedMechanism, *, epsilon: float | None = None) -> ExactPr
     law = table.within
     if not (table.exact and isinstance(law, RowFreeLaw)):
         raise TableError("a proof needs an exact table, got probabilities in doubles: make one with make_exact")
-    budget = table.epsilon if epsilon is None else check_epsilon(epsilon)
-    limit = exponential_below(budget)
-    tightest, largest, smallest = tightest_output(table.numerators)
+    promise = table.promise if epsilon is None else as_promise(epsilon)
+    found = evidence(promise, table.knots, table.numerators)
     knots = [Fraction(knot) for knot in table.knots.tolist()]
     means = law.exact_means(table.low, table.high)
     bias, knot = largest_distance(row_means(table.numerators, means), knots)
     width = knots[-1] - knots[0]
-    failures = []
-    if largest * limit.denominator > limit.numerator * smallest:
-        logarithm = math.log1p((largest - smallest) / smallest) if smallest else math.inf
-        failures.append(
-            f"the log-ratio must be at most {budget:g}, got {logarithm} at output {tightest}: {largest} / {smallest}"
-        )
+    failures = [found.fault] if found.fault else []
+    if isinstance(promise, Metric) and not isinstance(table.promise, Metric):
+        failures.append(f"a table must promise {promise} itself to keep it, as it then takes no values between knots")
     if table.provenance.claims_unbiased and bias > (most := bias_limit(width, means)):
         failures.append(
             f"an exact table that claims to be unbiased must be so within {float(most / width):.3g} of the domain, "
@@ -113,11 +120,12 @@ def prove(table: TabulatedMechanism, *, epsilon: float | None = None) -> ExactPr
         )
     return ExactProof(
         ok=not failures,
-        epsilon=budget,
-        output=tightest,
-        largest=largest,
-        smallest=smallest,
-        limit=limit,
+        promise=promise,
+        output=found.output,
+        largest=found.largest,
+        smallest=found.smallest,
+        limit=found.limit,
+        divergence=found.divergence,
         bias=bias,
         relative_bias=bias / width,
         failures=tuple(failures),

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..budget import check_epsilon
 from ..errors import TableError
 from ..integers.exponential import exponential_below
 from ..laws.law import RowFreeLaw
+from ..promise import Approximate, Metric, Promise, as_promise
 from ..table.table import TabulatedMechanism
 from .proof import prove
 
@@ -49,11 +49,15 @@ class Verification:
     Attributes
     ----------
     verdict : Verdict
-    epsilon : float
-        The budget that was verified.
+    promise : Promise
+        What was verified.
+    kept : float
+        The least number that could stand in the promise: the epsilon of `Pure`, the delta of `Approximate` at its
+        epsilon, the epsilon per unit of `Metric`; rounded to a double.
     max_log_ratio : float
-        Logarithm of the largest ratio of two rows' densities at any report: the epsilon really kept. Infinite where
-        it cannot be told. For an exact table rounded to a double; of other laws than the row-free ones rounded up.
+        Logarithm of the largest ratio of two rows' densities at any report: the pure epsilon really kept. Infinite
+        where there is none or it cannot be told. For an exact table rounded to a double; of laws that are not
+        row-free rounded up.
     max_abs_bias : float
         Largest distance between a knot and the mean of its reports; input units.
     max_row_sum_error : float
@@ -66,7 +70,8 @@ class Verification:
     """
 
     verdict: Verdict
-    epsilon: float
+    promise: Promise
+    kept: float
     max_log_ratio: float
     max_abs_bias: float
     max_row_sum_error: float
@@ -75,12 +80,17 @@ class Verification:
     failures: tuple[str, ...]
 
     @property
+    def epsilon(self) -> float:
+        """The budget of the promise."""
+        return self.promise.epsilon
+
+    @property
     def ok(self) -> bool:
-        """Whether privacy is proved."""
+        """Whether the promise is proved to be kept."""
         return self.verdict is Verdict.PROVED
 
 
-def verify(table: TabulatedMechanism, *, epsilon: float | None = None) -> Verification:
+def verify(table: TabulatedMechanism, *, epsilon: Promise | float | None = None) -> Verification:
     """Recompute a table's row sums, largest log-ratio, bias and variances, and say what fails.
 
     Only an exact table can be proved, by whole numbers (see `prove`). For one in doubles the verdict is "not proved"
@@ -92,8 +102,8 @@ def verify(table: TabulatedMechanism, *, epsilon: float | None = None) -> Verifi
     Parameters
     ----------
     table : TabulatedMechanism
-    epsilon : float, optional
-        The budget to verify; the one that the table claims by default.
+    epsilon : float or Promise, optional
+        What to verify, a number standing for `Pure`; what the table promises by default.
 
     Returns
     -------
@@ -116,13 +126,18 @@ def verify(table: TabulatedMechanism, *, epsilon: float | None = None) -> Verifi
     >>> verify(table, epsilon=1.0).failures[0].split(",")[0]
     'the log-ratio must be at most 1'
     """
-    budget = table.epsilon if epsilon is None else check_epsilon(epsilon)
+    promise = table.promise if epsilon is None else as_promise(epsilon)
     ratios = log_ratios(table)
+    kept = _kept(table, promise, ratios)
     row_errors = np.abs(table.probabilities.sum(axis=1) - 1)
-    failures = prove(table, epsilon=budget).failures if table.exact else _failures(table, budget, ratios, row_errors)
+    if table.exact:
+        failures = prove(table, epsilon=promise).failures
+    else:
+        failures = _failures(table, promise, ratios, kept, row_errors)
     return Verification(
         verdict=Verdict.BROKEN if failures else Verdict.PROVED if table.exact else Verdict.NOT_PROVED,
-        epsilon=budget,
+        promise=promise,
+        kept=kept,
         max_log_ratio=float(ratios.max()),
         max_abs_bias=float(np.abs(table.knot_bias).max()),
         max_row_sum_error=float(row_errors.max()),
@@ -132,12 +147,43 @@ def verify(table: TabulatedMechanism, *, epsilon: float | None = None) -> Verifi
     )
 
 
-def _failures(table: TabulatedMechanism, budget: float, ratios: np.ndarray, row_errors: np.ndarray) -> tuple[str, ...]:
+def _kept(table: TabulatedMechanism, promise: Promise, ratios: np.ndarray) -> float:
+    """The least number that could stand in the promise, in doubles."""
+    if isinstance(promise, Approximate):
+        return largest_divergence_in_doubles(table.probabilities, promise.epsilon)
+    if isinstance(promise, Metric):
+        p = table.probabilities
+        pairs = _log_ratio(np.maximum(p[1:], p[:-1]), np.minimum(p[1:], p[:-1])).max(axis=1)
+        return float((pairs / np.diff(table.knots)).max())
+    return float(ratios.max())
+
+
+def largest_divergence_in_doubles(probabilities: np.ndarray, epsilon: float) -> float:
+    """Return the largest sum over columns of max(0, P_i - e^epsilon P_k), of all pairs of rows (n, m), in doubles.
+
+    Example
+    -------
+    >>> largest_divergence_in_doubles(np.array([[0.75, 0.25], [0.25, 0.75]]), np.log(2))
+    0.25
+    """
+    ratio = np.exp(epsilon)
+    return max(float(np.maximum(probabilities - ratio * row, 0.0).sum(axis=1).max()) for row in probabilities)
+
+
+def _failures(
+    table: TabulatedMechanism, promise: Promise, ratios: np.ndarray, kept: float, row_errors: np.ndarray
+) -> tuple[str, ...]:
     """What a table in doubles breaks."""
     failures, bias = [], np.abs(table.knot_bias)
-    if (above := _outputs_above(table, budget, ratios)).size:
+    if isinstance(promise, Approximate | Metric):
+        if not isinstance(table.within, RowFreeLaw):
+            failures.append(f"{promise} is verified of laws within outputs that are the same for all rows alone")
+        elif kept > (most := promise.delta if isinstance(promise, Approximate) else promise.epsilon):
+            what = "divergence" if isinstance(promise, Approximate) else "log-ratio per unit"
+            failures.append(f"the {what} must be at most {most:g}, got {kept}")
+    elif (above := _outputs_above(table, promise.epsilon, ratios)).size:
         j = int(above[np.argmax(ratios[above])])
-        failures.append(f"the log-ratio must be at most {budget:g}, got {ratios[j]} at output {j}")
+        failures.append(f"the log-ratio must be at most {promise.epsilon:g}, got {ratios[j]} at output {j}")
     if row_errors.max() > MAX_ROW_SUM_ERROR:
         i = int(np.argmax(row_errors))
         failures.append(f"rows must sum to 1 within {MAX_ROW_SUM_ERROR:g}, got an error of {row_errors[i]} in row {i}")
@@ -176,8 +222,8 @@ def require_private(table: TabulatedMechanism) -> Verification:
     return result
 
 
-def require_proved(table: TabulatedMechanism, *, epsilon: float | None = None) -> None:
-    """Raise TableError unless whole-number arithmetic proves that a table keeps its promise, or this budget.
+def require_proved(table: TabulatedMechanism, *, epsilon: Promise | float | None = None) -> None:
+    """Raise TableError unless whole-number arithmetic proves that a table keeps its promise, or this one.
 
     Example
     -------

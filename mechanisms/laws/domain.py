@@ -87,6 +87,33 @@ def admitted_values(values: ArrayLike, low: float, high: float, *, clip: bool) -
     return inside
 
 
+def require_knots(values: np.ndarray, knots: np.ndarray) -> None:
+    """Raise InputError unless every value, known to lie in the domain, is a knot; no value is named.
+
+    Example
+    -------
+    >>> require_knots(np.array([2.0]), np.array([0.0, 1.0, 2.0]))
+    """
+    between = np.count_nonzero(nearest_knots(values, knots) != values)
+    if between:
+        raise InputError(
+            f"values must be knots where privacy is promised per unit, got {between} of {values.size} between two: "
+            "round them first, such as to whole numbers"
+        )
+
+
+def nearest_knots(values: np.ndarray, knots: np.ndarray) -> np.ndarray:
+    """Return the knot nearest to each value, the lower of two.
+
+    Example
+    -------
+    >>> nearest_knots(np.array([-3.0, 0.5, 1.6]), np.array([0.0, 1.0, 2.0]))
+    array([0., 0., 2.])
+    """
+    right = np.clip(np.searchsorted(knots, values), 1, knots.size - 1)
+    return np.where(values - knots[right - 1] <= knots[right] - values, knots[right - 1], knots[right])
+
+
 def rounding_weights(knots: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return each value's interval and the weight of its right knot, linear in the value.
 

@@ -21,6 +21,7 @@ from ..exactness.proof import prove
 from ..files.bundle import bundle_to_document
 from ..files.checksum import checksum
 from ..key_value.mechanism import KeyValueMechanism
+from ..promise import Pure
 from ..table.table import TabulatedMechanism
 
 MECHANISMS_REMEMBERED = 16
@@ -204,6 +205,8 @@ def booked(mechanism: object) -> BookedMechanism:
 def _proved(mechanism: Bookable) -> BookedMechanism:
     """Prove a mechanism, once for all its users; mechanisms are told apart as objects, which never change."""
     if isinstance(mechanism, TabulatedMechanism):
+        if not isinstance(mechanism.promise, Pure):
+            raise TableError(f"a ledger books pure privacy, got a table that promises {mechanism.promise}")
         failures, document = prove(mechanism).failures, table_to_document(mechanism)
     else:
         failures, document = mechanism.failures(), bundle_to_document(mechanism)

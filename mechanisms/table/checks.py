@@ -7,6 +7,7 @@ from ..errors import InputError, TableError
 from ..integers.numerators import to_numerators
 from ..laws.law import RowFreeLaw, WithinCell
 from ..laws.own_reports import require_own_reports
+from ..promise import Promise, Pure
 from .knots import check_knots
 
 ROW_SUM_TOLERANCE = 1e-9
@@ -120,6 +121,24 @@ def check_exact(exact: object, probabilities: np.ndarray, within: WithinCell) ->
         if not isinstance(within, RowFreeLaw):
             raise TableError(f"an exact table's law within outputs must be the same for all rows, got {within.kind}")
         to_numerators(probabilities)
+
+
+def checked_promise(promise: object, epsilon: float, within: WithinCell) -> Promise:
+    """Return what a table of this epsilon promises, None being pure; TableError for a promise that it cannot make.
+
+    Example
+    -------
+    >>> from ..laws.within_cell import Uniform
+    >>> checked_promise(None, 1.0, Uniform())
+    Pure(epsilon=1.0)
+    """
+    if promise is None or type(promise) is Pure:
+        return Pure(epsilon)
+    if not isinstance(promise, Promise) or promise.epsilon != epsilon:
+        raise TableError(f"promise must be one of epsilon {epsilon:g}, got {promise!r:.60}")
+    if not isinstance(within, RowFreeLaw):
+        raise TableError(f"a table that promises {promise} needs a law within outputs that is the same for all rows")
+    return promise
 
 
 def _refuse(requirement: str, bad: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:

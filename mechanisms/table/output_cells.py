@@ -9,6 +9,7 @@ from ..budget import inner_epsilon
 from ..errors import InputError
 from ..laws.domain import numbers
 from ..laws.law import Uniform
+from ..promise import Promise, Pure
 from .table import TabulatedMechanism
 
 SAME_EDGE = 1e-9
@@ -75,11 +76,12 @@ def with_output_cells(mechanism: TabulatedMechanism, edges: ArrayLike) -> Tabula
     return TabulatedMechanism.from_edges(
         mechanism.knots,
         ends,
-        _without_rounding(mechanism.probabilities @ shares, mechanism.epsilon),
+        _without_rounding(mechanism.probabilities @ shares, mechanism.promise),
         mechanism.epsilon,
         provenance=replace(origin, parameters=parameters | {"output_cells": ends.size - 1}, certificate=None),
         prior=mechanism.prior,
         units=mechanism.units,
+        promise=mechanism.promise,
     )
 
 
@@ -96,8 +98,13 @@ def _shares(mechanism: TabulatedMechanism, edges: np.ndarray) -> np.ndarray:
     return np.diff(below, axis=1)
 
 
-def _without_rounding(probabilities: np.ndarray, epsilon: float) -> np.ndarray:
-    """Raise the probabilities that sums rounded below e^-epsilon of the largest in their column, and no others."""
-    least = probabilities.max(axis=0) * np.exp(-inner_epsilon(epsilon))
+def _without_rounding(probabilities: np.ndarray, promise: Promise) -> np.ndarray:
+    """Raise the probabilities that sums rounded below e^-epsilon of the largest in their column, and no others.
+
+    Under other promises than a pure one sums of probabilities stay as they are.
+    """
+    if not isinstance(promise, Pure):
+        return probabilities
+    least = probabilities.max(axis=0) * np.exp(-inner_epsilon(promise.epsilon))
     rounded = (probabilities < least) & (probabilities >= least * (1 - SUM_ROUNDING))
     return np.where(rounded, least, probabilities)

@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 
 from ..errors import TableError
 from ..integers.numerators import to_numerators
-from ..laws.domain import admitted_values, clip_values, numbers, rounding_weights, values_inside
+from ..laws.domain import admitted_values, clip_values, numbers, require_knots, rounding_weights, values_inside
 from ..laws.drawing import draw_outputs, in_blocks, rising_distribution, round_to_knots
 from ..laws.within_cell import Uniform, WithinCell
-from .checks import check_exact, checked_fields, read_only
+from ..promise import Metric, Promise, Pure
+from .checks import check_exact, checked_fields, checked_promise, read_only
 from .exact_sampling import ExactLaw, random_words
 from .knot_prior import KnotPrior
 from .knots import check_knots
@@ -53,6 +54,9 @@ class TabulatedMechanism:
     exact : bool
         Whether the probabilities are whole multiples of 2^-53, in rows that sum to one exactly, with a law within
         outputs that is the same for all rows (checked); see `make_exact`.
+    promise : Promise, optional
+        What is claimed: `Pure(epsilon)` by default, else one with this epsilon, for which the law within outputs must
+        be the same for all rows.
 
     Raises TableError where anything of this is not so, with the row and the output; InputError for epsilon.
 
@@ -73,6 +77,7 @@ class TabulatedMechanism:
     prior: KnotPrior | None = None
     units: str = ""
     exact: bool = False
+    promise: Promise = None  # pyright: ignore[reportAssignmentType] -- there is one from `__post_init__` on
 
     def __init_subclass__(cls) -> None:
         raise TypeError(
@@ -93,6 +98,7 @@ class TabulatedMechanism:
         if self.prior is not None:
             require_prior(self.prior, self.knots.size)
         check_exact(self.exact, self.probabilities, self.within)
+        object.__setattr__(self, "promise", checked_promise(self.promise, self.epsilon, self.within))
 
     @classmethod
     def from_points(
@@ -105,11 +111,12 @@ class TabulatedMechanism:
         provenance: Provenance | None = None,
         prior: KnotPrior | None = None,
         units: str = "",
+        promise: Promise | None = None,
     ) -> Self:
         """Return a table whose outputs are points."""
         points, matrix = read_only("outputs", outputs, 1), read_only("probabilities", probabilities, 2)
         law, origin = Uniform(), provenance or Provenance()
-        return cls(check_knots(knots), points, points, matrix, epsilon, law, origin, prior, units)
+        return cls(check_knots(knots), points, points, matrix, epsilon, law, origin, prior, units, False, promise)  # pyright: ignore[reportArgumentType] -- None is pure
 
     @classmethod
     def from_edges(
@@ -123,16 +130,18 @@ class TabulatedMechanism:
         provenance: Provenance | None = None,
         prior: KnotPrior | None = None,
         units: str = "",
+        promise: Promise | None = None,
     ) -> Self:
         """Return a table whose outputs are the cells between m + 1 neighbouring edges."""
         ends, matrix = read_only("edges", edges, 1), read_only("probabilities", probabilities, 2)
         law, origin = within or Uniform(), provenance or Provenance()
-        return cls(check_knots(knots), ends[:-1], ends[1:], matrix, epsilon, law, origin, prior, units)
+        return cls(check_knots(knots), ends[:-1], ends[1:], matrix, epsilon, law, origin, prior, units, False, promise)  # pyright: ignore[reportArgumentType] -- None is pure
 
     def __repr__(self) -> str:
         n, m = self.probabilities.shape
         method = self.provenance.method
-        return f"TabulatedMechanism({method!r}, epsilon={self.epsilon:g}, knots={n}, outputs={m})"
+        more = "" if isinstance(self.promise, Pure) else f", promise={str(self.promise)!r}"
+        return f"TabulatedMechanism({method!r}, epsilon={self.epsilon:g}, knots={n}, outputs={m}{more})"
 
     @property
     def domain(self) -> tuple[float, float]:
@@ -224,7 +233,7 @@ class TabulatedMechanism:
         Parameters
         ----------
         x : (N,) array_like
-            Values in the domain, in the units of the knots.
+            Values in the domain, in the units of the knots; knots themselves where `Metric` is promised.
         rng : numpy.random.Generator, optional
             For simulations only: whoever knows its seed can undo the noise. Without it the table must be exact, and
             reports are drawn by whole numbers and the operating system's generator.
@@ -246,6 +255,8 @@ class TabulatedMechanism:
         """
         words = random_words(rng)
         values = admitted_values(x, *self.domain, clip=clip)
+        if isinstance(self.promise, Metric):
+            require_knots(values, self.knots)
         if self.exact or rng is None:
             return in_blocks(values, lambda block: self._exact_law.draw(block, words))
         return in_blocks(values, lambda block: self._simulate(block, rng))

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from optldp.mechanisms import TabulatedMechanism, prove
-from optldp.mechanisms.exactness import proof as exact_proof
+from optldp.mechanisms.exactness import promises
 from optldp.mechanisms.table.provenance import Provenance
 
 WIDTH = 5.0**12
@@ -23,7 +23,7 @@ def table_shifted_by(shift: float) -> TabulatedMechanism:
 @pytest.mark.parametrize("beyond", [Fraction(0), Fraction(1, 2**128)])
 def test_a_ratio_at_the_bound_is_private_and_one_beyond_it_is_not(beyond, monkeypatch):
     """The bound is put to three, and to the next number below that it could be."""
-    monkeypatch.setattr(exact_proof, "exponential_below", lambda budget: 3 - beyond)
+    monkeypatch.setattr(promises, "exponential_below", lambda budget: 3 - beyond)
     proof = prove(table_shifted_by(0.0))
     assert proof.ok == (beyond == 0)
     assert proof.slack == -beyond

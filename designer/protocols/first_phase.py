@@ -124,6 +124,6 @@ M = TypeVar("M", TabulatedMechanism, RoundedOracle)
 
 
 def _within(mechanism: M, epsilon: float) -> M:
-    if fault := unproved(mechanism, epsilon):
+    if fault := unproved(mechanism, Pure(epsilon)):
         raise InputError(f"the first table must keep within epsilon {epsilon:g}: {fault}")
     return mechanism

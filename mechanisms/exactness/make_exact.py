@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import TableError
 from ..integers.numerators import DENOMINATOR, row_means
 from ..laws.law import RowFreeLaw
+from ..promise import Pure
 from ..table.exact_rounding import largest_distance, rounded_numerators
 from ..table.table import TabulatedMechanism
 from .point_outputs import to_points
@@ -46,7 +47,7 @@ class ExactRounding:
 
 
 def make_exact(table: TabulatedMechanism, *, spacing: float | None = None) -> ExactRounding:
-    """Return a private table with its probabilities rounded to whole numbers over 2^53: utility is lost, not privacy.
+    """Return a table that keeps its promise with its probabilities rounded to whole numbers over 2^53, and proved.
 
     Parameters
     ----------
@@ -63,8 +64,8 @@ def make_exact(table: TabulatedMechanism, *, spacing: float | None = None) -> Ex
     Raises
     ------
     TableError
-        The table is not private, or its means cannot be kept within 1e-12 of the domain, or 2^-50 of the largest
-        report.
+        The table does not keep its promise, or not by whole numbers; or its means cannot be kept within 1e-12 of the
+        domain, or 2^-50 of the largest report.
 
     Example
     -------
@@ -83,16 +84,20 @@ def make_exact(table: TabulatedMechanism, *, spacing: float | None = None) -> Ex
     assert isinstance(law, RowFreeLaw)  # to_points saw to it
     means = row_means(exact.numerators, law.exact_means(exact.low, exact.high))
     change = np.divide(exact.knot_variances - before, before, out=np.zeros_like(before), where=before > 0)
+    if (proof := prove(exact)).failures:
+        raise TableError(f"whole numbers over 2^53 must keep what is promised: {proof.failures[0]}")
     return ExactRounding(
         mechanism=exact,
-        proof=prove(exact),
+        proof=proof,
         mean_change=largest_distance(means, [Fraction(mean) for mean in wanted.tolist()])[0],
         variance_change=float(change[np.argmax(np.abs(change))]),
     )
 
 
 def _rounded(table: TabulatedMechanism) -> TabulatedMechanism:
-    """Return the exact table, stretched if and as little as need be to keep the means."""
+    """Return the exact table, one of pure privacy stretched if and as little as need be to keep the means."""
+    if not isinstance(table.promise, Pure):
+        return _in_whole_numbers(table)
     for share in (0.0, *stretches(table.epsilon, table.low.size)):
         made = stretched(table, share) if share else table
         with suppress(TableError):
@@ -109,7 +114,7 @@ def stretches(epsilon: float, outputs: int) -> list[float]:
 def _in_whole_numbers(table: TabulatedMechanism) -> TabulatedMechanism:
     wanted = table.knots if table.provenance.claims_unbiased else table.knot_means
     arrays = table.knots, table.low, table.high, table.probabilities
-    numerators = rounded_numerators(*arrays, table.epsilon, table.within, wanted)
+    numerators = rounded_numerators(*arrays, table.promise, table.within, wanted)
     return replace(table, probabilities=numerators / DENOMINATOR, exact=True)
 
 

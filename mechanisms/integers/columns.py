@@ -53,7 +53,7 @@ def largest_divergence(numerators: np.ndarray, limit: Fraction) -> tuple[Fractio
     Example
     -------
     >>> largest_divergence(np.array([[3 * 2**51, 2**51], [2**51, 3 * 2**51]]), Fraction(2))
-    (Fraction(1, 4), 0, 1)
+    (Fraction(1, 4), 1, 0)
     """
     p, q = limit.as_integer_ratio()
     thresholds = times_below(numerators, limit)

@@ -8,8 +8,9 @@ import numpy as np
 from ..errors import TableError
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR, row_means
-from ..integers.rounding import round_rows
+from ..integers.rounding import round_rows, round_within
 from ..laws.law import RowFreeLaw, WithinCell
+from ..promise import Approximate, Promise, Pure
 
 MAX_EXACT_BIAS = Fraction(1, 10**12)
 """Largest bias of an exact table that claims to be unbiased, as a share of the domain, unless a unit moves more."""
@@ -17,6 +18,12 @@ MAX_EXACT_BIAS = Fraction(1, 10**12)
 BIAS_OF_REPORTS = Fraction(8, DENOMINATOR)
 """That share of the largest report it may be in any case. At epsilon 1e-6 reports lie a million domains apart, and one
 unit of probability moves a mean by 2e-10 of the domain; on a domain far from zero a double has no more digits."""
+
+NEAR_UNITS = 4
+"""Units of 2^-53 by which rounding may change a probability where no ratio is promised."""
+
+LOG_MARGIN = 1e-12
+"""Of a log-ratio per step, relative and absolute: above the rounding of logarithms, far below the room that is left."""
 
 RELATIVE_ROOM, ABSOLUTE_ROOM = Fraction(1, 10**13), Fraction(4, 10**16)
 """Budget left unspent, so that the logarithm of a ratio in doubles also comes out below epsilon."""
@@ -27,15 +34,18 @@ def rounded_numerators(
     low: np.ndarray,
     high: np.ndarray,
     probabilities: np.ndarray,
-    epsilon: float,
+    promise: Promise,
     within: WithinCell,
     wanted_means: np.ndarray,
 ) -> np.ndarray:
-    """Return a private table's probabilities as whole numbers over 2^53, keeping its means.
+    """Return the probabilities of a table that keeps its promise as whole numbers over 2^53, keeping its means.
+
+    Pure promises are kept by construction, those per unit by the room that the table leaves; of `Approximate`, the
+    divergence changes by a few units of 2^-53, and it is for the caller to prove that it is still within delta.
 
     Parameters
     ----------
-    knots, low, high, probabilities, epsilon, within
+    knots, low, high, probabilities, promise, within
         Those of the table.
     wanted_means : (n,) ndarray
         The mean report wanted at each knot: the knot itself if the table claims to be unbiased.
@@ -55,7 +65,7 @@ def rounded_numerators(
     >>> from ..laws.law import Uniform
     >>> knots, matrix = np.array([0.0, 10.0]), np.array([[0.75, 0.25], [0.25, 0.75]])
     >>> ends = np.array([-5.0, 15.0])
-    >>> rounded_numerators(knots, ends, ends, matrix, 1.1, Uniform(), knots).tolist()[0]
+    >>> rounded_numerators(knots, ends, ends, matrix, Pure(1.1), Uniform(), knots).tolist()[0]
     [6755399441055744, 2251799813685248]
     """
     if not isinstance(within, RowFreeLaw):
@@ -64,8 +74,16 @@ def rounded_numerators(
         )
     means = within.exact_means(low, high)
     targets = [Fraction(mean) for mean in wanted_means.tolist()]
-    limit = exponential_below(Fraction(epsilon) * (1 - RELATIVE_ROOM) - ABSOLUTE_ROOM)
-    numerators = round_rows(probabilities, limit, means, targets)
+    if isinstance(promise, Pure):
+        limit = exponential_below(Fraction(promise.epsilon) * (1 - RELATIVE_ROOM) - ABSOLUTE_ROOM)
+        numerators = round_rows(probabilities, limit, means, targets)
+    else:
+        near = (
+            _near_boxes(probabilities)
+            if isinstance(promise, Approximate)
+            else unit_boxes(knots, probabilities, promise)
+        )
+        numerators = round_within(probabilities, *near, means, targets)
     error = largest_distance(row_means(numerators, means), targets)[0]
     width = Fraction(float(knots[-1])) - Fraction(float(knots[0]))
     if error > (limit := bias_limit(width, means)):
@@ -74,6 +92,48 @@ def rounded_numerators(
             f"got {float(error / width):.1e}: raise epsilon or use fewer knots"
         )
     return numerators
+
+
+def _near_boxes(probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A few units on either side of each probability (n, m), but none where there is none."""
+    units = probabilities * float(DENOMINATOR)
+    return np.maximum(np.floor(units) - NEAR_UNITS, 0).astype(np.int64), np.where(
+        units > 0, np.minimum(np.ceil(units) + NEAR_UNITS, DENOMINATOR), 0
+    ).astype(np.int64)
+
+
+def unit_boxes(knots: np.ndarray, probabilities: np.ndarray, promise: Promise) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest numerator (n, m) that keep epsilon per unit, whichever are chosen of them.
+
+    What neighbouring rows leave of epsilon times their distance is shared by the two: each may change by half of it.
+
+    Raises
+    ------
+    TableError
+        A probability that has no whole number so near.
+
+    Example
+    -------
+    >>> from ..promise import Metric
+    >>> matrix = np.array([[0.75, 0.25], [0.25, 0.75]])
+    >>> least, most = unit_boxes(np.array([0.0, 1.0]), matrix, Metric(1.2))
+    >>> (least / 2**53).round(3).tolist()[0], (most / 2**53).round(3).tolist()[0]
+    ([0.713, 0.238], [0.789, 0.263])
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steep = np.abs(np.diff(np.log(probabilities), axis=0))
+    steep[np.isnan(steep)] = 0.0  # impossible in both rows
+    room = promise.epsilon * np.diff(knots) * (1 - LOG_MARGIN) - steep.max(axis=1) - LOG_MARGIN
+    half = np.minimum(np.r_[np.inf, room], np.r_[room, np.inf])[:, None] / 2
+    units = probabilities * float(DENOMINATOR)
+    least, most = np.ceil(units * np.exp(-half)), np.floor(units * np.exp(half))
+    if (none := np.argwhere(least > most)).size:
+        i, j = none[0]
+        raise TableError(
+            f"probabilities must leave room to be rounded to whole numbers over 2^53 within {promise}, got "
+            f"{probabilities[i, j]:.3g} at row {i}, output {j}: raise the smallest ones, or epsilon"
+        )
+    return least.astype(np.int64), np.minimum(most, DENOMINATOR).astype(np.int64)
 
 
 def bias_limit(width: Fraction, means: Sequence[Fraction]) -> Fraction:

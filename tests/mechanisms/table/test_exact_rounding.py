@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from optldp.mechanisms import FAMILIES, TableError, laplace, make_exact
 from optldp.mechanisms.laws.law import Uniform
+from optldp.mechanisms.promise import Pure
 from optldp.mechanisms.table import exact_rounding
 from optldp.mechanisms.table.exact_rounding import largest_distance, rounded_numerators
 
@@ -25,7 +26,7 @@ def test_a_ten_trillionth_of_the_budget_and_4e_16_are_left_for_logarithms_in_dou
 
     monkeypatch.setattr(exact_rounding, "round_rows", noted)
     ends, matrix = np.array([0.0, 1.0]), np.full((2, 2), 0.5)
-    rounded_numerators(ends, ends, ends, matrix, epsilon, Uniform(), np.array([0.5, 0.5]))
+    rounded_numerators(ends, ends, ends, matrix, Pure(epsilon), Uniform(), np.array([0.5, 0.5]))
     with localcontext(prec=60):
         (limit,) = seen
         left = Decimal(epsilon) - (Decimal(limit.numerator) / Decimal(limit.denominator)).ln()
@@ -37,7 +38,7 @@ def test_a_bias_of_a_trillionth_of_the_domain_is_the_largest_that_is_let_pass(of
     """One output, so that nothing can be moved; the mean wanted is a hair nearer or farther, or just there."""
     knots, place = np.array([0.0, WIDTH]), np.zeros(1)
     wanted = np.array([2.0**-12 * (1 + off * 2.0**-40), 0.0])
-    arguments = (knots, place, place, np.ones((2, 1)), 1.0, Uniform(), wanted)
+    arguments = (knots, place, place, np.ones((2, 1)), Pure(1.0), Uniform(), wanted)
     if off <= 0:
         assert rounded_numerators(*arguments).tolist() == [[2**53], [2**53]]
     else:
@@ -52,7 +53,7 @@ def test_beside_far_reports_eight_units_of_the_largest_are_let_pass(side, off):
     knots, place = np.array([-WIDTH, -0.5 * WIDTH, 0.0]), np.array([-1.0, 2.0**50] if side > 0 else [-(2.0**50), 1.0])
     matrix, wanted = np.tile(np.abs(place) > 1, (3, 1)).astype(float), np.full(3, side * 2.0**50)
     wanted[0] -= side * (1 + off / 8)
-    arguments = (knots, place, place, matrix, 1.0, Uniform(), wanted)
+    arguments = (knots, place, place, matrix, Pure(1.0), Uniform(), wanted)
     if off:
         with pytest.raises(TableError, match=r"keep means within 4\.1e-09 of the domain, got 4\.6e-09: raise epsilon"):
             rounded_numerators(*arguments)
@@ -71,7 +72,7 @@ def test_the_largest_bias_is_a_share_of_the_domain_or_of_the_reports(width):
 def test_a_law_that_differs_between_rows_is_refused_by_its_name():
     """With the way out."""
     table = laplace([0.0, 1.0], 1.0)
-    arguments = (table.knots, table.low, table.high, table.probabilities, 1.0, table.within, table.knots)
+    arguments = (table.knots, table.low, table.high, table.probabilities, Pure(1.0), table.within, table.knots)
     with pytest.raises(TableError, match="got the exponential law within: use to_points"):
         rounded_numerators(*arguments)
 

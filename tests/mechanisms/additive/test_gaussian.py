@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from optldp.mechanisms import InputError, TableError, make_exact, prove, require_proved, verify
+from optldp.mechanisms import InputError, TableError, make_exact, prove, verify
 from optldp.mechanisms.additive.gaussian import gaussian, gaussian_delta, gaussian_sigma
+from optldp.mechanisms.exactness import require_proved
 from optldp.mechanisms.promise import Approximate, Metric, Pure
 from scipy.integrate import quad
 from scipy.optimize import brentq

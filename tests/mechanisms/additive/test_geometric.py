@@ -5,8 +5,9 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from optldp.mechanisms import InputError, TableError, load_table, make_exact, require_proved, save_table, verify
+from optldp.mechanisms import InputError, TableError, load_table, make_exact, save_table, verify
 from optldp.mechanisms.additive.geometric import geometric
+from optldp.mechanisms.exactness import require_proved
 from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.promise import Approximate, Metric, Pure
 

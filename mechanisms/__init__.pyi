@@ -1,3 +1,5 @@
+from .additive.gaussian import gaussian as gaussian
+from .additive.geometric import geometric as geometric
 from .categorical.categories import Categories as Categories
 from .categorical.mechanism import CategoricalMechanism as CategoricalMechanism
 from .categorical.oracle_choice import frequency_oracle as frequency_oracle
@@ -30,5 +32,7 @@ from .files.bundle import load_mechanism as load_mechanism
 from .files.bundle import save_bundle as save_bundle
 from .files.table import load_table as load_table
 from .files.table import save_table as save_table
+from .promise import Approximate as Approximate
+from .promise import Metric as Metric
 from .table.provenance import Provenance as Provenance
 from .table.table import TabulatedMechanism as TabulatedMechanism

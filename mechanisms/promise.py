@@ -32,6 +32,11 @@ class Promise(ABC):
     def __str__(self) -> str:
         """The promise in words that are short enough for a title."""
 
+    @property
+    def caution(self) -> str:
+        """What it does not promise, for people who take every budget for that of pure privacy; "" for `Pure`."""
+        return ""
+
     def more(self) -> dict[str, Any]:
         """Return its numbers beside epsilon, as the member `promise` of a file holds them."""
         return {}
@@ -98,6 +103,10 @@ class Approximate(Promise):
     def __str__(self) -> str:
         return f"epsilon {self.epsilon:g}, delta {self.delta:g}"
 
+    @property
+    def caution(self) -> str:
+        return f"({self.epsilon:g}, {self.delta:g})-LDP, not epsilon-LDP: with probability up to delta a report may tell all"
+
     def more(self) -> dict[str, Any]:
         return {"delta": self.delta}
 
@@ -130,6 +139,10 @@ class Metric(Promise):
 
     def __str__(self) -> str:
         return f"epsilon {self.epsilon:g} per unit"
+
+    @property
+    def caution(self) -> str:
+        return f"epsilon {self.epsilon:g} per unit, not epsilon-LDP: values that are d units apart have d times as much"
 
 
 KINDS: dict[str, type[Promise]] = {kind.kind: kind for kind in (Approximate, Metric)}

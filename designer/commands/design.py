@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .asked.design import DesignOptions
+from .asked.kind import DesignKind
 from .objectives import design_table
 from .options import takes_options
 from .output import one_line_errors, print_facts, print_json, readable, require_place, say
@@ -32,20 +33,31 @@ def design_command(asked: DesignOptions) -> None:
     Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --objective information \\
     --criterion cumulative --knots 33 --out shape.json
     Example: optldp design people.csv --column job --categorical --epsilon 1 --out jobs.json
+    Example: optldp design --range 0 200000 --epsilon 1 --delta 1e-6 --out gauss.json
+    Example: optldp design --range 0 40 --epsilon 0.5 --per-unit --out contacts.json
     Example: optldp design people.csv --attribute age=18:90 --attribute income=0:200000 --epsilon 1 --out both.json
     Example: optldp design people.csv --column job --categorical --levels 0.1:1:0.1 --level-epsilon 0.5 --out jobs.json
     """
     from ...mechanisms.files.table import SUFFIXES
 
     asked.refuse_useless()
-    one_table = asked.kind.objective is not None
+    one_table = asked.kind.one_table
     require_place(asked.out, SUFFIXES if one_table else (".json",))
     if one_table:
-        _finish_table(design_table(asked), asked)
+        _finish_table(_table_of(asked), asked)
         return
     from .kinds.registry import design_bundle
 
     _finish_bundle(design_bundle(asked), asked)
+
+
+def _table_of(asked: DesignOptions) -> Outcome:
+    """The table of an objective's optimum, or of noise that has none."""
+    if asked.kind is not DesignKind.NOISE:
+        return design_table(asked)
+    from .noise import design_noise
+
+    return design_noise(asked)
 
 
 def _finish_table(made: Outcome, asked: DesignOptions) -> None:
@@ -65,8 +77,9 @@ def _finish_table(made: Outcome, asked: DesignOptions) -> None:
         return
     shown = {name: value for name, value in facts.items() if value is not None and name not in FOR_PROGRAMS}
     rows = [(name, readable(value)) for name, value in shown.items()]
-    at = [name.endswith("_bound") for name, _ in rows].index(True)
-    rows[at:at] = [(name, readable(value)) for name, value in made.aside.items()]
+    if made.aside:
+        at = [name.endswith("_bound") for name, _ in rows].index(True)
+        rows[at:at] = [(name, readable(value)) for name, value in made.aside.items()]
     print_facts(made.title, rows)
 
 

@@ -21,7 +21,7 @@ def perturb_command(asked: PerturbOptions) -> None:
     from ...estimators.data.keyed import write_keyed_reports
     from ...estimators.data.numbers import write_columns
     from ...estimators.data.simulated_columns import SIMULATED
-    from ...mechanisms import InputError, load_mechanism
+    from ...mechanisms import InputError, TabulatedMechanism, load_mechanism
     from .kinds.registry import kind_of
 
     out, data = asked.out, asked.data
@@ -37,6 +37,8 @@ def perturb_command(asked: PerturbOptions) -> None:
         first = next(iter(written.columns))  # of attributes, which every user has all of, any column will do
         present = asked.column or (first if rng is None else first.removeprefix(SIMULATED))
         write_keyed_reports(out, written.columns, data=data, column=present, key=asked.key)
+    if isinstance(kind.mechanism, TabulatedMechanism) and (caution := kind.mechanism.promise.caution):
+        say(f"note: {caution}")
     if written.clipped:
         say(f"note: {written.clipped} of {written.n} values were outside the domain and clipped")
     facts = {"n": written.n, "clipped": written.clipped, "out": str(out), "simulated": rng is not None}

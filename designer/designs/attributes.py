@@ -17,7 +17,7 @@ from ...solvers.certificate import relative_gap
 from ..methods.base import Method
 from ..objectives.variance import Variance
 from ..priors.prior import Prior
-from .judging import design_table
+from .judging import design_table, require_pure
 from .result import Checked, Design
 
 BUDGET_OF_ONE = 2.5
@@ -214,7 +214,7 @@ def design_attributes(
     >>> made.mechanism, found.rule_of_thumb, [choice.designed is None for choice in found.choices]
     (AttributeSampling(attributes=3, sampled=1, epsilon=3), 1, [False, False, True])
     """
-    epsilon, priors = Pure(privacy).epsilon if not isinstance(privacy, Pure) else privacy.epsilon, attributes.priors
+    epsilon, priors = require_pure(privacy).epsilon, attributes.priors
     candidates = _candidates(attributes.sampled, epsilon, len(priors))
     screened = {k: attributes.total(_screened(priors, attribute_budget(epsilon, k)), k) for k in candidates}
     designed: dict[int, dict[str, Design]] = {}

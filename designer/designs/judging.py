@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ...mechanisms.errors import InputError
 from ...mechanisms.exactness.make_exact import exact_if_possible
 from ...mechanisms.exactness.verification import require_private
-from ...mechanisms.promise import Pure
+from ...mechanisms.promise import Promise, Pure, as_promise
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
@@ -64,7 +64,7 @@ def problem_for(
     """Return the problem with the objective's defaults; InputError for what the objective cannot be asked."""
     if not isinstance(objective, Objective):
         raise InputError(f"the objective must be one such as Variance() or WorstCase(), got {objective!r}")
-    budget = privacy if isinstance(privacy, Pure) else Pure(privacy)
+    budget = require_pure(privacy)
     if not isinstance(prior, objective.takes):
         kind = "categories" if isinstance(prior, CategoricalPrior) else "numbers"
         raise InputError(f"the objective must be one for {kind}, got {objective.label}")
@@ -79,6 +79,23 @@ def problem_for(
         raise InputError(f"outputs are for a Custom objective, got them for {objective.label}: leave them out")
     objective.check(problem)
     return problem
+
+
+def require_pure(privacy: Promise | float) -> Pure:
+    """Return the pure promise that a design is for; InputError for another, of which no optimum is known.
+
+    Example
+    -------
+    >>> require_pure(1.0)
+    Pure(epsilon=1.0)
+    """
+    promise = as_promise(privacy)
+    if not isinstance(promise, Pure):
+        raise InputError(
+            f"designs are certified for pure privacy alone, got {promise}: "
+            "optldp.mechanisms.gaussian and geometric make tables of such promises"
+        )
+    return promise
 
 
 def _as_outputs(prior: Prior | CategoricalPrior, outputs: ArrayLike) -> np.ndarray:

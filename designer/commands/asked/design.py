@@ -23,12 +23,23 @@ if TYPE_CHECKING:
     from ...priors.prior import Prior
     from .levels import Budgets
 
+NOISES = ("gaussian", "geometric")
+"""Values of --method that keep no pure budget; as of `ADDITIVE`."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
     """What `optldp design` may be asked; what is to be designed decides which of it makes sense."""
 
     epsilons: Annotated[list[float] | None, EPSILON] = None
+    delta: Annotated[
+        float | None,
+        typer.Option("--delta", help="For noise that is (epsilon, delta)-private: the Gaussian mechanism, on --range."),
+    ] = None
+    per_unit: Annotated[
+        bool,
+        typer.Option("--per-unit", help="For noise whose --epsilon is per unit, as for degrees: geometric, on --range."),
+    ] = False
     knots: Annotated[
         str | None,
         typer.Option(
@@ -53,7 +64,8 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
         str | None,
         typer.Option(
             "--method",
-            help="optimal (default), aaa, or a closed form such as piecewise. Categories: auto (default: grr or olh), "
+            help="optimal (default), aaa, or a closed form such as piecewise; with --delta gaussian, with --per-unit "
+            "geometric. Categories: auto (default: grr or olh), "
             "grr, olh, oue, rappor, optimal. Pairs: unary (default), grr. See the README.",
         ),
     ] = None
@@ -133,6 +145,8 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
         """What is to be designed; InputError for an unknown objective."""
         from ....mechanisms.errors import InputError
 
+        if self.delta is not None or self.per_unit or self.method in NOISES:
+            return DesignKind.NOISE
         if self.attributes is not None:
             return DesignKind.ATTRIBUTES
         if self.value_column is not None:

@@ -48,6 +48,7 @@ class DesignKind(Enum):
     CATEGORIES = "categories", (*_CATEGORIES, "--tolerance")
     LEVELS_OF_CATEGORIES = "levels of categories", (*_CATEGORIES, *_LEVELS)
     PAIRS = "pairs", (*_CATEGORIES, "--value-column", "--value-method", "--padding", "--range", "--knots", "--units")
+    NOISE = "noise of one shape", ("--delta", "--per-unit", "--method", "--range", "--knots", "--units")
     ATTRIBUTES = "attributes", ("--method", "--attribute", "--sampled", "--knots", "--uniform-share", "--tolerance")
 
     uses: tuple[str, ...]
@@ -58,6 +59,11 @@ class DesignKind(Enum):
         made = object.__new__(cls)
         made._value_, made.uses, made.objective = label, uses, objective
         return made
+
+    @property
+    def one_table(self) -> bool:
+        """Whether it is one table of numbers."""
+        return self.objective is not None or self is DesignKind.NOISE
 
     @property
     def label(self) -> str:

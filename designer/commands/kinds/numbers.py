@@ -65,7 +65,9 @@ class Numbers(Kind[TabulatedMechanism]):
         n, m = self.mechanism.probabilities.shape
         return {
             "method": provenance.method,
+            "promise": str(self.mechanism.promise),
             "epsilon": self.mechanism.epsilon,
+            **self.mechanism.promise.more(),
             "knots": n,
             "outputs": m,
             "domain": list(self.mechanism.domain),
@@ -87,7 +89,7 @@ class Numbers(Kind[TabulatedMechanism]):
         return self.facts() | {"plot": None}  # what one report can do is among the facts
 
     def notes(self) -> list[str]:
-        notes = []
+        notes = [f"note: {caution}"] if (caution := self.mechanism.promise.caution) else []
         if self.mechanism.provenance.parameters.get("unbiased") is False:
             notes.append(
                 "note: this table is biased, so its variances are no errors of a mean: use estimate --of distribution"
@@ -109,7 +111,10 @@ class Numbers(Kind[TabulatedMechanism]):
 
 def _verified_facts(checked: Verification) -> dict[str, Any]:
     return {
+        "promise": str(checked.promise),
         "epsilon": checked.epsilon,
+        **checked.promise.more(),
+        "kept": checked.kept,
         "max_log_ratio": checked.max_log_ratio,
         "max_abs_bias": checked.max_abs_bias,
         "max_row_sum_error": checked.max_row_sum_error,
@@ -119,13 +124,20 @@ def _verified_facts(checked: Verification) -> dict[str, Any]:
 
 def _proof_facts(proof: ExactProof) -> dict[str, Any]:
     """The facts by name: exact numbers as fractions in text, each with its decimal value beside it."""
+    divergence = {
+        "divergence": None if proof.divergence is None else str(proof.divergence),
+        "divergence_decimal": to_decimal(proof.divergence),
+    }
     return {
+        "promise": str(proof.promise),
         "epsilon": proof.epsilon,
+        **proof.promise.more(),
+        **({} if proof.divergence is None else divergence),
         "tightest_output": proof.output,
         "ratio": f"{proof.largest}/{proof.smallest}",
         "ratio_decimal": to_decimal(proof.ratio),
         "limit_decimal": to_decimal(proof.limit),
-        "slack_decimal": to_decimal(proof.slack),
+        "slack_decimal": to_decimal(proof.slack) if proof.divergence is None else None,
         "max_abs_bias": str(proof.bias),
         "max_abs_bias_decimal": to_decimal(proof.bias),
         "relative_bias_decimal": to_decimal(proof.relative_bias),

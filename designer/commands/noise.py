@@ -1,0 +1,77 @@
+"""`optldp design` for noise of one shape, whose promise is not pure: no objective and no prior, hence no bound either."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...mechanisms.additive.registry import ADDITIVE
+from ...mechanisms.errors import InputError
+from ...mechanisms.exactness.make_exact import make_exact
+from ...mechanisms.exactness.verification import verify
+from ...mechanisms.promise import Approximate, Metric, Promise
+from ..priors.checks import as_knots
+from ..priors.prior import DEFAULT_KNOTS
+from .objectives import Outcome
+
+if TYPE_CHECKING:
+    from .asked.design import DesignOptions
+
+
+def design_noise(options: DesignOptions) -> Outcome:
+    """Make the table of the noise that was asked for, exact and proved."""
+    started = time.perf_counter()
+    promise = _promise(options)
+    method = options.method or next(name for name, each in ADDITIVE.items() if each.promise is type(promise))
+    if method not in ADDITIVE:
+        raise InputError(f"--method must be {' or '.join(ADDITIVE)} for a promise of {promise}, got {method!r}")
+    table = make_exact(ADDITIVE[method].build(_knots(options, promise), promise)).mechanism
+    table = replace(table, units=options.units)
+    found, (n, m) = verify(table), table.probabilities.shape
+    facts = {
+        "method": method,
+        "promise": str(promise),
+        "epsilon": promise.epsilon,
+        **promise.more(),
+        "knots": n,
+        "outputs": m,
+        "worst_case_variance": found.worst_case_variance,
+        "kept": found.kept,
+        "max_abs_bias": found.max_abs_bias,
+        "verdict": str(found.verdict),
+        "seconds": time.perf_counter() - started,
+    }
+    return Outcome(f"{method} mechanism", table, facts, [f"note: {promise.caution}"])
+
+
+def _promise(options: DesignOptions) -> Promise:
+    """The promise of --delta or --per-unit; InputError for both or none."""
+    if options.delta is not None and options.per_unit:
+        raise InputError("a promise is either of --delta or --per-unit, got both: leave one out")
+    epsilon = options.budgets.epsilons[0]
+    if options.delta is not None:
+        return Approximate(epsilon, options.delta)
+    if options.per_unit:
+        return Metric(epsilon)
+    raise InputError("--method gaussian needs --delta, and geometric --per-unit: they keep no pure budget")
+
+
+def _knots(options: DesignOptions, promise: Promise) -> np.ndarray:
+    """Equally spaced knots on the range; by default one a unit where the promise is per unit."""
+    if options.data is not None:
+        raise InputError("this noise is the same whatever the data are: leave DATA out, and give --range LO HI")
+    if options.domain is None:
+        raise InputError("noise needs a domain: give --range LO HI")
+    if options.automatic:
+        raise InputError("--knots auto is for the optimum alone: give a number")
+    low, high = options.domain
+    if options.knot_count is not None or not isinstance(promise, Metric):
+        return as_knots(options.knot_count or DEFAULT_KNOTS, (low, high))
+    if not (high - low) % 1 == 0 < high - low:
+        raise InputError(
+            f"--range must span a whole number of units to have one knot a unit, got {low:g} to {high:g}: give --knots"
+        )
+    return as_knots(int(high - low) + 1, (low, high))

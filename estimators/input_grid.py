@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..mechanisms.errors import InputError
 from ..mechanisms.laws.domain import rounding_weights
+from ..mechanisms.promise import Metric
 from ..mechanisms.table.table import TabulatedMechanism
 
 SAME_KNOT = 1e-9
@@ -104,6 +105,10 @@ class InputGrid:
             raise InputError(
                 f"the cells must lie in the table's domain [{low:g}, {high:g}], "
                 f"got [{self.edges[0]:g}, {self.edges[-1]:g}]"
+            )
+        if isinstance(mechanism.promise, Metric) and (self.flat or not np.isin(self.points, mechanism.knots).all()):
+            raise InputError(
+                f"a table that promises {mechanism.promise} takes its knots alone: leave the cells out, or use its knots"
             )
         if not self.flat:
             return mechanism.pmf(np.clip(self.points, low, high))

@@ -1,4 +1,4 @@
-"""For auditors: `python verify_table.py mech.json` proves an optldp-table/2 file eps-LDP (docs/table-format.md).
+"""For auditors: `python verify_table.py mech.json` proves what an optldp-table/2 file promises (docs/table-format.md).
 
 Exit code 0: proved; 1: not so, for the reason that one line gives; 2: no file to look at.
 """
@@ -14,6 +14,7 @@ from math import fsum, inf, isfinite, nextafter
 
 D, MOST_BYTES, MOST_PARSED, MOST_KNOTS = 2**53, 2**25, 160 * 2**20, 2**15
 MEMBERS = "checksum denominator epsilon format high knots low numerators prior provenance units within"
+PURE, PROMISES = {"kind": "pure"}, {"approximate": "delta kind", "metric": "kind"}
 LAWS = {"uniform": "kind", "geometric-tails": "kind ratio step"}
 
 
@@ -106,9 +107,36 @@ def mean_report(low, high, within):
     return Fraction(low) + beyond if high == inf else Fraction(high) - beyond
 
 
+def below(epsilon):
+    """A whole number L with L / 2^128 <= e^epsilon, by Taylor's series with every term rounded down."""
+    (a, b), limit, term, k = epsilon.as_integer_ratio(), 0, 2**128, 0
+    while term > 0:
+        limit, k = limit + term, k + 1
+        term = term * a // (b * k)
+    return limit
+
+
+def check_promise(said, epsilon, knots, rows):
+    """Pure: every ratio is within e^epsilon; metric: that of neighbours, for their distance; approximate: but delta."""
+    if said["kind"] == "approximate":
+        limit, delta = below(epsilon), Fraction(number(said["delta"], "delta"))
+        sums = (sum(max(0, a * 2**128 - limit * b) for a, b in zip(x, y, strict=True)) for x in rows for y in rows)
+        return need(0 < delta < 1 and max(sums) <= delta * D * 2**128, "every divergence must be within delta < 1")
+    spans = (
+        [(rows, 1)] if said["kind"] == "pure" else zip(pairwise(rows), (b - a for a, b in pairwise(knots)), strict=True)
+    )
+    for some, apart in spans:
+        limit = below(min(epsilon * apart, 40))  # e^40 > 2^53 is no limit
+        need(
+            all(max(column) * 2**128 <= limit * min(column) for column in zip(*some, strict=True)),
+            "every ratio must be within e^epsilon",
+        )
+
+
 def prove(table):
-    """Return the largest ratio and the bias, or raise what is wrong; every number is exact."""
-    members(table, MEMBERS, "a table")
+    """Return the largest ratio (None: infinite) and the bias, or raise what is wrong; every number is exact."""
+    members(table, MEMBERS + " promise" * ("promise" in table), "a table")
+    said = members(table["promise"], PROMISES[table["promise"]["kind"]], "promise") if "promise" in table else PURE
     need((table["format"], repr(table["denominator"])) == ("optldp-table/2", str(D)), "the format must be /2 over 2^53")
     digest = hashlib.sha256(encode({k: v for k, v in table.items() if k != "checksum"}))
     need(table["checksum"] == "sha256:" + digest.hexdigest(), "the checksum must fit")
@@ -132,19 +160,15 @@ def prove(table):
         whole = type(row) is list and all(type(entry) is int and 0 <= entry <= D for entry in row)
         need(whole and len(row) == len(outputs), f"row {i} must be {len(outputs)} whole numbers from 0 to 2^53")
         need(sum(row) == D, f"row {i} must sum to 2^53")
-    (a, b), limit, term, k = epsilon.as_integer_ratio(), 0, 2**128, 0
-    while term > 0:  # limit / 2^128 <= e^epsilon: Taylor's series, every term rounded down
-        limit, k = limit + term, k + 1
-        term = term * a // (b * k)
-    bounds = [(max(column), min(column)) for column in zip(*rows, strict=True)]
-    need(all(most * 2**128 <= limit * least for most, least in bounds), "every ratio must be within e^epsilon")
     means, knots = [mean_report(*end, within) for end in outputs], [Fraction(knot) for knot in floats]
+    check_promise(said, Fraction(epsilon), knots, rows)
     errors = (abs(sum(map(Fraction.__mul__, means, row)) / D - x) for row, x in zip(rows, knots, strict=True))
     bias, least_bias = max(errors) / (knots[-1] - knots[0]), max(map(abs, means)) / 2**50 / (knots[-1] - knots[0])
     if table["provenance"]["parameters"].get("unbiased") is True:
         small = bias * 10**12 <= 1 or bias <= least_bias
         need(small, f"an unbiased table must not be off by {float(bias)} of the domain")
-    return max(Fraction(most, least) for most, least in bounds if most), bias
+    bounds = [(max(column), min(column)) for column in zip(*rows, strict=True) if max(column)]
+    return None if any(least == 0 for _, least in bounds) else max(Fraction(*bound) for bound in bounds), bias
 
 
 def read(content):
@@ -166,6 +190,9 @@ if __name__ == "__main__":
         print(f"UNREADABLE: {missing!r}: give the path of a table"[:300], file=sys.stderr)
         sys.exit(2)
     try:
-        print("proved: largest ratio {}, bias {} of the domain".format(*prove(read(content))))
+        table = read(content)
+        ratio, bias = prove(table)
+        weaker = f" of {table['promise']}, which is no eps-LDP" if "promise" in table else ""
+        print(f"proved{weaker}: largest ratio {ratio}, bias {bias} of the domain")
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as fault:
         sys.exit(f"NOT PROVED: {fault!r}"[:300])

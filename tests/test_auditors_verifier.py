@@ -11,10 +11,10 @@ from optldp.mechanisms.exactness.verification import require_private
 from optldp.mechanisms.files.table import parse_table
 
 from .mechanisms.document_mutants import mutants
-from .mechanisms.exact_documents import BAD, GOOD, document, write
+from .mechanisms.exact_documents import BAD, BROKEN_PROMISES, GOOD, PROMISED, document, write
 
 PROGRAM = Path(__file__).parents[1] / "examples" / "verify_table.py"
-LINES = 180
+LINES = 200
 
 CAUGHT = ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError
 """What the program turns into one line."""
@@ -47,10 +47,21 @@ def test_it_proves_what_the_package_proves_with_the_same_facts(tmp_path, auditor
     assert auditor["prove"](json.loads(json.dumps(GOOD[name]))) == (proof.ratio, proof.relative_bias)
 
 
-@pytest.mark.parametrize("name", sorted(BAD))
+@pytest.mark.parametrize("name", sorted(PROMISED))
+def test_it_proves_other_promises_and_says_that_they_are_no_pure_ones(tmp_path, name):
+    """As a program, with the same bias; an endless ratio has no number."""
+    proof = prove(load_table(write(tmp_path, PROMISED[name])))
+    said = audited(tmp_path / "table.json")
+    assert (proof.ok, said.returncode, said.stderr) == (True, 0, "")
+    assert said.stdout.startswith(f"proved of {{'kind': {PROMISED[name]['promise']['kind']!r}")
+    assert "which is no eps-LDP" in said.stdout
+    assert said.stdout.endswith(f"bias {proof.relative_bias} of the domain\n")
+
+
+@pytest.mark.parametrize("name", sorted(BAD | BROKEN_PROMISES))
 def test_it_refuses_what_the_package_refuses(tmp_path, auditor, name):
     """By a ValueError of its own words, or an error of the types that the program catches."""
-    path = write(tmp_path, BAD[name][0])
+    path = write(tmp_path, (BAD | BROKEN_PROMISES)[name][0])
     with pytest.raises(TableError):
         load_table(path)
     with pytest.raises(CAUGHT):

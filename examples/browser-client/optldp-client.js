@@ -480,6 +480,7 @@ export async function parseTable(text) {
   if (text.length > LARGEST_TEXT) refuse(`a table must be at most ${LARGEST_TEXT} characters, got ${text.length}`);
   const file = asObject("the file", readJson(text));
   if (file.format !== FORMAT) refuse(`format must be "${FORMAT}", got ${shown(file.format)}`);
+  if ("promise" in file) refuse("a table must promise pure epsilon-LDP to be drawn from here, got another promise");
   asObject("the table", file, KEYS);
   const fits = file.denominator === BigInt(DENOMINATOR);
   if (!fits) refuse(`denominator must be ${DENOMINATOR}, got ${shown(file.denominator)}`);

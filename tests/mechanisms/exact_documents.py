@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from optldp.mechanisms import FAMILIES, TabulatedMechanism, make_exact
+from optldp.mechanisms import FAMILIES, Approximate, Metric, TabulatedMechanism, gaussian, geometric, make_exact
 from optldp.mechanisms.documents.table import table_to_document
 from optldp.mechanisms.files.checksum import checksum
 from optldp.mechanisms.files.json_text import to_json
@@ -108,6 +108,40 @@ GOOD: dict[str, dict[str, Any]] = {
     "large budget": of_table(FAMILIES["hybrid"]([0.0, 0.5, 1.0], 16.0)),
 }
 """Documents that every verifier must accept."""
+
+APPROXIMATE = {"kind": "approximate", "delta": 0.08}
+
+PROMISED: dict[str, dict[str, Any]] = {
+    "all but a delta": document(epsilon=1.0, promise=APPROXIMATE),
+    "an output that is possible once": document(
+        epsilon=1.0, promise=APPROXIMATE, low=[-5, 0, 15], high=[-5, 0, 15], numerators=[[9, 0, D - 9], [0, 9, D - 9]]
+    ),
+    "gaussian": of_table(gaussian([0.0, 0.5, 1.0], Approximate(1.0, 1e-6))),
+    "per unit": document(epsilon=0.11, promise={"kind": "metric"}),
+    "geometric": of_table(geometric([0, 1, 2, 3], Metric(1.0))),
+}
+"""Documents that keep another promise than a pure one; readers that know no such promise refuse them."""
+
+BROKEN_PROMISES: dict[str, tuple[dict[str, Any], str]] = {
+    "too small a delta": (
+        document(epsilon=1.0, promise=APPROXIMATE | {"delta": 0.07}),
+        "delta must be at least the divergence at epsilon 1, 0.0704",
+    ),
+    "too little per unit": (
+        document(epsilon=0.1, promise={"kind": "metric"}),
+        "the log-ratio per unit must be at most 0.1, got 0.10986",
+    ),
+    "a pure promise said twice": (document(promise={"kind": "pure"}), "whose kind is one of approximate, metric"),
+    "an unknown promise": (document(promise={"kind": "renyi", "order": 2}), "whose kind is one of approximate, metric"),
+    "a promise in words": (document(promise="pure"), "promise must be an object"),
+    "no promise": (document(promise=None), "promise must be an object"),
+    "no delta": (document(promise={"kind": "approximate"}), "must have the keys kind, delta only"),
+    "a delta too many": (document(promise={"kind": "metric", "delta": 0.1}), "must have the keys kind only"),
+    "a delta of 1": (document(promise=APPROXIMATE | {"delta": 1}), "delta must lie strictly between 0 and 1"),
+    "a delta of 0": (document(promise=APPROXIMATE | {"delta": 0.0}), "delta must lie strictly between 0 and 1"),
+    "a delta in words": (document(promise=APPROXIMATE | {"delta": "0.1"}), "must have numbers"),
+}
+"""Documents whose promise is not kept, or is none, with a part of the line that says so."""
 
 UNBIASED = {"method": "x", "parameters": {"unbiased": True}, "version": "", "certificate": None}
 

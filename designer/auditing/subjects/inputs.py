@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....mechanisms import TabulatedMechanism
+from ....mechanisms.promise import Metric
 
 MOST_KNOTS = 257
 """Knots that are tried, ends included; more would leave too few reports for each."""
@@ -34,7 +35,8 @@ def values_to_try(table: TabulatedMechanism, rng: np.random.Generator, *, outsid
     """Return values (I,) of a table's domain, rising, the ends and the knots among them.
 
     Between knots: the middle of every interval and a random place in it, the neighbours in floating point of
-    three knots and of the ends, and zero of either sign if it lies in the domain.
+    three knots and of the ends, and zero of either sign if it lies in the domain. A table that promises privacy per
+    unit takes none but knots.
 
     Parameters
     ----------
@@ -57,7 +59,8 @@ def values_to_try(table: TabulatedMechanism, rng: np.random.Generator, *, outsid
     inner = [knots[left] + width / 2, knots[left] + width * rng.random(left.size)]
     near = knots[_spread(knots.size, 5)]
     beside = [np.nextafter(near, np.inf), np.nextafter(near, -np.inf)]
-    values = np.unique(np.concatenate([chosen, *inner, *beside]))
+    between = [] if isinstance(table.promise, Metric) else [*inner, *beside]
+    values = np.unique(np.concatenate([chosen, *between]))
     values = values[(values >= knots[0]) & (values <= knots[-1])]
     if knots[0] <= 0 <= knots[-1]:
         values = np.concatenate([values[values != 0], [0.0, -0.0]])

@@ -16,6 +16,7 @@ from ....mechanisms import (
 from ....mechanisms.budget import check_epsilon
 from ....mechanisms.documents.bundle import Bundle
 from ....mechanisms.key_value import KeyValueMechanism
+from ....mechanisms.promise import Approximate
 from .attributes import AttributeKind
 from .categories import CategoryKind
 from .inputs import values_to_try
@@ -56,6 +57,11 @@ def kind_of(
         return LevelKind(mechanism, rng)
     claim = None if epsilon is None else check_epsilon(epsilon)
     if isinstance(mechanism, TabulatedMechanism):
+        if isinstance(mechanism.promise, Approximate):
+            raise InputError(
+                f"an audit bounds log-ratios from below, which a promise of {mechanism.promise} does not bound: "
+                "use verify, which proves it"
+            )
         return Numbers(mechanism, claim or mechanism.epsilon, values_to_try(mechanism, rng, outside=outside))
     if isinstance(mechanism, CategoricalMechanism):
         return CategoryKind(mechanism, claim or mechanism.epsilon)

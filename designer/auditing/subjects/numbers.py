@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ....mechanisms import InputError, TabulatedMechanism
+from ....mechanisms.promise import Metric
 from ....mechanisms.table.outputs import locate_outputs
 from .events import STATED, Columns, Family
 from .inputs import stated_codes, weights_of, worst_pairs
@@ -23,7 +24,7 @@ class Numbers(Kind):
     ----------
     table : TabulatedMechanism
     epsilon : float
-        The claim.
+        The claim; per unit if the table's promise is so.
     values : (I,) ndarray
         To try, such as `values_to_try` returns.
     """
@@ -31,8 +32,10 @@ class Numbers(Kind):
     def __init__(self, table: TabulatedMechanism, epsilon: float, values: np.ndarray) -> None:
         self.table, self.values = table, values
         self.weights = weights_of(self.values, table)
-        self.claims = np.full((self.values.size, self.values.size), epsilon)
-        self._laws = table.pmf(np.clip(self.values, *table.domain))
+        inside = np.clip(self.values, *table.domain)
+        apart = np.abs(np.subtract.outer(inside, inside))
+        self.claims = epsilon * (apart if isinstance(table.promise, Metric) else np.ones_like(apart))
+        self._laws = table.pmf(inside)
 
     def arguments(self, inputs: np.ndarray) -> tuple[np.ndarray]:
         return (self.values[inputs],)

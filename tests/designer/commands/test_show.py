@@ -198,7 +198,7 @@ class TestVerifyExact:
         done = optldp("verify", "doubles.json", *options)
         assert done.exit_code == 1
         assert "NOT PROVED: probabilities are in doubles" in done.stdout
-        assert "promise" not in done.stdout
+        assert "keeps its promise" not in done.stdout
         told = json.loads(optldp("verify", "doubles.json", *options, "--json").stdout)
         assert (told["ok"], told["verdict"], told["failures"]) == (False, "not proved", [])
 

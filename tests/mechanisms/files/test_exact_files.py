@@ -19,27 +19,29 @@ from optldp.mechanisms.documents.table import table_to_document
 from optldp.mechanisms.files.checksum import checksum
 from optldp.mechanisms.files.table import read_unverified_table
 
-from ..exact_documents import BAD, GOOD, write
+from ..exact_documents import BAD, BROKEN_PROMISES, GOOD, PROMISED, write
+
+ACCEPTED, REFUSED = GOOD | PROMISED, BAD | BROKEN_PROMISES
 
 
-@pytest.mark.parametrize("name", sorted(GOOD))
+@pytest.mark.parametrize("name", sorted(ACCEPTED))
 def test_good_documents_load_and_come_back_unit_by_unit_in_both_forms(tmp_path, name):
     """The numerators, the flag, the checksum: JSON to table to npz to table to JSON."""
-    table = load_table(write(tmp_path, GOOD[name]))
+    table = load_table(write(tmp_path, ACCEPTED[name]))
     assert table.exact
-    assert table.numerators.tolist() == GOOD[name]["numerators"]
+    assert table.numerators.tolist() == ACCEPTED[name]["numerators"]
     save_table(table, tmp_path / "t.npz")
     again = load_table(tmp_path / "t.npz")
     assert again.exact
-    assert checksum(table_to_document(again)) == GOOD[name]["checksum"]
+    assert checksum(table_to_document(again)) == ACCEPTED[name]["checksum"]
     save_table(again, tmp_path / "t.json")
-    assert json.loads((tmp_path / "t.json").read_text()) == GOOD[name]
+    assert json.loads((tmp_path / "t.json").read_text()) == ACCEPTED[name]
 
 
-@pytest.mark.parametrize("name", sorted(BAD))
+@pytest.mark.parametrize("name", sorted(REFUSED))
 def test_every_fault_is_refused_in_one_line_that_names_it(tmp_path, name):
     """With a checksum that fits, as a careful tamperer would have it."""
-    made, message = BAD[name]
+    made, message = REFUSED[name]
     with pytest.raises(TableError, match=message) as caught:
         load_table(write(tmp_path, made))
     assert "\n" not in str(caught.value)

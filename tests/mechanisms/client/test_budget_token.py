@@ -10,8 +10,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from optldp.mechanisms import BudgetToken, InputError, TabulatedMechanism, duchi, piecewise
+from optldp.mechanisms import (
+    Approximate,
+    BudgetToken,
+    InputError,
+    Metric,
+    TabulatedMechanism,
+    duchi,
+    gaussian,
+    geometric,
+    piecewise,
+)
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
+from optldp.mechanisms.promise import Pure
 
 
 def test_a_second_report_is_refused_by_name():
@@ -165,3 +176,50 @@ def test_a_used_process_number_makes_no_token_usable_again(monkeypatch):
     assert os.getpid() == home
     with pytest.raises(InputError, match="in a forked one"):
         token.spend(exact(duchi([0, 1], 1.0)))
+
+
+class TestOtherPromises:
+    """A budget pays for promises of its own kind; that of all but a delta for pure ones too."""
+
+    GAUSS = exact(gaussian([0, 1], Approximate(1.0, 1e-6)))
+    COUNTS = exact(geometric([0, 1, 2], Metric(1.0)))
+    PURE = exact(duchi([0, 1], 1.0))
+
+    @pytest.mark.parametrize(
+        ("budget", "table"),
+        [
+            (Approximate(1.0, 1e-6), GAUSS),
+            (Approximate(2.0, 1e-3), GAUSS),
+            (Approximate(1.0, 1e-9), PURE),
+            (Metric(1.0), COUNTS),
+            (Metric(1.5), COUNTS),
+            (Pure(1.0), PURE),
+        ],
+    )
+    def test_what_keeps_within_the_budget_is_paid_for(self, budget, table):
+        token = BudgetToken(budget)
+        token.spend(table)
+        assert token.is_spent
+        assert (token.privacy, token.epsilon) == (budget, budget.epsilon)
+
+    @pytest.mark.parametrize(
+        ("budget", "table", "says"),
+        [
+            (16.0, GAUSS, "epsilon 16: it promises epsilon 1, delta 1e-06, which is another kind of promise"),
+            (16.0, COUNTS, "epsilon 16: it promises epsilon 1 per unit, which is another kind of promise"),
+            (Approximate(16.0, 0.9), COUNTS, "it promises epsilon 1 per unit, which is another kind of promise"),
+            (Metric(16.0), PURE, "epsilon 16 per unit: it promises epsilon 1, which is another kind of promise"),
+            (Metric(16.0), GAUSS, "it promises epsilon 1, delta 1e-06, which is another kind"),
+            (Approximate(1.0, 0.9e-6), GAUSS, "delta must be at least the divergence at epsilon 1"),
+            (Approximate(0.9, 1e-6), GAUSS, "delta must be at least the divergence at epsilon 0.9"),
+            (Approximate(0.5, 1e-6), PURE, "delta must be at least the divergence at epsilon 0.5"),
+            (Metric(0.9), COUNTS, "the log-ratio per unit must be at most 0.9"),
+        ],
+    )
+    def test_what_does_not_is_refused_and_costs_nothing(self, budget, table, says):
+        token = BudgetToken(budget)
+        with pytest.raises(InputError) as refusal:
+            token.spend(table)
+        assert says in str(refusal.value)
+        assert "\n" not in str(refusal.value)
+        assert not token.is_spent

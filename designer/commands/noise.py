@@ -20,6 +20,9 @@ from .objectives import Outcome
 if TYPE_CHECKING:
     from .asked.design import DesignOptions
 
+MOST_UNITS = 2000
+"""With a knot each: they take five seconds, and a file of 32 MB."""
+
 
 def design_noise(options: DesignOptions) -> Outcome:
     """Make the table of the noise that was asked for, exact and proved."""
@@ -70,8 +73,9 @@ def _knots(options: DesignOptions, promise: Promise) -> np.ndarray:
     low, high = options.domain
     if options.knot_count is not None or not isinstance(promise, Metric):
         return as_knots(options.knot_count or DEFAULT_KNOTS, (low, high))
-    if not (high - low) % 1 == 0 < high - low:
+    if low < high and (high - low > MOST_UNITS or (high - low) % 1):
         raise InputError(
-            f"--range must span a whole number of units to have one knot a unit, got {low:g} to {high:g}: give --knots"
+            f"--range must span a whole number of units, at most {MOST_UNITS}, to have one knot a unit, got {low:g} to "
+            f"{high:g}: give --knots"
         )
-    return as_knots(int(high - low) + 1, (low, high))
+    return as_knots(max(int(high - low) + 1, 2), (low, high))

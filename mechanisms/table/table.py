@@ -213,7 +213,10 @@ class TabulatedMechanism:
         return prior_variance(self.knots, self.knot_means, self.knot_variances, prior)
 
     def worst_case_variance(self) -> tuple[float, float]:
-        """Return the largest variance over the whole domain, squared units, and a value that attains it."""
+        """Return the largest variance over all values that it takes, squared units, and a value that attains it."""
+        if isinstance(self.promise, Metric):
+            at = int(np.argmax(self.knot_variances))
+            return float(self.knot_variances[at]), float(self.knots[at])
         return largest_variance(self.knots, self.knot_means, self.knot_variances)
 
     def clip_to_domain(self, x: ArrayLike) -> tuple[np.ndarray, int]:

@@ -38,7 +38,9 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
     ] = None
     per_unit: Annotated[
         bool,
-        typer.Option("--per-unit", help="For noise whose --epsilon is per unit, as for degrees: geometric, on --range."),
+        typer.Option(
+            "--per-unit", help="For noise whose --epsilon is per unit, as for degrees: geometric, on --range."
+        ),
     ] = False
     knots: Annotated[
         str | None,

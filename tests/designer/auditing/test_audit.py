@@ -10,10 +10,14 @@ from optldp.designer.auditing.bounds import certain_bound
 from optldp.designer.auditing.subjects.inputs import values_to_try, worst_pairs
 from optldp.mechanisms import (
     FAMILIES,
+    Approximate,
     InputError,
+    Metric,
     PersonalisedMechanism,
     TabulatedMechanism,
     duchi,
+    gaussian,
+    geometric,
     laplace,
     make_exact,
     piecewise,
@@ -157,3 +161,21 @@ def test_what_a_bundle_has_no_use_for_is_refused():
         audit(PersonalisedMechanism([oracle, basic_rappor(["a", "b"], 2.0)]), epsilon=1.0)
     with pytest.raises(InputError, match=r"must return \(.*, 1\) whole numbers"):
         audit(oracle, lambda labels: np.zeros(len(labels)))
+
+
+class TestOtherPromises:
+    """What is claimed per unit is held against the distance of two inputs; what has a delta is for `verify`."""
+
+    def test_privacy_per_unit_is_claimed_of_knots_by_their_distance(self):
+        """The real sampler passes; one of twice the budget per unit does not, at any two neighbours."""
+        counts = np.arange(5)
+        table, steeper = (exact(geometric(counts, Metric(epsilon))) for epsilon in (0.5, 1.0))
+        assert audit(table, seeded(table, 3), samples=20_000, rng=np.random.default_rng(4)).ok
+        found = audit(table, seeded(steeper, 3), samples=20_000, rng=np.random.default_rng(4))
+        assert not found.ok
+        assert found.epsilon == 0.5 * abs(found.inputs[0] - found.inputs[1]) < found.lower_bound
+
+    def test_a_promise_with_a_delta_bounds_no_ratio(self):
+        """One line, and where to go."""
+        with pytest.raises(InputError, match="promise of epsilon 1, delta 0.001 does not bound: use verify"):
+            audit(exact(gaussian([0, 1], Approximate(1.0, 1e-3))), samples=2000)

@@ -10,14 +10,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from optldp.mechanisms import (
+    Approximate,
     AttributeSampling,
     BudgetError,
     InputError,
+    Metric,
     PersonalisedMechanism,
     Sampler,
     TableError,
     TabulatedMechanism,
     duchi,
+    gaussian,
+    geometric,
     make_exact,
     piecewise,
 )
@@ -273,6 +277,9 @@ def test_only_what_is_proved_private_is_booked(ledger):
         ledger.report(inexact, "ann", 1.0)
     with pytest.raises(InputError, match="got a simulated sampler"):
         ledger.report(Sampler(TABLE, np.random.default_rng(1)), "ann", 1.0)
+    for table in (geometric([0, 1], Metric(0.5)), gaussian([0, 1], Approximate(0.5, 1e-6))):
+        with pytest.raises(TableError, match="a ledger books pure privacy, got a table that promises epsilon 0.5"):
+            ledger.report(make_exact(table).mechanism, "ann", 1.0)
     for other in (levels, None, "table"):
         with pytest.raises(
             InputError, match="a ledger books tables and mechanisms for categories, pairs and attributes, got"

@@ -107,9 +107,7 @@ class InputGrid:
                 f"got [{self.edges[0]:g}, {self.edges[-1]:g}]"
             )
         if isinstance(mechanism.promise, Metric) and (self.flat or not np.isin(self.points, mechanism.knots).all()):
-            raise InputError(
-                f"a table that promises {mechanism.promise} takes its knots alone: leave the cells out, or use its knots"
-            )
+            raise InputError(f"a table that promises {mechanism.promise} takes its knots alone: leave the cells out")
         if not self.flat:
             return mechanism.pmf(np.clip(self.points, low, high))
         rising = _integrated_hats(mechanism.knots, np.clip(self.edges, low, high))

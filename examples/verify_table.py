@@ -121,7 +121,8 @@ def check_promise(said, epsilon, knots, rows):
     if said["kind"] == "approximate":
         limit, delta = below(epsilon), Fraction(number(said["delta"], "delta"))
         sums = (sum(max(0, a * 2**128 - limit * b) for a, b in zip(x, y, strict=True)) for x in rows for y in rows)
-        return need(0 < delta < 1 and max(sums) <= delta * D * 2**128, "every divergence must be within delta < 1")
+        need(0 < delta < 1 and max(sums) <= delta * D * 2**128, "every divergence must be within delta < 1")
+        return
     spans = (
         [(rows, 1)] if said["kind"] == "pure" else zip(pairwise(rows), (b - a for a, b in pairwise(knots)), strict=True)
     )

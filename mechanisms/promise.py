@@ -105,7 +105,8 @@ class Approximate(Promise):
 
     @property
     def caution(self) -> str:
-        return f"({self.epsilon:g}, {self.delta:g})-LDP, not epsilon-LDP: with probability up to delta a report may tell all"
+        words = "not epsilon-LDP: with probability up to delta a report may tell all"
+        return f"({self.epsilon:g}, {self.delta:g})-LDP, {words}"
 
     def more(self) -> dict[str, Any]:
         return {"delta": self.delta}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .asked.design import DesignOptions
-from .asked.kind import DesignKind
 from .objectives import design_table
 from .options import takes_options
 from .output import one_line_errors, print_facts, print_json, readable, require_place, say
@@ -44,20 +43,11 @@ def design_command(asked: DesignOptions) -> None:
     one_table = asked.kind.one_table
     require_place(asked.out, SUFFIXES if one_table else (".json",))
     if one_table:
-        _finish_table(_table_of(asked), asked)
+        _finish_table(design_table(asked), asked)
         return
     from .kinds.registry import design_bundle
 
     _finish_bundle(design_bundle(asked), asked)
-
-
-def _table_of(asked: DesignOptions) -> Outcome:
-    """The table of an objective's optimum, or of noise that has none."""
-    if asked.kind is not DesignKind.NOISE:
-        return design_table(asked)
-    from .noise import design_noise
-
-    return design_noise(asked)
 
 
 def _finish_table(made: Outcome, asked: DesignOptions) -> None:

@@ -52,6 +52,7 @@ def design_table(options: DesignOptions) -> Outcome:
         DesignKind.TRADE_OFF: _trade_off,
         DesignKind.ROBUST: _robust,
         DesignKind.INFORMATION: _information,
+        DesignKind.NOISE: _noise,
     }
     return made[options.kind](options)
 
@@ -241,6 +242,13 @@ def _information(options: DesignOptions) -> Outcome:
         notes.append(UNREADABLE)
     gap = made.gap if options.patterns == "any" else found.interval_gap
     return Outcome("information-optimal mechanism", made.mechanism, facts, notes + _open(made.status, gap))
+
+
+def _noise(options: DesignOptions) -> Outcome:
+    """Noise of one shape, which no objective has chosen."""
+    from .kinds.noise import design_noise
+
+    return design_noise(options)
 
 
 def _size(made: Design) -> dict[str, Any]:

@@ -177,5 +177,5 @@ class TestOtherPromises:
 
     def test_a_promise_with_a_delta_bounds_no_ratio(self):
         """One line, and where to go."""
-        with pytest.raises(InputError, match="promise of epsilon 1, delta 0.001 does not bound: use verify"):
+        with pytest.raises(InputError, match=r"promise of epsilon 1, delta 0\.001 does not bound: use verify"):
             audit(exact(gaussian([0, 1], Approximate(1.0, 1e-3))), samples=2000)

@@ -22,7 +22,7 @@ def continuous_delta(epsilon: float, sigma: float) -> float:
 @pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
 def test_sigma_is_the_least_that_the_normal_law_allows(epsilon, delta):
     """By scipy's root of its own formula."""
-    oracle = brentq(lambda s: continuous_delta(epsilon, s) / delta - 1, 0.05, 1e9, xtol=1e-14, rtol=1e-14)
+    oracle = brentq(lambda s: continuous_delta(epsilon, s) / delta - 1, 0.05, 1e9, xtol=1e-14, rtol=1e-14)  # pyright: ignore[reportArgumentType] -- a float will do
     assert gaussian_sigma(epsilon, delta) == pytest.approx(oracle, rel=1e-9)
     assert gaussian_delta(epsilon, gaussian_sigma(epsilon, delta)) <= delta
 

@@ -1,4 +1,4 @@
-"""`optldp design` for noise of one shape, whose promise is not pure: no objective and no prior, hence no bound either."""
+"""`optldp design` for noise of one shape, whose promise is not pure: it has no objective, no prior and no bound."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...mechanisms.additive.registry import ADDITIVE
-from ...mechanisms.errors import InputError
-from ...mechanisms.exactness.make_exact import make_exact
-from ...mechanisms.exactness.verification import verify
-from ...mechanisms.promise import Approximate, Metric, Promise
-from ..priors.checks import as_knots
-from ..priors.prior import DEFAULT_KNOTS
-from .objectives import Outcome
+from ....mechanisms.additive.registry import ADDITIVE
+from ....mechanisms.errors import InputError
+from ....mechanisms.exactness.make_exact import make_exact
+from ....mechanisms.exactness.verification import verify
+from ....mechanisms.promise import Approximate, Metric, Promise
+from ...priors.checks import as_knots
+from ...priors.prior import DEFAULT_KNOTS
+from ..objectives import Outcome
 
 if TYPE_CHECKING:
-    from .asked.design import DesignOptions
+    from ..asked.design import DesignOptions
 
 MOST_UNITS = 2000
 """With a knot each: they take five seconds, and a file of 32 MB."""

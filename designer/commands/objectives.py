@@ -248,7 +248,8 @@ def _noise(options: DesignOptions) -> Outcome:
     """Noise of one shape, which no objective has chosen."""
     from .kinds.noise import design_noise
 
-    return design_noise(options)
+    mechanism, facts = design_noise(options)
+    return Outcome(f"{facts['method']} mechanism", mechanism, facts, [f"note: {mechanism.promise.caution}"])
 
 
 def _size(made: Design) -> dict[str, Any]:

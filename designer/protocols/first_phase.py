@@ -27,6 +27,7 @@ from ...mechanisms.categorical.categories import Categories
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.client.budget_token import unproved
 from ...mechanisms.composed.rounded_oracle import RoundedOracle
+from ...mechanisms.promise import Pure
 from ..designs.design import design
 from ..methods.oracles import ORACLES
 from ..priors.prior import Prior

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,17 +15,17 @@ from ....mechanisms.exactness.verification import verify
 from ....mechanisms.promise import Approximate, Metric, Promise
 from ...priors.checks import as_knots
 from ...priors.prior import DEFAULT_KNOTS
-from ..objectives import Outcome
 
 if TYPE_CHECKING:
+    from ....mechanisms import TabulatedMechanism
     from ..asked.design import DesignOptions
 
 MOST_UNITS = 2000
 """With a knot each: they take five seconds, and a file of 32 MB."""
 
 
-def design_noise(options: DesignOptions) -> Outcome:
-    """Make the table of the noise that was asked for, exact and proved."""
+def design_noise(options: DesignOptions) -> tuple[TabulatedMechanism, dict[str, Any]]:
+    """Return the table of the noise that was asked for, exact and proved, and its facts."""
     started = time.perf_counter()
     promise = _promise(options)
     method = options.method or next(name for name, each in ADDITIVE.items() if each.promise is type(promise))
@@ -47,7 +47,7 @@ def design_noise(options: DesignOptions) -> Outcome:
         "verdict": str(found.verdict),
         "seconds": time.perf_counter() - started,
     }
-    return Outcome(f"{method} mechanism", table, facts, [f"note: {promise.caution}"])
+    return table, facts
 
 
 def _promise(options: DesignOptions) -> Promise:

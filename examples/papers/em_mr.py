@@ -1,4 +1,4 @@
-"""Ye, Wang, Zhang and Feng (2025), EM with mixture reduction: figures 2, 4, 5, 7 and 9 and table II, redone.
+"""Ye, Wang, Zhang and Feng (2025), EM with mixture reduction: figures 2, 4, 5, 7 and 9, table II and section IV.C, redone.
 
 Frequencies are in em_mr_categories.py. What was found: docs/papers/em-mr.md.
 """
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import em_mr_categories as categories
 import numpy as np
 from drawn_values import Draw, reduction_sets, two_normals
+from em_mr_noise import noise
 from optldp.estimators import InputGrid, ReportCounts, count, estimate_mean, likelihood_of, mixture_reduction
 from optldp.estimators.distributions.metrics import quantile_error, range_query_error, variance_error, wasserstein_1
 from optldp.estimators.distributions.smoothed_em import ems
@@ -192,6 +193,7 @@ FIGURES = {
     "figure-7": categories.uniform,
     "figure-9": data_sizes,
     "table-2": categories.times,
+    "section-4-c": noise,
 }
 
 if __name__ == "__main__":

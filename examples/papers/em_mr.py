@@ -1,4 +1,4 @@
-"""Ye, Wang, Zhang and Feng (2025), EM with mixture reduction: figures 2, 4, 5, 7 and 9, table II and section IV.C, redone.
+"""Ye, Wang, Zhang and Feng (2025), EM with mixture reduction: figures 2, 4, 5, 7, 9, table II and section IV.C, redone.
 
 Frequencies are in em_mr_categories.py. What was found: docs/papers/em-mr.md.
 """

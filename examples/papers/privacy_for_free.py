@@ -1,6 +1,7 @@
 """Du, Ye, Fu and Hu (2025), "Privacy for Free": figures 3 to 8, table 1, and the bias of UWA, redone.
 
-Means are in pff_means.py, distributions in pff_distributions.py, both of many attributes in pff_dimensions.py.
+Means are in pff_means.py and, of reports that are not decoded, pff_raw.py; distributions in pff_distributions.py and,
+at several numbers of cells, pff_cells.py; both of many attributes in pff_dimensions.py.
 What was found: docs/papers/privacy-for-free.md.
 """
 
@@ -10,9 +11,11 @@ import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import pff_cells as cells
 import pff_dimensions as dimensions
 import pff_distributions as distributions
 import pff_means as means
+import pff_raw as raw
 from drawn_values import beta_waves
 from optldp.estimators import InputGrid, ReportCounts, Service, estimate_combined_mean, likelihood_of, plain_decoder
 from optldp.estimators.counting.group import ReportGroup
@@ -175,9 +178,12 @@ def _ule(counts: ReportCounts) -> str:
 FIGURES = {
     "figure-3": variances,
     "figure-4-means": means.equal_budgets,
+    "figure-4-raw": raw.equal_budgets,
     "figure-4-distributions": distributions.equal_budgets,
+    "figure-4-cells": cells.equal_budgets,
     "figure-5-means": means.unequal_budgets,
     "figure-5-distributions": distributions.unequal_budgets,
+    "figure-5-cells": cells.unequal_budgets,
     "figure-6-means": means.same_mechanism,
     "figure-6-distributions": distributions.same_mechanism,
     "figure-6-dimensions": dimensions.means,

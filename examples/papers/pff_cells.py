@@ -1,13 +1,13 @@
-"""ULE by both algorithms at several numbers of cells: "Privacy for Free", figures 4 and 5, parts on distributions.
+"""ULE by both algorithms at several numbers of cells: "Privacy for Free", figure 4, part on distributions.
 
 The paper names no number of cells; the code that its authors released has 1024.  Columns are Jensen-Shannon distances.
 """
 
 from __future__ import annotations
 
-from drawn_values import beta, services_sets
+from drawn_values import services_sets
 from paper_script import Check, Run
-from pff_distributions import ALGORITHMS, NEARLY_ALL, THREE, UNEQUAL, named, scores
+from pff_distributions import ALGORITHMS, NEARLY_ALL, THREE, named, scores
 from repeated import Scores
 
 SIZES = (64, 256, 1024)
@@ -43,20 +43,6 @@ def equal_budgets(run: Run) -> list[Check]:
         ),
         *_smoothed(every),
     ]
-
-
-def unequal_budgets(run: Run) -> list[Check]:
-    """Figure 5 (e), Beta(2,5), at 100,000 users."""
-    every: dict[Case, Scores] = {}
-    places = UNEQUAL if not run.quick else dict(list(UNEQUAL.items())[:1])
-    for i, (label, budgets) in enumerate(places.items()):
-        for cells in _sizes(run):
-            for algorithm in ALGORITHMS:
-                config = list(zip(THREE, budgets, strict=True))
-                found = scores(run, beta, config, (51, i), algorithm=algorithm, cells=cells, repetitions=(2, 3))
-                every["Beta(2,5)", label, cells, algorithm] = named(found, THREE)
-    _show(run, "figure-5-cells", "Unequal budgets", "budgets", every)
-    return _smoothed(every)
 
 
 def _sizes(run: Run) -> tuple[int, ...]:

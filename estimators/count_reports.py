@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 
 from ..mechanisms.categorical.mechanism import CategoricalMechanism
 from ..mechanisms.composed.attributes import AttributeSampling
-from ..mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+from ..mechanisms.composed.levelled import PersonalisedReports
+from ..mechanisms.composed.personalised import PersonalisedMechanism
+from ..mechanisms.composed.personalised_attributes import PersonalisedAttributes
 from ..mechanisms.errors import InputError
 from ..mechanisms.key_value.mechanism import KeyValueMechanism
 from ..mechanisms.table.table import TabulatedMechanism
@@ -19,6 +21,7 @@ from .attributes.counts import AttributeCounts
 from .counting.counts import ReportCounts
 from .frequencies.category_counts import CategoryCounts
 from .key_values.counts import KeyValueCounts
+from .personalised.attributes import PersonalisedAttributeCounts
 from .personalised.counts import PersonalisedCounts
 
 if TYPE_CHECKING:
@@ -33,6 +36,8 @@ COLUMN = "report"
 def count(mechanism: CategoricalMechanism, reports: ArrayLike) -> CategoryCounts: ...
 @overload
 def count(mechanism: PersonalisedMechanism, reports: PersonalisedReports) -> PersonalisedCounts: ...
+@overload
+def count(mechanism: PersonalisedAttributes, reports: PersonalisedReports) -> PersonalisedAttributeCounts: ...
 @overload
 def count(mechanism: KeyValueMechanism, reports: ArrayLike) -> KeyValueCounts: ...
 @overload
@@ -86,6 +91,7 @@ def count(
     | list of services, each (table, reports) or (name, table, reports) | none | `ReportCounts` of users |
     | categories | as `sample` gives them | `CategoryCounts` |
     | levels of budgets | `PersonalisedReports` | `PersonalisedCounts` |
+    | levels of budgets for several attributes | `PersonalisedReports` | `PersonalisedAttributeCounts` |
     | pairs of a key and a value | as `sample` gives them | `KeyValueCounts` |
     | several attributes | columns by name, NaN where not drawn, or a source as below | `AttributeCounts` |
     | list of services of several attributes | none | `AttributeCounts`, each of the services that hold it |
@@ -194,5 +200,6 @@ _COUNTED = {
     TabulatedMechanism: ReportCounts.from_reports,
     CategoricalMechanism: CategoryCounts.from_reports,
     PersonalisedMechanism: PersonalisedCounts.from_reports,
+    PersonalisedAttributes: PersonalisedAttributeCounts.from_reports,
     KeyValueMechanism: KeyValueCounts.from_reports,
 }

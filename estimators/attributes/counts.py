@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Self
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +21,83 @@ from ..counting.counts import ReportCounts
 from ..counting.user_numbers import total_users
 
 
+class Addable(Protocol):
+    """Counts of one attribute."""
+
+    @property
+    def n_users(self) -> int:
+        """Users who have reported it."""
+        ...
+
+    def __add__(self, other: Any, /) -> Any:
+        """Return the counts of the union of two sets of users."""
+        ...
+
+
+Counts = TypeVar("Counts", bound=Addable)
+
+
 @dataclass(frozen=True, eq=False)
-class AttributeCounts(Mapping[str, ReportCounts]):
+class ByAttribute(Mapping[str, Counts], Generic[Counts]):
+    """Counts of some kind by attribute, of which those of shards with different users add up.
+
+    Parameters
+    ----------
+    by_attribute : mapping of str to counts
+        At least one.
+    n_users : int
+        Users who reported anything.
+
+    Raises
+    ------
+    InputError
+        No attribute, or a number of users that is none, or below that of an attribute.
+    """
+
+    by_attribute: Mapping[str, Counts]
+    n_users: int
+
+    def __post_init__(self) -> None:
+        if not self.by_attribute:
+            raise InputError("there must be at least one attribute, got none")
+        total_users([self.n_users])
+        for name, counts in self.by_attribute.items():
+            if counts.n_users > self.n_users:
+                raise InputError(
+                    f"attribute {name!r} must have at most the {self.n_users} users there are, got {counts.n_users}"
+                )
+        object.__setattr__(self, "by_attribute", MappingProxyType(dict(self.by_attribute)))
+
+    def __getitem__(self, attribute: str) -> Counts:
+        """Return the counts of one attribute; InputError for one that no service holds."""
+        if attribute not in self.by_attribute:
+            raise InputError(f"attributes are {', '.join(self.by_attribute)}, got {attribute!r:.60}")
+        return self.by_attribute[attribute]
+
+    def __contains__(self, attribute: object) -> bool:
+        return attribute in self.by_attribute
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_attribute)
+
+    def __len__(self) -> int:
+        return len(self.by_attribute)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(attributes={len(self)}, n_users={self.n_users})"
+
+    def __add__(self, other: Self) -> Self:
+        """Return the counts of the union of two sets of users without a user in common."""
+        if type(other) is not type(self):
+            return NotImplemented
+        if set(self) != set(other):
+            odd = sorted(set(self) ^ set(other))[0]
+            raise InputError(f"counts can be added for the same attributes only, got {odd!r} in one of them")
+        return type(self)({name: self[name] + other[name] for name in self}, self.n_users + other.n_users)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AttributeCounts(ByAttribute[ReportCounts]):
     """Counts of reports by attribute: ``counts["age"]`` is what estimators of one attribute take.
 
     Counts of shards with different users add up: ``a + b`` is the counts of the union.
@@ -49,20 +124,6 @@ class AttributeCounts(Mapping[str, ReportCounts]):
     (3, 10)
     """
 
-    by_attribute: Mapping[str, ReportCounts]
-    n_users: int
-
-    def __post_init__(self) -> None:
-        if not self.by_attribute:
-            raise InputError("there must be at least one attribute, got none")
-        total_users([self.n_users])
-        for name, counts in self.by_attribute.items():
-            if counts.n_users > self.n_users:
-                raise InputError(
-                    f"attribute {name!r} must have at most the {self.n_users} users there are, got {counts.n_users}"
-                )
-        object.__setattr__(self, "by_attribute", MappingProxyType(dict(self.by_attribute)))
-
     @classmethod
     def from_reports(cls, mechanism: AttributeSampling, reports: Mapping[str, ArrayLike] | ArrayLike) -> Self:
         """Count reports of one service, (n,) by attribute or (n, d), NaN where an attribute was not drawn.
@@ -86,30 +147,3 @@ class AttributeCounts(Mapping[str, ReportCounts]):
             with naming(name):
                 counts[name] = ReportCounts.from_reports(table, column[mine], name=name)
         return cls(counts, columns[0].size)
-
-    def __getitem__(self, attribute: str) -> ReportCounts:
-        """Return the counts of one attribute; InputError for one that no service holds."""
-        if attribute not in self.by_attribute:
-            raise InputError(f"attributes are {', '.join(self.by_attribute)}, got {attribute!r:.60}")
-        return self.by_attribute[attribute]
-
-    def __contains__(self, attribute: object) -> bool:
-        return attribute in self.by_attribute
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.by_attribute)
-
-    def __len__(self) -> int:
-        return len(self.by_attribute)
-
-    def __repr__(self) -> str:
-        return f"AttributeCounts(attributes={len(self)}, n_users={self.n_users})"
-
-    def __add__(self, other: AttributeCounts) -> AttributeCounts:
-        """Return the counts of the union of two sets of users without a user in common."""
-        if not isinstance(other, AttributeCounts):
-            return NotImplemented
-        if set(self) != set(other):
-            odd = sorted(set(self) ^ set(other))[0]
-            raise InputError(f"counts can be added for the same attributes only, got {odd!r} in one of them")
-        return AttributeCounts({name: self[name] + other[name] for name in self}, self.n_users + other.n_users)

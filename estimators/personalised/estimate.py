@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...mechanisms.composed.levelled import Levelled
 from ..distributions.distribution import DistributionEstimate
 from ..estimate import Estimate, Target
 from ..frequencies.frequencies import FrequencyEstimate
@@ -113,7 +114,12 @@ def level_shares(counts: PersonalisedCounts) -> LevelShares:
     (array([0.7164, 0.2836]), array([0.0335, 0.0335]))
     """
     counts.require_reports()
-    inverse = counts.mechanism.level_report.decoder
-    seen = counts.level_counts / counts.n_users
-    covariance = inverse.T @ (np.diag(seen) - np.outer(seen, seen)) @ inverse / counts.n_users
-    return LevelShares(counts.mechanism.epsilons, seen @ inverse, covariance, counts.n_users, "unbiased")
+    return shares_of_reports(counts.mechanism, counts.level_counts)
+
+
+def shares_of_reports(mechanism: Levelled[Any], reported: np.ndarray) -> LevelShares:
+    """Return the same of how often (m,) each report of a level was sent, some at least."""
+    inverse, n = mechanism.level_report.decoder, int(reported.sum())
+    seen = reported / n
+    covariance = inverse.T @ (np.diag(seen) - np.outer(seen, seen)) @ inverse / n
+    return LevelShares(mechanism.epsilons, seen @ inverse, covariance, n, "unbiased")

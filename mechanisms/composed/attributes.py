@@ -156,7 +156,7 @@ class AttributeSampling(Bundle):
             Attributes missing, unknown or of different lengths; what `TabulatedMechanism.sample` raises, with the
             attribute.
         """
-        columns = self._checked_values(values, clip)
+        columns = self.admitted(values, clip=clip)
         chosen = random_subsets(len(columns[0]), len(columns), self.sampled, random_words(rng))
         reports = {}
         for name, table, column, mine in zip(self.attributes, self.mechanisms, columns, chosen.T, strict=True):
@@ -185,8 +185,8 @@ class AttributeSampling(Bundle):
                 )
         return columns
 
-    def _checked_values(self, values: Mapping[str, ArrayLike] | ArrayLike, clip: bool) -> list[np.ndarray]:
-        """Every value is looked at, drawn or not: an error must not tell what was drawn."""
+    def admitted(self, values: Mapping[str, ArrayLike] | ArrayLike, *, clip: bool) -> list[np.ndarray]:
+        """Return every value (N,) of each attribute, drawn or not: an error must not tell what was drawn."""
         admitted = []
         for name, table, column in zip(self.attributes, self.mechanisms, self.columns(values), strict=True):
             with naming(name):

@@ -8,26 +8,26 @@ from typing import TypeVar
 import numpy as np
 
 from ..categorical.local_hashing import LocalHashing
-from ..categorical.mechanism import CategoricalMechanism
 from ..categorical.table import CategoricalTable
 from ..categorical.unary_encoding import UnaryEncoding
 from ..errors import InputError
 from ..table.table import TabulatedMechanism
+from .attributes import AttributeSampling
 
 Kind = TypeVar("Kind")
 
 
-def report_leakage(levels: Sequence[CategoricalMechanism | TabulatedMechanism]) -> float:
+def report_leakage(levels: Sequence[object]) -> float:
     """Return the largest log-ratio of two levels' probabilities of a report of the same value.
 
     max over i, i', x, y of log(Pr(y | x, i) / Pr(y | x, i')): by bits for unary encodings, by numerators for tables
     and hashing.  Tables of numbers whose outputs are not the same, or whose law within outputs differs between
-    rows, are taken to tell levels apart for certain.
+    rows, are taken to tell levels apart for certain.  Of several attributes: the sum of the k largest.
 
     Parameters
     ----------
     levels : sequence of mechanisms of one kind
-        As `PersonalisedMechanism` has them.
+        As `PersonalisedMechanism` or `PersonalisedAttributes` has them.
 
     Raises
     ------
@@ -41,7 +41,9 @@ def report_leakage(levels: Sequence[CategoricalMechanism | TabulatedMechanism]) 
     0.2963
     """
     if tables := _those(TabulatedMechanism, levels):
-        return _of_tables(tables)
+        return max(_of_table(tables[i], tables[k]) for i, k in _pairs(levels))
+    if attributes := _those(AttributeSampling, levels):
+        return _of_attributes(attributes)
     if encodings := _those(UnaryEncoding, levels):
         return _of_encodings(encodings)
     if categorical := _those(CategoricalTable, levels):
@@ -49,7 +51,7 @@ def report_leakage(levels: Sequence[CategoricalMechanism | TabulatedMechanism]) 
     elif hashing := _those(LocalHashing, levels):
         laws = [np.array([level.own_support, (1.0 - level.own_support) / (level.n_values - 1)]) for level in hashing]
     else:
-        raise InputError(f"levels must be tables, unary encodings or local hashing, got {levels[0]!r}")
+        raise InputError(f"levels must be tables, unary encodings, local hashing or attributes, got {levels[0]!r}")
     return max(_largest(laws[i], laws[k]) for i, k in _pairs(levels))
 
 
@@ -61,13 +63,21 @@ def _of_encodings(levels: Sequence[UnaryEncoding]) -> float:
     return max(_largest(own[i], own[k]) + others * _largest(other[i], other[k]) for i, k in _pairs(levels))
 
 
-def _of_tables(levels: Sequence[TabulatedMechanism]) -> float:
-    first = levels[0]
-    for other in levels[1:]:
-        same = (np.array_equal(getattr(first, name), getattr(other, name)) for name in ("knots", "low", "high"))
-        if not all(same) or first.within.kind != "uniform" or other.within.kind != "uniform":
-            return math.inf
-    return max(_largest(levels[i].probabilities, levels[k].probabilities) for i, k in _pairs(levels))
+def _of_attributes(levels: Sequence[AttributeSampling]) -> float:
+    """Reports of attributes are independent given their values: the k that tell most are drawn together by somebody."""
+    sampled, places = levels[0].sampled, range(len(levels[0].attributes))
+    largest = 0.0
+    for i, k in _pairs(levels):
+        told = [_of_table(levels[i].mechanisms[place], levels[k].mechanisms[place]) for place in places]
+        largest = max(largest, sum(sorted(told)[-sampled:]))
+    return largest
+
+
+def _of_table(table: TabulatedMechanism, other: TabulatedMechanism) -> float:
+    same = (np.array_equal(getattr(table, name), getattr(other, name)) for name in ("knots", "low", "high"))
+    if not all(same) or table.within.kind != "uniform" or other.within.kind != "uniform":
+        return math.inf
+    return _largest(table.probabilities, other.probabilities)
 
 
 def _those(kind: type[Kind], levels: Sequence[object]) -> list[Kind]:

@@ -23,6 +23,7 @@ class Bundle(ABC):
     """The name of its kind in a file; a class that has one is final."""
 
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         if final := [base.__name__ for base in cls.__mro__[1:] if "kind" in vars(base)]:
             raise TypeError(f"{final[0]} is final: a subclass could draw by other numbers than those that are proved")
 

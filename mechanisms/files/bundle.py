@@ -29,6 +29,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
     from ..categorical.unary_encoding import UnaryEncoding
     from ..composed.attributes import AttributeSampling
     from ..composed.personalised import PersonalisedMechanism
+    from ..composed.personalised_attributes import PersonalisedAttributes
     from ..key_value.response import KeyValueResponse
     from ..key_value.unary import KeyValueUnary
 
@@ -40,6 +41,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
         KeyValueUnary,
         KeyValueResponse,
         AttributeSampling,
+        PersonalisedAttributes,
     )
     return {kind.kind: kind for kind in kinds}
 

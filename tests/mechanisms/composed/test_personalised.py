@@ -216,7 +216,7 @@ def test_a_report_of_the_level_that_tells_too_much_fails(monkeypatch):
             Categories(categories), epsilon, Provenance(), categorical_grr(categories, 2.0).numerators
         )
 
-    monkeypatch.setattr("optldp.mechanisms.composed.personalised.categorical_grr", loose)
+    monkeypatch.setattr("optldp.mechanisms.composed.levelled.categorical_grr", loose)
     assert personalised(basic_rappor).failures()[0].startswith("report of the level: the log-ratio must be at most 0.3")
 
 

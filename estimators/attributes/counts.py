@@ -134,16 +134,27 @@ class AttributeCounts(ByAttribute[ReportCounts]):
             Columns that do not match the attributes, users without exactly k reports, or reports that the table of
             their attribute cannot make.
         """
-        columns = mechanism.columns(reports)
-        drawn = ~np.isnan(columns)
-        wrong = np.flatnonzero(drawn.sum(axis=0) != mechanism.sampled)
-        if wrong.size:
-            raise InputError(
-                f"every user must have {mechanism.sampled} reports, got {wrong.size} who have not, the first in row "
-                f"{wrong[0] + 1}: keep whole rows, and leave unsampled attributes empty"
-            )
+        columns, drawn = drawn_columns(mechanism, reports)
         counts = {}
         for name, table, column, mine in zip(mechanism.attributes, mechanism.mechanisms, columns, drawn, strict=True):
             with naming(name):
                 counts[name] = ReportCounts.from_reports(table, column[mine], name=name)
         return cls(counts, columns[0].size)
+
+
+def drawn_columns(
+    mechanism: AttributeSampling, reports: Mapping[str, ArrayLike] | ArrayLike
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return a column (n,) for each attribute, and which have been drawn (d, n).
+
+    Raises InputError for columns that do not match, or users without exactly k reports.
+    """
+    columns = mechanism.columns(reports)
+    drawn = ~np.isnan(columns)
+    wrong = np.flatnonzero(drawn.sum(axis=0) != mechanism.sampled)
+    if wrong.size:
+        raise InputError(
+            f"every user must have {mechanism.sampled} reports, got {wrong.size} who have not, the first in row "
+            f"{wrong[0] + 1}: keep whole rows, and leave unsampled attributes empty"
+        )
+    return columns, drawn

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-import numpy as np
 
 from ...mechanisms.composed.attributes import naming
 from ...mechanisms.composed.levelled import PersonalisedReports
 from ...mechanisms.composed.personalised_attributes import PersonalisedAttributes
 from ...mechanisms.errors import InputError
-from ..attributes.counts import ByAttribute
+from ..attributes.counts import ByAttribute, drawn_columns
 from ..means.attributes import AttributeMeans
 from .counts import PersonalisedCounts
 from .numbers import personalised_mean
@@ -60,16 +59,9 @@ class PersonalisedAttributeCounts(ByAttribute[PersonalisedCounts]):
             mechanism cannot make, or lists of different lengths.
         """
         levels = mechanism.checked_level_reports(sent.levels)
-        columns = mechanism.levels[0].columns(sent.reports)
+        columns, drawn = drawn_columns(mechanism.levels[0], sent.reports)
         if levels.size != columns[0].size:
             raise InputError(f"levels and reports must be as many, got {levels.size} and {columns[0].size}")
-        drawn = ~np.isnan(columns)
-        wrong = np.flatnonzero(drawn.sum(axis=0) != mechanism.sampled)
-        if wrong.size:
-            raise InputError(
-                f"every user must have {mechanism.sampled} reports, got {wrong.size} who have not, the first in row "
-                f"{wrong[0] + 1}: keep whole rows, and leave unsampled attributes empty"
-            )
         found = {}
         for (name, alone), column, mine in zip(mechanism.by_attribute.items(), columns, drawn, strict=True):
             with naming(name):

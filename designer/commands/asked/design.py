@@ -150,7 +150,7 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
         if self.delta is not None or self.per_unit or self.method in NOISES:
             return DesignKind.NOISE
         if self.attributes is not None:
-            return DesignKind.ATTRIBUTES
+            return DesignKind.ATTRIBUTES if self.levels is None else DesignKind.LEVELS_OF_ATTRIBUTES
         if self.value_column is not None:
             return DesignKind.PAIRS
         if self.levels is not None:

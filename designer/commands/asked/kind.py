@@ -17,6 +17,7 @@ _ONE_COLUMN = ("--column", "--prior", "--units")
 _OBJECTIVE = ("--objective", "--range", "--knots", "--tolerance", *_ONE_COLUMN)
 _CATEGORIES = ("--method", "--column", "--prior", "--categorical")
 _LEVELS = ("--levels", "--level-epsilon", "--level-method")
+_ATTRIBUTES = ("--method", "--attribute", "--sampled", "--knots", "--uniform-share", "--tolerance")
 
 
 class DesignKind(Enum):
@@ -49,7 +50,8 @@ class DesignKind(Enum):
     LEVELS_OF_CATEGORIES = "levels of categories", (*_CATEGORIES, *_LEVELS)
     PAIRS = "pairs", (*_CATEGORIES, "--value-column", "--value-method", "--padding", "--range", "--knots", "--units")
     NOISE = "noise of one shape", ("--delta", "--per-unit", "--method", "--range", "--knots", "--units")
-    ATTRIBUTES = "attributes", ("--method", "--attribute", "--sampled", "--knots", "--uniform-share", "--tolerance")
+    ATTRIBUTES = "attributes", _ATTRIBUTES
+    LEVELS_OF_ATTRIBUTES = "levels of attributes", (*_ATTRIBUTES, *_LEVELS)
 
     uses: tuple[str, ...]
     objective: str | None

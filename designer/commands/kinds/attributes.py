@@ -21,6 +21,8 @@ from .number_estimates import mean_found, require_method, service_names, told_by
 if TYPE_CHECKING:
     from ....estimators.means.attributes import AttributeMeans
     from ....estimators.methods import MeanMethod
+    from ...designs.result import Design
+    from ...priors.prior import Prior
     from ..asked.design import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
 
@@ -36,30 +38,7 @@ class Attributes(BundleKind[AttributeSampling]):
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
         """Return a table for each attribute, given as NAME=LO:HI, and how many of them a user reports."""
-        from ....estimators.data.numbers import read_column
-        from ...designs.attributes import Attributes as AttributesAsked
-        from ...designs.design import design
-        from ...priors.prior import DEFAULT_KNOTS, Prior
-        from ..output import share_progress
-        from ..prior import SENSITIVE
-
-        if options.data is None:
-            raise InputError("the priors must come from DATA, got none: name a CSV or Parquet file")
-        priors = {}
-        for name, domain in map(attribute_range, options.attributes or ()):
-            values = read_column(options.data, name, drop_missing=options.drop_missing)
-            source = "public" if options.public else "sensitive"
-            count = DEFAULT_KNOTS if options.knot_count is None else options.knot_count
-            priors[name] = Prior.from_data(values, knots=count, domain=domain, source=source)
-        with share_progress("designing") as update:
-            made = design(
-                AttributesAsked(priors, "auto" if options.sampled is None else options.sampled),
-                options.budgets.epsilons[0],
-                method=options.method or "optimal",
-                uniform_share=options.uniform_share,
-                tolerance=options.precision,
-                progress=lambda told: update(f"{told.attribute}, {told.sampled} sampled: gap {told.step.gap:.1e}", 0.0),
-            )
+        made = design_attributes(options, attribute_priors(options), options.sampled, options.budgets.epsilons[0])
         found = made.evidence
         more = {
             "expected_variance": [one.expected_variance for one in found.designs.values()],
@@ -67,20 +46,12 @@ class Attributes(BundleKind[AttributeSampling]):
             "predicted_variance_one_user": list(found.predicted_variances(1).values()),
             "rule_of_thumb": found.rule_of_thumb,
         }
-        return Designed(made.mechanism, [] if options.public else [SENSITIVE], more)
+        return Designed(made.mechanism, prior_notes(options), more)
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
-        from ....estimators.data.numbers import read_column
-
         asked.only("--clip")
-        names = self.mechanism.attributes
-        values = {name: read_column(asked.data, name) for name in names}
-        clipped = 0
-        if asked.clip:
-            for name, table in zip(names, self.mechanism.mechanisms, strict=True):
-                values[name], moved = table.clip_to_domain(values[name])
-                clipped += moved
-        return WrittenReports(marked(self.mechanism.sample(values, rng), rng), len(values[names[0]]), clipped)
+        values, clipped = attribute_values(self.mechanism, asked)
+        return WrittenReports(marked(self.mechanism.sample(np.transpose(values), rng), rng), len(values[0]), clipped)
 
     def layout(self, column: str, level_column: str) -> Layout:
         names = self.mechanism.attributes
@@ -117,8 +88,8 @@ class Attributes(BundleKind[AttributeSampling]):
 
         means = estimate_attribute_means(count(self.mechanism, reports))
         if asked.attribute is not None:
-            return _named(mean_found(means[asked.attribute], asked, {}), asked.attribute)
-        return _rows(means, asked)
+            return named(mean_found(means[asked.attribute], asked, {}), asked.attribute)
+        return mean_rows(means, asked)
 
     def facts(self) -> dict[str, Any]:
         made = self.mechanism
@@ -177,21 +148,75 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
     told = told_of_reports(simulated, skipped)
     if asked.attribute is not None:
         found = told_by_counts(counts[asked.attribute], asked, started, told, alike=True)
-        return _named(found, asked.attribute)
-    found = _rows(estimate_attribute_means(counts, method=cast("MeanMethod | None", asked.method)), asked)
+        return named(found, asked.attribute)
+    found = mean_rows(estimate_attribute_means(counts, method=cast("MeanMethod | None", asked.method)), asked)
     return replace(found, facts=found.facts | {"seconds": time.perf_counter() - started} | told)
 
 
-def _rows(means: AttributeMeans, asked: EstimateOptions) -> Found:
+def mean_rows(means: AttributeMeans, asked: EstimateOptions) -> Found:
     """Return a row for each attribute."""
     facts, columns = split(means, asked.confidence)
     return found_rows("means of the attributes", facts | {"method": means.method}, columns)
 
 
-def _named(found: Found, attribute: str) -> Found:
+def named(found: Found, attribute: str) -> Found:
     """Return what was found of one attribute under its name."""
     name = {"attribute": attribute}
     return replace(found, facts=name | found.facts, said=None if found.said is None else name | found.said)
+
+
+def attribute_priors(options: DesignOptions) -> dict[str, Prior]:
+    """Return the prior of each attribute that was asked for, out of its column of DATA."""
+    from ....estimators.data.numbers import read_column
+    from ...priors.prior import DEFAULT_KNOTS, Prior
+
+    if options.data is None:
+        raise InputError("the priors must come from DATA, got none: name a CSV or Parquet file")
+    priors = {}
+    for name, domain in map(attribute_range, options.attributes or ()):
+        values = read_column(options.data, name, drop_missing=options.drop_missing)
+        source = "public" if options.public else "sensitive"
+        count = DEFAULT_KNOTS if options.knot_count is None else options.knot_count
+        priors[name] = Prior.from_data(values, knots=count, domain=domain, source=source)
+    return priors
+
+
+def prior_notes(options: DesignOptions) -> list[str]:
+    """Return what is to be said of priors out of data."""
+    from ..prior import SENSITIVE
+
+    return [] if options.public else [SENSITIVE]
+
+
+def design_attributes(
+    options: DesignOptions, priors: dict[str, Prior], sampled: int | None, epsilon: float
+) -> Design[Any]:
+    """Design the tables of all attributes at one budget, showing progress."""
+    from ...designs.attributes import Attributes as AttributesAsked
+    from ...designs.design import design
+    from ..output import share_progress
+
+    with share_progress("designing") as update:
+        return design(
+            AttributesAsked(priors, "auto" if sampled is None else sampled),
+            epsilon,
+            method=options.method or "optimal",
+            uniform_share=options.uniform_share,
+            tolerance=options.precision,
+            progress=lambda told: update(f"{told.attribute}, {told.sampled} sampled: gap {told.step.gap:.1e}", 0.0),
+        )
+
+
+def attribute_values(mechanism: AttributeSampling, asked: PerturbOptions) -> tuple[list[np.ndarray], int]:
+    """Return the column of each attribute, and how many values were moved into the domains where that was asked for."""
+    from ....estimators.data.numbers import read_column
+
+    values, clipped = [read_column(asked.data, name) for name in mechanism.attributes], 0
+    if asked.clip:
+        for place, table in enumerate(mechanism.mechanisms):
+            values[place], moved = table.clip_to_domain(values[place])
+            clipped += moved
+    return values, clipped
 
 
 def attribute_range(text: str) -> tuple[str, tuple[float, float]]:

@@ -10,7 +10,8 @@ import numpy as np
 
 from ....mechanisms.categorical.categories import Categories
 from ....mechanisms.composed.level_leakage import report_leakage
-from ....mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+from ....mechanisms.composed.levelled import Levelled, PersonalisedReports
+from ....mechanisms.composed.personalised import PersonalisedMechanism
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ..asked.kind import DesignKind
@@ -69,8 +70,7 @@ class Levels(BundleKind[PersonalisedMechanism]):
         budgets = read_column(asked.data, asked.needed("--level-column"))
         sent = mechanism.sample(values, mechanism.level_numbers(budgets), rng)
         reports = sent.reports if mechanism.tables else report_texts(mechanism.categorical[0], sent.reports)
-        told = sent.levels if mechanism.level_mechanism is not None else np.array(mechanism.epsilons)[sent.levels]
-        columns = {REPORT_COLUMN: reports, LEVEL_COLUMN: told}
+        columns = {REPORT_COLUMN: reports, LEVEL_COLUMN: told_levels(mechanism, sent.levels)}
         return WrittenReports(marked(columns, rng), len(values))
 
     def layout(self, column: str, level_column: str) -> Layout:
@@ -80,19 +80,9 @@ class Levels(BundleKind[PersonalisedMechanism]):
         from ....estimators.personalised.counts import PersonalisedCounts
 
         reports = cells[0] if self.mechanism.tables else self.mechanism.categorical[0].from_text(cells[0].tolist())
-        sent = PersonalisedReports(self._level_reports(cells[1]), reports)
+        sent = PersonalisedReports(read_levels(self.mechanism, cells[1]), reports)
         PersonalisedCounts.from_reports(self.mechanism, sent)
         return sent
-
-    def _level_reports(self, told: np.ndarray) -> np.ndarray:
-        """Return the reports of levels that a column tells: by their budgets, or as numbers of another protocol."""
-        if self.mechanism.level_mechanism is None:
-            return self.mechanism.level_numbers(told)
-        if (told != np.rint(told)).any():
-            raise InputError(
-                "reports of the level must be whole numbers, got others: use the column as perturb wrote it"
-            )
-        return self.mechanism.checked_level_reports(told.astype(np.int64))
 
     def found(self, reports: PersonalisedReports, asked: EstimateOptions) -> Found:
         from ....estimators import auem, count, personalised_mean, personalised_mle
@@ -104,18 +94,9 @@ class Levels(BundleKind[PersonalisedMechanism]):
             require_method(asked, alone=True)
             if asked.of in (None, "mean") and method == "population":
                 return Found("mean of the values", personalised_mean(counts).to_dict(asked.confidence))
-            return self._fitted(counts, asked)
+            return fitted(counts, mechanism.epsilons, asked)
         estimate = (personalised_mle if method == "mle" else auem)(counts)
-        return _with_shares(frequency_table(estimate, asked.confidence, {}), estimate.level_shares, asked.confidence)
-
-    def _fitted(self, counts: PersonalisedCounts, asked: EstimateOptions) -> Found:
-        """Return the distribution, its mean or its quantiles, by the joint likelihood of values and levels."""
-        from ....estimators import InputGrid, personalised_distribution
-
-        table = self.mechanism.tables[0]
-        grid = None if asked.cells is None else InputGrid.equal_cells(*table.domain, asked.cells)
-        found = personalised_distribution(counts, grid=grid)
-        return _with_shares(told_fit(found, table.units, {}, asked), found.level_shares, asked.confidence)
+        return with_shares(frequency_table(estimate, asked.confidence, {}), estimate.level_shares, asked.confidence)
 
     def facts(self) -> dict[str, Any]:
         made = self.mechanism
@@ -124,11 +105,7 @@ class Levels(BundleKind[PersonalisedMechanism]):
         return {
             "kind": made.kind,
             "method": made.levels[0].provenance.method,
-            "levels": list(made.epsilons),
-            "level_epsilon": made.level_epsilon,
-            "level_method": made.level_report.method,
-            "report_leakage": report_leakage(made.levels),
-            "level_leakage": made.level_leakage,
+            **level_facts(made),
             "max_log_ratio": tables or [level.max_log_ratio for level in made.categorical],
         } | ({} if planned is None else {"std_error_times_root_n": planned})
 
@@ -156,20 +133,67 @@ class Levels(BundleKind[PersonalisedMechanism]):
         return [float(influence(table).times_n[0]) for table in self.mechanism.tables] or None
 
 
-def _with_level_reports(levels: Sequence[Any], options: DesignOptions) -> PersonalisedMechanism:
-    """Return levels with the protocol for their own report that was asked for."""
+def told_levels(mechanism: Levelled[Any], reported: np.ndarray) -> np.ndarray:
+    """Return what a column tells of reports of levels: their budgets, or numbers of another protocol."""
+    return reported if mechanism.level_mechanism is not None else np.array(mechanism.epsilons)[reported]
+
+
+def read_levels(mechanism: Levelled[Any], told: np.ndarray) -> np.ndarray:
+    """Return the reports of levels that a column tells: by their budgets, or as numbers of another protocol."""
+    if mechanism.level_mechanism is None:
+        return mechanism.level_numbers(told)
+    if (told != np.rint(told)).any():
+        raise InputError("reports of the level must be whole numbers, got others: use the column as perturb wrote it")
+    return mechanism.checked_level_reports(told.astype(np.int64))
+
+
+def level_facts(mechanism: Levelled[Any]) -> dict[str, Any]:
+    """Return the levels, how they are reported, and what all reports together tell of them."""
+    return {
+        "levels": list(mechanism.epsilons),
+        "level_epsilon": mechanism.level_epsilon,
+        "level_method": mechanism.level_report.method,
+        "report_leakage": report_leakage(mechanism.levels),
+        "level_leakage": mechanism.level_leakage,
+    }
+
+
+def fitted(counts: PersonalisedCounts, budgets: tuple[float, ...], asked: EstimateOptions) -> Found:
+    """Return the distribution, its mean or its quantiles, by the joint likelihood of values and levels."""
+    from ....estimators import InputGrid, personalised_distribution
+
+    table = counts.mechanism.tables[0]
+    grid = None if asked.cells is None else InputGrid.equal_cells(*table.domain, asked.cells)
+    found = personalised_distribution(counts, grid=grid)
+    shares = replace(found.level_shares, levels=budgets)
+    return with_shares(told_fit(found, table.units, {}, asked), shares, asked.confidence)
+
+
+def protocol_of_level(many: int, options: DesignOptions) -> dict[str, Any]:
+    """Return how the level is to be reported, as mechanisms of levels take it."""
     from ...methods.oracles import ORACLES
 
     epsilon, method = options.budgets.level_epsilon, options.level_method
     if epsilon is None or method in (None, "grr"):
-        return PersonalisedMechanism(levels, epsilon)
+        return {"level_epsilon": epsilon}
     if method not in ORACLES:
         raise InputError(f"--level-method must be one of {', '.join(ORACLES)}, got {method!r}")
-    names = Categories(range(len(levels)))
-    return PersonalisedMechanism(levels, level_mechanism=ORACLES[method](names, epsilon))
+    return {"level_mechanism": ORACLES[method](Categories(range(many)), epsilon)}
 
 
-def _with_shares(found: Found, shares: LevelShares, confidence: float) -> Found:
+def level_notes(mechanism: Levelled[Any], cure: str) -> list[str]:
+    """Return what to know of the levels' protection; `cure` lessens what the report of the value tells."""
+    if mechanism.level_epsilon is None:
+        return [CLEAR]
+    if mechanism.level_leakage <= LEAKY * mechanism.level_epsilon:
+        return []
+    return [
+        f"note: the report of the value tells more about the level than its own report: to somebody who knows "
+        f"the value, level_leakage {mechanism.level_leakage:.3g} in all; {cure}"
+    ]
+
+
+def with_shares(found: Found, shares: LevelShares, confidence: float) -> Found:
     """Return what was found, with the shares of the users at each level."""
     said = [f"{number(share)} at {level:g}" for level, share in zip(shares.levels, shares.value, strict=True)]
     return replace(
@@ -218,18 +242,11 @@ def _on_common_outputs(options: DesignOptions, notes: list[str], prior: Prior) -
         notes.append(CLEAR)
     if made.status != "optimal":
         notes.append(f"warning: {made.status.sentence} (gap {made.gap:.1e})")
-    return Designed(_with_level_reports(made.mechanism.levels, options), notes, more)
+    levels = made.mechanism.levels
+    return Designed(PersonalisedMechanism(levels, **protocol_of_level(len(levels), options)), notes, more)
 
 
 def _together(options: DesignOptions, notes: list[str], levels: Sequence[Any]) -> Designed:
-    budgets = options.budgets
-    made = _with_level_reports(levels, options)
-    if budgets.level_epsilon is None:
-        notes.append(CLEAR)
-    elif made.level_leakage > LEAKY * budgets.level_epsilon:
-        cure = "--leakage bounds it" if made.tables else "methods grr and olh leak least"
-        notes.append(
-            f"note: the report of the value tells more about the level than its own report: to somebody who knows "
-            f"the value, level_leakage {made.level_leakage:.3g} in all; {cure}"
-        )
-    return Designed(made, notes)
+    made = PersonalisedMechanism(levels, **protocol_of_level(len(levels), options))
+    cure = "--leakage bounds it" if made.tables else "methods grr and olh leak least"
+    return Designed(made, notes + level_notes(made, cure))

@@ -41,6 +41,9 @@ def bundle_kinds() -> Iterator[type[BundleKind]]:
     from .attributes import Attributes
 
     yield Attributes
+    from .levels_of_attributes import LevelsOfAttributes
+
+    yield LevelsOfAttributes
 
 
 def kind_of(mechanism: TabulatedMechanism | Bundle) -> Kind:

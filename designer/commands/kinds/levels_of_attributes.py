@@ -1,0 +1,122 @@
+"""Several attributes at budgets that users choose: a column for each and one of budgets in; the same out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ....mechanisms.composed.levelled import PersonalisedReports
+from ....mechanisms.composed.personalised_attributes import PersonalisedAttributes
+from ....mechanisms.errors import InputError
+from ....mechanisms.exactness.verification import verify
+from ..asked.kind import DesignKind
+from .asked import LEVEL_COLUMN
+from .attributes import attribute_priors, attribute_values, design_attributes, mean_rows, named, prior_notes
+from .bundle import BundleKind
+from .kind import Designed, Found, Layout, Service, WrittenReports, marked
+from .levels import fitted, level_facts, level_notes, protocol_of_level, read_levels, told_levels, with_shares
+from .number_estimates import mean_found, require_method
+
+if TYPE_CHECKING:
+    from ..asked.design import DesignOptions
+    from .asked import EstimateOptions, PerturbOptions
+
+
+@dataclass(frozen=True, eq=False)
+class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
+    """Values are the columns that the attributes are named after, and every user has a budget for those drawn."""
+
+    of: ClassVar[type] = PersonalisedAttributes
+    designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.LEVELS_OF_ATTRIBUTES,)
+    moves: ClassVar[str] = "of n moves the means by at most"
+
+    @classmethod
+    def design(cls, options: DesignOptions) -> Designed:
+        """Return tables for each attribute and level; as many are sampled at all levels as is best at the strictest."""
+        priors, sampled, levels = attribute_priors(options), options.sampled, []
+        for epsilon in options.budgets.epsilons:
+            made = design_attributes(options, priors, sampled, epsilon)
+            sampled = made.mechanism.sampled
+            levels.append(made.mechanism)
+        made = PersonalisedAttributes(levels, **protocol_of_level(len(levels), options))
+        return Designed(made, prior_notes(options) + level_notes(made, "--method grr tells less"))
+
+    def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
+        from ....estimators.data.numbers import read_column
+
+        asked.only("--clip", "--level-column")
+        mechanism = self.mechanism
+        values, clipped = attribute_values(mechanism.levels[0], asked)
+        levels = mechanism.level_numbers(read_column(asked.data, asked.needed("--level-column")))
+        if LEVEL_COLUMN in mechanism.attributes:
+            raise InputError(
+                f"an attribute must not be named {LEVEL_COLUMN!r}, as levels are: rename it and design anew"
+            )
+        sent = mechanism.sample(np.transpose(values), levels, rng)
+        columns = dict(zip(mechanism.attributes, sent.reports.T, strict=True))
+        columns[LEVEL_COLUMN] = told_levels(mechanism, sent.levels)
+        return WrittenReports(marked(columns, rng), levels.size, clipped)
+
+    def layout(self, column: str, level_column: str) -> Layout:
+        names = (*self.mechanism.attributes, level_column)
+        return Layout(names, (True,) * len(names), self._parse, may_be_blank=True)
+
+    def _parse(self, cells: Sequence[np.ndarray]) -> PersonalisedReports:
+        from ....estimators.personalised.attributes import PersonalisedAttributeCounts
+
+        if np.isnan(cells[-1]).any():
+            raise InputError("every row must tell a level, got none")
+        sent = PersonalisedReports(read_levels(self.mechanism, cells[-1]), np.column_stack(cells[:-1]))
+        PersonalisedAttributeCounts.from_reports(self.mechanism, sent)
+        return sent
+
+    def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
+        asked.refuse("for reports of one service that chose their budgets", "--key", "--keep-first", "--allow-disjoint")
+        asked.refuse("of no use to attributes, which have columns of their own names", "--column")
+        asked.refuse("for the plain mean of one table", "--winsorise", "--raw")
+        asked.refuse("of no use to levels", "--stop")
+        if len(services) > 1:
+            raise InputError(
+                "levels of attributes are estimated from one service at a time, got several: leave some out"
+            )
+        require_method(asked, alone=True, rows=asked.attribute is None)
+        return self.told_alone(services[0], asked)
+
+    def found(self, reports: PersonalisedReports, asked: EstimateOptions) -> Found:
+        from ....estimators import count, personalised_mean
+        from ....estimators.personalised.attributes import personalised_attribute_means
+        from ....estimators.personalised.estimate import shares_of_reports
+
+        mechanism, method = self.mechanism, asked.chosen("population", "em")
+        counts = count(mechanism, reports)
+        plain = asked.of in (None, "mean") and method == "population"
+        if asked.attribute is None:
+            if not plain:
+                names = ", ".join(mechanism.attributes)
+                raise InputError(
+                    f"a distribution is one attribute's, got none: choose it by --attribute, one of {names}"
+                )
+            found = mean_rows(personalised_attribute_means(counts), asked)
+        elif plain:
+            found = named(mean_found(personalised_mean(counts[asked.attribute]), asked, {}), asked.attribute)
+        else:
+            return named(fitted(counts[asked.attribute], mechanism.epsilons, asked), asked.attribute)
+        reported = np.bincount(reports.levels, minlength=mechanism.level_report.n_reports)
+        return with_shares(found, shares_of_reports(mechanism, reported), asked.confidence)
+
+    def facts(self) -> dict[str, Any]:
+        made = self.mechanism
+        return {
+            "kind": made.kind,
+            "method": made.levels[0].mechanisms[0].provenance.method,
+            **level_facts(made),
+            "attributes": list(made.attributes),
+            "sampled": made.sampled,
+            "max_log_ratio": [max(verify(table).max_log_ratio for table in level.mechanisms) for level in made.levels],
+        }
+
+    def influence_times_n(self) -> None:
+        """Return None: it depends on how many users chose which level."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-
 from ...mechanisms.composed.attributes import naming
 from ...mechanisms.composed.levelled import PersonalisedReports
 from ...mechanisms.composed.personalised_attributes import PersonalisedAttributes

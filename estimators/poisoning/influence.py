@@ -25,7 +25,7 @@ import numpy as np
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.composed.attributes import AttributeSampling
-from ...mechanisms.composed.personalised import PersonalisedMechanism
+from ...mechanisms.composed.levelled import Levelled
 from ...mechanisms.errors import InputError
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
 from ...mechanisms.table.table import TabulatedMechanism
@@ -145,7 +145,7 @@ def influence(mechanism: Any, estimator: Any = None, *, winsorise: float | None 
     for kind, find in _KINDS.items():
         if isinstance(mechanism, kind):
             return find(mechanism, estimator, winsorise)
-    if isinstance(mechanism, PersonalisedMechanism):
+    if isinstance(mechanism, Levelled):
         raise InputError(
             "influence with levels depends on how many users chose which: see one_report of personalised_mean where "
             "levels are in the clear; there is none known where they are protected"

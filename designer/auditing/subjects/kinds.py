@@ -14,6 +14,7 @@ from ....mechanisms import (
     TabulatedMechanism,
 )
 from ....mechanisms.budget import check_epsilon
+from ....mechanisms.composed.personalised_attributes import PersonalisedAttributes
 from ....mechanisms.documents.bundle import Bundle
 from ....mechanisms.key_value import KeyValueMechanism
 from ....mechanisms.promise import Approximate
@@ -87,4 +88,6 @@ def sampler_of(mechanism: TabulatedMechanism | Bundle, rng: np.random.Generator 
         return lambda values, levels: mechanism.sample(values, levels, rng)
     if isinstance(mechanism, TabulatedMechanism | CategoricalMechanism | AttributeSampling):
         return lambda values: mechanism.sample(values, rng)
+    if isinstance(mechanism, PersonalisedAttributes):
+        raise InputError("levels of attributes cannot be audited together: audit the mechanism of each level")
     raise InputError(f"a table or a bundle is needed to draw from, got {mechanism!r:.60}")

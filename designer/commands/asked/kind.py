@@ -51,7 +51,7 @@ class DesignKind(Enum):
     PAIRS = "pairs", (*_CATEGORIES, "--value-column", "--value-method", "--padding", "--range", "--knots", "--units")
     NOISE = "noise of one shape", ("--delta", "--per-unit", "--method", "--range", "--knots", "--units")
     ATTRIBUTES = "attributes", _ATTRIBUTES
-    LEVELS_OF_ATTRIBUTES = "levels of attributes", (*_ATTRIBUTES, *_LEVELS)
+    LEVELS_OF_ATTRIBUTES = "levels of attributes", (*_ATTRIBUTES, *_LEVELS, "--leakage")
 
     uses: tuple[str, ...]
     objective: str | None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ....mechanisms.composed.attributes import AttributeSampling, attribute_budget
 from ....mechanisms.composed.levelled import PersonalisedReports
 from ....mechanisms.composed.personalised_attributes import PersonalisedAttributes
 from ....mechanisms.errors import InputError
@@ -21,6 +22,7 @@ from .levels import fitted, level_facts, level_notes, protocol_of_level, read_le
 from .number_estimates import mean_found, require_method
 
 if TYPE_CHECKING:
+    from ...priors.prior import Prior
     from ..asked.design import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
 
@@ -35,14 +37,11 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
 
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
-        """Return tables for each attribute and level; as many are sampled at all levels as is best at the strictest."""
-        priors, sampled, levels = attribute_priors(options), options.sampled, []
-        for epsilon in options.budgets.epsilons:
-            made = design_attributes(options, priors, sampled, epsilon)
-            sampled = made.mechanism.sampled
-            levels.append(made.mechanism)
+        """Return tables for each attribute and level; as many are sampled at all levels."""
+        priors = attribute_priors(options)
+        levels = _each_by_itself(options, priors) if options.leakage is None else _on_common_outputs(options, priors)
         made = PersonalisedAttributes(levels, **protocol_of_level(len(levels), options))
-        return Designed(made, prior_notes(options) + level_notes(made, "--method grr tells less"))
+        return Designed(made, prior_notes(options) + level_notes(made, "--leakage bounds it"))
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         from ....estimators.data.numbers import read_column
@@ -120,3 +119,35 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
 
     def influence_times_n(self) -> None:
         """Return None: it depends on how many users chose which level."""
+
+
+def _each_by_itself(options: DesignOptions, priors: dict[str, Prior]) -> list[AttributeSampling]:
+    """Return the best of each level, with as many attributes sampled as is best at the strictest."""
+    sampled, levels = options.sampled, []
+    for epsilon in options.budgets.epsilons:
+        made = design_attributes(options, priors, sampled, epsilon).mechanism
+        sampled = made.sampled
+        levels.append(made)
+    return levels
+
+
+def _on_common_outputs(options: DesignOptions, priors: dict[str, Prior]) -> list[AttributeSampling]:
+    """Return levels of which the reports on k attributes, one by default, tell by no more than was asked for."""
+    from ...designs.attributes import Attributes as AttributesAsked
+    from ...designs.design import design
+    from ...levels import Levels as Promise
+
+    assert options.leakage is not None  # the caller asked
+    if options.method not in (None, "optimal"):
+        raise InputError(f"--leakage is for method optimal, got {options.method!r}: leave one of them out")
+    sampled, budgets = 1 if options.sampled is None else options.sampled, options.budgets.epsilons
+    asked = AttributesAsked(priors, sampled)
+    promise = Promise([attribute_budget(epsilon, sampled) for epsilon in budgets], leakage=options.leakage / sampled)
+    tables = {
+        name: design(prior, promise, uniform_share=options.uniform_share, tolerance=options.tolerance).mechanism.levels
+        for name, prior in asked.priors.items()
+    }
+    return [
+        AttributeSampling.of({name: each[i] for name, each in tables.items()}, sampled, epsilon)
+        for i, epsilon in enumerate(budgets)
+    ]

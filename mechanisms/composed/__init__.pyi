@@ -1,0 +1,1 @@
+from .personalised_attributes import PersonalisedAttributes as PersonalisedAttributes

@@ -16,6 +16,7 @@ from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import bernoulli, optimised_unary
 from optldp.mechanisms.composed.attributes import random_subsets, uniform_below
 from optldp.mechanisms.composed.level_report import LevelReport
+from optldp.mechanisms.composed.personalised_attributes import PersonalisedAttributes
 from optldp.mechanisms.composed.rounded_oracle import RoundedOracle
 from optldp.mechanisms.key_value.pairs import sampled_pairs
 from optldp.mechanisms.key_value.response import key_value_response
@@ -242,6 +243,23 @@ def bundle_cases() -> list[Case]:
     def of_rounded(x: float) -> Law:
         return mixed([(share, row_law(oracle.numerators[row].tolist())) for share, row in _roundings(levels[0], x)])
 
+    both = PersonalisedAttributes([AttributeSampling.of({"x": t, "y": t}, 1, t.epsilon) for t in levels])
+
+    def of_levels_of_attributes(given: tuple[tuple[float, float], int]) -> Law:
+        values, level = given
+        table, half = levels[level], Fraction(1, 2)
+        alone = [{float(table.low[j]): p for j, p in table_law(table, x).items()} for x in values]
+        placed = [
+            {(level, (y, None)): p for y, p in alone[0].items()},
+            {(level, (None, y)): p for y, p in alone[1].items()},
+        ]
+        return mixed([(half, law) for law in placed])
+
+    def levels_of_attributes_sent(given: tuple[tuple[float, float], int]) -> Hashable:
+        reports = both.sample([given[0]], [given[1]])
+        told = tuple(None if np.isnan(report) else float(report) for report in reports.reports[0])
+        return int(reports.levels[0]), told
+
     return [
         Case(
             "RoundedOracle.sample",
@@ -251,6 +269,23 @@ def bundle_cases() -> list[Case]:
             lambda x: [table_calls(levels[0], x)[0], always(running(oracle.numerators.tolist()))],
             of_rounded,
             1.0,
+        ),
+        Case(
+            "PersonalisedAttributes.sample",
+            ("PersonalisedAttributes.sample",),
+            [((0.0, 0.3), 0), ((1.0, 0.3), 0), ((0.0, 0.3), 1), ((0.3, 1.0), 1)],
+            levels_of_attributes_sent,
+            lambda given: [
+                call
+                for level in levels
+                for call in (
+                    always(Residues(2, redrawn=True)),
+                    *(each for x in given[0] for each in table_calls(level, x)[:2]),
+                )
+            ],
+            of_levels_of_attributes,
+            1.0,
+            alike=lambda given: given[1],
         ),
         Case(
             "PersonalisedMechanism.sample, categories",

@@ -70,7 +70,7 @@ def test_estimate_says_what_python_does(optldp, designed, more):
     one = found(optldp, "estimate", "made.json", "r.csv", "--attribute", "pay")
     assert (one["attribute"], one["value"]) == ("pay", pytest.approx(means["pay"].value))
     shape = found(optldp, "estimate", "made.json", "r.csv", "--attribute", "age", "--of", "distribution")
-    assert shape["weight"] == pytest.approx(personalised_distribution(counted()["age"]).weights.tolist())
+    assert shape["value"] == pytest.approx(personalised_distribution(counted()["age"]).weights.tolist())
     assert shape["level_shares"]["level"] == [0.5, 1.0, 2.0]
 
 

@@ -1,7 +1,7 @@
 """The command line for several attributes at levels: design, show, verify, perturb, estimate, and what is refused."""
 
 # Tests know which kind of mechanism or result they made; the types say only that it may be one of several.
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportCallIssue=false
 
 import json
 from pathlib import Path

@@ -188,9 +188,7 @@ def prior_notes(options: DesignOptions) -> list[str]:
     return [] if options.public else [SENSITIVE]
 
 
-def design_attributes(
-    options: DesignOptions, priors: dict[str, Prior], sampled: int | None, epsilon: float
-) -> Design:
+def design_attributes(options: DesignOptions, priors: dict[str, Prior], sampled: int | None, epsilon: float) -> Design:
     """Design the tables of all attributes at one budget, showing progress."""
     from ...designs.attributes import Attributes as AttributesAsked
     from ...designs.design import design

@@ -36,6 +36,7 @@ class PersonalisedAttributeCounts(ByAttribute[PersonalisedCounts]):
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.mechanisms import AttributeSampling, duchi, make_exact
     >>> def at(epsilon):
     ...     table = make_exact(duchi([0.0, 1.0], epsilon)).mechanism
@@ -85,6 +86,7 @@ def personalised_attribute_means(counts: PersonalisedAttributeCounts) -> Attribu
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.mechanisms import AttributeSampling, duchi, make_exact
     >>> def at(epsilon):
     ...     tables = [make_exact(duchi(ends, epsilon)).mechanism for ends in ([0.0, 100.0], [0.0, 80.0])]

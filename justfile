@@ -19,7 +19,7 @@ test-everything *arguments:
 check:
     {{python}} -m ruff check .
     {{python}} -m ruff format --check .
-    {{python}} -m pyright --pythonpath {{python}}
+    .ci/types {{python}}
     .ci/walls {{python}}
     {{python}} .ci/docstring_examples.py
 

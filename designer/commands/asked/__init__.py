@@ -1,7 +1,6 @@
 """What a command was asked, before anything is computed: options as one object, refused where they make no sense.
 
-Options that two commands share are declared once: in `options`, or as a class to extend, `PriorOptions` and
-`ObjectiveOptions`. Commands come in, and hand on what is asked whole. A new option of `design` is a field in `design`;
-what it can make is a member of `kind`, with the options it has a use for; a new objective on the command line is a
-branch in `objective`.
+Commands come in, and hand on what is asked whole; options that several share are classes to extend, `PriorOptions` and
+`ObjectiveOptions`. A new option of `design` is a field in `design`, what it can make a member of `kind` with the
+options it has a use for, an objective on the command line a branch in `objective`.
 """

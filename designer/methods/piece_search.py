@@ -10,8 +10,7 @@ from threadpoolctl import threadpool_limits
 from ...mechanisms.families.ptt import optimal_eta, ptt, window_shape
 from ...mechanisms.families.unit_domain import UnitDomain
 from ...mechanisms.table.table import TabulatedMechanism
-from ...solvers.shaped.floor import PieceFloor
-from ...solvers.shaped.rows import piece_rows
+from ...solvers.shaped.floor import PieceFloor, piece_rows
 from ...solvers.shaped.search import ShapedFloor, ShapeProblem, best_floors
 from ...solvers.shaped.starts import gathered
 from ..objectives.base import Objective, Problem

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from optldp.mechanisms import InputError, three_outputs
 from optldp.mechanisms.errors import SolverError
 from optldp.mechanisms.families.ptt import window_shape
-from optldp.solvers.shaped.floor import PieceFloor, reach, windows
-from optldp.solvers.shaped.rows import piece_rows
+from optldp.solvers.shaped.floor import PieceFloor, piece_rows, reach, windows
 from optldp.solvers.unbiased.optimum import solve_unbiased
 from optldp.solvers.unbiased.program import UnbiasedProgram
 from optldp.solvers.unbiased.window_rows import two_outputs, window_rows

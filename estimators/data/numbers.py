@@ -1,4 +1,8 @@
-"""Numeric columns of a CSV or Parquet file, in and out; columns of text too, on the way out."""
+"""Numeric columns of a CSV or Parquet file, in and out; columns of text too, on the way out.
+
+CSV goes through duckdb as Parquet does, so that one set of queries and of messages serves both, and counting them may
+stay out of core. `write_column` is for users' scripts, to write values that commands then read.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,8 @@
-"""The same mechanism with its reports told less exactly: only which of some cells each one fell into."""
+"""The same mechanism with its reports told less exactly: only which of some cells each one fell into.
+
+No other room asks for it: it is for collectors who count reports in cells, as papers on distributions do, and it stands
+here because what it gives out is a table whose privacy must hold to the last bit.
+"""
 
 from dataclasses import replace
 

@@ -1,8 +1,7 @@
 """How far an estimate is from the truth: numbers from numbers, and distributions on a shared grid.
 
 Distributions are weights of the same K points, such as those of an `InputGrid`; both are divided by their sums.
-Divergences use natural logarithms. Plans
-ask for two of the distances; all are for users who know a truth to compare with.
+Divergences use natural logarithms. Plans ask for two of the distances; all are for users who know a truth.
 """
 
 import math

@@ -9,9 +9,9 @@ from ..budget import check_epsilon
 from ..table.table import TabulatedMechanism
 from .duchi import duchi_variance, two_point_bound, two_point_masses
 from .piecewise import piecewise_eta, piecewise_variance
-from .piecewise_density import window_masses
 from .ptt import window_shape
 from .unit_domain import UnitDomain
+from .window_edges import window_masses
 
 _ROOT = 405 * math.sqrt(241)
 SWITCH = math.log((-5 + 2 * (6353 - _ROOT) ** (1 / 3) + 2 * (6353 + _ROOT) ** (1 / 3)) / 27)

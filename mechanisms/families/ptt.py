@@ -9,8 +9,8 @@ from ..budget import check_epsilon
 from ..errors import InputError
 from ..table.table import TabulatedMechanism
 from .bisection import bisect
-from .piecewise_density import window_masses
 from .unit_domain import UnitDomain
+from .window_edges import window_masses
 
 
 def ptt(

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
 from ..table.table import TabulatedMechanism
-from .piecewise_density import window_masses
 from .unit_domain import UnitDomain
+from .window_edges import window_masses
 
 SERIES_BELOW = 1.0
 """Below this budget the closed form of the half-width loses digits to cancellation."""

@@ -236,12 +236,16 @@ def _information(options: DesignOptions) -> Outcome:
         "trace_lower_bound": None if of_nats else made.bound,
         "interval_bound": found.interval_bound,
         "interval_gap": found.interval_gap,
+        "interval_status": str(found.interval_status),
         **_closing(made, unbiased=False, worst_case=False),
     }
     if not math.isfinite(found.trace):
         notes.append(UNREADABLE)
-    gap = made.gap if options.patterns == "any" else found.interval_gap
-    return Outcome("information-optimal mechanism", made.mechanism, facts, notes + _open(made.status, gap))
+    if options.patterns == "any":
+        opened = _open(made.status, made.gap)
+    else:  # of intervals nobody expects that they are the best of all: that gap is among the facts
+        opened = _open(found.interval_status, found.interval_gap)
+    return Outcome("information-optimal mechanism", made.mechanism, facts, notes + opened)
 
 
 def _noise(options: DesignOptions) -> Outcome:

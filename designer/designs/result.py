@@ -13,6 +13,7 @@ from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
 from ..levels import Levels
+from ..methods.registry import OPTIMAL
 from ..objectives.base import Objective, Problem
 from ..plots.mechanism_mesh import heat_map
 from ..priors.prior import Prior
@@ -97,8 +98,7 @@ class Design:
         Certified: no mechanism of its kind has a better value. `objective.nobody` says of which kind: on the prior's
         knots, and for a `KnotChoice` on the whole interval.
     status : Status
-        OPTIMAL when the gap is within the tolerance asked for, GAP_OPEN otherwise, as it mostly is for a closed form;
-        of `Information` with intervals for patterns, the gap to the best of those, see its evidence.
+        OPTIMAL when the gap is within the tolerance asked for, GAP_OPEN otherwise, as it mostly is for a closed form.
     certificate : Certificate, AttributesCertificate or LevelsCertificate
         Whose `check()` computes value, bound and verification again.
     evidence : object or None
@@ -178,7 +178,7 @@ class Design:
             f"  {self.objective.nobody} has {'more' if self.objective.more_is_better else 'less'} than "
             f"{self.bound:.6g} (gap {self.gap:.1e}, {self.status})",
         ]
-        if more := self.objective.more(self.status):
+        if self.method == OPTIMAL and (more := self.objective.more(self.evidence)):
             lines.append(f"  {more}")
         if self.verification is not None:
             lines.append(f"  {self.verification.verdict}: largest log-ratio {self.max_log_ratio:.9g}")

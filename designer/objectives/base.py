@@ -161,8 +161,8 @@ class Objective(ABC):
     def quantity(self, units: str) -> str:
         """Return what the number is, with its units."""
 
-    def more(self, status: str) -> str:
-        """Return what else is proved of the best design, as a sentence; empty for nothing."""
+    def more(self, evidence: Any = None) -> str:
+        """Return what else is known of the best design, or proved by its evidence, as a sentence; empty for none."""
         return ""
 
     def check(self, problem: Problem) -> None:  # noqa: B027 -- most make sense everywhere

@@ -27,7 +27,6 @@ from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import units_label
 from ...solvers import Status
-from ...solvers.certificate import relative_gap
 from ...solvers.frequency.program import FrequencyProgram
 from ...solvers.information.fisher import cumulative_importance
 from ...solvers.information.program import InformationProgram
@@ -55,6 +54,8 @@ class InformationEvidence:
         Certified for tables whose columns rise to one peak and fall, as all closed-form families' do.
     interval_gap : float
         How far from the best of those this can be at most, relative; negative if it is better.
+    interval_status : Status
+        OPTIMAL where that is within the tolerance asked for: the best of one-peaked tables, if not of all.
     information : float
         Mutual information under the prior as given, nats.
     trace : float
@@ -64,6 +65,7 @@ class InformationEvidence:
 
     interval_bound: float
     interval_gap: float
+    interval_status: Status
     information: float
     trace: float
 
@@ -79,8 +81,9 @@ class Information(Objective):
         cut of the domain into cells, and tells nothing of where in a cell values lie. Choose "cumulative" to estimate
         distributions of numbers, "fisher" for the frequencies of unrelated values.
     patterns : {"interval", "any"}
-        Which knots an output may favour: intervals of them, or any set. With any patterns of more than 18 knots the
-        Fisher criteria are solved to 1e-3 at best.
+        Which knots an output may favour: intervals of them, or any set. The bound is for any set in either case, so
+        that the status of intervals is mostly GAP_OPEN; that among one-peaked tables is in the evidence. With any
+        patterns of more than 18 knots the Fisher criteria are solved to 1e-3 at best.
 
     Raises
     ------
@@ -127,12 +130,14 @@ class Information(Objective):
             "mutual-information": "the reports are to tell most",
         }[self.criterion]
 
-    def more(self, status: str) -> str:
-        if self.patterns == "any" or status != Status.OPTIMAL:
+    def more(self, evidence: InformationEvidence | None = None) -> str:
+        if self.patterns == "any":
             return ""
+        if evidence is None or evidence.interval_status != Status.OPTIMAL:
+            return "Each report of the design favours an interval of values."
         return (
             "Of the tables whose columns rise to one peak and fall, as those of all closed forms do, the design is the "
-            "best, by a certificate of its own; to do better a report must favour several separate sets of values."
+            "best, by a certificate of its own; what is better, if anything, favours several separate sets."
         )
 
     def quantity(self, units: str) -> str:
@@ -179,22 +184,22 @@ class Information(Objective):
         return scale * whole, scale * intervals
 
     def status(self, problem: Problem, value: float, bound: float, solution: Solution) -> Status:
-        """Whether the gap to the bound for the patterns asked for is within the tolerance."""
+        """Whether the gap to the bound for all tables is; SolverError where there is no value."""
         if not math.isfinite(value):
             raise SolverError(
                 f"the Fisher information must be invertible to rounding, which it is not at epsilon "
                 f"{problem.epsilon:g} on {problem.prior.knots.size} knots: raise epsilon or use fewer knots"
             )
-        if self.patterns == "interval":
-            bound = self.bounds(problem, solution.multipliers)[1]
-        return Status.of(relative_gap(value, bound), problem.tolerance)
+        return super().status(problem, value, bound, solution)
 
     def evidence(self, problem: Problem, mechanism: TabulatedMechanism, solution: Solution) -> InformationEvidence:
         value, intervals = self.value(mechanism, problem), self.bounds(problem, solution.multipliers)[1]
-        ahead, P = intervals - value, mechanism.probabilities
+        P = mechanism.probabilities
+        gap = (intervals - value if self.more_is_better else value - intervals) / value
         return InformationEvidence(
             intervals,
-            (ahead if self.more_is_better else -ahead) / value,
+            gap,
+            Status.of(gap, problem.tolerance),
             table_information(P, problem.prior),
             table_trace(P, problem.prior, "fisher" if self.more_is_better else self.criterion),
         )

@@ -52,7 +52,7 @@ def about_objective(result: BoundsResult, objective: Objective) -> tuple[str, ..
     said = [
         f"{asked} At epsilon {best.epsilon:g} the design for it has {short(best.value)}; {objective.nobody} "
         f"can have {nothing} than {_certain(best.bound, objective)}, {_percent(best.relative_gap)} {gap} that. "
-        f"{objective.more(best.status)}".strip()
+        f"{objective.more()}".strip()
     ]
     forms = [row for name, row in others.items() if name in FAMILIES]
     if forms:

@@ -140,6 +140,8 @@ class TestInformation:
             assert (found["trace"], found["trace_lower_bound"]) == (made.value, made.bound)
             assert found["trace"] >= found["trace_lower_bound"]
             assert found["information_nats"] == made.evidence.information
+        assert (found["status"], found["interval_status"]) == (made.status, made.evidence.interval_status)
+        assert "stayed open" not in done.stderr
         assert verify(load_table("new.json")).max_log_ratio <= 1
 
     def test_an_open_gap_is_that_to_the_patterns_asked_for(self, optldp):

@@ -29,6 +29,20 @@ one attribute beats two; the tests try it on priors of every kind."""
 
 
 @dataclass(frozen=True)
+class AttributesVariance(Variance):
+    """Weighted sum of the variances of the attributes' means, times the number of users."""
+
+    nobody = "no unbiased mechanism on these knots, with as many attributes sampled,"
+
+    @property
+    def label(self) -> str:
+        return "least variance of all means"
+
+    def quantity(self, units: str) -> str:
+        return "weighted sum of the means' variances, times n"
+
+
+@dataclass(frozen=True)
 class AttributeStep:
     """What a progress callback is told: the attribute, the number of sampled ones, and the solver's progress."""
 
@@ -245,7 +259,7 @@ def design_attributes(
     return Design(
         prior=attributes,
         privacy=Pure(epsilon),
-        objective=Variance(),
+        objective=AttributesVariance(),
         method=next(iter(chosen.values())).method,
         mechanism=AttributeSampling.of({name: made.mechanism for name, made in chosen.items()}, best, epsilon),
         value=attributes.total({name: made.value for name, made in chosen.items()}, best),

@@ -204,3 +204,13 @@ class TestDesign:
         what = {name: arguments.pop(name) for name in ("priors", "sampled", "weights") if name in arguments}
         with pytest.raises(InputError, match=message):
             design(Attributes(**what), arguments.pop("epsilon"), **arguments)
+
+
+def test_a_summary_says_what_the_sum_is_of():
+    made = design(Attributes(priors(3), sampled=1), 1.0, method="duchi")
+    wanted = sum(4 / np.ptp(DOMAINS[n]) ** 2 * v for n, v in made.evidence.predicted_variances(1).items())
+    said = made.summary()
+    assert made.value == pytest.approx(wanted, rel=0.02)  # but for the uniform share
+    assert f"  weighted sum of the means' variances, times n: {made.value:.6g}\n" in said
+    assert "no unbiased mechanism on these knots, with as many attributes sampled, has less than" in said
+    assert "of one report" not in said

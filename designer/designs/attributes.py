@@ -174,7 +174,8 @@ class AttributesCertificate:
         found = {name: made.certificate.check() for name, made in self.designs.items()}
         value = self.attributes.total({name: each.value for name, each in found.items()}, self.sampled)
         bound = self.attributes.total({name: each.bound for name, each in found.items()}, self.sampled)
-        return Checked(value, bound, relative_gap(value, bound), None)
+        failures = tuple(f"attribute {name!r}: {said}" for name, each in found.items() for said in each.failures)
+        return Checked(value, bound, relative_gap(value, bound), None, failures)
 
     def against(self, prior: Any) -> float:
         """Return the value under other priors, weighed as before and without any uniform share."""

@@ -87,7 +87,7 @@ class LevelsCertificate:
         value = float(self.program.shares @ [table.expected_variance(prior.knot_prior) for table in self._tables])
         proved = self.program.bound(self.found.lam, self.found.nu, self.found.multipliers)
         bound = half**2 * max(0.0, proved) + prior.rounding_variance
-        return Checked(value, bound, relative_gap(value, bound), None)
+        return Checked(value, bound, relative_gap(value, bound), None, self.mechanism.failures())
 
     @property
     def _tables(self) -> tuple[TabulatedMechanism, ...]:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ...mechanisms.documents.exact_mechanism import ExactMechanism
 from ...mechanisms.errors import InputError
-from ...mechanisms.exactness.verification import Verification, verify
+from ...mechanisms.exactness.verification import Verdict, Verification, verify
 from ...mechanisms.promise import Pure
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
@@ -34,12 +35,15 @@ class Checked:
         |value - bound| / |value|.
     verification : Verification or None
         Of the table; None for what is no table of numbers.
+    failures : tuple of str
+        What breaks the promise of privacy, of whatever mechanism, by whole numbers where it is exact; empty for none.
     """
 
     value: float
     bound: float
     gap: float
     verification: Verification | None
+    failures: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +67,11 @@ class Certificate:
         """Recompute value and bound, and verify the table, from what is kept here alone."""
         value = self.objective.value(self.mechanism, self.problem)
         bound = self.objective.bound(self.problem, self.multipliers)
-        verification = verify(self.mechanism) if isinstance(self.mechanism, TabulatedMechanism) else None
-        return Checked(value, bound, relative_gap(value, bound), verification)
+        gap = relative_gap(value, bound)
+        if not isinstance(self.mechanism, TabulatedMechanism):
+            return Checked(value, bound, gap, None, self.mechanism.failures())
+        verification = verify(self.mechanism)
+        return Checked(value, bound, gap, verification, verification.failures)
 
     def against(self, prior: Any) -> float:
         """Return the value under another prior, without any uniform share; see `Design.against`."""
@@ -180,13 +187,25 @@ class Design:
         ]
         if self.method == OPTIMAL and (more := self.objective.more(self.evidence)):
             lines.append(f"  {more}")
-        if self.verification is not None:
-            lines.append(f"  {self.verification.verdict}: largest log-ratio {self.max_log_ratio:.9g}")
-        return "\n".join(lines)
+        return "\n".join([*lines, f"  {self._promise()}"])
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the mechanism, as `plots.heat_map` does; InputError for what is no table of numbers."""
         return heat_map(self._table("a heat map"), ax)
+
+    def _promise(self) -> str:
+        """What is proved of the mechanism's privacy; of a bundle by whole numbers."""
+        made = self.mechanism
+        if self.verification is not None:
+            return f"{self.verification.verdict}: largest log-ratio {self.max_log_ratio:.9g}"
+        if failures := made.failures():
+            return f"{Verdict.BROKEN}: {failures[0]}"
+        kept = (
+            f"largest log-ratio {made.max_log_ratio:.9g}"
+            if isinstance(made, ExactMechanism)
+            else "every table keeps its budget"
+        )
+        return f"{Verdict.PROVED}: {kept}"
 
     def _table(self, what: str = "variances of a report") -> TabulatedMechanism:
         if not isinstance(self.mechanism, TabulatedMechanism):

@@ -88,6 +88,7 @@ class TestEveryObjective:
         assert (found.value, found.bound, found.gap) == (made.value, made.bound, made.gap)
         assert (found.verification is None) is isinstance(made.objective, Frequencies)
         assert found.verification == made.verification
+        assert found.failures == ()
 
     def test_a_table_that_is_none_of_its_own_and_forged_multipliers_prove_no_more(self, case):
         """The bound that any multipliers give is none above what the mechanism has."""
@@ -236,3 +237,21 @@ def test_what_does_not_go_together_is_refused_for_a_reason(prior, options, says)
 def test_a_trade_off_weighs_the_worst_case(worst):
     with pytest.raises(InputError, match=r"weight must lie in \(0, 1\]"):
         TradeOff(worst)
+
+
+def test_a_summary_and_a_certificate_say_whether_privacy_is_proved_of_any_mechanism():
+    """Of categories and of attributes by whole numbers, and also that a promise is broken."""
+    jobs = design(CategoricalPrior(["a", "b", "c"], [1, 2, 3]), 1.0)
+    assert jobs.summary().endswith(f"\n  proved: largest log-ratio {jobs.mechanism.max_log_ratio:.9g}")
+    both = design({"a": PRIOR, "b": PRIOR}, 1.0, method="duchi")
+    assert both.summary().endswith("\n  proved: every table keeps its budget")
+    assert jobs.certificate.check().failures == both.certificate.check().failures == ()
+
+    overdrawn = replace(jobs.mechanism, epsilon=0.5)
+    broken = replace(jobs, mechanism=overdrawn, certificate=replace(jobs.certificate, mechanism=overdrawn))
+    assert "\n  broken: the log-ratio must be at most 0.5, got" in broken.summary()
+    assert broken.certificate.check().failures == overdrawn.failures()
+    one = both.evidence.designs["b"]
+    worse = replace(one, certificate=replace(one.certificate, mechanism=replace(one.mechanism, epsilon=0.5)))
+    (failure,) = replace(both.certificate, designs=both.evidence.designs | {"b": worse}).check().failures
+    assert failure.startswith("attribute 'b': ")

@@ -80,7 +80,7 @@ class Certificate:
             raise InputError(f"the other prior must be a {type(known).__name__} too, got {type(prior).__name__}")
         if isinstance(prior, Prior):
             if not same_knots(self.mechanism, prior):
-                raise InputError("the prior must be on the knots of the mechanism: make it on those")
+                raise InputError("the prior must be on the knots of the mechanism: give prior.on(made.mechanism.knots)")
         elif prior.categories != known.categories:
             raise InputError("the prior must be of the mechanism's categories, in their order: make it of those")
         return self.objective.value(self.mechanism, replace(self.problem, prior=prior, uniform_share=0.0))

@@ -173,3 +173,11 @@ class TestKnotChoice:
             design(choice, 1.0, objective=WorstCase())
         with pytest.raises(InputError, match="chosen for the optimum alone, got method 'duchi'"):
             design(choice, 1.0, method="duchi")
+
+
+def test_the_refusal_of_a_prior_on_other_knots_names_the_call_that_helps():
+    prior = Prior.from_distribution(stats.uniform(0, 1), knots=41)
+    made = design(KnotChoice(prior.on, gap=1e-2), 1.0, uniform_share=0.0)
+    with pytest.raises(InputError, match=r"give prior\.on\(made\.mechanism\.knots\)"):
+        made.against(prior)
+    assert made.against(prior.on(made.mechanism.knots)) == pytest.approx(made.value, rel=1e-9)

@@ -36,7 +36,7 @@ def least_absolute(rows: ArrayLike, shares: ArrayLike) -> np.ndarray:
     -------
     >>> least_absolute([[0.75, 0.25], [0.25, 0.75]], [0.35, 0.65]).round(6)
     array([0.2, 0.8])
-    >>> least_absolute(np.eye(3), [0.7, 0.6, -0.1]).sum()
+    >>> float(least_absolute(np.eye(3), [0.7, 0.6, -0.1]).sum())
     1.0
     """
     P, f = np.asarray(rows, dtype=float), np.asarray(shares, dtype=float)

@@ -17,18 +17,23 @@ from optldp.mechanisms import (
     save_table,
 )
 from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.composed import PersonalisedAttributes
 from optldp.mechanisms.key_value.unary import key_value_unary
 
 WORDS = {"value", "std_error", "low", "high", "confidence", "n", "method", "target"}
 JOBS = ["cook", "nurse"]
 PAY = make_exact(grr(np.linspace(0.0, 60.0, 5), 2.0)).mechanism
+TWO = [make_exact(duchi([0.0, 60.0], epsilon)).mechanism for epsilon in (1.0, 2.0)]
 KINDS = {
     "numbers": PAY,
     "categories": categorical_grr(JOBS, 2.0),
-    "levels of numbers": PersonalisedMechanism([make_exact(duchi([0.0, 60.0], e)).mechanism for e in (1.0, 2.0)]),
+    "levels of numbers": PersonalisedMechanism(TWO),
     "levels of categories": PersonalisedMechanism([categorical_grr(JOBS, e) for e in (1.0, 2.0)], 1.0),
     "pairs": key_value_unary(JOBS, PAY, 2.0),
     "attributes": AttributeSampling(["pay", "more"], [PAY, PAY], 1, 2.0),
+    "levels of attributes": PersonalisedAttributes(
+        [AttributeSampling(["pay", "more"], [t, t], 1, t.epsilon) for t in TWO]
+    ),
 }
 PERTURB = {
     "numbers": ("--column", "pay"),
@@ -37,6 +42,7 @@ PERTURB = {
     "levels of categories": ("--column", "job", "--level-column", "budget"),
     "pairs": ("--column", "job", "--value-column", "pay"),
     "attributes": (),
+    "levels of attributes": ("--level-column", "budget"),
 }
 NUMBERS = [
     (),
@@ -57,6 +63,8 @@ ESTIMATES = [
     *(("levels of categories", ("--method", method)) for method in ("unbiased", "mle")),
     *(("pairs", ("--method", method)) for method in ("unbiased", "em", "mr", "mle")),
     ("attributes", ()),
+    ("levels of attributes", ()),
+    ("levels of attributes", ("--attribute", "pay")),
 ]
 
 

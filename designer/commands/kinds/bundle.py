@@ -84,7 +84,9 @@ class BundleKind(Kind[B]):
             raise InputError(f"--plot is for frequencies, got reports of {self.mechanism.kind}: leave it out")
         if asked.out is not None and found.columns is None:
             raise InputError("--out is for results of several rows, got a mean: leave it out")
-        return replace(found, facts=found.facts | told_of_reports(read.simulated, read.skipped))
+        told = told_of_reports(read.simulated, read.skipped)
+        said = None if found.said is None else found.said | told
+        return replace(found, facts=found.facts | told, said=said)
 
 
 def found_rows(

@@ -62,7 +62,7 @@ def of_table(table: TabulatedMechanism, x: float, rng: np.random.Generator) -> I
     found, law = table.output_index(reports), table.pmf(x)[0]
     yield from outputs(f"at {x!r}", found, law)
     yield from places(table, found, reports)
-    ulp = SQUARES_VANISH + 2 * float(
+    ulp = SQUARES_VANISH + (2 + law.size) * float(  # the mean is a sum over the outputs, each with its rounding
         np.spacing(max(abs(x), *(abs(e) for e in [*table.low, *table.high] if np.isfinite(e))))
     )
     mean, variance = table.mean(x)[0], float(table.var(x)[0])

@@ -58,7 +58,13 @@ def dominating_decoder(mechanism: TabulatedMechanism, weights: ArrayLike | None 
     if affine is None or table.size > MOST_ENTRIES:
         return None
     half = (mechanism.knots[-1] - mechanism.knots[0]) / 2  # the scale, whose square's square must be a number
-    importance, reported = knot_importance(mechanism, weights), mechanism.knot_variances / (half * affine[0]) ** 2
+    with np.errstate(
+        over="ignore", divide="ignore", invalid="ignore"
+    ):  # reports that are so much wider than the domain have no variance in its units
+        reported = mechanism.knot_variances / (half * affine[0]) ** 2
+    if not np.isfinite(reported).all():
+        return None
+    importance = knot_importance(mechanism, weights)
     plain = plain_decoder(mechanism)
     near, step = plain / half, (optimal_decoder(mechanism, weights) - plain) / half
     centred = near - mechanism.knots[:, None] / half

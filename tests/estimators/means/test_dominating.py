@@ -8,6 +8,7 @@ from optldp.estimators.means.dominating import LEAST_GAIN, dominating_decoder
 from optldp.estimators.means.unbiasing import affine_unbiasing
 from optldp.mechanisms import TabulatedMechanism
 from optldp.mechanisms.families.registry import FAMILIES
+from optldp.mechanisms.laws.within_cell import GeometricTails
 
 from .test_unbiasing import random_table
 
@@ -80,3 +81,11 @@ def test_there_is_none_where_nothing_is_won():
 def test_tables_that_would_take_long_are_averaged_as_they_are():
     """Five hundred knots and a thousand outputs: 2^19 probabilities."""
     assert dominating_decoder(FAMILIES["piecewise"](np.linspace(-1, 1, 513), 0.1)) is None
+
+
+def test_reports_that_are_too_wide_for_their_domain_are_left_alone():
+    """Their variance in the units of the domain, 1e310, is no double: nothing to compare, and no warning."""
+    p, tails = np.array([[0.3, 0.4, 0.3], [0.3, 0.4, 0.3]]), GeometricTails(1e82, 0.5)
+    table = TabulatedMechanism([0.0, 1e-73], [-np.inf, 1e100, 1.001e100], [0.999e100, 1e100, np.inf], p, 1.0, within=tails)
+    with np.errstate(all="raise"):
+        assert dominating_decoder(table) is None

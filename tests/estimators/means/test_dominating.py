@@ -86,6 +86,8 @@ def test_tables_that_would_take_long_are_averaged_as_they_are():
 def test_reports_that_are_too_wide_for_their_domain_are_left_alone():
     """Their variance in the units of the domain, 1e310, is no double: nothing to compare, and no warning."""
     p, tails = np.array([[0.3, 0.4, 0.3], [0.3, 0.4, 0.3]]), GeometricTails(1e82, 0.5)
-    table = TabulatedMechanism([0.0, 1e-73], [-np.inf, 1e100, 1.001e100], [0.999e100, 1e100, np.inf], p, 1.0, within=tails)
+    knots = np.array([0.0, 1e-73])
+    low, high = np.array([-np.inf, 1e100, 1.001e100]), np.array([0.999e100, 1e100, np.inf])
+    table = TabulatedMechanism(knots, low, high, p, 1.0, within=tails)
     with np.errstate(all="raise"):
         assert dominating_decoder(table) is None

@@ -9,11 +9,11 @@ uniform prior. The real columns need their files.
 """
 
 import argparse
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import accuracy  # noqa: F401 - where Python finds the papers' data
 import numpy as np
 from markdown_table import table
 from optldp.designer import Information, Prior, design
@@ -26,12 +26,9 @@ from optldp.solvers.information.program import most_information
 from optldp.solvers.likelihood.dense import DenseLikelihood
 from optldp.solvers.likelihood.fit import fit_mixture
 from priors import EPSILONS, at_knots
+from redone.experiment.drawn_values import Draw, all_sets
 from scipy import stats
 from threadpoolctl import threadpool_limits
-
-sys.path.append(str(Path(__file__).parent / "accuracy"))
-
-from data_sets import Draw, all_sets, synthetic  # pyright: ignore[reportMissingImports]
 
 KNOTS, PRIORS = 65, ("uniform", "gaussian", "exponential")
 RIVALS = {"SW": "square-wave", "PM": "piecewise", "Duchi": "duchi", "k-RR": "grr"}
@@ -139,8 +136,8 @@ def _mechanisms(known: Prior, epsilon: float, any_patterns: bool) -> dict[str, T
     }
 
 
-def distributions(data: str | None, epsilons: list[float], names: list[str], any_patterns: bool) -> str:
-    draws: dict[str, Draw] = synthetic() if data is None else all_sets(data)
+def distributions(data: Path | None, epsilons: list[float], names: list[str], any_patterns: bool) -> str:
+    draws = all_sets(data)
     rows = []
     for epsilon in epsilons:
         for number, name in enumerate(SETS):
@@ -180,7 +177,7 @@ def _errors(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", choices=PARTS, default="nats")
-    parser.add_argument("--data", help="folder with the real data sets, npz files")
+    parser.add_argument("--data", type=Path, help="folder with the real data sets, npz files")
     parser.add_argument("--epsilon", type=float, nargs="+", default=[0.5, 1.0, 2.0])
     parser.add_argument("--any", action="store_true", help="only the cumulative design of any patterns")
     parser.add_argument("--set", choices=SETS, nargs="+", default=list(SETS))

@@ -1,4 +1,10 @@
-"""Run a page of benchmarks in one go and print Markdown: python benchmarks/run.py PAGE [--write docs/PAGE.md]."""
+"""Run a page of benchmarks in one go, or a part of it, and print Markdown.
+
+    python benchmarks/run.py PAGE [--write docs/PAGE.md]
+    python benchmarks/run.py PAGE --part NAME [ARGUMENT ...]
+
+A part is named after its file; what it takes beyond its name is said in its `run`.
+"""
 
 import argparse
 import os
@@ -7,19 +13,9 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-import categorical_designs
-import categorical_reports
-import certified_designs
-import closed_forms
-import counting
-import counting_attributes
-import exact_tables
-import likelihoods
-import personalised_fit
-import reference_optima
-import same_program
-import throughput
-import user_weights
+from categories import designed_tables, frequencies, personalised_fit
+from designs import certified_designs, closed_forms, reference_optima, same_program
+from reports import counting, counting_attributes, exact_tables, likelihoods, throughput, user_weights
 
 PAGES = {
     "benchmarks": ("Benchmarks: designs", (reference_optima, same_program, certified_designs, closed_forms)),
@@ -27,18 +23,24 @@ PAGES = {
         "Benchmarks: drawing, counting and estimating",
         (throughput, exact_tables, counting, counting_attributes, user_weights, likelihoods),
     ),
-    "benchmarks-categories": (
-        "Benchmarks: categories",
-        (categorical_designs, categorical_reports, personalised_fit),
-    ),
+    "benchmarks-categories": ("Benchmarks: categories", (designed_tables, frequencies, personalised_fit)),
 }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="A page of benchmarks, side by side in one run.")
     parser.add_argument("page", choices=PAGES)
-    parser.add_argument("--write", type=Path, help="also write the page to this file")
+    alone = parser.add_mutually_exclusive_group()
+    alone.add_argument("--write", type=Path, help="also write the page to this file")
+    alone.add_argument("--part", nargs="+", metavar=("NAME", "ARGUMENT"), help="only this part, and what it takes")
     options = parser.parse_args()
+    if options.part:
+        name, *arguments = options.part
+        parts = {part.__name__.rpartition(".")[2]: part for part in PAGES[options.page][1]}
+        if name not in parts:
+            parser.error(f"--part must be one of {', '.join(parts)}, got {name!r}")
+        print(parts[name].run(*(int(one) if one.isdigit() else one for one in arguments)))
+        return
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "highspy", "cvxpy"))
     title, parts = PAGES[options.page]
     page = [

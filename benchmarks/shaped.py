@@ -4,13 +4,13 @@ import math
 import time
 
 import numpy as np
+from designs.shape_comparison import CELLS, WIDER, shape_comparison
+from designs.shaped_heights import cheapest_heights
 from markdown_table import table
 from optldp.designer import Pieces, Prior, design
 from optldp.mechanisms.families.ptt import optimal_eta, window_shape
 from optldp.mechanisms.families.ptt2 import ptt2_variance
 from priors import EPSILONS, at_knots
-from shape_comparison import CELLS, WIDER, shape_comparison
-from shaped_heights import cheapest_heights
 
 TITLE = "Shapes of the piecewise mechanism"
 NAMES = ("uniform", "gaussian 0.1", "gaussian 0.3", "exponential")

@@ -2,14 +2,17 @@
 stop at a change of the log-likelihood below 0.001): Wasserstein-1, error of the variance, of the nine deciles and of
 all dyadic ranges, domain [0, 1], all times 1000."""
 
+from pathlib import Path
+
 import numpy as np
-from data_sets import all_sets
 from markdown_table import table
 from optldp.estimators import InputGrid, ReportCounts, likelihood_of, mixture_reduction
 from optldp.estimators.distributions.metrics import quantile_error, range_query_error, variance_error, wasserstein_1
 from optldp.mechanisms import laplace, piecewise, square_wave
 from optldp.solvers.likelihood.fit import fit_mixture
-from repetitions import Errors, repeat
+from redone.experiment.drawn_values import all_sets
+
+from .repetitions import Errors, repeat
 
 TITLE = "Distributions by EM and mixture reduction"
 FAMILIES = {"Laplace": laplace, "SW": square_wave, "PM": piecewise}
@@ -17,7 +20,7 @@ USERS, CELLS, STOP = 20_000, 256, 1e-3
 MEASURES = ("W1", "variance", "quantile", "range")
 
 
-def run(data: str, repetitions: int, workers: int) -> str:
+def run(data: Path, repetitions: int, workers: int) -> str:
     cases = [
         (data, name, family, epsilon)
         for name in ("S-MN", "SF total pay")
@@ -43,7 +46,7 @@ def run(data: str, repetitions: int, workers: int) -> str:
     return table(header, rows)
 
 
-def _errors(data: str, name: str, family: str, epsilon: float, rng: np.random.Generator) -> Errors:
+def _errors(data: Path, name: str, family: str, epsilon: float, rng: np.random.Generator) -> Errors:
     grid = InputGrid.equal_cells(0.0, 1.0, CELLS)
     values = all_sets(data)[name](USERS, rng)
     truth = np.histogram(values, grid.edges)[0] / USERS

@@ -29,7 +29,8 @@ from optldp.mechanisms.key_value.choice import best_key_value
 from optldp.mechanisms.key_value.mechanism import KeyValueMechanism
 from optldp.mechanisms.key_value.response import key_value_response
 from optldp.mechanisms.key_value.unary import key_value_unary
-from repetitions import Errors, repeat
+
+from .repetitions import Errors, repeat
 
 TITLE = "Means of key-value data"
 CELLS = 16
@@ -66,7 +67,7 @@ class Population(NamedTuple):
 
 
 @cache
-def _population(data: str, name: str) -> Population:
+def _population(data: Path, name: str) -> Population:
     if name == "mixed":
         rng = np.random.default_rng(1)
         codes = np.repeat(np.arange(5), [int(1_000_000 * f) for f in FREQUENCIES])
@@ -81,15 +82,15 @@ def _population(data: str, name: str) -> Population:
     return Population(np.searchsorted(common, keys[kept]), values[kept] / most, common.size)
 
 
-def _columns(data: str, name: str, key: str, value: str, most: float) -> tuple[np.ndarray, np.ndarray, float]:
-    columns = np.load(Path(data, f"{name}.npz"), allow_pickle=False)
+def _columns(data: Path, name: str, key: str, value: str, most: float) -> tuple[np.ndarray, np.ndarray, float]:
+    columns = np.load(data / f"{name}.npz", allow_pickle=False)
     keys, values = columns[key], columns[value].astype(np.float64)
     inside = (values >= 0) & (values <= most)
     return keys[inside].astype(np.int64), values[inside], most
 
 
 @cache
-def _mechanisms(data: str, name: str, epsilon: float) -> dict[str, KeyValueMechanism]:
+def _mechanisms(data: Path, name: str, epsilon: float) -> dict[str, KeyValueMechanism]:
     population = _population(data, name)
     keys, knots = range(population.n_keys), np.linspace(0.0, 1.0, CELLS + 1)
     prior = Prior.from_data(population.values, knots=knots, source="public")
@@ -104,7 +105,7 @@ def _mechanisms(data: str, name: str, epsilon: float) -> dict[str, KeyValueMecha
     }
 
 
-def run(data: str, repetitions: int, workers: int) -> str:
+def run(data: Path, repetitions: int, workers: int) -> str:
     cases = [(data, name, users, epsilon) for name, users in SETS for epsilon in EPSILONS]
     found = repeat(_errors, cases, repetitions, workers)
     errors = [
@@ -127,7 +128,7 @@ def run(data: str, repetitions: int, workers: int) -> str:
     )
 
 
-def _errors(data: str, name: str, users: int, epsilon: float, rng: np.random.Generator) -> Errors:
+def _errors(data: Path, name: str, users: int, epsilon: float, rng: np.random.Generator) -> Errors:
     population, grid = _population(data, name), InputGrid.equal_cells(0.0, 1.0, CELLS)
     codes, values = population.draw(users, rng)
     truth = np.bincount(codes, values) / np.bincount(codes)
@@ -144,7 +145,7 @@ def _errors(data: str, name: str, users: int, epsilon: float, rng: np.random.Gen
     return {label: 4000.0 * float(np.mean((found - truth) ** 2)) for label, found in means.items()}
 
 
-def _coverage(data: str, users: int, epsilon: float, rng: np.random.Generator) -> Errors:
+def _coverage(data: Path, users: int, epsilon: float, rng: np.random.Generator) -> Errors:
     population = _population(data, "mixed")
     truth = np.bincount(population.codes, population.values) / np.bincount(population.codes)
     hits: dict[str, list[np.ndarray]] = {}

@@ -10,8 +10,9 @@ AUEM; AUEM clipped and divided by its sum; its projection on the simplex (norm-s
 maximum likelihood. "bound" is the Cramer-Rao bound without the constraints that frequencies are not negative, which
 is why an estimate that keeps them can be below it."""
 
+from pathlib import Path
+
 import numpy as np
-from emoa import emoa_printed
 from markdown_table import table
 from optldp.estimators.distributions.metrics import mae, mse
 from optldp.estimators.frequencies.category_counts import CategoryCounts
@@ -23,8 +24,10 @@ from optldp.estimators.personalised.likelihood import personalised_likelihood
 from optldp.estimators.personalised.mle import personalised_mle
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
-from personalised_baselines import apldp_levels, combine_levels, ppda, split_levels
-from repetitions import Errors, Summary, repeat
+from redone.febsf.emoa import emoa_printed
+from redone.febsf.personalised_baselines import apldp_levels, combine_levels, ppda, split_levels
+
+from .repetitions import Errors, Summary, repeat
 
 TITLE = "Personalised budgets"
 SETS = {
@@ -43,7 +46,7 @@ FIRST_THREE = ("AUEM", "AUEM clipped", "EMOA")
 MEASURES = {"MSE": mse, "MAE": mae}
 
 
-def run(data: str, repetitions: int, workers: int) -> str:
+def run(data: Path, repetitions: int, workers: int) -> str:
     cases = [(data, name, law) for name in SETS for law in LAWS]
     found = list(zip(cases, repeat(_errors, cases, repetitions, workers), strict=True))
     blended = list(zip(cases, repeat(_two_levels, cases, repetitions, workers), strict=True))
@@ -74,7 +77,7 @@ PBP_NOTE = """epsilon_p 0.1. PBP knows the users' shares of the two levels and i
 evenly, are what the paper gave it."""
 
 
-def _row(measure: str, case: tuple[str, str, str], summary: Summary, epsilon: float) -> tuple[str, ...]:
+def _row(measure: str, case: tuple[Path, str, str], summary: Summary, epsilon: float) -> tuple[str, ...]:
     means = {m: summary.mean(f"{measure} {m} {epsilon}") for m in PROTECTED}
     bound = f"{summary.mean(f'bound {epsilon}'):.3g}" if measure == "MSE" else ""
     ratio = means["maximum likelihood"] / min(means[m] for m in FIRST_THREE)
@@ -87,7 +90,7 @@ def _row(measure: str, case: tuple[str, str, str], summary: Summary, epsilon: fl
     )
 
 
-def _errors(data: str, name: str, law: str, rng: np.random.Generator) -> Errors:
+def _errors(data: Path, name: str, law: str, rng: np.random.Generator) -> Errors:
     codes, labels, truth = _column(data, name)
     shares = _shares(law, EPSILONS)
     levels = rng.choice(len(EPSILONS), codes.size, p=shares)
@@ -109,7 +112,7 @@ def _errors(data: str, name: str, law: str, rng: np.random.Generator) -> Errors:
     return errors | _measured(others, truth)
 
 
-def _two_levels(data: str, name: str, law: str, rng: np.random.Generator) -> Errors:
+def _two_levels(data: Path, name: str, law: str, rng: np.random.Generator) -> Errors:
     codes, labels, truth = _column(data, name)
     shares = _shares(law, EPSILONS[:2])
     levels = rng.choice(2, codes.size, p=shares)
@@ -179,9 +182,9 @@ def _shares(law: str, epsilons: tuple[float, ...]) -> np.ndarray:
     return weights / weights.sum()
 
 
-def _column(data: str, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _column(data: Path, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Codes of the users' values, the categories' labels, and their shares among the users."""
     file, column = SETS[name]
-    with np.load(f"{data}/{file}.npz", allow_pickle=False) as arrays:
+    with np.load(data / f"{file}.npz", allow_pickle=False) as arrays:
         codes, size = arrays[column].astype(np.int64), len(arrays[f"{column}_vocab"])
     return codes, np.array([str(k) for k in range(size)]), np.bincount(codes, minlength=size) / codes.size

@@ -2,14 +2,17 @@
 and PM-MR with 1024 cells, of SW-EMS, and of SR's sample mean; EM, EMS and MR stop at a change of the log-likelihood
 below 0.001."""
 
+from pathlib import Path
+
 import numpy as np
-from data_sets import all_sets
 from markdown_table import table
 from optldp.estimators import InputGrid, ReportCounts, count, estimate_mean, likelihood_of, mixture_reduction
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import duchi, piecewise, square_wave
 from optldp.solvers.likelihood.fit import fit_mixture
-from repetitions import Errors, repeat
+from redone.experiment.drawn_values import all_sets
+
+from .repetitions import Errors, repeat
 
 TITLE = "Means by EM and mixture reduction"
 CELLS, STOP = 1024, 1e-3
@@ -18,7 +21,7 @@ METHODS = ("SR", "PM", "PM-EM", "PM-MR", "SW-EMS")
 SETS = (("S-MN", 2_000), ("S-MN", 300_000), ("SF total pay", 40_000), ("IRS mean income", 300_000))
 
 
-def run(data: str, repetitions: int, workers: int) -> str:
+def run(data: Path, repetitions: int, workers: int) -> str:
     cases = [(data, name, users, epsilon) for name, users in SETS for epsilon in EPSILONS]
     found = repeat(_errors, cases, repetitions, workers)
     rows = [
@@ -28,7 +31,7 @@ def run(data: str, repetitions: int, workers: int) -> str:
     return table(("data", "users", "epsilon", *METHODS), rows)
 
 
-def _errors(data: str, name: str, users: int, epsilon: float, rng: np.random.Generator) -> Errors:
+def _errors(data: Path, name: str, users: int, epsilon: float, rng: np.random.Generator) -> Errors:
     grid = InputGrid.equal_cells(0.0, 1.0, CELLS)
     values = all_sets(data)[name](users, rng)
     truth = values.mean()

@@ -7,9 +7,8 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import numpy as np
+from redone.experiment.repeated import Errors, Scores
 from threadpoolctl import threadpool_limits
-
-Errors = dict[str, float]
 
 
 def repeat(
@@ -28,19 +27,9 @@ def _one(task: tuple[Callable[..., Errors], tuple[Any, ...], int, int]) -> Error
         return job(*case, np.random.default_rng([number, repetition]))
 
 
-class Summary:
-    """Means over repetitions, by name."""
+class Summary(Scores):
+    """Means over repetitions, by name, shown as the pages of docs/accuracy have them."""
 
-    def __init__(self, rows: list[Errors]) -> None:
-        self.values = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-
-    def mean(self, name: str) -> float:
-        return float(self.values[name].mean())
-
-    def error(self, name: str) -> float:
-        values = self.values[name]
-        return float(values.std(ddof=1) / np.sqrt(values.size))
-
-    def show(self, name: str, digits: int = 3) -> str:
+    def show(self, name: str, scale: float = 1.0) -> str:
         """Return "mean +- standard error", the latter with two digits."""
-        return f"{self.mean(name):.{digits}g} ± {self.error(name):.2g}"
+        return f"{scale * self.mean(name):.3g} ± {scale * self.error(name):.2g}"

@@ -4,16 +4,18 @@ budgets; C1 to C4, budgets of [SR, PM, SW]; one mechanism at three budgets; 3, 9
 users; users who report at 0.1 to two or three of the services."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
-from data_sets import all_sets
 from markdown_table import table
 from optldp.estimators import InputGrid, ReportCounts, Service, likelihood_of
 from optldp.estimators.distributions.metrics import jensen_shannon_distance
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import TabulatedMechanism, duchi, piecewise, square_wave
 from optldp.mechanisms.table.output_cells import with_output_cells
-from repetitions import Errors, repeat
+from redone.experiment.drawn_values import all_sets
+
+from .repetitions import Errors, repeat
 
 TITLE = "Distributions over several services"
 CELLS = 64
@@ -38,7 +40,7 @@ def special() -> dict[str, Config]:
     return found | {"ragged": tuple((name, 0.1) for name in THREE)}
 
 
-def run(data: str, repetitions: int, workers: int) -> str:
+def run(data: Path, repetitions: int, workers: int) -> str:
     names = ("Beta(2,5)", "Beta+Sin", "SF benefits", "Adult age")
     cases = [(data, name, label, config) for name in names for label, config in configurations().items()]
     cases += [(data, "Beta+Sin", label, config) for label, config in special().items()]
@@ -51,7 +53,7 @@ def run(data: str, repetitions: int, workers: int) -> str:
     return table(("data", "services", "SR, or first", "PM, or second", "SW, or third", "ULE"), rows)
 
 
-def _errors(data: str, name: str, label: str, config: Config, rng: np.random.Generator) -> Errors:
+def _errors(data: Path, name: str, label: str, config: Config, rng: np.random.Generator) -> Errors:
     users = FEWER if label.startswith("m =") else USERS
     grid = InputGrid.equal_cells(0.0, 1.0, CELLS)
     values = all_sets(data)[name](users, rng)

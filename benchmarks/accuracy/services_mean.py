@@ -5,14 +5,16 @@ budgets; 4 to 16 services, the four mechanisms over and over at 0.1; eleven grou
 to two, three or four of the services. Laplace reports are decoded by output, which takes noise out of its tails."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
-from data_sets import all_sets
 from markdown_table import table
 from optldp.estimators import ReportCounts, Service, estimate_combined_mean
 from optldp.estimators.methods import MeanMethod
 from optldp.mechanisms import duchi, laplace, piecewise, square_wave
-from repetitions import Errors, repeat
+from redone.experiment.drawn_values import all_sets
+
+from .repetitions import Errors, repeat
 
 TITLE = "Means over several services"
 USERS, KNOTS = 100_000, np.linspace(0.0, 1.0, 65)
@@ -47,7 +49,7 @@ def groups() -> list[tuple[int, ...]]:
     return [chosen for size in (2, 3, 4) for chosen in itertools.combinations(range(4), size)]
 
 
-def run(data: str, repetitions: int, workers: int) -> str:
+def run(data: Path, repetitions: int, workers: int) -> str:
     names = ("Beta(2,5)", "Beta+Sin", "SF benefits", "Adult age")
     cases = [(data, name, label, config) for name in names for label, config in configurations().items()]
     cases += [(data, "Beta+Sin", label, config) for label, config in special().items()]
@@ -59,7 +61,7 @@ def run(data: str, repetitions: int, workers: int) -> str:
     return table(("data", "services", "best single", *METHODS), rows)
 
 
-def _errors(data: str, name: str, label: str, config: Config, rng: np.random.Generator) -> Errors:
+def _errors(data: Path, name: str, label: str, config: Config, rng: np.random.Generator) -> Errors:
     values = all_sets(data)[name](USERS, rng)
     services = [Service(str(j), FAMILIES[family](KNOTS, e)) for j, (family, e) in enumerate(config)]
     outputs = np.stack([s.mechanism.output_index(s.mechanism.sample(values, rng)) for s in services], axis=1)

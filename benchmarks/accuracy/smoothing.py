@@ -3,8 +3,9 @@ distance (with the root) and Wasserstein-1 distance times 1000, domains scaled t
 reports. EM and EMS stop at a change of the log-likelihood below 0.001, MR as its paper has it; "maximum" is the exact
 maximum likelihood; the penalised likelihood chooses its own smoothness."""
 
+from pathlib import Path
+
 import numpy as np
-from data_sets import all_sets
 from markdown_table import table
 from optldp.estimators import InputGrid, ReportCounts, likelihood_of, mixture_reduction
 from optldp.estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
@@ -12,7 +13,9 @@ from optldp.estimators.distributions.smoothed_em import ems
 from optldp.estimators.distributions.smoothness import penalised_likelihood
 from optldp.mechanisms import piecewise, square_wave
 from optldp.solvers.likelihood.fit import fit_mixture
-from repetitions import Errors, repeat
+from redone.experiment.drawn_values import all_sets
+
+from .repetitions import Errors, repeat
 
 TITLE = "Smoothing: four real columns"
 FAMILIES = {"SW": square_wave, "PM": piecewise}
@@ -21,7 +24,7 @@ METHODS = ("EMS", "EM", "MR", "maximum", "penalised")
 USERS, EPSILON, STOP = 100_000, 0.5, 1e-3
 
 
-def run(data: str, repetitions: int, workers: int) -> str:
+def run(data: Path, repetitions: int, workers: int) -> str:
     cases = [(data, column, family) for family in FAMILIES for column in COLUMNS]
     found = repeat(_errors, cases, repetitions, workers)
     parts = []
@@ -37,7 +40,7 @@ def run(data: str, repetitions: int, workers: int) -> str:
     return "\n\n".join(parts)
 
 
-def _errors(data: str, column: str, family: str, rng: np.random.Generator) -> Errors:
+def _errors(data: Path, column: str, family: str, rng: np.random.Generator) -> Errors:
     cells = 74 if column == "Adult age" else 256
     grid = InputGrid.equal_cells(0.0, 1.0, cells)
     values = all_sets(data)[column](USERS, rng)

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from aaa_attributes import attributes
-from aaa_data import DataSet, real, scaled, synthetic
-from aaa_errors import (
+from optldp.designer import two_phase
+from optldp.estimators.plots.style import SHADE, empty_figure, method_style
+from redone.aaa.attributes import attributes
+from redone.aaa.data import DataSet, real, scaled, synthetic
+from redone.aaa.errors import (
     DOMAIN,
     SHARE,
     Error,
@@ -22,11 +24,9 @@ from aaa_errors import (
     our_two_phases,
     square_wave_mean,
 )
-from aaa_noise import noise, printed, thin_tails
-from aaa_variance import lattice, variance
-from optldp.designer import two_phase
-from optldp.estimators.plots.style import SHADE, empty_figure, method_style
-from paper_script import Check, Run, main
+from redone.aaa.noise import noise, printed, thin_tails
+from redone.aaa.variance import lattice, variance
+from redone.experiment.script import Check, Run, main
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 RIVALS = ("laplace", "duchi", "piecewise", "hybrid")

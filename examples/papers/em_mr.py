@@ -1,6 +1,6 @@
 """Ye, Wang, Zhang and Feng (2025), EM with mixture reduction: figures 2 to 10, table II and section IV.C, redone.
 
-Frequencies are in em_mr_categories.py and em_mr_steps.py, key-value data in em_mr_keys.py.
+Frequencies are in categories.py and steps.py of redone/em_mr, key-value data in keys.py.
 What was found: docs/papers/em-mr.md.
 """
 
@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import em_mr_categories as categories
-import em_mr_keys as keys
-import em_mr_steps as steps
 import numpy as np
-from drawn_values import Draw, reduction_sets, two_normals
-from em_mr_noise import noise
 from optldp.estimators import InputGrid, ReportCounts, count, estimate_mean, likelihood_of, mixture_reduction
 from optldp.estimators.distributions.metrics import quantile_error, range_query_error, variance_error, wasserstein_1
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import duchi, laplace, piecewise, square_wave
 from optldp.solvers.likelihood.fit import fit_mixture
-from paper_script import Check, Run, main
-from repeated import Errors, Scores, curves, repeat, show_panels
+from redone.em_mr import categories, keys, steps
+from redone.em_mr.noise import noise
+from redone.experiment.drawn_values import Draw, reduction_sets, two_normals
+from redone.experiment.repeated import Errors, Scores, curves, repeat, show_panels
+from redone.experiment.script import Check, Run, main
 
 STOP = 1e-3
 """The papers' rule: stop EM when a step changes the log-likelihood by less."""

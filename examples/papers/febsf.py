@@ -1,6 +1,6 @@
 """Wu, Zhu, Zhang and Xie (2024), PLDP-FEBSF: figures 2 to 8 and two equations, redone.
 
-The methods are in febsf_methods.py. What was found: docs/papers/febsf.md.
+The methods are in redone/febsf/methods.py. What was found: docs/papers/febsf.md.
 """
 
 from __future__ import annotations
@@ -9,8 +9,15 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
-from emoa import emoa_printed
-from febsf_methods import (
+from optldp.estimators import PersonalisedCounts, auem
+from optldp.estimators.distributions.metrics import mse
+from optldp.mechanisms import PersonalisedMechanism
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import basic_rappor
+from redone.experiment.repeated import Errors, Scores, repeat, show_panels
+from redone.experiment.script import Check, Run, main
+from redone.febsf.emoa import emoa_printed
+from redone.febsf.methods import (
     EPSILONS,
     LAWS,
     OTHERS,
@@ -24,13 +31,6 @@ from febsf_methods import (
     two_budgets,
     zipf,
 )
-from optldp.estimators import PersonalisedCounts, auem
-from optldp.estimators.distributions.metrics import mse
-from optldp.mechanisms import PersonalisedMechanism
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor
-from paper_script import Check, Run, main
-from repeated import Errors, Scores, repeat, show_panels
 
 EVERY = (*OTHERS, *PROTECTED, "even")
 PAIR = ("PBP, true shares", "PBP, random shares", *PROTECTED, "even")

@@ -5,9 +5,9 @@
 What was found: docs/papers/optt.md. Real columns in the figure "data" need --data.
 """
 
-from optt_constants import constants, theorem_4, types
-from optt_regions import bounds, figure_1, figure_2, on_data, worst_cases
-from paper_script import main
+from redone.experiment.script import main
+from redone.optt.constants import constants, theorem_4, types
+from redone.optt.regions import bounds, figure_1, figure_2, on_data, worst_cases
 
 if __name__ == "__main__":
     main(

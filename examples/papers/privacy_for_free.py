@@ -1,7 +1,7 @@
 """Du, Ye, Fu and Hu (2025), "Privacy for Free": figures 3 to 8, table 1, and the bias of UWA, redone.
 
-Means are in pff_means.py and, of reports that are not decoded, pff_raw.py; distributions in pff_distributions.py and,
-at several numbers of cells, pff_cells.py; both of many attributes in pff_dimensions.py.
+Means are in redone/privacy_for_free/means.py and, of reports that are not decoded, raw.py; distributions in
+distributions.py and, at several numbers of cells, cells.py; both of many attributes in dimensions.py.
 What was found: docs/papers/privacy-for-free.md.
 """
 
@@ -11,12 +11,6 @@ import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import pff_cells as cells
-import pff_dimensions as dimensions
-import pff_distributions as distributions
-import pff_means as means
-import pff_raw as raw
-from drawn_values import beta_waves
 from optldp.estimators import InputGrid, ReportCounts, Service, estimate_combined_mean, likelihood_of, plain_decoder
 from optldp.estimators.counting.group import ReportGroup
 from optldp.estimators.distributions.smoothed_em import ems
@@ -27,8 +21,10 @@ from optldp.mechanisms.families.duchi import duchi_variance
 from optldp.mechanisms.families.laplace import laplace_variance
 from optldp.mechanisms.families.piecewise import piecewise_variance
 from optldp.mechanisms.families.square_wave import square_wave_half_width, square_wave_variance
-from paper_script import Check, Run, main
-from repeated import COLOURS, LINES
+from redone.experiment.drawn_values import beta_waves
+from redone.experiment.repeated import COLOURS, LINES
+from redone.experiment.script import Check, Run, main
+from redone.privacy_for_free import cells, dimensions, distributions, means, raw
 
 PAPER_ULE = {"m = 3, n = 0.5M": 69.79, "m = 3, n = 1M": 124.05, "m = 3, n = 5M": 9461.53, "m = 3, n = 10M": 12620.94}
 PAPER_ULE |= {"m = 6, n = 1M": 131.85, "m = 9, n = 1M": 135.72, "m = 12, n = 1M": 138.91, "m = 15, n = 1M": 141.16}

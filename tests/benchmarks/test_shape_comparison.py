@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from designs.shape_comparison import shape_comparison
 from optldp.designer.methods.pieces import closed_share
 from optldp.designer.priors.prior import Prior
 from optldp.mechanisms import InputError
-from shape_comparison import shape_comparison
 
 KNOTS = np.linspace(0, 10, 7)
 

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from designs.shaped_heights import cheapest_heights
 from optldp.mechanisms.errors import SolverError
 from optldp.mechanisms.families.ptt import optimal_eta, ptt_variance, window_shape
 from optldp.mechanisms.families.ptt2 import ptt2_variance
-from shaped_heights import cheapest_heights
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 

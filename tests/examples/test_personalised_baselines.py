@@ -5,7 +5,6 @@
 
 import numpy as np
 import pytest
-from emoa import emoa_printed, emoa_released
 from optldp.estimators.frequencies.category_counts import CategoryCounts
 from optldp.estimators.frequencies.decoder import frequency_decoder
 from optldp.estimators.personalised.auem import auem, clipped, invert_supports
@@ -16,7 +15,8 @@ from optldp.mechanisms.composed.personalised import PersonalisedMechanism, Perso
 from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 from optldp.mechanisms.families.grr import grr
-from personalised_baselines import apldp_levels, combine_levels, ppda, recycle, split_levels
+from redone.febsf.emoa import emoa_printed, emoa_released
+from redone.febsf.personalised_baselines import apldp_levels, combine_levels, ppda, recycle, split_levels
 from scipy.optimize import minimize_scalar
 
 from ..estimators.personalised_cases import PURE, counts_of, drawn_counts, expected_counts, pair_law, personalised

@@ -1,0 +1,1 @@
+"""Categories: designed tables, and frequencies from reports."""

@@ -1,0 +1,1 @@
+"""Designs: how good, how fast, and beside what else; with the oracles of `shaped.py`."""

@@ -1,0 +1,68 @@
+"""Reports of three services (Duchi's mechanism, piecewise, square wave) in Parquet files, each in an order of its own,
+matched by an integer key and counted by `collect` in a process of its own. The pair of continuous mechanisms is
+grouped into 256 output cells. Peak memory is the process's, Python and numpy included."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from markdown_table import table
+from optldp.estimators.data.files import connected
+from optldp.mechanisms import TabulatedMechanism, duchi, make_exact, piecewise, save_table, square_wave
+from optldp.mechanisms.table.output_cells import with_output_cells
+
+TITLE = "Counting"
+EPSILON = 0.5
+KNOTS = np.linspace(0.0, 1.0, 257)
+CELLS = 256
+SERVICES = ("duchi", "piecewise", "square-wave")
+
+COUNT = """
+import resource, sys, time
+from optldp.estimators.counting.collect import collect
+from optldp.mechanisms import load_table
+started = time.perf_counter()
+sources = [(name, load_table(f"{name}.npz"), f"{name}.parquet") for name in sys.argv[1:]]
+counts = collect(sources, key="user", temp_directory=".")
+seconds = time.perf_counter() - started
+rows = sum(group.counts.size for group in counts.groups)
+print(counts.n_users, rows, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def rows(users: int) -> list[tuple[str, ...]]:
+    """Return one row: users, distinct combinations of outputs, seconds, peak memory in GB."""
+    with tempfile.TemporaryDirectory() as folder:
+        _write_services(Path(folder), users)
+        ran = subprocess.run([sys.executable, "-c", COUNT, *SERVICES], check=True, capture_output=True, cwd=folder)
+    counted, combinations, seconds, kilobytes = ran.stdout.decode().split()
+    if int(counted) != users:
+        raise AssertionError(f"counted {counted} of {users} users")
+    return [(f"{users:.0e}", combinations, f"{float(seconds):.1f}", f"{float(kilobytes) * 1024 / 1e9:.2f}")]
+
+
+def run(users: int = 10_000_000) -> str:
+    return table(("users", "distinct combinations", "s", "peak memory, GB"), rows(users))
+
+
+def _write_services(folder: Path, users: int) -> None:
+    rng = np.random.default_rng(1)
+    values = rng.beta(2, 5, users)
+    for name, mechanism in zip(SERVICES, _mechanisms(), strict=True):
+        save_table(make_exact(_grouped(mechanism)).mechanism, folder / f"{name}.npz")
+        reports, order = mechanism.sample(values, rng), rng.permutation(users)
+        with connected() as connection:
+            connection.register("reports", {"user": order, "report": reports[order]})
+            connection.view("reports").write_parquet(str(folder / f"{name}.parquet"))
+
+
+def _mechanisms() -> tuple[TabulatedMechanism, ...]:
+    return duchi(KNOTS, EPSILON), piecewise(KNOTS, EPSILON), square_wave(KNOTS, EPSILON)
+
+
+def _grouped(mechanism: TabulatedMechanism) -> TabulatedMechanism:
+    if mechanism.is_discrete:
+        return mechanism
+    return with_output_cells(mechanism, np.linspace(mechanism.low.min(), mechanism.high.max(), CELLS + 1))

@@ -1,0 +1,53 @@
+"""How fast reports are drawn and the command line starts."""
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from markdown_table import table
+from optldp.designer import design
+from optldp.estimators.data.numbers import write_column
+from optldp.mechanisms import TabulatedMechanism, laplace, piecewise, save_table
+from priors import at_knots
+
+TITLE = "Throughput"
+USERS = 1_000_000
+
+
+def run() -> str:
+    rng = np.random.default_rng(1)
+    values = rng.uniform(-1, 1, USERS)
+    optimal = design(at_knots("gaussian", 101), 1.0).mechanism
+    rows = []
+    for name, made in (
+        ("optimal, 101 knots", optimal),
+        ("piecewise, 101 knots", piecewise(optimal.knots, 1.0)),
+        ("Laplace, 101 knots", laplace(optimal.knots, 1.0)),
+    ):
+        made.sample(values[:10], rng)
+        started = time.perf_counter()
+        made.sample(values, rng)
+        rows.append((f"`sample` of 1e6 values: {name}", f"{time.perf_counter() - started:.2f}"))
+    with tempfile.TemporaryDirectory() as folder:
+        rows += _command_line(Path(folder), optimal, values)
+    return table(("what", "s"), rows)
+
+
+def _command_line(folder: Path, mechanism: TabulatedMechanism, values: np.ndarray) -> list[tuple[str, str]]:
+    save_table(mechanism, folder / "mech.json")
+    write_column(folder / "people.csv", "x", values)
+    optldp = str(Path(sys.executable).with_name("optldp"))
+    perturb = ["perturb", "mech.json", "people.csv", "--column", "x", "--out", "reports.csv"]
+    rows = []
+    for label, arguments in (
+        ("`optldp perturb` of 1e6 values, CSV to CSV", perturb),
+        ("`optldp --help`", ["--help"]),
+    ):
+        subprocess.run([optldp, *arguments], check=True, capture_output=True, cwd=folder)
+        started = time.perf_counter()
+        subprocess.run([optldp, *arguments], check=True, capture_output=True, cwd=folder)
+        rows.append((label, f"{time.perf_counter() - started:.2f}"))
+    return rows

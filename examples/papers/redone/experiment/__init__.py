@@ -1,0 +1,1 @@
+"""What the experiments of all papers share: a script's options and checks, seeded repetitions, and the data drawn."""

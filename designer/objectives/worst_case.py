@@ -77,7 +77,7 @@ class TradeOff(Objective):
     Raises
     ------
     InputError
-        A weight out of range, or weights that do not sum to one.
+        No weight of the worst case, one out of range, or weights that do not sum to one.
 
     Example
     -------
@@ -90,10 +90,12 @@ class TradeOff(Objective):
     True
     """
 
-    worst: float
+    worst: float = math.nan
     expected: float | None = None
 
     def __post_init__(self) -> None:
+        if math.isnan(self.worst):
+            raise InputError("a trade-off must be told the worst case's weight, got none: TradeOff(worst=0.5)")
         if not 0 < self.worst <= 1:
             raise InputError(f"the worst case's weight must lie in (0, 1], got {self.worst!r}")
         if self.expected is not None and not abs(self.expected + self.worst - 1) <= WEIGHT_ROUNDING:

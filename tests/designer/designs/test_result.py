@@ -4,6 +4,7 @@ import contextlib
 import doctest
 import inspect
 import io
+import math
 import sys
 from dataclasses import replace
 from functools import cache
@@ -233,10 +234,16 @@ def test_what_does_not_go_together_is_refused_for_a_reason(prior, options, says)
         design(prior, 1.0, **options)
 
 
-@pytest.mark.parametrize("worst", [0.0, 1.5, float("nan")])
+@pytest.mark.parametrize("worst", [0.0, 1.5, math.inf])
 def test_a_trade_off_weighs_the_worst_case(worst):
     with pytest.raises(InputError, match=r"weight must lie in \(0, 1\]"):
         TradeOff(worst)
+
+
+@pytest.mark.parametrize("given", [{}, {"expected": 0.5}, {"worst": math.nan}])
+def test_a_trade_off_without_the_worst_cases_weight_says_what_to_give(given):
+    with pytest.raises(InputError, match=r"worst case's weight, got none: TradeOff\(worst=0.5\)$"):
+        TradeOff(**given)
 
 
 def test_a_summary_and_a_certificate_say_whether_privacy_is_proved_of_any_mechanism():

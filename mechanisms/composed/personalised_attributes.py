@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -15,6 +15,9 @@ from ..laws.law import Words
 from .attributes import AttributeSampling, naming
 from .levelled import Levelled, PersonalisedReports, require_alike
 from .personalised import PersonalisedMechanism
+
+LEVEL_COLUMN = "level"
+"""What stands beside the attributes' reports, so that none of them may have its name."""
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -30,7 +33,7 @@ class PersonalisedAttributes(Levelled[AttributeSampling]):
     ----------
     levels : sequence of AttributeSampling
         2 to 256 with strictly increasing epsilons, in all and for each attribute: of the same attributes in the same
-        order, on the same domains in the same units, of which as many are drawn.
+        order, on the same domains in the same units, of which as many are drawn. None may be named "level".
     level_epsilon : float, optional
         Budget of the level's own report, by randomised response. None: levels are reported in the clear.
     level_mechanism : CategoricalMechanism, optional
@@ -39,7 +42,7 @@ class PersonalisedAttributes(Levelled[AttributeSampling]):
     Raises
     ------
     InputError
-        Levels that are too few or many, not in order, or do not match; a budget that is not usable.
+        Levels that are too few or many, not in order, or do not match; a budget or a name that is not usable.
 
     Example
     -------
@@ -66,6 +69,7 @@ class PersonalisedAttributes(Levelled[AttributeSampling]):
         for other in others:
             mine, theirs = ((level.attributes, level.sampled) for level in (first, other))
             require_alike(("attributes", "numbers of sampled attributes"), mine, theirs)
+        require_names_beside_levels(self.attributes)
         for name in self.attributes:
             with naming(name):
                 self._tables_of(name)
@@ -138,3 +142,9 @@ class PersonalisedAttributes(Levelled[AttributeSampling]):
             return np.column_stack(list(level.sample(inputs[users], rng).values()))
 
         return self._reported(len(inputs), levels, rng, draw)
+
+
+def require_names_beside_levels(attributes: Iterable[str]) -> None:
+    """Raise InputError if an attribute has the name of the column that tells the level."""
+    if LEVEL_COLUMN in attributes:
+        raise InputError(f"an attribute must not be named {LEVEL_COLUMN!r}, as the column of levels is: rename it")

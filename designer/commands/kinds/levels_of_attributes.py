@@ -10,12 +10,20 @@ import numpy as np
 
 from ....mechanisms.composed.attributes import AttributeSampling, attribute_budget
 from ....mechanisms.composed.levelled import PersonalisedReports
-from ....mechanisms.composed.personalised_attributes import PersonalisedAttributes
+from ....mechanisms.composed.personalised_attributes import PersonalisedAttributes, require_names_beside_levels
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ..asked.kind import DesignKind
 from .asked import LEVEL_COLUMN
-from .attributes import attribute_priors, attribute_values, design_attributes, mean_rows, named, prior_notes
+from .attributes import (
+    attribute_priors,
+    attribute_range,
+    attribute_values,
+    design_attributes,
+    mean_rows,
+    named,
+    prior_notes,
+)
 from .bundle import BundleKind
 from .kind import Designed, Found, Layout, Service, WrittenReports, marked
 from .levels import fitted, level_facts, level_notes, protocol_of_level, read_levels, told_levels, with_shares
@@ -38,6 +46,7 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
         """Return tables for each attribute and level; as many are sampled at all levels."""
+        require_names_beside_levels(attribute_range(text)[0] for text in options.attributes or ())
         priors = attribute_priors(options)
         levels = _each_by_itself(options, priors) if options.leakage is None else _on_common_outputs(options, priors)
         made = PersonalisedAttributes(levels, **protocol_of_level(len(levels), options))
@@ -50,10 +59,6 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
         mechanism = self.mechanism
         values, clipped = attribute_values(mechanism.levels[0], asked)
         levels = mechanism.level_numbers(read_column(asked.data, asked.needed("--level-column")))
-        if LEVEL_COLUMN in mechanism.attributes:
-            raise InputError(
-                f"an attribute must not be named {LEVEL_COLUMN!r}, as levels are: rename it and design anew"
-            )
         sent = mechanism.sample(np.transpose(values), levels, rng)
         columns = dict(zip(mechanism.attributes, sent.reports.T, strict=True))
         columns[LEVEL_COLUMN] = told_levels(mechanism, sent.levels)

@@ -139,6 +139,7 @@ def test_one_attribute_has_the_tables_of_all_levels_and_their_report():
             "'pay': levels must match, got domains",
         ),
         ([level(0.5), make_exact(grr([0.0, 1.0], 1.0)).mechanism], "mechanisms for attributes, got"),
+        ([level(e, 1, knots={"pay": [0.0, 1.0], "level": [0.0, 1.0]}) for e in EPSILONS], "not be named 'level'"),
     ],
 )
 def test_levels_that_do_not_match_are_refused_in_one_line(levels, message):

@@ -99,6 +99,7 @@ def test_as_many_are_sampled_at_all_levels_as_is_best_at_the_strictest(optldp, s
 REFUSED = [
     (("design", "staff.csv", *BOTH, "--leakage", 1, "--method", "duchi"), "--leakage is for method optimal"),
     (("design", "staff.csv", *BOTH, "--epsilon", 1), "either --epsilon or --levels"),
+    (("design", "no.csv", *BOTH, "--attribute", "level=0:1"), "must not be named 'level', as the column of levels is"),
     (("perturb", "made.json", "staff.csv", "--out", "s.csv"), "needs --level-column"),
     (("estimate", "made.json", "r.csv", "--attribute", "wage"), "attributes are age, pay, got 'wage'"),
     (("estimate", "made.json", "r.csv", "--of", "quantiles"), "choose it by --attribute, one of age, pay"),

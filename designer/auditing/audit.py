@@ -219,7 +219,7 @@ def audit(
         trials=worst.trials,
         draws=subject.draws,
         tested=tested,
-        foreign=kind.foreign(found.columns),
+        foreign=int(kind.foreign(found.columns).sum()),
         tried=(*found.groups, ORDER),
         not_tried=_not_tried(found, subject),
     )

@@ -117,12 +117,11 @@ class AttributeKind(Kind):
     def longest_line(self) -> int:
         return SHORT_LINE * len(self.mechanism.attributes)
 
-    def foreign(self, columns: Columns) -> int:
-        found = 0
-        for name, table in self.tables().items():
-            reported = columns[name][~np.isnan(columns[name])]
-            found += foreign_numbers(table, reported)
-        return found + int(columns.get("no report", np.zeros(1)).sum())
+    def foreign(self, columns: Columns) -> np.ndarray:
+        """Return which reports have another number of attributes than are drawn, or one that is no output."""
+        drawn = {name: ~np.isnan(columns[name]) for name in self.tables()}
+        numbers = [drawn[name] & foreign_numbers(table, columns[name]) for name, table in self.tables().items()]
+        return np.any(numbers, axis=0) | (sum(drawn.values()) != self.mechanism.sampled)
 
 
 def _column(name: str) -> str:

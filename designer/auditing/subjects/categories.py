@@ -116,15 +116,20 @@ class CategoryKind(Kind):
         wide = self.mechanism.n_bytes if isinstance(self.mechanism, UnaryEncoding) else 0
         return SHORT_LINE + 2 * wide
 
-    def foreign(self, columns: Columns) -> int:
-        if "no report" in columns:
-            return int(columns["no report"].sum())
-        if isinstance(self.mechanism, UnaryEncoding):
-            return int(np.count_nonzero(columns["bits beyond the last category"]))
-        many = self.mechanism.numerators.shape[1] if isinstance(self.mechanism, CategoricalTable) else LARGEST_CODE
-        if isinstance(self.mechanism, LocalHashing):
-            many = self.mechanism.n_hashes * self.mechanism.n_values
-        return int(np.count_nonzero((columns[REPORT] < 0) | (columns[REPORT] >= many)))
+    def foreign(self, columns: Columns) -> np.ndarray:
+        return foreign_categories(self.mechanism, columns)
+
+
+def foreign_categories(mechanism: CategoricalMechanism, columns: Columns) -> np.ndarray:
+    """Return which reports are none of the mechanism's, (N,) bool."""
+    if "no report" in columns:
+        return columns["no report"] > 0
+    if isinstance(mechanism, UnaryEncoding):
+        return columns["bits beyond the last category"] > 0
+    many = mechanism.numerators.shape[1] if isinstance(mechanism, CategoricalTable) else LARGEST_CODE
+    if isinstance(mechanism, LocalHashing):
+        many = mechanism.n_hashes * mechanism.n_values
+    return (columns[REPORT] < 0) | (columns[REPORT] >= many)
 
 
 def _looked_up(stated: np.ndarray, reports: np.ndarray) -> np.ndarray:

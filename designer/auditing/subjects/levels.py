@@ -13,10 +13,10 @@ import numpy as np
 
 from ....mechanisms import CategoricalMechanism, InputError, PersonalisedMechanism, TabulatedMechanism
 from ....mechanisms.composed.personalised import PersonalisedReports
-from .categories import CategoryKind
+from .categories import CategoryKind, foreign_categories
 from .events import STATED, Columns, Family
 from .inputs import values_to_try
-from .numbers import REPORT, Numbers
+from .numbers import REPORT, Numbers, foreign_numbers
 from .subject import SHORT_LINE, Kind
 from .text import parsed_rows
 
@@ -109,14 +109,22 @@ class LevelKind(Kind):
     def longest_line(self) -> int:
         return SHORT_LINE + self._kinds[0].longest_line
 
-    def foreign(self, columns: Columns) -> int:
-        return int(np.count_nonzero((columns[LEVEL] < 0) | (columns[LEVEL] >= self.mechanism.level_report.n_reports)))
+    def foreign(self, columns: Columns) -> np.ndarray:
+        """Return which reports tell no level or, of the value, what is made at none."""
+        outside = (columns[LEVEL] < 0) | (columns[LEVEL] >= self.mechanism.level_report.n_reports)
+        return outside | np.all([_foreign(level, columns) for level in self.mechanism.levels], axis=0)
 
 
 def _inner(level: CategoricalMechanism | TabulatedMechanism, values: np.ndarray) -> Numbers | CategoryKind:
     if isinstance(level, TabulatedMechanism):
         return Numbers(level, level.epsilon, values)
     return CategoryKind(level, level.epsilon)
+
+
+def _foreign(level: CategoricalMechanism | TabulatedMechanism, columns: Columns) -> np.ndarray:
+    if isinstance(level, TabulatedMechanism):
+        return foreign_numbers(level, columns[REPORT])
+    return foreign_categories(level, columns)
 
 
 def _with_level(family: Family, many: int) -> Family:

@@ -58,7 +58,7 @@ class Numbers(Kind):
     def readable(self, columns: Columns) -> bool:
         return not np.isnan(columns[REPORT]).all()
 
-    def foreign(self, columns: Columns) -> int:
+    def foreign(self, columns: Columns) -> np.ndarray:
         return foreign_numbers(self.table, columns[REPORT])
 
     def tables(self) -> Mapping[str, TabulatedMechanism]:
@@ -95,14 +95,14 @@ def checked_numbers(reports: object, many: int) -> np.ndarray:
     return numbers
 
 
-def foreign_numbers(table: TabulatedMechanism, reports: np.ndarray) -> int:
-    """Return how many reports are no outputs of the table.
+def foreign_numbers(table: TabulatedMechanism, reports: np.ndarray) -> np.ndarray:
+    """Return which reports are no outputs of the table, (N,) bool.
 
     Example
     -------
     >>> from ....mechanisms import duchi
     >>> table = duchi([0.0, 1.0], 1.0)
     >>> foreign_numbers(table, np.array([0.5, float("nan"), table.low[0]]))
-    2
+    array([ True,  True, False])
     """
-    return int(np.count_nonzero(locate_outputs(table.low, table.high, table.within, reports) < 0))
+    return locate_outputs(table.low, table.high, table.within, reports) < 0

@@ -114,15 +114,15 @@ class PairKind(Kind):
     def longest_line(self) -> int:
         return SHORT_LINE + 16 * len(self.mechanism.keys)
 
-    def foreign(self, columns: Columns) -> int:
+    def foreign(self, columns: Columns) -> np.ndarray:
         if "no report" in columns:
-            return int(columns["no report"].sum())
+            return columns["no report"] > 0
         if isinstance(self.mechanism, KeyValueUnary):
             most = self.mechanism.value.low.size
             outside = [(column < 0) | (column > most) for name, column in columns.items() if name != "places shown"]
-            return int(np.count_nonzero(np.any(outside, axis=0)))
+            return np.any(outside, axis=0)
         most = len(self.mechanism.keys) + self.mechanism.padding
-        return int(np.count_nonzero((columns["the place"] < 0) | (columns["the place"] >= most)))
+        return (columns["the place"] < 0) | (columns["the place"] >= most)
 
 
 def _place(number: int) -> str:

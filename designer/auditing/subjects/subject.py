@@ -94,8 +94,8 @@ class Kind(ABC):
         return []
 
     @abstractmethod
-    def foreign(self, columns: Columns) -> int:
-        """Return how many of these reports the mechanism cannot make."""
+    def foreign(self, columns: Columns) -> np.ndarray:
+        """Return which of these reports the mechanism cannot make, (N,) bool."""
 
     def readable(self, columns: Columns) -> bool:
         """Return whether any line of text was a report at all."""

@@ -7,7 +7,6 @@ import pytest
 from optldp.designer import Prior, design
 from optldp.designer.auditing.audit import audit
 from optldp.designer.auditing.bounds import certain_bound
-from optldp.designer.auditing.subjects.inputs import values_to_try, worst_pairs
 from optldp.mechanisms import (
     FAMILIES,
     Approximate,
@@ -18,7 +17,6 @@ from optldp.mechanisms import (
     duchi,
     gaussian,
     geometric,
-    laplace,
     make_exact,
     piecewise,
 )
@@ -84,35 +82,6 @@ def test_the_bound_fails_no_more_often_than_its_risk():
     counts = rng.binomial(first, 0.3), rng.binomial(1000 - first, 0.1)
     above = sum(certain_bound(one, other, 0.1) > math.log(3) for one, other in np.array(counts).T.tolist())
     assert 0.05 * 2000 < above < stats.binom(2000, 0.1).ppf(0.999)
-
-
-def test_all_knots_and_values_between_and_beside_them_are_tried():
-    table = exact(piecewise(np.linspace(-1.0, 1.0, 101), 1.0))
-    values = values_to_try(table, np.random.default_rng(1))
-    assert np.isin(table.knots, values).all()
-    assert np.isin((table.knots[:-1] + table.knots[1:]) / 2, values).all()
-    assert np.nextafter(1.0, 0) in values
-    assert np.signbit(values[values == 0]).tolist() == [False, True]
-    assert (values >= -1).all()
-    assert (values <= 1).all()
-    outside = values_to_try(table, np.random.default_rng(1), outside=True)
-    assert set(outside[(outside < -1) | (outside > 1)]) == {-3.0, np.nextafter(-1, -2), np.nextafter(1, 2), 3.0}
-
-
-def test_a_table_of_more_knots_than_are_tried_keeps_its_ends():
-    table = exact(duchi(np.linspace(0.0, 1.0, 1001), 1.0))
-    values = values_to_try(table, np.random.default_rng(1))
-    assert values.size < 700
-    assert (values[0], values[-1]) == (0.0, 1.0)
-
-
-def test_pairs_are_different_inputs_and_include_the_ends():
-    for table in (piecewise(KNOTS, 1.0), laplace(np.linspace(0, 1, 200), 2.0), duchi([0.0, 1.0], 1.0)):
-        size = table.knots.size
-        pairs = worst_pairs(table.probabilities, np.ones((size, size)), 10**6)
-        assert pairs[0] == (0, size - 1)
-        assert len(set(pairs)) == len(pairs)
-        assert all(a < b for a, b in pairs)
 
 
 def test_the_pair_that_differs_is_found_among_many():

@@ -17,7 +17,7 @@ from optldp.designer import (
 )
 from optldp.mechanisms import InputError
 
-KNOTS = np.linspace(0.0, 100.0, 13)
+KNOTS = np.linspace(0.0, 100.0, 9)
 PRIOR = Prior.on_knots(KNOTS, KNOTS * (100 - KNOTS) ** 4 + 1e6, source="public")
 OBJECTIVES = [
     Variance(),

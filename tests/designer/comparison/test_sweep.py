@@ -142,7 +142,8 @@ class TestWorkers:
     """Processes, threads and clusters give the same table."""
 
     def test_processes_do(self, table):
-        assert sweep(PRIORS, EPSILONS, n_jobs=2) == table
+        found = sweep(PRIORS, EPSILONS, FEW, n_jobs=2)
+        assert found.rows == tuple(row for row in table.rows if row.method in FEW)
 
     @pytest.mark.sampled(3)
     @pytest.mark.parametrize("backend", ["threading", "sequential", "lists-only"])

@@ -51,17 +51,21 @@ priors = {
     "coarse": Prior.on_knots(knots[::2], np.ones(4), source="public"),
 }
 try:
-    sweep(priors, [2.0, 0.5], ["optimal", "duchi", "laplace"], results=sys.argv[1], n_jobs=2, progress=told)
+    few, (file, n_jobs) = ["optimal", "duchi", "laplace"], sys.argv[1:]
+    sweep(priors, [2.0, 0.5], few, results=file, n_jobs=int(n_jobs), progress=told)
 except KeyboardInterrupt:
     sys.exit(7)
 """
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 7)])
-def test_a_sweep_killed_half_way_goes_on(table, tmp_path, solved, sent, code):
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(
+    ("sent", "code", "n_jobs"),
+    [(signal.SIGKILL, -signal.SIGKILL, 1), (signal.SIGKILL, -signal.SIGKILL, 2), (signal.SIGINT, 7, 2)],
+)
+def test_a_sweep_killed_half_way_goes_on(table, tmp_path, solved, sent, code, n_jobs):
     file = tmp_path / "sweep.jsonl"
-    command = [sys.executable, "-c", SCRIPT, str(file)]
+    command = [sys.executable, "-c", SCRIPT, str(file), str(n_jobs)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True) as run:
         assert run.stdout is not None
         for line in run.stdout:

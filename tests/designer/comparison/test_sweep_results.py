@@ -72,11 +72,14 @@ def test_rows_come_back_as_they_were_to_the_last_bit(batches):
     assert [row.seconds for row in found] == [row.seconds for row in written]
 
 
-def test_a_file_cut_anywhere_after_its_first_line_keeps_its_whole_rows_and_can_be_added_to(file):
+@pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_file_cut_anywhere_after_its_first_line_keeps_its_whole_rows_and_can_be_added_to(file, step):
+    """At each byte; quickly at each eleventh, and at and beside the ends of lines."""
     content = file.read_bytes()
     rows = opened(file).rows
     ends = [place for place, byte in enumerate(content, start=1) if byte == ord("\n")]
-    for cut in range(ends[0], len(content) + 1):
+    beside = {end + by for end in ends[1:] for by in (-1, 0, 1)} - {len(content) + 1}
+    for cut in sorted({*range(ends[0], len(content) + 1, step), *beside}):
         file.write_bytes(content[:cut])
         whole = sum(end <= cut for end in ends) - 1
         results = opened(file)

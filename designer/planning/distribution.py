@@ -11,7 +11,6 @@ certified here: another mechanism or estimator may do better.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -28,7 +27,7 @@ from ..methods.registry import METHODS
 from ..objectives.base import Objective
 from ..priors.prior import Prior
 from .bootstrap import Case, Simulated, bootstrap_rows
-from .search import OutOfReachError, crossing
+from .search import OutOfReachError, cheapest, checked_target
 
 Distance = Literal["wasserstein", "jensen-shannon"]
 """In units of the values, or the root of the divergence in nats."""
@@ -181,24 +180,19 @@ def plan_distribution_epsilon(
     """
     task = _Task.checked(prior, users, rng, method, estimator, distance, repetitions)
     target = task.check_target(target_error)
-    plans: dict[float, DistributionPlan] = {}
 
-    def error(epsilon: float) -> float:
-        plans[epsilon] = task.plan(
+    def at(epsilon: float) -> DistributionPlan:
+        return task.plan(
             design(prior, epsilon, objective=objective, method=method, uniform_share=uniform_share, tolerance=tolerance)
         )
-        if progress is not None:
-            progress(epsilon, plans[epsilon].surely)
-        return plans[epsilon].surely
 
     try:
-        _, enough = crossing(error, target, 1.0, PRECISION)
+        return cheapest(at, lambda plan: plan.surely, target, PRECISION, progress)
     except OutOfReachError as best:
         raise InputError(
             f"target_error must be at least {best.error:.3g}, what {method} and {estimator} reach with {users} users "
             f"and the largest epsilon, {MAX_EPSILON:g}, got {target_error!r}: ask more users"
         ) from None
-    return plans[enough]
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,8 +242,7 @@ class _Task:
 
     def check_target(self, target: float) -> float:
         """Return the target if users who told their values would on average stay within it."""
-        if isinstance(target, bool) or not isinstance(target, int | float) or not 0 < target < math.inf:
-            raise InputError(f"target_error must be positive and finite, got {target!r}")
+        wanted = checked_target("target_error", target)
         weights, drawn = self.prior.weights, []
         for repetition in range(self.repetitions):
             values = np.random.default_rng([self.seed, repetition]).multinomial(self.users, weights)
@@ -258,9 +251,9 @@ class _Task:
                 if self.distance == "wasserstein"
                 else jensen_shannon_distance(values, weights)
             )
-        if (least := float(np.mean(drawn))) >= target:
+        if (least := float(np.mean(drawn))) >= wanted:
             raise InputError(
                 f"target_error must exceed {least:.3g}, about what {self.users} users err by without any privacy, "
                 f"got {target!r}: ask more users"
             )
-        return float(target)
+        return wanted

@@ -15,7 +15,7 @@ from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ..priors.categorical import CategoricalPrior
 from .bootstrap import Simulated, check_choices
 from .categories import FREQUENCY_ESTIMATORS, KNOWN_ORACLES, as_categorical_prior, category_rows, oracle
-from .search import OutOfReachError, crossing
+from .search import OutOfReachError, cheapest, checked_target
 
 PRECISION = 1e-3
 """Relative width to which the least budget is found."""
@@ -111,38 +111,23 @@ def plan_frequencies(
     if error is None:
         assert epsilon is not None
         return at(check_epsilon(epsilon))
-    return _least_budget(at, _checked_error(error, truth, users), progress)
-
-
-def _least_budget(
-    at: Callable[[float], FrequencyPlan], target: float, progress: Callable[[float, float], None] | None
-) -> FrequencyPlan:
-    plans: dict[float, FrequencyPlan] = {}
-
-    def error_at(budget: float) -> float:
-        plans[budget] = at(budget)
-        if progress is not None:
-            progress(budget, plans[budget].predicted_error.value)
-        return plans[budget].predicted_error.value
-
+    target = _checked_error(error, truth, users)
     try:
-        _, enough = crossing(error_at, target, 1.0, PRECISION)
+        return cheapest(at, lambda plan: plan.predicted_error.value, target, PRECISION, progress)
     except OutOfReachError as best:
         raise InputError(
             f"error must be at least {best.error:.3g}, what these users reach with the largest epsilon, "
             f"{MAX_EPSILON:g}, got {target!r}: ask more users"
         ) from None
-    return plans[enough]
 
 
 def _checked_error(error: float, truth: CategoricalPrior, users: int) -> float:
     """Return the target if the shares among users who told their categories would on average err by less."""
-    if isinstance(error, bool) or not isinstance(error, int | float) or not 0 < error < math.inf:
-        raise InputError(f"error must be positive and finite, got {error!r}")
+    target = checked_target("error", error)
     least = math.sqrt(float(np.mean(truth.weights * (1.0 - truth.weights))) / users)
-    if error <= least:
+    if target <= least:
         raise InputError(
             f"error must exceed {least:.3g}, what {users} users err by without any privacy, got {error!r}: ask more "
             "users"
         )
-    return float(error)
+    return target

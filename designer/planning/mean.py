@@ -30,7 +30,7 @@ from ..objectives.guarantee import Guarantee
 from ..objectives.variance import Variance
 from ..objectives.worst_case import WorstCase
 from ..priors.prior import Prior
-from .search import OutOfReachError, crossing
+from .search import OutOfReachError, checked_target, crossing
 
 MeanOf = Literal["users", "population"]
 """Whose mean is meant: that of the users who report, or that of those they were drawn from."""
@@ -229,14 +229,13 @@ class _Average:
 
     def check_target(self, target: float) -> float:
         """Return the target if perfect reports would stay within it."""
-        if isinstance(target, bool) or not isinstance(target, int | float) or not 0 < target < math.inf:
-            raise InputError(f"target_error must be positive and finite, got {target!r}")
-        if self.error(0.0) >= target:
+        wanted = checked_target("target_error", target)
+        if self.error(0.0) >= wanted:
             raise InputError(
                 f"target_error must exceed {ROUND_UP * self.error(0.0):.6g}, about what {self.users} users err by "
                 f"without any privacy, got {target!r}: ask more users"
             )
-        return float(target)
+        return wanted
 
 
 def _plan(made: Design, average: _Average, tolerance: float | None, least_epsilon: float | None) -> BudgetPlan:

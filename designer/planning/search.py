@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
+from typing import TypeVar
 
 from scipy.optimize import brentq
 
 from ...mechanisms.budget import MAX_EPSILON, MIN_EPSILON
+from ...mechanisms.errors import InputError
+
+Plan = TypeVar("Plan")
 
 LOWEST, HIGHEST = math.log(MIN_EPSILON), math.log(MAX_EPSILON)
 
@@ -59,3 +63,31 @@ def crossing(error: Callable[[float], float], target: float, start: float, preci
         brentq(excess, low, high, xtol=precision)
     meeting = min(epsilon for epsilon, found in tried.items() if found < 0)
     return max((epsilon for epsilon, found in tried.items() if found > 0 and epsilon < meeting), default=0.0), meeting
+
+
+def cheapest(
+    plan_at: Callable[[float], Plan],
+    error_of: Callable[[Plan], float],
+    target: float,
+    precision: float,
+    progress: Callable[[float, float], None] | None,
+) -> Plan:
+    """Return the plan of the least budget that meets the target; each that is tried is told with its error."""
+    plans: dict[float, Plan] = {}
+
+    def error(epsilon: float) -> float:
+        plans[epsilon] = plan_at(epsilon)
+        made = error_of(plans[epsilon])
+        if progress is not None:
+            progress(epsilon, made)
+        return made
+
+    _, enough = crossing(error, target, 1.0, precision)
+    return plans[enough]
+
+
+def checked_target(name: str, target: object) -> float:
+    """Return an error that is wanted as a float; InputError unless it is a number, positive and finite."""
+    if isinstance(target, bool) or not isinstance(target, int | float) or not 0 < target < math.inf:
+        raise InputError(f"{name} must be positive and finite, got {target!r}")
+    return float(target)

@@ -57,7 +57,8 @@ def test_every_design_is_private_unbiased_and_between_ptt_and_the_bound(examples
         domain=st.sampled_from([(-1.0, 1.0), (0.0, 1e5), (2000.0, 2024.0)]),
     )
     def holds(name, n, epsilon, pieces, worst_case, domain):
-        prior = prior_of(name, np.linspace(*domain, n))
+        low, high = domain
+        prior = prior_of(name, np.linspace(low, high, n))
         made = design(prior, epsilon, method=Pieces(pieces), objective=WorstCase() if worst_case else Variance())
         assert checked(made).evidence.shape.low.size <= pieces
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,11 +12,61 @@ from ...mechanisms.errors import InputError
 from ...mechanisms.files.bundle import bundle_to_document
 from ...mechanisms.files.checksum import checksum
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
+from ...mechanisms.table.table import TabulatedMechanism
 from ..counting.user_numbers import counts_of_rows, total_users, whole_counts
 
 
+class KeyCounts(Protocol):
+    """What estimators of keys ask of counts of reports, by one mechanism or by one for each level."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The K keys."""
+        ...
+
+    @property
+    def share_scale(self) -> int:
+        """How many times more users hold a key than sample it."""
+        ...
+
+    @property
+    def tables(self) -> tuple[TabulatedMechanism, ...]:
+        """The value tables, on the same knots."""
+        ...
+
+    @property
+    def n_users(self) -> int:
+        """Number of reports."""
+        ...
+
+
+class _OfOneMechanism:
+    mechanism: KeyValueMechanism
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The K keys."""
+        return self.mechanism.keys.labels
+
+    @property
+    def share_scale(self) -> int:
+        """How many times more users hold a key than sample it."""
+        return self.mechanism.share_scale
+
+    @property
+    def tables(self) -> tuple[TabulatedMechanism, ...]:
+        """The one value table."""
+        return (self.mechanism.value,)
+
+
+def require_reports(counts: KeyCounts) -> None:
+    """Raise InputError if there are none."""
+    if not counts.n_users:
+        raise InputError("there must be at least one report, got none: there is nothing to estimate from")
+
+
 @dataclass(frozen=True, eq=False)
-class KeyValueCounts:
+class KeyValueCounts(_OfOneMechanism):
     """How often each report was made.
 
     Counts of shards with different users add up: ``a + b`` is the counts of the union.
@@ -85,14 +136,9 @@ class KeyValueCounts:
         """(K,) reports that show nothing at each key."""
         return self.n_users - self.shown.sum(axis=1)
 
-    def require_reports(self) -> None:
-        """Raise InputError if there are none."""
-        if not self.counts.size:
-            raise InputError("there must be at least one report, got none: there is nothing to estimate from")
-
 
 @dataclass(frozen=True, eq=False)
-class ShownCounts:
+class ShownCounts(_OfOneMechanism):
     """How often each output was shown at each key: K m numbers, whatever the number of users; shards add up.
 
     All that means and fits key by key need; the likelihood of whole reports needs `KeyValueCounts`.
@@ -153,11 +199,6 @@ class ShownCounts:
     def hidden(self) -> np.ndarray:
         """(K,) reports that show nothing at each key."""
         return self.n_users - self.shown.sum(axis=1)
-
-    def require_reports(self) -> None:
-        """Raise InputError if there are none."""
-        if not self.n_users:
-            raise InputError("there must be at least one report, got none: there is nothing to estimate from")
 
 
 def _shown(mechanism: KeyValueMechanism, reports: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from ..distributions.smoothed_em import LOGLIK_CHANGE
 from ..estimate import Target
 from ..input_grid import InputGrid
 from ..intervals import CONFIDENCE, Interval, check_confidence
-from .counts import KeyValueCounts, ShownCounts
+from .counts import KeyCounts, require_reports
 from .likelihood import joint_likelihood, key_likelihood
 from .shares import KeyFrequencies, KeyMeans
 
@@ -74,7 +74,7 @@ class KeyValueFit(KeyMeans):
 
 
 def fit_key_values(
-    counts: KeyValueCounts | ShownCounts,
+    counts: KeyCounts,
     *,
     method: KeyValueMethod = "joint",
     grid: InputGrid | None = None,
@@ -84,8 +84,8 @@ def fit_key_values(
 
     Parameters
     ----------
-    counts : KeyValueCounts or ShownCounts
-        At least one report; the latter for "em" and "mr" alone.
+    counts : KeyValueCounts, ShownCounts or PersonalisedPairCounts
+        At least one report; the second for "em" and "mr" alone.
     method : {"joint", "em", "mr"}
         "joint": the maximum of the likelihood of whole reports, over all pairs at once. "em": EM for each key on what
         its place shows. "mr": mixture reduction of the same by the numeric rule, whose windows are thus of one
@@ -106,6 +106,7 @@ def fit_key_values(
 
     Example
     -------
+    >>> from optldp.estimators.key_values.counts import KeyValueCounts
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> from optldp.mechanisms.key_value.unary import key_value_unary
     >>> made = key_value_unary(["a", "b"], duchi([0.0, 10.0], 2.0), 2.0)
@@ -117,27 +118,24 @@ def fit_key_values(
     """
     if method not in get_args(KeyValueMethod):
         raise InputError(f"method must be one of {', '.join(get_args(KeyValueMethod))}, got {method!r}")
-    mechanism, n = counts.mechanism, counts.n_users
-    place = InputGrid.common([mechanism.value]) if grid is None else grid
-    keys, n_keys = mechanism.keys.labels, len(mechanism.keys)
+    place = InputGrid.common(counts.tables) if grid is None else grid
+    keys, n_keys, n = counts.keys, len(counts.keys), counts.n_users
     if method == "joint":
-        if isinstance(counts, ShownCounts):
-            raise InputError("method joint needs whole reports, got counts of what they show: use KeyValueCounts")
         likelihood = joint_likelihood(counts, place)
         solver = "auto" if loglik_change is None else "em"
         fits = (fit_mixture(likelihood, method=solver, loglik_change=loglik_change),)
         shares = fits[0].weights[: n_keys * place.size].reshape(n_keys, place.size)
     else:
-        counts.require_reports()
+        require_reports(counts)
         stop = LOGLIK_CHANGE if loglik_change is None else loglik_change
         fits = tuple(_fit_key(counts, key, place, method == "mr", stop) for key in range(n_keys))
         shares = np.stack([fit.weights[:-1] for fit in fits])
-    held = mechanism.share_scale * shares.sum(axis=1)
+    held = counts.share_scale * shares.sum(axis=1)
     frequencies = KeyFrequencies(keys, held, np.full(n_keys, np.nan), n, method)
     return KeyValueFit(keys, place, shares, frequencies, fits, method, n)
 
 
-def _fit_key(counts: KeyValueCounts | ShownCounts, key: int, grid: InputGrid, reduced: bool, stop: float) -> MixtureFit:
+def _fit_key(counts: KeyCounts, key: int, grid: InputGrid, reduced: bool, stop: float) -> MixtureFit:
     likelihood = key_likelihood(counts, key, grid)
     if reduced:
         return mixture_reduction(likelihood, loglik_change=stop).fit

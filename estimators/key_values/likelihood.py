@@ -1,17 +1,21 @@
 """The likelihood of key-value reports: of whole reports under all pairs, or of what one key's place shows."""
 
+from functools import singledispatch
+
 import numpy as np
 
+from ...mechanisms.errors import InputError
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
 from ...mechanisms.key_value.unary import KeyValueUnary
 from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.mixture import MixtureLikelihood
 from ...solvers.likelihood.places import PlaceLikelihood
 from ..input_grid import InputGrid
-from .counts import KeyValueCounts, ShownCounts
+from .counts import KeyValueCounts, ShownCounts, require_reports
 
 
-def joint_likelihood(counts: KeyValueCounts, grid: InputGrid) -> MixtureLikelihood:
+@singledispatch
+def joint_likelihood(counts: KeyValueCounts | ShownCounts, grid: InputGrid) -> MixtureLikelihood:
     r"""Return the likelihood of whole reports; component k J + j is key k with a value of the grid's component j.
 
     Where there is padding, one more component, the last, stands for users whose sampled key is a dummy. Exact for both
@@ -21,7 +25,7 @@ def joint_likelihood(counts: KeyValueCounts, grid: InputGrid) -> MixtureLikeliho
 
     Parameters
     ----------
-    counts : KeyValueCounts
+    counts : KeyValueCounts, or a kind that is registered
         At least one report.
     grid : InputGrid
         J components within the domain of the value table.
@@ -29,7 +33,7 @@ def joint_likelihood(counts: KeyValueCounts, grid: InputGrid) -> MixtureLikeliho
     Raises
     ------
     InputError
-        No reports, or a grid outside the domain.
+        No reports, counts of what is shown alone, or a grid outside the domain.
 
     Example
     -------
@@ -41,22 +45,34 @@ def joint_likelihood(counts: KeyValueCounts, grid: InputGrid) -> MixtureLikeliho
     >>> likelihood.n_components, likelihood.counts.tolist()
     (5, [2.0, 1.0])
     """
-    counts.require_reports()
+    if isinstance(counts, ShownCounts):
+        raise InputError("method joint needs whole reports, got counts of what they show: use KeyValueCounts")
+    require_reports(counts)
     mechanism = counts.mechanism
-    rows = grid.rows(mechanism.value)
     if isinstance(mechanism, KeyValueUnary):
-        own, other, fake = mechanism.own_shown, mechanism.other_shown, mechanism.fake_law
-        hidden = np.full((len(rows), 1), (1 - own) / (1 - other))
-        never = fake == 0  # such outputs are not seen
-        shown = own * rows / (other * np.where(never, 1.0, fake))
-        ratios = np.hstack([hidden, np.where(never, 1.0, shown)])
+        ratios = place_ratios(mechanism, grid)
         return PlaceLikelihood(counts.reports, counts.counts, ratios, neutral=mechanism.padding > 0)
-    table, seen = _response_table(mechanism, rows), counts.shown.reshape(-1)
-    return DenseLikelihood([table], np.append(seen, counts.n_users - seen.sum()) if mechanism.padding else seen)
+    return DenseLikelihood([response_table(mechanism, grid)], response_counts(counts))
 
 
-def _response_table(mechanism: KeyValueMechanism, rows: np.ndarray) -> np.ndarray:
+def place_ratios(mechanism: KeyValueMechanism, grid: InputGrid) -> np.ndarray:
+    """Return how many times likelier (J, 1 + m) nothing, or each output, is at the own place than at another."""
+    rows, own, other = grid.rows(mechanism.value), mechanism.own_shown, mechanism.other_shown
+    hidden = np.full((len(rows), 1), (1 - own) / (1 - other))
+    never = mechanism.fake == 0  # such outputs are not seen
+    shown = own * rows / (other * np.where(never, 1.0, mechanism.fake_law))
+    return np.hstack([hidden, np.where(never, 1.0, shown)])
+
+
+def response_counts(counts: KeyValueCounts) -> np.ndarray:
+    """Return how often each place and output was shown, all dummies counting as one: a column of `response_table`."""
+    seen = counts.shown.reshape(-1)
+    return np.append(seen, counts.n_users - seen.sum()) if counts.mechanism.padding else seen
+
+
+def response_table(mechanism: KeyValueMechanism, grid: InputGrid) -> np.ndarray:
     """(K J + 1, K m + 1) probability of each place and output, all dummies counting as one; without padding no ones."""
+    rows = grid.rows(mechanism.value)
     n_keys, (each, size) = len(mechanism.keys), rows.shape
     own, other, padding = mechanism.own_shown, mechanism.other_shown, mechanism.padding
     table = np.tile(other * mechanism.fake_law, (n_keys * each, n_keys))
@@ -69,6 +85,7 @@ def _response_table(mechanism: KeyValueMechanism, rows: np.ndarray) -> np.ndarra
     return np.vstack([np.hstack([table, dummies]), neutral])
 
 
+@singledispatch
 def key_likelihood(counts: KeyValueCounts | ShownCounts, key: int, grid: InputGrid) -> DenseLikelihood:
     r"""Return the likelihood of what the reports show at one key; J components hold the key, the last one does not.
 
@@ -76,7 +93,7 @@ def key_likelihood(counts: KeyValueCounts | ShownCounts, key: int, grid: InputGr
 
     Parameters
     ----------
-    counts : KeyValueCounts or ShownCounts
+    counts : KeyValueCounts, ShownCounts, or a kind that is registered
         Of at least one user.
     key : int
         Its position.
@@ -99,10 +116,22 @@ def key_likelihood(counts: KeyValueCounts | ShownCounts, key: int, grid: InputGr
     >>> key_likelihood(counts, 0, InputGrid.knots([0.0, 1.0])).counts.tolist()
     [2.0, 1.0, 0.0]
     """
-    mechanism = counts.mechanism
-    own, other = mechanism.own_shown, mechanism.other_shown
-    rows = grid.rows(mechanism.value)
-    held = np.hstack([np.full((len(rows), 1), 1 - own), own * rows])
-    elsewhere = np.append(1 - other, other * mechanism.fake_law)
     seen = np.append(counts.hidden[key], counts.shown[key])
-    return DenseLikelihood([np.vstack([held, elsewhere])], seen)
+    return DenseLikelihood([key_law(counts.mechanism, grid)], seen)
+
+
+def key_law(mechanism: KeyValueMechanism, grid: InputGrid) -> np.ndarray:
+    """Return the law (J + 1, 1 + m) of what is shown at a key, nothing or an output: held with each value, or not held.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.duchi import duchi
+    >>> from optldp.mechanisms.key_value.unary import key_value_unary
+    >>> key_law(key_value_unary(["a", "b"], duchi([0.0, 1.0], 1.0), 1.0), InputGrid.knots([0.0, 1.0])).round(2)
+    array([[0.5 , 0.37, 0.13],
+           [0.5 , 0.13, 0.37],
+           [0.65, 0.17, 0.17]])
+    """
+    rows, own, other = grid.rows(mechanism.value), mechanism.own_shown, mechanism.other_shown
+    held = np.hstack([np.full((len(rows), 1), 1 - own), own * rows])
+    return np.vstack([held, np.append(1 - other, other * mechanism.fake_law)])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from ...mechanisms.table.unit_interval import UnitInterval
 from ..estimate import Target
 from ..intervals import CONFIDENCE, Interval, normal_quantile
 from ..means.decoding import plain_decoder
-from .counts import KeyValueCounts, ShownCounts
+from .counts import KeyCounts, KeyValueCounts, ShownCounts
 from .shares import KeyFrequencies, KeyMeans
 
 
@@ -60,7 +62,7 @@ class KeyValueEstimate(KeyMeans):
         return Interval(unit.values(low), unit.values(high), confidence)
 
 
-def estimate_key_means(counts: KeyValueCounts | ShownCounts) -> KeyValueEstimate:
+def estimate_key_means(counts: KeyCounts) -> KeyValueEstimate:
     r"""Estimate frequencies and conditional means without bias but for the ratio and the clipping.
 
     With P reports of n that show the key, Q the sum of the decoded outputs d that they show, a and b the probabilities
@@ -78,8 +80,8 @@ def estimate_key_means(counts: KeyValueCounts | ShownCounts) -> KeyValueEstimate
 
     Parameters
     ----------
-    counts : KeyValueCounts or ShownCounts
-        Of at least two users.
+    counts : KeyValueCounts, ShownCounts or PersonalisedPairCounts
+        Of at least two users. How levels are weighed is said at `personalised.pair_totals`.
 
     Raises
     ------
@@ -101,21 +103,19 @@ def estimate_key_means(counts: KeyValueCounts | ShownCounts) -> KeyValueEstimate
     """
     if counts.n_users < 2:
         raise InputError(f"users must be at least 2 for a standard error, got {counts.n_users}")
-    mechanism, n = counts.mechanism, counts.n_users
-    unit = UnitInterval.of(mechanism.value.domain)
-    users, sums, covariance = _totals(counts, unit.places(plain_decoder(mechanism.value)))
-    scale = mechanism.share_scale / n
+    found, n, domain = key_totals(counts), counts.n_users, counts.tables[0].domain
+    unit, (users, sums), covariance = UnitInterval.of(domain), found.totals, found.covariance
+    scale = counts.share_scale / n
     held = np.clip(users, 1.0, n)
     means = (np.clip((users + sums) / 2, 0.0, held) - np.clip((users - sums) / 2, 0.0, held)) / held
     spread = covariance[2] - 2 * means * covariance[1] + means**2 * covariance[0]
-    keys = mechanism.keys.labels
     return KeyValueEstimate(
-        keys,
+        counts.keys,
         unit.values(means),
         unit.half * np.sqrt(np.maximum(spread, 0.0)) / held,
-        KeyFrequencies(keys, scale * users, scale * np.sqrt(covariance[0]), n, "unbiased"),
-        mechanism.value.domain,
-        np.stack([users, sums]),
+        KeyFrequencies(counts.keys, scale * found.holders, scale * np.sqrt(found.holders_variance), n, "unbiased"),
+        domain,
+        found.totals,
         covariance,
         n,
     )
@@ -142,7 +142,7 @@ def mean_contributions(mechanism: KeyValueMechanism, estimate: KeyValueEstimate)
     To first order, and before the clipping: a mean S / N moves by (s - m h) / N for a report that adds s and h.
     """
     unit = UnitInterval.of(mechanism.value.domain)
-    shown, hidden, holds = _contributions(mechanism, unit.places(plain_decoder(mechanism.value)))
+    shown, hidden, holds = contributions(mechanism, unit.places(plain_decoder(mechanism.value)))
     users = np.maximum(estimate.frequencies.value * estimate.n / mechanism.share_scale, 1.0)
     sums = np.append(shown[mechanism.possible], hidden)
     numbers = np.append(np.full(sums.size - 1, holds[0]), holds[1])
@@ -150,7 +150,7 @@ def mean_contributions(mechanism: KeyValueMechanism, estimate: KeyValueEstimate)
     return moves.min(axis=1), moves.max(axis=1)
 
 
-def _contributions(mechanism: KeyValueMechanism, decoded: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
+def contributions(mechanism: KeyValueMechanism, decoded: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
     """What a report that shows each output (m,), or none, adds to S, and what the two (2,) add to N."""
     own, other = mechanism.own_shown, mechanism.other_shown
     offset = other * float(mechanism.fake_law @ decoded)
@@ -158,10 +158,32 @@ def _contributions(mechanism: KeyValueMechanism, decoded: np.ndarray) -> tuple[n
     return (decoded - (1 - holds[0]) * offset) / own, float(-(1 - holds[1]) * offset / own), holds
 
 
-def _totals(counts: KeyValueCounts | ShownCounts, decoded: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return N, S and their variances and covariance (3, K): of N, of both, of S."""
-    n = counts.n_users
-    shown, hidden, holds = _contributions(counts.mechanism, decoded)
+class KeyTotals(NamedTuple):
+    """What was found of the K keys of n users before anything is divided or clipped.
+
+    Attributes
+    ----------
+    holders : (K,) ndarray
+        Users who sampled each key, as its frequency takes it.
+    holders_variance : (K,) ndarray
+    totals : (2, K) ndarray
+        The same as the mean takes it, and the sum of their values on [-1, 1].
+    covariance : (3, K) ndarray
+        Variance of the first, their covariance, and variance of the second.
+    """
+
+    holders: np.ndarray
+    holders_variance: np.ndarray
+    totals: np.ndarray
+    covariance: np.ndarray
+
+
+@singledispatch
+def key_totals(counts: KeyValueCounts | ShownCounts) -> KeyTotals:
+    """Return the totals of at least two users; InputError for a value table without an unbiased mean."""
+    n, table = counts.n_users, counts.mechanism.value
+    decoded = UnitInterval.of(table.domain).places(plain_decoder(table))
+    shown, hidden, holds = contributions(counts.mechanism, decoded)
     outputs, times = counts.shown, counts.hidden
     seen = outputs.sum(axis=1)
     users, sums = seen * holds[0] + times * holds[1], outputs @ shown + times * hidden
@@ -172,7 +194,8 @@ def _totals(counts: KeyValueCounts | ShownCounts, decoded: np.ndarray) -> tuple[
             outputs @ shown**2 + times * hidden**2,
         ]
     )
-    return users, sums, (squares - np.stack([users**2, users * sums, sums**2]) / n) * n / (n - 1)
+    covariance = (squares - np.stack([users**2, users * sums, sums**2]) / n) * n / (n - 1)
+    return KeyTotals(users, covariance[0], np.stack([users, sums]), covariance)
 
 
 def _fieller(users: np.ndarray, sums: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

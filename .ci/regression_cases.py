@@ -22,6 +22,7 @@ from optldp.mechanisms import (
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
+from optldp.mechanisms.composed import PersonalisedPairs
 from optldp.mechanisms.composed.attributes import attribute_budget
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.integers.numerators import DENOMINATOR
@@ -195,6 +196,23 @@ def personalised(rng: Generator) -> Checks:
         yield from checks.outputs(f"category {which}", sent.reports, law)
 
 
+def levels_of_pairs(rng: Generator) -> Checks:
+    """Reports of levels, and reports of everybody at one of them, after a file."""
+    knots, names, padding = knots_of(rng), names_of(rng), int(rng.integers(0, 4))
+    budgets, make = np.unique([epsilon_of(rng) for _ in range(3)]), (key_value_unary, key_value_response)
+    form, way = make[int(rng.integers(2))], FAMILIES[str(rng.choice(["duchi", "grr"]))]
+    if budgets.size < 2:
+        return
+    levels = [form(names, way(knots, max(0.5 * float(e), 1e-6)), float(e), padding=padding) for e in budgets]
+    made = through_a_file(PersonalisedPairs(levels, float(epsilon_of(rng)) if rng.random() < 0.7 else None))
+    assert isinstance(made, PersonalisedPairs)
+    level, key, x = int(rng.integers(budgets.size)), int(rng.integers(len(names))), value_of(levels[0].value, rng)
+    sent = made.sample([names[key]] * USERS, np.full(USERS, x), np.full(USERS, level), rng)
+    told = np.bincount(sent.levels, minlength=budgets.size)
+    yield from checks.binomial("reported level", told, USERS, made.level_response[level])
+    yield from checks.reports_of_pairs(made.levels[level], key, x, sent.reports)
+
+
 def attributes(rng: Generator) -> Checks:
     many = int(rng.integers(1, 5))
     sampled, epsilon = int(rng.integers(1, many + 1)), epsilon_of(rng)
@@ -221,5 +239,6 @@ KINDS: dict[str, tuple[Callable[[Generator], Checks], int]] = {
     "pairs": (pairs, 3),
     "personalised": (personalised, 2),
     "attributes": (attributes, 2),
+    "levels of pairs": (levels_of_pairs, 1),
 }
 """Each kind of case, and how often it comes up."""

@@ -130,8 +130,12 @@ def of_categories(made: CategoricalMechanism, code: int, rng: np.random.Generato
 
 
 def of_pairs(made: KeyValueMechanism, key: int, x: float, rng: np.random.Generator) -> Iterator[Check]:
-    """Reports of users who hold one and the same pair: places shown, and outputs shown at the own and other places."""
-    reports = made.sample([made.keys.labels[key]] * USERS, np.full(USERS, x), rng)
+    """Reports of users who hold one and the same pair."""
+    yield from reports_of_pairs(made, key, x, made.sample([made.keys.labels[key]] * USERS, np.full(USERS, x), rng))
+
+
+def reports_of_pairs(made: KeyValueMechanism, key: int, x: float, reports: np.ndarray) -> Iterator[Check]:
+    """Places that were shown of one and the same pair, and outputs at the own and other places."""
     yield "reports as text", float(np.array_equal(made.from_text(made.to_text(reports)), reports))
     _, place, output = made.shown(reports)
     size = len(made.keys)

@@ -14,6 +14,7 @@ from ..mechanisms.composed.attributes import AttributeSampling
 from ..mechanisms.composed.levelled import PersonalisedReports
 from ..mechanisms.composed.personalised import PersonalisedMechanism
 from ..mechanisms.composed.personalised_attributes import PersonalisedAttributes
+from ..mechanisms.composed.personalised_pairs import PersonalisedPairs
 from ..mechanisms.errors import InputError
 from ..mechanisms.key_value.mechanism import KeyValueMechanism
 from ..mechanisms.table.table import TabulatedMechanism
@@ -23,6 +24,7 @@ from .frequencies.category_counts import CategoryCounts
 from .key_values.counts import KeyValueCounts
 from .personalised.attributes import PersonalisedAttributeCounts
 from .personalised.counts import PersonalisedCounts
+from .personalised.pair_counts import PersonalisedPairCounts
 
 if TYPE_CHECKING:
     from .counting.users import Progress
@@ -38,6 +40,8 @@ def count(mechanism: CategoricalMechanism, reports: ArrayLike) -> CategoryCounts
 def count(mechanism: PersonalisedMechanism, reports: PersonalisedReports) -> PersonalisedCounts: ...
 @overload
 def count(mechanism: PersonalisedAttributes, reports: PersonalisedReports) -> PersonalisedAttributeCounts: ...
+@overload
+def count(mechanism: PersonalisedPairs, reports: PersonalisedReports) -> PersonalisedPairCounts: ...
 @overload
 def count(mechanism: KeyValueMechanism, reports: ArrayLike) -> KeyValueCounts: ...
 @overload
@@ -92,6 +96,7 @@ def count(
     | categories | as `sample` gives them | `CategoryCounts` |
     | levels of budgets | `PersonalisedReports` | `PersonalisedCounts` |
     | levels of budgets for several attributes | `PersonalisedReports` | `PersonalisedAttributeCounts` |
+    | levels of budgets for pairs | `PersonalisedReports` | `PersonalisedPairCounts` |
     | pairs of a key and a value | as `sample` gives them | `KeyValueCounts` |
     | several attributes | columns by name, NaN where not drawn, or a source as below | `AttributeCounts` |
     | list of services of several attributes | none | `AttributeCounts`, each of the services that hold it |
@@ -201,5 +206,6 @@ _COUNTED = {
     CategoricalMechanism: CategoryCounts.from_reports,
     PersonalisedMechanism: PersonalisedCounts.from_reports,
     PersonalisedAttributes: PersonalisedAttributeCounts.from_reports,
+    PersonalisedPairs: PersonalisedPairCounts.from_reports,
     KeyValueMechanism: KeyValueCounts.from_reports,
 }

@@ -1,3 +1,4 @@
 from .attributes import PersonalisedAttributeCounts as PersonalisedAttributeCounts
 from .attributes import personalised_attribute_means as personalised_attribute_means
 from .auem import auem_variance as auem_variance
+from .pair_counts import PersonalisedPairCounts as PersonalisedPairCounts

@@ -1,1 +1,2 @@
 from .personalised_attributes import PersonalisedAttributes as PersonalisedAttributes
+from .personalised_pairs import PersonalisedPairs as PersonalisedPairs

@@ -11,6 +11,9 @@ from ..categorical.local_hashing import LocalHashing
 from ..categorical.table import CategoricalTable
 from ..categorical.unary_encoding import UnaryEncoding
 from ..errors import InputError
+from ..key_value.mechanism import KeyValueMechanism
+from ..key_value.response import likeliest_pair
+from ..key_value.unary import KeyValueUnary
 from ..table.table import TabulatedMechanism
 from .attributes import AttributeSampling
 
@@ -22,12 +25,14 @@ def report_leakage(levels: Sequence[object]) -> float:
 
     max over i, i', x, y of log(Pr(y | x, i) / Pr(y | x, i')): by bits for unary encodings, by numerators for tables
     and hashing.  Tables of numbers whose outputs are not the same, or whose law within outputs differs between
-    rows, are taken to tell levels apart for certain.  Of several attributes: the sum of the k largest.
+    rows, are taken to tell levels apart for certain.  Of several attributes: the sum of the k largest.  Of pairs, whose
+    reports tell outputs by their numbers: over all sets of pairs that a user may hold; a bound where a place stands for
+    each key and users hold more than one pair.
 
     Parameters
     ----------
     levels : sequence of mechanisms of one kind
-        As `PersonalisedMechanism` or `PersonalisedAttributes` has them.
+        As `PersonalisedMechanism`, `PersonalisedAttributes` or `PersonalisedPairs` has them.
 
     Raises
     ------
@@ -44,6 +49,8 @@ def report_leakage(levels: Sequence[object]) -> float:
         return max(_of_table(tables[i], tables[k]) for i, k in _pairs(levels))
     if attributes := _those(AttributeSampling, levels):
         return _of_attributes(attributes)
+    if pairs := _those(KeyValueMechanism, levels):
+        return (_of_unary_pairs if isinstance(pairs[0], KeyValueUnary) else _of_pair_responses)(pairs)
     if encodings := _those(UnaryEncoding, levels):
         return _of_encodings(encodings)
     if categorical := _those(CategoricalTable, levels):
@@ -51,7 +58,9 @@ def report_leakage(levels: Sequence[object]) -> float:
     elif hashing := _those(LocalHashing, levels):
         laws = [np.array([level.own_support, (1.0 - level.own_support) / (level.n_values - 1)]) for level in hashing]
     else:
-        raise InputError(f"levels must be tables, unary encodings, local hashing or attributes, got {levels[0]!r}")
+        raise InputError(
+            f"levels must be tables, unary encodings, local hashing, attributes or pairs, got {levels[0]!r}"
+        )
     return max(_largest(laws[i], laws[k]) for i, k in _pairs(levels))
 
 
@@ -71,6 +80,39 @@ def _of_attributes(levels: Sequence[AttributeSampling]) -> float:
         told = [_of_table(levels[i].mechanisms[place], levels[k].mechanisms[place]) for place in places]
         largest = max(largest, sum(sorted(told)[-sampled:]))
     return largest
+
+
+def _of_unary_pairs(levels: Sequence[KeyValueMechanism]) -> float:
+    """Places are independent given the pair: the own one, or none where a dummy was sampled, and those of other keys.
+
+    A set is a mixture of its pairs with the same shares at all levels, and cannot exceed them.
+    """
+    others, largest = len(levels[0].keys) - 1, 0.0
+    for i, k in _pairs(levels):
+        (own, other), (own_there, other_there) = _places(levels[i]), _places(levels[k])
+        each = _largest(other, other_there)
+        mine = max(_largest(own, own_there), each if levels[i].padding else 0.0)
+        largest = max(largest, mine + others * each)
+    return largest
+
+
+def _places(level: KeyValueMechanism) -> tuple[np.ndarray, np.ndarray]:
+    """What the own place shows, nothing or an output, by the value (n, 1 + m), and what another one does (1 + m,)."""
+    shown = level.own_shown * level.value.probabilities
+    own = np.hstack([np.full((len(shown), 1), 1.0 - level.own_shown), shown])
+    return own, np.append(1.0 - level.other_shown, level.other_shown * level.fake_law)
+
+
+def _of_pair_responses(levels: Sequence[KeyValueMechanism]) -> float:
+    """One place: of a key that is sampled as often as can be, of a key that never is, or of a dummy, likewise."""
+    share = float(likeliest_pair(levels[0].padding))
+    laws = []
+    for level in levels:
+        other = level.other_shown * level.fake_law
+        sampled = share * level.own_shown * level.value.probabilities + (1.0 - share) * other
+        dummy = (share * level.own_shown + (1.0 - share) * level.other_shown) * level.fake_law
+        laws.append(np.vstack([other, sampled, *([dummy] if level.padding else [])]))
+    return max(_largest(laws[i], laws[k]) for i, k in _pairs(levels))
 
 
 def _of_table(table: TabulatedMechanism, other: TabulatedMechanism) -> float:

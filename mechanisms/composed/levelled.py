@@ -20,6 +20,7 @@ from ..documents.report_text import report_numbers
 from ..documents.table import as_number, require_keys
 from ..errors import InputError, TableError
 from ..exactness.proof import prove
+from ..key_value.mechanism import KeyValueMechanism
 from ..laws.domain import numbers
 from ..laws.law import Words
 from ..table.exact_sampling import random_words
@@ -34,7 +35,7 @@ MOST_LEVELS = 256
 SAME_EPSILON = 1e-9
 """Relative distance below which a budget is that of a level, written with other last digits."""
 
-Level = TypeVar("Level", bound=CategoricalMechanism | TabulatedMechanism | AttributeSampling)
+Level = TypeVar("Level", bound=CategoricalMechanism | TabulatedMechanism | AttributeSampling | KeyValueMechanism)
 
 
 @dataclass(frozen=True, eq=False)

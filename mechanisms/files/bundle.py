@@ -30,6 +30,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
     from ..composed.attributes import AttributeSampling
     from ..composed.personalised import PersonalisedMechanism
     from ..composed.personalised_attributes import PersonalisedAttributes
+    from ..composed.personalised_pairs import PersonalisedPairs
     from ..key_value.response import KeyValueResponse
     from ..key_value.unary import KeyValueUnary
 
@@ -42,6 +43,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
         KeyValueResponse,
         AttributeSampling,
         PersonalisedAttributes,
+        PersonalisedPairs,
     )
     return {kind.kind: kind for kind in kinds}
 

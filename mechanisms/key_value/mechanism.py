@@ -228,12 +228,25 @@ class KeyValueMechanism(ExactMechanism):
         return self._report(*pairs, n_users, random_words(rng))
 
     def _report(self, users: np.ndarray, codes: np.ndarray, values: np.ndarray, n: int, words: Words) -> np.ndarray:
+        return self.report_places(*self.sampled_places(users, codes, values, n, words), words)
+
+    def sampled_places(
+        self, users: np.ndarray, codes: np.ndarray, values: np.ndarray, n: int, words: Words
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Sample one pair of each of n users and return its place (N,), dummies following the keys, and its value (N,).
+
+        The pairs are as `pairs_of_users` returns them; InputError for a user without one where padding is 0.
+        """
         pair, dummy = sampled_pairs(users, n, self.padding, words)
         real = pair >= 0
         places = len(self.keys) + dummy
         places[real] = codes[pair[real]]
         held = np.full(n, self.value.knots[0])  # what a dummy holds is never looked at
         held[real] = values[pair[real]]
+        return places, held
+
+    def report_places(self, places: np.ndarray, held: np.ndarray, words: Words) -> np.ndarray:
+        """Draw one report for each place (N,) with the value held there (N,), in the domain."""
         return self.draw(places, self._value_law.rows(held, words), words)
 
     @cached_property

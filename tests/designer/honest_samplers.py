@@ -20,6 +20,7 @@ from optldp.mechanisms import (
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
+from optldp.mechanisms.composed import PersonalisedPairs
 from optldp.mechanisms.composed.attributes import attribute_budget
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.exactness.point_outputs import to_points
@@ -54,6 +55,11 @@ def levels_of(
     )
 
 
+def pair_levels(epsilon: float, size: int) -> Bundle:
+    made = (key_value_unary(labels(size), duchi([0.0, 1.0], e), e) for e in (0.5 * epsilon, epsilon))
+    return PersonalisedPairs(list(made), 0.5)
+
+
 def table_levels(epsilon: float, size: int) -> Bundle:
     tables = [make_exact(piecewise(np.linspace(0.0, 1.0, size), share * epsilon)).mechanism for share in (0.5, 1.0)]
     return PersonalisedMechanism(tables, None)
@@ -78,6 +84,7 @@ HONEST: dict[str, Callable[[float, int], TabulatedMechanism | Bundle]] = {
     "pairs, one place": lambda epsilon, size: key_value_response(
         labels(size), duchi([0.0, 4.0, 8.0], epsilon), epsilon, padding=2
     ),
+    "levels of pairs": pair_levels,
     "attributes": attributes,
 }
 """A budget and a size in, a mechanism out."""

@@ -17,10 +17,11 @@ from optldp.mechanisms.categorical.unary_encoding import bernoulli, optimised_un
 from optldp.mechanisms.composed.attributes import random_subsets, uniform_below
 from optldp.mechanisms.composed.level_report import LevelReport
 from optldp.mechanisms.composed.personalised_attributes import PersonalisedAttributes
+from optldp.mechanisms.composed.personalised_pairs import PersonalisedPairs
 from optldp.mechanisms.composed.rounded_oracle import RoundedOracle
 from optldp.mechanisms.key_value.pairs import sampled_pairs
 from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.key_value.unary import KeyValueUnary, key_value_unary
 from optldp.mechanisms.table.exact_sampling import draw53, ordered_bits, random_words, rounded
 
 from .drawable_tables import (
@@ -36,6 +37,9 @@ from .drawable_tables import (
 )
 from .key_value_laws import all_reports, pair_law, set_law, three_outputs
 from .law_enumeration import Call, D, Idle, Law, Residues, Turns, always
+
+Held = tuple[tuple[int, float], ...]
+"""A user's pairs: the number of the key, and the value."""
 
 
 def categorical_cases() -> list[Case]:
@@ -120,37 +124,23 @@ def key_value_cases() -> list[Case]:
     for made in (response, unary):
         table, pairs = made.value, {}
         form, is_unary = type(made).__name__, made is unary
-        true, fake = made.value.numerators.tolist(), [made.fake.tolist()]
-        if is_unary:
-            shown = [*bernoulli_calls(made.other, 2), always(running(fake)), *bernoulli_calls(made.own, 1)]
-            last = [*shown, always(running(true))]
-        else:
-            places = Turns.at53(made.own + k * made.other for k in range(made.n_places))
-            last = [always(places), always(running([*true, *fake]))]
+        last = shown_calls(made)
 
-        def law(held: tuple[tuple[int, float], ...], m=made, u=is_unary, p=pairs) -> Law:
-            rounded = [_roundings(m.value, x) for _, x in held]
-            parts = []
-            for chosen in product(*rounded):
-                share = prod((weight for weight, _ in chosen), start=Fraction(1))
-                rows = [(key, row) for (key, _), (_, row) in zip(held, chosen, strict=True)]
-                parts.append((share, dict(zip(_outcomes(m, u), set_law(m, u, rows, p), strict=True))))
-            return mixed(parts)
+        def law(held: Held, m=made, p=pairs) -> Law:
+            return law_of_pairs(m, held, p)
 
-        def calls(held: tuple[tuple[int, float], ...], m=made, rest=last) -> list[Call]:
-            size = max(len(held), m.padding, 1)
-            turns = [weight_between_knots(m.value, x)[1] for _, x in held]
-            return [always(Residues(size, dropped=11)), always(Turns.at53(turns)), *rest]
+        def calls(held: Held, m=made, rest=last) -> list[Call]:
+            return [always(sampled_residues(m, held)), rounding_call(m, held), *rest]
 
-        def sample(held: tuple[tuple[int, float], ...], m=made) -> Hashable:
+        def sample(held: Held, m=made) -> Hashable:
             keys, values = [m.keys.labels[key] for key, _ in held], [x for _, x in held]
             return _told(m.sample(keys or [""], values or [float("nan")]))
 
-        def sample_sets(held: tuple[tuple[int, float], ...], m=made) -> Hashable:
+        def sample_sets(held: Held, m=made) -> Hashable:
             keys, values = [m.keys.labels[key] for key, _ in held], [x for _, x in held]
             return _told(m.sample_sets(np.zeros(len(held), dtype=int), np.array(keys, dtype=str), values, 1))
 
-        def book(held: tuple[tuple[int, float], ...], m=made) -> Hashable:
+        def book(held: Held, m=made) -> Hashable:
             return _told(np.array(booked_report(m, {m.keys.labels[key]: x for key, x in held})))
 
         def draw(place_and_row: tuple[int, int], m=made) -> Hashable:
@@ -174,6 +164,72 @@ def key_value_cases() -> list[Case]:
                 lambda pair, m=made, u=is_unary: dict(zip(_outcomes(m, u), pair_law(m, u, *pair), strict=True)),
             ),
         ]
+    return cases
+
+
+def shown_calls(made: Any) -> list[Call]:
+    """What is shown of a place and of the row that its value was rounded to."""
+    true, fake = made.value.numerators.tolist(), [made.fake.tolist()]
+    if isinstance(made, KeyValueUnary):
+        places = [*bernoulli_calls(made.other, 2), always(running(fake)), *bernoulli_calls(made.own, 1)]
+        return [*places, always(running(true))]
+    places = Turns.at53(made.own + k * made.other for k in range(made.n_places))
+    return [always(places), always(running([*true, *fake]))]
+
+
+def sampled_residues(made: Any, held: Held) -> Residues:
+    return Residues(max(len(held), made.padding, 1), dropped=11)
+
+
+def rounding_call(made: Any, held: Held) -> Call:
+    return always(Turns.at53(weight_between_knots(made.value, x)[1] for _, x in held))
+
+
+def law_of_pairs(made: Any, held: Held, kept: dict[Any, Any]) -> Law:
+    """Reports of a set of pairs, values between knots rounded."""
+    unary, parts = isinstance(made, KeyValueUnary), []
+    for chosen in product(*(_roundings(made.value, x) for _, x in held)):
+        share = prod((weight for weight, _ in chosen), start=Fraction(1))
+        rows = [(key, row) for (key, _), (_, row) in zip(held, chosen, strict=True)]
+        parts.append((share, dict(zip(_outcomes(made, unary), set_law(made, unary, rows, kept), strict=True))))
+    return mixed(parts)
+
+
+def levels_of_pairs_cases() -> list[Case]:
+    """Both forms at two levels, the level by randomised response."""
+    cases = []
+    for make in (key_value_response, key_value_unary):
+        tables = [make_exact(FAMILIES["duchi"]([0.0, 1.0], epsilon)).mechanism for epsilon in (0.5, 0.9)]
+        made = PersonalisedPairs([make(["a", "b"], t, t.epsilon, padding=1) for t in tables], 0.3)
+        response, kept = made.level_report.protocol, [{}, {}]
+        assert response is not None
+
+        def law(given: tuple[Held, int], made=made, told=response.numerators, kept=kept) -> Law:
+            held, level = given
+            own, levels = law_of_pairs(made.levels[level], held, kept[level]), row_law(told[level].tolist())
+            return {(i, report): levels[i] * own[report] for i, report in product(levels, own)}
+
+        def calls(given: tuple[Held, int], made=made, told=response.numerators) -> list[Call]:
+            shown = [call for one in made.levels for call in (rounding_call(one, given[0]), *shown_calls(one))]
+            return [always(sampled_residues(made, given[0])), *shown, always(running(told.tolist()))]
+
+        def sample(given: tuple[Held, int], made=made) -> Hashable:
+            keys, values = [made.keys.labels[key] for key, _ in given[0]], [x for _, x in given[0]]
+            sent = made.sample(keys or [""], values or [float("nan")], [given[1]])
+            return int(sent.levels[0]), _told(sent.reports)
+
+        def sample_sets(given: tuple[Held, int], made=made) -> Hashable:
+            keys, values = [made.keys.labels[key] for key, _ in given[0]], [x for _, x in given[0]]
+            users = np.zeros(len(keys), dtype=int)
+            sent = made.sample_sets(users, np.array(keys, dtype=str), values, [given[1]])
+            return int(sent.levels[0]), _told(sent.reports)
+
+        singles: list[Held] = [(), ((0, 0.0),), ((1, 0.3),)]
+        sets: list[Held] = [(), ((0, 0.0), (1, 1.0))]
+        for way, drawn, inputs in (("sample", sample, singles), ("sample_sets", sample_sets, sets)):
+            name, given = f"PersonalisedPairs.{way}", list(product(inputs, range(2)))
+            title = f"{name} of {type(made.levels[0]).__name__}"
+            cases.append(Case(title, (name,), given, drawn, calls, law, 0.9, alike=lambda value: value[1]))
     return cases
 
 
@@ -400,4 +456,11 @@ def function_cases() -> list[Case]:
 
 def all_cases() -> list[Case]:
     """Every case."""
-    return [*table_cases(), *categorical_cases(), *key_value_cases(), *bundle_cases(), *function_cases()]
+    return [
+        *table_cases(),
+        *categorical_cases(),
+        *key_value_cases(),
+        *levels_of_pairs_cases(),
+        *bundle_cases(),
+        *function_cases(),
+    ]

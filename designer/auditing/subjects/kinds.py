@@ -14,7 +14,7 @@ from ....mechanisms import (
     TabulatedMechanism,
 )
 from ....mechanisms.budget import check_epsilon
-from ....mechanisms.composed.personalised_attributes import PersonalisedAttributes
+from ....mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
 from ....mechanisms.documents.bundle import Bundle
 from ....mechanisms.key_value import KeyValueMechanism
 from ....mechanisms.promise import Approximate
@@ -52,7 +52,7 @@ def kind_of(
     """
     if outside and not isinstance(mechanism, TabulatedMechanism):
         raise InputError("values outside the domain are for tables of numbers alone: leave them out")
-    if isinstance(mechanism, PersonalisedMechanism):
+    if isinstance(mechanism, PersonalisedMechanism | PersonalisedPairs):
         if epsilon is not None:
             raise InputError("every level has a claim of its own: leave epsilon out")
         return LevelKind(mechanism, rng)
@@ -86,6 +86,8 @@ def sampler_of(mechanism: TabulatedMechanism | Bundle, rng: np.random.Generator 
         return lambda users, keys, values, n_users: mechanism.sample_sets(users, keys, values, n_users, rng)
     if isinstance(mechanism, PersonalisedMechanism):
         return lambda values, levels: mechanism.sample(values, levels, rng)
+    if isinstance(mechanism, PersonalisedPairs):
+        return lambda users, keys, values, n_users, levels: mechanism.sample_sets(users, keys, values, levels, rng)
     if isinstance(mechanism, TabulatedMechanism | CategoricalMechanism | AttributeSampling):
         return lambda values: mechanism.sample(values, rng)
     if isinstance(mechanism, PersonalisedAttributes):

@@ -1,4 +1,4 @@
-"""Personalised mechanisms under audit: an input is a value at a level, a report a level and a report of the value.
+"""Personalised mechanisms under audit: an input is a value, or pairs, at a level, a report one of each.
 
 Of two values at one level the level's budget is claimed; of one value at two levels, what both reports tell of the
 level, where that is finite; of two values at two levels, nothing.
@@ -12,11 +12,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ....mechanisms import CategoricalMechanism, InputError, PersonalisedMechanism, TabulatedMechanism
-from ....mechanisms.composed.personalised import PersonalisedReports
+from ....mechanisms.composed import PersonalisedPairs
+from ....mechanisms.composed.levelled import PersonalisedReports
+from ....mechanisms.key_value import KeyValueMechanism
 from .categories import CategoryKind, foreign_categories
 from .events import STATED, Columns, Family
 from .inputs import values_to_try
 from .numbers import REPORT, Numbers, foreign_numbers
+from .pairs import PairKind
 from .subject import SHORT_LINE, Kind
 from .text import parsed_rows
 
@@ -34,17 +37,20 @@ class LevelKind(Kind):
 
     Parameters
     ----------
-    mechanism : PersonalisedMechanism
+    mechanism : PersonalisedMechanism or PersonalisedPairs
     rng : numpy.random.Generator
         Chooses places between knots.
     """
 
-    def __init__(self, mechanism: PersonalisedMechanism, rng: np.random.Generator) -> None:
+    def __init__(self, mechanism: PersonalisedMechanism | PersonalisedPairs, rng: np.random.Generator) -> None:
         self.mechanism = mechanism
         many = len(mechanism.levels)
         levels = np.unique(np.linspace(0, many - 1, min(MOST_LEVELS, many)).astype(int))
-        tried = values_to_try(mechanism.tables[0], rng) if mechanism.tables else np.empty(0)
-        self._kinds = [_inner(mechanism.levels[level], tried) for level in levels.tolist()]
+        numeric = isinstance(mechanism, PersonalisedMechanism)
+        self._tables: tuple[TabulatedMechanism, ...] = mechanism.tables if numeric else ()
+        tried = values_to_try(self._tables[0], rng) if self._tables else np.empty(0)
+        again = int(rng.integers(2**32))  # the same pairs at all levels
+        self._kinds = [_inner(mechanism.levels[level], tried, again) for level in levels.tolist()]
         inner = self._kinds[0]
         values = np.unique(np.linspace(0, inner.weights.size - 1, min(MOST_VALUES, inner.weights.size)).astype(int))
         self._values, self._levels = np.tile(values, levels.size), np.repeat(levels, values.size)
@@ -56,9 +62,8 @@ class LevelKind(Kind):
         self.claims = np.where(same_level, budgets, np.where(same_value, leaked, np.nan))
         self._of_level = values.size
 
-    def arguments(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        (values,) = self._kinds[0].arguments(self._values[inputs])
-        return values, self._levels[inputs]
+    def arguments(self, inputs: np.ndarray) -> tuple:
+        return *self._kinds[0].arguments(self._values[inputs]), self._levels[inputs]
 
     def columns(self, reports: object, many: int) -> Columns:
         if not isinstance(reports, PersonalisedReports):
@@ -90,9 +95,8 @@ class LevelKind(Kind):
         return [ends[-1], ends[0], *(pair for pair in across if not np.isnan(self.claims[pair]))]
 
     def tables(self) -> Mapping[str, TabulatedMechanism]:
-        tables = self.mechanism.tables
-        alike = all(np.array_equal(table.low, tables[0].low) for table in tables)
-        return {REPORT: tables[0]} if tables and alike else {}
+        alike = all(np.array_equal(table.low, self._tables[0].low) for table in self._tables)
+        return {REPORT: self._tables[0]} if self._tables and alike else {}
 
     def pair_families(self, first: int, second: int) -> Sequence[Family]:
         if self._levels[first] != self._levels[second]:
@@ -112,12 +116,16 @@ class LevelKind(Kind):
     def foreign(self, columns: Columns) -> np.ndarray:
         """Return which reports tell no level or, of the value, what is made at none."""
         outside = (columns[LEVEL] < 0) | (columns[LEVEL] >= self.mechanism.level_report.n_reports)
+        if isinstance(self.mechanism, PersonalisedPairs):  # all levels make the same reports
+            return outside | self._kinds[0].foreign({name: column for name, column in columns.items() if name != LEVEL})
         return outside | np.all([_foreign(level, columns) for level in self.mechanism.levels], axis=0)
 
 
-def _inner(level: CategoricalMechanism | TabulatedMechanism, values: np.ndarray) -> Numbers | CategoryKind:
+def _inner(level: CategoricalMechanism | TabulatedMechanism | KeyValueMechanism, values: np.ndarray, seed: int) -> Kind:
     if isinstance(level, TabulatedMechanism):
         return Numbers(level, level.epsilon, values)
+    if isinstance(level, KeyValueMechanism):
+        return PairKind(level, level.epsilon, np.random.default_rng(seed))
     return CategoryKind(level, level.epsilon)
 
 

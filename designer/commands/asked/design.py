@@ -152,7 +152,7 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
         if self.attributes is not None:
             return DesignKind.ATTRIBUTES if self.levels is None else DesignKind.LEVELS_OF_ATTRIBUTES
         if self.value_column is not None:
-            return DesignKind.PAIRS
+            return DesignKind.PAIRS if self.levels is None else DesignKind.LEVELS_OF_PAIRS
         if self.levels is not None:
             return DesignKind.LEVELS_OF_CATEGORIES if self.categorical else DesignKind.LEVELS
         if self.categorical:
@@ -226,7 +226,7 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
                 "of no use without --leakage",
                 {"--level-shares": given.get("--level-shares"), "--outputs": given.get("--outputs")},
             )
-        if self.kind is DesignKind.PAIRS and not self.categorical:
+        if self.value_column is not None and not self.categorical:
             raise InputError("pairs need --categorical, as their keys are categories: add it")
         if self.automatic and "--gap" not in self.kind.uses:
             raise InputError(f"--knots auto is of no use to {self.kind.label}: give a number")

@@ -16,6 +16,7 @@ _NUMERIC = (
 _ONE_COLUMN = ("--column", "--prior", "--units")
 _OBJECTIVE = ("--objective", "--range", "--knots", "--tolerance", *_ONE_COLUMN)
 _CATEGORIES = ("--method", "--column", "--prior", "--categorical")
+_PAIRS = (*_CATEGORIES, "--value-column", "--value-method", "--padding", "--range", "--knots", "--units")
 _LEVELS = ("--levels", "--level-epsilon", "--level-method")
 _ATTRIBUTES = ("--method", "--attribute", "--sampled", "--knots", "--uniform-share", "--tolerance")
 
@@ -48,7 +49,8 @@ class DesignKind(Enum):
     )
     CATEGORIES = "categories", (*_CATEGORIES, "--tolerance")
     LEVELS_OF_CATEGORIES = "levels of categories", (*_CATEGORIES, *_LEVELS)
-    PAIRS = "pairs", (*_CATEGORIES, "--value-column", "--value-method", "--padding", "--range", "--knots", "--units")
+    PAIRS = "pairs", _PAIRS
+    LEVELS_OF_PAIRS = "levels of pairs", (*_PAIRS, *_LEVELS)
     NOISE = "noise of one shape", ("--delta", "--per-unit", "--method", "--range", "--knots", "--units")
     ATTRIBUTES = "attributes", _ATTRIBUTES
     LEVELS_OF_ATTRIBUTES = "levels of attributes", (*_ATTRIBUTES, *_LEVELS, "--leakage")

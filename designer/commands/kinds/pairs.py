@@ -15,8 +15,16 @@ from .bundle import BundleKind, found_rows
 from .kind import Designed, Found, Layout, WrittenReports, marked, split
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ....estimators.key_values.counts import KeyCounts
+    from ....estimators.key_values.fit import KeyValueMethod
     from ..asked.design import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
+
+KEYS_AND_MEANS = "keys and the means of their values"
+
+_FITS: dict[str, KeyValueMethod] = {"em": "em", "mr": "mr", "mle": "joint"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,38 +38,13 @@ class Pairs(BundleKind[KeyValueMechanism]):
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
         """Return a mechanism for key-value pairs, whose budget is split so that means of values vary least."""
-        from ....mechanisms.key_value import best_key_value
-        from ...designs.design import design
-        from ...methods.registry import METHODS
-        from ..prior import read_categorical_prior
-
-        # A row without a key, or without a value, is a user who holds no pair.
-        keys, notes = read_categorical_prior(
-            options.data, options.column, options.prior_file, drop_missing=True, public=options.public
-        )
-        form, values = options.method or "unary", options.value_method or "duchi"
-        if form not in ("unary", "grr"):
-            raise InputError(f"--method must be unary or grr for pairs, got {form!r}")
-        if values not in METHODS:
-            raise InputError(f"--value-method must be one of {', '.join(METHODS)}, got {values!r}")
-        prior, _ = options.prior(options.value_column)
-        made = best_key_value(
-            keys.categories,
-            lambda epsilon: design(prior, epsilon, method=values).mechanism.without_prior(),
-            options.budgets.epsilons[0],
-            unary=form == "unary",
-            padding=1 if options.padding is None else options.padding,
-        )
-        return Designed(made, notes)
+        best, notes = best_pairs(options)
+        return Designed(best(options.budgets.epsilons[0]), notes)
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
-        from ....estimators.data.numbers import read_sparse_column
-        from ....estimators.data.texts import read_texts
-
         asked.only("--column", "--value-column")
-        key_column, value_column = asked.needed("--column"), asked.needed("--value-column")
-        (keys,) = read_texts(asked.data, [key_column])
-        reports = self.mechanism.sample(keys, read_sparse_column(asked.data, value_column), rng)
+        keys, values = read_pairs(asked)
+        reports = self.mechanism.sample(keys, values, rng)
         texts = np.array(self.mechanism.to_text(reports), dtype=object)
         return WrittenReports(marked({REPORT_COLUMN: texts}, rng), keys.size)
 
@@ -69,23 +52,19 @@ class Pairs(BundleKind[KeyValueMechanism]):
         return Layout((column,), (False,), lambda cells: self.mechanism.from_text(cells[0].tolist()))
 
     def found(self, reports: np.ndarray, asked: EstimateOptions) -> Found:
-        from ....estimators import count, estimate_key_means, fit_key_values, influence
+        from ....estimators import count, estimate_key_means, influence
 
-        mechanism, title = self.mechanism, "keys and the means of their values"
-        method = asked.chosen("unbiased", "em", "mr", "mle")
+        mechanism, method = self.mechanism, asked.chosen("unbiased", "em", "mr", "mle")
         asked.refuse("for levels of budgets", "--level-column")
         asked.refuse("for numbers and categories", *REDUCTION)
         counts = count(mechanism, reports)
-        if method == "unbiased":
-            found = estimate_key_means(counts)
-            shares = influence(mechanism, "frequencies").times_n / found.n
-            facts, columns = split(found, asked.confidence)
-            columns["mean_one_report"] = influence(mechanism, found).one_report.tolist()
-            return found_rows(title, facts | {"one_report": float(shares.max())}, columns)
-        fit = fit_key_values(counts, method="joint" if method == "mle" else method)
-        facts, columns = split(fit, asked.confidence)
-        facts["certificate"] = max(part.certificate for part in fit.fits)
-        return found_rows(title, facts, columns)
+        if method != "unbiased":
+            return fitted_keys(counts, method, asked.confidence)
+        found = estimate_key_means(counts)
+        shares = influence(mechanism, "frequencies").times_n / found.n
+        facts, columns = split(found, asked.confidence)
+        columns["mean_one_report"] = influence(mechanism, found).one_report.tolist()
+        return found_rows(KEYS_AND_MEANS, facts | {"one_report": float(shares.max())}, columns)
 
     def facts(self) -> dict[str, Any]:
         made = self.mechanism
@@ -101,3 +80,53 @@ class Pairs(BundleKind[KeyValueMechanism]):
             "other_shown": made.other_shown,
             "max_log_ratio": made.max_log_ratio,
         }
+
+
+def best_pairs(options: DesignOptions) -> tuple[Callable[[float], KeyValueMechanism], list[str]]:
+    """Return what makes the best mechanism of a budget, as was asked for, and what is to be said of the data."""
+    from ....mechanisms.key_value import best_key_value
+    from ...designs.design import design
+    from ...methods.registry import METHODS
+    from ..prior import read_categorical_prior
+
+    # A row without a key, or without a value, is a user who holds no pair.
+    keys, notes = read_categorical_prior(
+        options.data, options.column, options.prior_file, drop_missing=True, public=options.public
+    )
+    form, values = options.method or "unary", options.value_method or "duchi"
+    if form not in ("unary", "grr"):
+        raise InputError(f"--method must be unary or grr for pairs, got {form!r}")
+    if values not in METHODS:
+        raise InputError(f"--value-method must be one of {', '.join(METHODS)}, got {values!r}")
+    prior, _ = options.prior(options.value_column)
+
+    def best(budget: float) -> KeyValueMechanism:
+        return best_key_value(
+            keys.categories,
+            lambda epsilon: design(prior, epsilon, method=values).mechanism.without_prior(),
+            budget,
+            unary=form == "unary",
+            padding=1 if options.padding is None else options.padding,
+        )
+
+    return best, notes
+
+
+def read_pairs(asked: PerturbOptions) -> tuple[np.ndarray, np.ndarray]:
+    """Return the keys and the values of users, from their columns of the data."""
+    from ....estimators.data.numbers import read_sparse_column
+    from ....estimators.data.texts import read_texts
+
+    key_column, value_column = asked.needed("--column"), asked.needed("--value-column")
+    (keys,) = read_texts(asked.data, [key_column])
+    return keys, read_sparse_column(asked.data, value_column)
+
+
+def fitted_keys(counts: KeyCounts, method: str, confidence: float) -> Found:
+    """Return keys and means of a fit, with its certificate."""
+    from ....estimators import fit_key_values
+
+    fit = fit_key_values(counts, method=_FITS[method])
+    facts, columns = split(fit, confidence)
+    facts["certificate"] = max(part.certificate for part in fit.fits)
+    return found_rows(KEYS_AND_MEANS, facts, columns)

@@ -44,6 +44,9 @@ def bundle_kinds() -> Iterator[type[BundleKind]]:
     from .levels_of_attributes import LevelsOfAttributes
 
     yield LevelsOfAttributes
+    from .levels_of_pairs import LevelsOfPairs
+
+    yield LevelsOfPairs
 
 
 def kind_of(mechanism: TabulatedMechanism | Bundle) -> Kind:

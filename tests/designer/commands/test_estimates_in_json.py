@@ -17,7 +17,7 @@ from optldp.mechanisms import (
     save_table,
 )
 from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.composed import PersonalisedAttributes
+from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
 from optldp.mechanisms.key_value.unary import key_value_unary
 
 WORDS = {"value", "std_error", "low", "high", "confidence", "n", "method", "target"}
@@ -34,6 +34,7 @@ KINDS = {
     "levels of attributes": PersonalisedAttributes(
         [AttributeSampling(["pay", "more"], [t, t], 1, t.epsilon) for t in TWO]
     ),
+    "levels of pairs": PersonalisedPairs([key_value_unary(JOBS, t, t.epsilon) for t in TWO], 1.0),
 }
 PERTURB = {
     "numbers": ("--column", "pay"),
@@ -43,6 +44,7 @@ PERTURB = {
     "pairs": ("--column", "job", "--value-column", "pay"),
     "attributes": (),
     "levels of attributes": ("--level-column", "budget"),
+    "levels of pairs": ("--column", "job", "--value-column", "pay", "--level-column", "budget"),
 }
 NUMBERS = [
     (),
@@ -65,6 +67,7 @@ ESTIMATES = [
     ("attributes", ()),
     ("levels of attributes", ()),
     ("levels of attributes", ("--attribute", "pay")),
+    *(("levels of pairs", ("--method", method)) for method in ("unbiased", "em", "mr", "mle")),
 ]
 
 

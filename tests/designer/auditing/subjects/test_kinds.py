@@ -13,6 +13,7 @@ from optldp.mechanisms import InputError, Metric, PersonalisedMechanism, geometr
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor
+from optldp.mechanisms.composed.levelled import Levelled
 from optldp.mechanisms.composed.personalised_attributes import PersonalisedAttributes
 from optldp.mechanisms.key_value.unary import KeyValueUnary
 
@@ -21,7 +22,7 @@ from ...honest_samplers import HONEST
 MANY = 500
 KINDS = [
     "piecewise", "duchi", "categories", "rappor", "oue", "olh", "levels of categories", "levels of bits, in the clear",
-    "levels of numbers", "pairs, unary", "pairs, one place", "attributes",
+    "levels of numbers", "pairs, unary", "pairs, one place", "levels of pairs", "attributes",
 ]  # fmt: skip
 
 
@@ -35,7 +36,7 @@ def drawn(name):
 
 def texts_of(mechanism, reports):
     """A line for each report, as a sampler behind a pipe prints it."""
-    if isinstance(mechanism, PersonalisedMechanism):
+    if isinstance(mechanism, Levelled):
         values = texts_of(mechanism.levels[0], reports.reports)
         return [f"{level},{text}" for level, text in zip(reports.levels.tolist(), values, strict=True)]
     if hasattr(mechanism, "to_text"):

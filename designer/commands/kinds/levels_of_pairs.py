@@ -1,0 +1,89 @@
+"""Pairs at budgets that users choose: columns of keys, numbers and budgets in; what is shown, and the budgets, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ....mechanisms.composed.levelled import PersonalisedReports
+from ....mechanisms.composed.personalised_pairs import PersonalisedPairs
+from ..asked.kind import DesignKind
+from .asked import LEVEL_COLUMN, REDUCTION, REPORT_COLUMN
+from .bundle import BundleKind, found_rows
+from .kind import Designed, Found, Layout, WrittenReports, marked, split
+from .levels import level_facts, level_notes, protocol_of_level, read_levels, told_levels, with_shares
+from .pairs import KEYS_AND_MEANS, best_pairs, fitted_keys, read_pairs
+
+if TYPE_CHECKING:
+    from ..asked.design import DesignOptions
+    from .asked import EstimateOptions, PerturbOptions
+
+
+@dataclass(frozen=True, eq=False)
+class LevelsOfPairs(BundleKind[PersonalisedPairs]):
+    """A row is a user's pair, or a user who holds none, and every user has a budget, which is reported beside it."""
+
+    of: ClassVar[type] = PersonalisedPairs
+    designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.LEVELS_OF_PAIRS,)
+
+    @classmethod
+    def design(cls, options: DesignOptions) -> Designed:
+        """Return the best mechanism of each level, and how the level is reported."""
+        best, notes = best_pairs(options)
+        levels = [best(epsilon) for epsilon in options.budgets.epsilons]
+        made = PersonalisedPairs(levels, **protocol_of_level(len(levels), options))
+        return Designed(made, notes + level_notes(made, "--method grr tells less where there are many keys"))
+
+    def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
+        from ....estimators.data.numbers import read_column
+
+        asked.only("--column", "--value-column", "--level-column")
+        mechanism = self.mechanism
+        keys, values = read_pairs(asked)
+        budgets = read_column(asked.data, asked.needed("--level-column"))
+        sent = mechanism.sample(keys, values, mechanism.level_numbers(budgets), rng)
+        texts = np.array(mechanism.levels[0].to_text(sent.reports), dtype=object)
+        columns = {REPORT_COLUMN: texts, LEVEL_COLUMN: told_levels(mechanism, sent.levels)}
+        return WrittenReports(marked(columns, rng), keys.size)
+
+    def layout(self, column: str, level_column: str) -> Layout:
+        return Layout((column, level_column), (False, True), self._parse)
+
+    def _parse(self, cells: Sequence[np.ndarray]) -> PersonalisedReports:
+        first = self.mechanism.levels[0]
+        reports = first.checked_reports(first.from_text(cells[0].tolist()))
+        return PersonalisedReports(read_levels(self.mechanism, cells[1]), reports)
+
+    def found(self, reports: PersonalisedReports, asked: EstimateOptions) -> Found:
+        from ....estimators import count, estimate_key_means
+        from ....estimators.personalised.estimate import shares_of_reports
+
+        method = asked.chosen("unbiased", "em", "mr", "mle")
+        asked.refuse("for numbers and categories", *REDUCTION)
+        counts = count(self.mechanism, reports)
+        if method == "unbiased":
+            told = found_rows(KEYS_AND_MEANS, *split(estimate_key_means(counts), asked.confidence))
+        else:
+            told = fitted_keys(counts, method, asked.confidence)
+        return with_shares(told, shares_of_reports(self.mechanism, counts.level_counts), asked.confidence)
+
+    def facts(self) -> dict[str, Any]:
+        made, first = self.mechanism, self.mechanism.levels[0]
+        return {
+            "kind": made.kind,
+            "method": first.provenance.method,
+            **level_facts(made),
+            "keys": len(made.keys),
+            "padding": made.padding,
+            "value_method": first.value.provenance.method,
+            "value_epsilon": [level.value.epsilon for level in made.levels],
+            "own_shown": [level.own_shown for level in made.levels],
+            "other_shown": [level.other_shown for level in made.levels],
+            "max_log_ratio": [level.max_log_ratio for level in made.levels],
+        }
+
+    def influence_times_n(self) -> None:
+        """Return None: it depends on how many users chose which level."""

@@ -1,0 +1,136 @@
+"""Counts of reports on pairs at levels of the users' own: what was sent under each report of a level, kept apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from ...mechanisms.composed.levelled import PersonalisedReports
+from ...mechanisms.composed.personalised_pairs import PersonalisedPairs
+from ...mechanisms.errors import InputError
+from ...mechanisms.files.bundle import bundle_to_document
+from ...mechanisms.files.checksum import checksum
+from ...mechanisms.table.table import TabulatedMechanism
+from ...solvers.likelihood.dense import DenseLikelihood
+from ...solvers.likelihood.mixture import MixtureLikelihood
+from ..input_grid import InputGrid
+from ..key_values.counts import KeyValueCounts, require_reports
+from ..key_values.likelihood import joint_likelihood, key_likelihood
+from ..key_values.published import KeyTotals, key_totals
+from .pair_likelihood import likelihood_of_a_key, likelihood_of_pairs
+from .pair_totals import pair_totals
+
+
+@dataclass(frozen=True, eq=False)
+class PersonalisedPairCounts:
+    """What `estimate_key_means` and `fit_key_values` take of pairs at levels.
+
+    Counts of shards with different users add up: ``a + b`` is the counts of the union.
+
+    Parameters
+    ----------
+    mechanism : PersonalisedPairs
+        That made them.
+    by_level : tuple of KeyValueCounts
+        Of those whose level was reported so, in the order of the reports of the level; in the clear of that level's
+        mechanism, else of the strictest one's, which makes the same reports.
+
+    Raises
+    ------
+    InputError
+        Counts for another number of reports of the level.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.duchi import duchi
+    >>> from optldp.mechanisms.key_value.unary import key_value_unary
+    >>> made = PersonalisedPairs([key_value_unary(["a", "b"], duchi([0.0, 1.0], e), e) for e in (0.5, 1.0)])
+    >>> sent = PersonalisedReports(np.array([0, 1, 1]), np.array([[0, 2], [1, 2], [0, 2]]))
+    >>> counts = PersonalisedPairCounts.from_reports(made, sent)
+    >>> counts.n_users, counts.level_counts, (counts + counts).seen[1].tolist()
+    (3, array([1, 2]), [[0, 0, 2], [0, 0, 4]])
+    """
+
+    mechanism: PersonalisedPairs
+    by_level: tuple[KeyValueCounts, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.by_level) != (many := self.mechanism.level_report.n_reports):
+            raise InputError(f"there must be counts for each of {many} reports of the level, got {len(self.by_level)}")
+
+    @classmethod
+    def from_reports(cls, mechanism: PersonalisedPairs, sent: PersonalisedReports) -> Self:
+        """Count reports; InputError for levels or reports that the mechanism cannot make, or lists of other lengths."""
+        levels = mechanism.checked_level_reports(sent.levels)
+        reports = mechanism.levels[0].checked_reports(sent.reports)  # all levels make the same
+        if levels.size != len(reports):
+            raise InputError(f"levels and reports must be as many, got {levels.size} and {len(reports)}")
+        clear, parts = mechanism.level_report.protocol is None, []
+        for number in range(mechanism.level_report.n_reports):
+            own = mechanism.levels[number if clear else 0]
+            parts.append(KeyValueCounts.from_reports(own, reports[levels == number]))
+        return cls(mechanism, tuple(parts))
+
+    def __add__(self, other: PersonalisedPairCounts) -> PersonalisedPairCounts:
+        """Return the counts of the union of two sets of users without a user in common."""
+        if not isinstance(other, PersonalisedPairCounts):
+            return NotImplemented
+        if not (self.mechanism is other.mechanism or _checksum(self) == _checksum(other)):
+            raise InputError(
+                f"counts can be added for the same mechanism only, got {self.mechanism!r} and {other.mechanism!r}"
+            )
+        both = zip(self.by_level, other.by_level, strict=True)
+        return PersonalisedPairCounts(self.mechanism, tuple(mine + theirs for mine, theirs in both))
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The K keys."""
+        return self.mechanism.keys.labels
+
+    @property
+    def share_scale(self) -> int:
+        """How many times more users hold a key than sample it, at every level."""
+        return self.mechanism.levels[0].share_scale
+
+    @property
+    def tables(self) -> tuple[TabulatedMechanism, ...]:
+        """The levels' value tables, on the same knots."""
+        return tuple(level.value for level in self.mechanism.levels)
+
+    @property
+    def n_users(self) -> int:
+        """Number of users."""
+        return int(self.level_counts.sum())
+
+    @property
+    def level_counts(self) -> np.ndarray:
+        """(r,) how often each report of a level was sent."""
+        return np.array([part.n_users for part in self.by_level])
+
+    @property
+    def seen(self) -> np.ndarray:
+        """(K, r, 1 + m) how often nothing, and each output, was shown at each key under each report of a level."""
+        parts = [np.hstack([part.hidden[:, None], part.shown]) for part in self.by_level]
+        return np.stack(parts, axis=1)
+
+
+def _checksum(counts: PersonalisedPairCounts) -> str:
+    return checksum(bundle_to_document(counts.mechanism))
+
+
+@key_totals.register
+def _(counts: PersonalisedPairCounts) -> KeyTotals:
+    return pair_totals(counts.mechanism, counts.seen)
+
+
+@joint_likelihood.register
+def _(counts: PersonalisedPairCounts, grid: InputGrid) -> MixtureLikelihood:
+    require_reports(counts)
+    return likelihood_of_pairs(counts.mechanism, counts.by_level, grid)
+
+
+@key_likelihood.register
+def _(counts: PersonalisedPairCounts, key: int, grid: InputGrid) -> DenseLikelihood:
+    return likelihood_of_a_key(counts.mechanism, counts.seen[key], grid)

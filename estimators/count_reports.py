@@ -55,6 +55,7 @@ def count(
     allow_disjoint: bool = False,
     drop_missing: bool = False,
     skip_invalid: bool | SkippedRows = False,
+    raw: bool = False,
     memory_limit: str | None = None,
     temp_directory: FilePath | None = None,
     progress: Progress | None = None,
@@ -83,6 +84,7 @@ def count(
     allow_disjoint: bool = False,
     drop_missing: bool = False,
     skip_invalid: bool | SkippedRows = False,
+    raw: bool = False,
     memory_limit: str | None = None,
     temp_directory: FilePath | None = None,
     progress: Progress | None = None,
@@ -127,6 +129,10 @@ def count(
         Leave out rows that hold no report that the table can make, or no key, and rows of a CSV that are none, instead
         of refusing them: counted in the account that is given, else in a `SkippedRowsWarning`. Rows are then not
         missing at random if those who sent them chose what to send.
+    raw : bool
+        For tables of numbers: keep sums of the reports beside the counts of their outputs, of which
+        `estimate_combined_mean` and `estimate_mean` average raw reports: J + J^2 numbers for each combination of
+        outputs of J services. Equal up to roundings from run to run.
     memory_limit : str, optional
         What duckdb may keep in memory, such as "4GB"; 2GB by default.
     temp_directory : path, optional
@@ -161,6 +167,7 @@ def count(
         "allow_disjoint": allow_disjoint,
         "drop_missing": drop_missing,
         "skip_invalid": skip_invalid,
+        "raw": raw,
         "memory_limit": memory_limit,
         "temp_directory": temp_directory,
         "progress": progress,
@@ -170,6 +177,8 @@ def count(
     if _of_attributes(services):
         if column != COLUMN:
             raise InputError(f"attributes have columns of their own names, got column {column!r}: leave it out")
+        if options.pop("raw"):
+            raise InputError("raw is for tables of numbers, got several attributes: leave it out")
         plain = isinstance(reports, Mapping) or _is_array(reports)
         if isinstance(mechanism, AttributeSampling) and plain and not given:
             return AttributeCounts.from_reports(mechanism, reports)

@@ -99,6 +99,14 @@ class InputGrid:
 
         For a cell it is the exact average: the table is linear in the input between its knots.
         """
+        shares = self.knot_shares(mechanism)
+        return shares @ mechanism.probabilities if self.flat else mechanism.pmf(np.clip(self.points, *mechanism.domain))
+
+    def knot_shares(self, mechanism: TabulatedMechanism) -> np.ndarray:
+        """Return the (K, n) share of each of the table's knots in what an input of each component is rounded to.
+
+        Raises InputError for components outside the domain, or of a table that takes its knots alone.
+        """
         low, high = mechanism.domain
         slack = SAME_KNOT * (high - low)
         if self.edges[0] < low - slack or self.edges[-1] > high + slack:
@@ -108,11 +116,14 @@ class InputGrid:
             )
         if isinstance(mechanism.promise, Metric) and (self.flat or not np.isin(self.points, mechanism.knots).all()):
             raise InputError(f"a table that promises {mechanism.promise} takes its knots alone: leave the cells out")
-        if not self.flat:
-            return mechanism.pmf(np.clip(self.points, low, high))
-        rising = _integrated_hats(mechanism.knots, np.clip(self.edges, low, high))
-        average = np.diff(rising, axis=0) / np.diff(self.edges)[:, None]
-        return average @ mechanism.probabilities
+        if self.flat:
+            rising = _integrated_hats(mechanism.knots, np.clip(self.edges, low, high))
+            return np.diff(rising, axis=0) / np.diff(self.edges)[:, None]
+        index, right = rounding_weights(mechanism.knots, np.clip(self.points, low, high))
+        shares, row = np.zeros((self.size, mechanism.knots.size)), np.arange(self.size)
+        shares[row, index] = 1.0 - right
+        shares[row, index + 1] = right
+        return shares
 
 
 def _integrated_hats(knots: np.ndarray, ends: np.ndarray) -> np.ndarray:

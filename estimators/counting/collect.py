@@ -29,6 +29,7 @@ def collect(
     allow_disjoint: bool = False,
     drop_missing: bool = False,
     skip_invalid: bool | SkippedRows = False,
+    raw: bool = False,
     memory_limit: str | None = None,
     temp_directory: FilePath | None = None,
     progress: Progress | None = None,
@@ -40,7 +41,7 @@ def collect(
     Returns
     -------
     ReportCounts
-        The same as `ReportCounts.from_outputs` for the users' outputs.
+        The same as `ReportCounts.from_outputs` for the users' outputs; if asked for, with sums of the reports.
     """
     chosen = report_sources(sources)
     empty = ReportCounts(tuple(source.service for source in chosen), ())
@@ -49,7 +50,8 @@ def collect(
     account, skip = SkippedRows.of(skip_invalid)
     codes = OutputCodes.of([service.mechanism.low.size for service in empty.services])
     with work_database(memory_limit, temp_directory) as connection:
-        counting = Counting(connection, chosen, codes, drop_missing, account if skip else None, progress or _silent)
+        skipped, told = account if skip else None, progress or _silent
+        counting = Counting(connection, chosen, codes, drop_missing, skipped, told, raw)
         if key is not None:
             groups = counting.by_key(key, column, keep_first=keep_first)
         elif len(chosen) == 1:

@@ -19,6 +19,7 @@ from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
 from .group import NOT_REPORTED, ReportGroup, groups_of, require_positions
 from .reported_numbers import ReportedNumbers
+from .reported_sums import ReportedSums
 from .user_numbers import total_users
 
 LARGEST_CODE = 2**62
@@ -44,7 +45,8 @@ class ReportCounts:
     services : tuple of Service
         At least one, of different names, whose tables share domain and units.
     groups : tuple of ReportGroup
-        One for each set of services that some user reported to, ordered by that set.
+        One for each set of services that some user reported to, ordered by that set. Sums of raw reports stand in
+        them; they are kept by `only` and ``a + b``, and neither saved nor split.
     numbers : ReportedNumbers, optional
         Of one service whose outputs are intervals, the reports themselves, counted; see `estimate_mean`. Neither saved
         nor split.
@@ -245,27 +247,35 @@ def _regrouped(
     services: tuple[Service, ...], many: Sequence[ReportCounts], places: Sequence[dict[int, int]]
 ) -> tuple[ReportGroup, ...]:
     """Groups of several counts together, each one's services at new places or nowhere."""
-    rows, weights = [], []
+    rows, weights, sums = [], [], []
     for counts, place in zip(many, places, strict=True):
         for group in counts.groups:
+            columns = [place.get(service) for service in group.services]
             matrix = np.full((len(group.counts), len(services)), NOT_REPORTED, dtype=np.int32)
-            for column, service in enumerate(group.services):
-                if service in place:
-                    matrix[:, place[service]] = group.outputs[:, column]
+            for outputs, column in zip(group.outputs.T, columns, strict=True):
+                if column is not None:
+                    matrix[:, column] = outputs
             rows.append(matrix)
             weights.append(group.counts)
+            sums.append(None if group.sums is None else group.sums.placed(columns, len(services)))
     if not rows:
         return ()
-    return _grouped(services, np.concatenate(rows), np.concatenate(weights))
+    kept = [some for some in sums if some is not None]
+    together = ReportedSums.together(kept) if len(kept) == len(sums) else None
+    return _grouped(services, np.concatenate(rows), np.concatenate(weights), together)
 
 
-def _grouped(services: tuple[Service, ...], outputs: np.ndarray, weights: np.ndarray) -> tuple[ReportGroup, ...]:
+def _grouped(
+    services: tuple[Service, ...], outputs: np.ndarray, weights: np.ndarray, sums: ReportedSums | None = None
+) -> tuple[ReportGroup, ...]:
     """Count equal rows and split them by who was reported to."""
     if not len(outputs):
         return ()
     sizes = [service.mechanism.low.size + 1 for service in services]  # one more for no report
-    distinct, counts = count_rows(outputs.astype(np.int32, copy=False) - NOT_REPORTED, sizes, weights)
-    return groups_of(distinct + NOT_REPORTED, counts)
+    rows = outputs.astype(np.int32, copy=False) - NOT_REPORTED
+    order, starts = _runs(rows, sizes)
+    distinct, counts = _counted(rows, weights, order, starts)
+    return groups_of(distinct + NOT_REPORTED, counts, None if sums is None else sums.merged(order, starts))
 
 
 def count_rows(outputs: np.ndarray, sizes: Sequence[int], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -285,6 +295,17 @@ def count_rows(outputs: np.ndarray, sizes: Sequence[int], weights: np.ndarray) -
     (array([[0, 2],
            [1, 0]], dtype=int32), array([1, 6]))
     """
+    return _counted(outputs, weights, *_runs(outputs, sizes))
+
+
+def _counted(
+    outputs: np.ndarray, weights: np.ndarray, order: np.ndarray, starts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    return outputs[order[starts]].astype(np.int32), np.add.reduceat(weights[order], starts)
+
+
+def _runs(outputs: np.ndarray, sizes: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """The order (N,) in which equal rows are neighbours, and where in it each run of equal ones starts (R,)."""
     code = np.zeros(len(outputs), dtype=np.int64)
     largest = 1
     for column, size in zip(outputs.T, sizes, strict=True):
@@ -295,5 +316,4 @@ def count_rows(outputs: np.ndarray, sizes: Sequence[int], weights: np.ndarray) -
         largest *= size
     order = np.argsort(code, kind="stable")
     ordered = code[order]
-    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    return outputs[order[first]].astype(np.int32), np.add.reduceat(weights[order], first)
+    return order, np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...mechanisms.errors import InputError
+from .reported_sums import ReportedSums
 from .user_numbers import whole_counts, whole_numbers
 
 NOT_REPORTED = -1
@@ -26,6 +27,8 @@ class ReportGroup:
         The distinct combinations of outputs seen, in lexicographic order.
     counts : (R,) ndarray of int64
         Users with each combination, at least one.
+    sums : ReportedSums, optional
+        Of the reports of the users with each combination, where averages of raw reports are wanted.
 
     Raises
     ------
@@ -41,6 +44,7 @@ class ReportGroup:
     services: tuple[int, ...]
     outputs: np.ndarray
     counts: np.ndarray
+    sums: ReportedSums | None = None
 
     def __post_init__(self) -> None:
         require_positions(self.services)
@@ -53,6 +57,8 @@ class ReportGroup:
             )
         if outputs.min() < 0 or not increasing_rows(outputs):
             raise InputError("a group's outputs must be different rows from 0 on, in lexicographic order: count_rows")
+        if self.sums is not None and self.sums.first.shape != outputs.shape:
+            raise InputError(f"a group's sums must be of shape {outputs.shape}, got {self.sums.first.shape}")
         object.__setattr__(self, "outputs", outputs)
         object.__setattr__(self, "counts", counts)
 
@@ -62,7 +68,7 @@ class ReportGroup:
         return int(self.counts.sum())
 
 
-def groups_of(outputs: np.ndarray, counts: np.ndarray) -> tuple[ReportGroup, ...]:
+def groups_of(outputs: np.ndarray, counts: np.ndarray, sums: ReportedSums | None = None) -> tuple[ReportGroup, ...]:
     """Split distinct rows by who was reported to.
 
     Parameters
@@ -71,6 +77,8 @@ def groups_of(outputs: np.ndarray, counts: np.ndarray) -> tuple[ReportGroup, ...
         Distinct, in lexicographic order, -1 where there is no report.
     counts : (R,) ndarray of int64
         Users with each row.
+    sums : ReportedSums, optional
+        Of the rows and all J services.
 
     Returns
     -------
@@ -92,7 +100,8 @@ def groups_of(outputs: np.ndarray, counts: np.ndarray) -> tuple[ReportGroup, ...
     for rows in np.split(order, ends):
         services = tuple(j for j in range(outputs.shape[1]) if rows.size and sets[rows[0]] >> j & 1)
         if services:
-            groups.append(ReportGroup(services, outputs[rows][:, list(services)], counts[rows]))
+            mine = None if sums is None else sums.chosen(rows, services)
+            groups.append(ReportGroup(services, outputs[rows][:, list(services)], counts[rows], mine))
     return tuple(sorted(groups, key=lambda group: group.services))
 
 

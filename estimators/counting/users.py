@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations_with_replacement, tee
 
 import duckdb
 import numpy as np
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.table.unit_interval import UnitInterval
 from ..data.skipped_rows import SkippedRows
 from .blocks import Rows, output_blocks
 from .codes import OutputCodes
-from .group import ReportGroup, groups_of
+from .group import NOT_REPORTED, ReportGroup, groups_of
+from .reported_sums import ReportedSums
 from .source import ReportSource
 from .staged import BLOCK, TABLE, Block, SourceRows, faulty_rows, source_rows, staged_blocks
 from .user_keys import common_key_type
+
+Placed = tuple[np.ndarray, np.ndarray]
+"""Outputs (n,) of a block of reports, -1 for none, and the reports as places (n,), 0 for none."""
 
 Progress = Callable[[str, float], object]
 """Called with what is being done and the share of all the work that is done."""
@@ -38,6 +44,8 @@ class Counting:
     skipped : SkippedRows or None
         Where rows that hold no report are counted; without it they are refused.
     progress : callable
+    raw : bool
+        Whether groups are to have the sums of their users' reports.
 
     Example
     -------
@@ -55,6 +63,7 @@ class Counting:
     drop_missing: bool
     skipped: SkippedRows | None
     progress: Progress
+    raw: bool = False
 
     def one_service(self, column: str) -> tuple[ReportGroup, ...]:
         """Count the rows of the only source: each is a user."""
@@ -67,11 +76,16 @@ class Counting:
         else:
             outputs = self._outputs(0, _vector_blocks(vector), vector.size)
         totals = np.zeros(self.sources[0].service.mechanism.low.size + 1, dtype=np.int64)
-        for block in outputs:
+        first, second = np.zeros((2, totals.size))
+        for block, places in outputs:
             totals += np.bincount(block + 1, minlength=totals.size)
+            if self.raw:
+                first += np.bincount(block + 1, places, totals.size)
+                second += np.bincount(block + 1, places**2, totals.size)
         self.progress("counting users", 1.0)
         seen = np.flatnonzero(totals[1:])
-        return groups_of(seen[:, None].astype(np.int32), totals[1:][seen])
+        sums = ReportedSums(first[1:][seen, None], second[1:][seen, None, None]) if self.raw else None
+        return groups_of(seen[:, None].astype(np.int32), totals[1:][seen], sums)
 
     def aligned(self) -> tuple[ReportGroup, ...]:
         """Count the rows of several arrays: each is a user, who reported to a service unless it is NaN there."""
@@ -85,16 +99,19 @@ class Counting:
             sizes = " and ".join(str(array.size) for array in vectors)
             raise InputError(f"arrays of reports must have a row for each user, got lengths {sizes}: give a key")
         streams = [self._outputs(j, _vector_blocks(array), array.size, absent=True) for j, array in enumerate(vectors)]
-        names = self._word_names()
-        self.connection.execute(f"CREATE TABLE users ({', '.join(f'{name} BIGINT' for name in names)})")
+        names, numbers = self._word_names(), self._place_names()
+        kinds = [f"{name} BIGINT" for name in names] + [f"{name} DOUBLE" for name in numbers]
+        self.connection.execute(f"CREATE TABLE users ({', '.join(kinds)})")
         for blocks in zip(*streams, strict=True):
-            words = np.zeros((len(names), blocks[0].size), dtype=np.int64)
-            for j, outputs in enumerate(blocks):
+            words = np.zeros((len(names), blocks[0][0].size), dtype=np.int64)
+            for j, (outputs, _) in enumerate(blocks):
                 words[self.codes.words[j]] |= self.codes.encode(j, outputs)
-            self.connection.register("block", dict(zip(names, words, strict=True)))
-            self.connection.execute(f"INSERT INTO users SELECT {', '.join(names)} FROM block")
-        outputs, users, _ = self._distinct("SELECT *, 0 AS reports FROM users")
-        return groups_of(outputs, users)
+            columns = dict(zip(names, words, strict=True))
+            columns |= {name: places for name, (_, places) in zip(numbers, blocks, strict=False)}
+            self.connection.register("block", columns)
+            self.connection.execute(f"INSERT INTO users SELECT {', '.join(columns)} FROM block")
+        outputs, users, _, sums = self._distinct("SELECT *, 0 AS reports FROM users")
+        return groups_of(outputs, users, sums)
 
     def by_key(self, key: str, column: str, *, keep_first: bool) -> tuple[ReportGroup, ...]:
         """Match the rows of all sources by key and count users.
@@ -115,18 +132,23 @@ class Counting:
         key_type = common_key_type([part.key for part in rows if part.key is not None])
         for j, part in enumerate(rows):
             self._code(j, part, key_type)
-        names = self._word_names()
-        parts = []
-        for j in range(len(rows)):
-            words = ", ".join(f"{'code' if name == names[self.codes.words[j]] else 0} AS {name}" for name in names)
-            first = f"(SELECT key, arg_min(code, rowid) AS code FROM coded_{j} GROUP BY key)"
-            parts.append(f"SELECT key, {words} FROM {first if keep_first else f'coded_{j}'}")
-        merged = ", ".join(f"bit_or({name}) AS {name}" for name in names)
-        users = f"SELECT {merged}, count(*) AS reports FROM ({' UNION ALL '.join(parts)}) GROUP BY key"
-        outputs, users, reports = self._distinct(users)
+        parts = [self._part(j, keep_first=keep_first) for j in range(len(rows))]
+        merged = [f"bit_or({name}) AS {name}" for name in self._word_names()]
+        merged += [f"sum({name}) AS {name}" for name in self._place_names()]
+        users = f"SELECT {', '.join(merged)}, count(*) AS reports FROM ({' UNION ALL '.join(parts)}) GROUP BY key"
+        outputs, users, reports, sums = self._distinct(users)
         if (reports != users * (outputs >= 0).sum(axis=1)).any():
             self._refuse_repeats()
-        return groups_of(outputs, users)
+        return groups_of(outputs, users, sums)
+
+    def _part(self, j: int, *, keep_first: bool) -> str:
+        """SQL for the rows of one source in the columns that all have: zero in those of other services."""
+        mine = self._word_names()[self.codes.words[j]]
+        columns = [f"{'code' if name == mine else 0} AS {name}" for name in self._word_names()]
+        columns += [f"{'place' if i == j else '0.0'} AS {name}" for i, name in enumerate(self._place_names())]
+        kept = ", ".join(f"arg_min({name}, rowid) AS {name}" for name in ("code", *self._placed))
+        first = f"(SELECT key, {kept} FROM coded_{j} GROUP BY key)"
+        return f"SELECT key, {', '.join(columns)} FROM {first if keep_first else f'coded_{j}'}"
 
     def _code(self, j: int, rows: SourceRows, key_type: str) -> None:
         """Read a source and write the table coded_j of keys and codes, in the order of rows.
@@ -136,13 +158,15 @@ class Counting:
         """
         self.progress(f"reading {self.sources[j].where}", j / (len(self.sources) + 1))
         n_rows = self._staged(j, rows, key_type)
-        self.connection.execute(f"CREATE TABLE coded_{j} (key {key_type}, code BIGINT)")
+        places = "".join(f", {name} DOUBLE" for name in self._placed)
+        self.connection.execute(f"CREATE TABLE coded_{j} (key {key_type}, code BIGINT{places})")
         start = 0
-        for outputs in self._outputs(j, staged_blocks(self.connection, n_rows), n_rows):
-            self.connection.register("block", {"code": self.codes.encode(j, outputs)})
+        for outputs, place in self._outputs(j, staged_blocks(self.connection, n_rows), n_rows):
+            self.connection.register("block", {"code": self.codes.encode(j, outputs), "place": place})
             keys = f"SELECT key FROM {TABLE} WHERE rowid >= {start} AND rowid < {start + outputs.size}"
+            columns = ", ".join(("key", "code", *self._placed))
             self.connection.execute(
-                f"INSERT INTO coded_{j} SELECT key, code FROM ({keys}) POSITIONAL JOIN block WHERE code <> 0"
+                f"INSERT INTO coded_{j} SELECT {columns} FROM ({keys}) POSITIONAL JOIN block WHERE code <> 0"
             )
             start += outputs.size
         self.connection.execute(f"DROP TABLE {TABLE}")
@@ -159,26 +183,32 @@ class Counting:
             where = self.sources[j].where if len(self.sources) > 1 else ""
             self.skipped.note(number, first, source=j, where=where)
 
-    def _outputs(self, j: int, blocks: Iterator[Block], n_rows: int, *, absent: bool = False) -> Iterator[np.ndarray]:
-        """Blocks of outputs of service j, telling how far that is."""
+    def _outputs(self, j: int, blocks: Iterator[Block], n_rows: int, *, absent: bool = False) -> Iterator[Placed]:
+        """Blocks of outputs of service j and of the places of its reports, telling how far that is."""
         done, drop = 0, self.drop_missing or absent
         skipped = None if self.skipped is None else partial(self._skip, j)
-        for outputs in output_blocks(self.sources[j], blocks, drop_missing=drop, skipped=skipped):
-            yield outputs
+        unit, (located, reported) = UnitInterval.of(self.sources[j].service.mechanism.domain), tee(blocks)
+        found = output_blocks(self.sources[j], located, drop_missing=drop, skipped=skipped)
+        for outputs, (reports, _) in zip(found, reported, strict=True):
+            yield outputs, unit.places(np.where(outputs == NOT_REPORTED, unit.middle, reports))
             done += outputs.size
             self.progress(f"reading {self.sources[j].where}", (j + done / n_rows) / (len(self.sources) + 1))
 
-    def _distinct(self, users: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Distinct outputs (R, J) of the users that a query gives, the users (R,) and reports (R,) of each."""
+    def _distinct(self, users: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, ReportedSums | None]:
+        """Distinct outputs (R, J) of the users that a query gives, the users (R,), reports (R,) and sums of each."""
         self.progress("counting users", len(self.sources) / (len(self.sources) + 1))
-        words = ", ".join(self._word_names())
+        words, places = ", ".join(self._word_names()), self._place_names()
+        sums = {f"first_{i}": name for i, name in enumerate(places)}
+        sums |= {f"second_{i}_{k}": f"{places[i]} * {places[k]}" for i, k in _pairs(len(places))}
+        added = "".join(f", sum({number}) AS {name}" for name, number in sums.items())
         found = self.connection.execute(
-            f"SELECT {words}, count(*) AS users, CAST(sum(reports) AS BIGINT) AS reports FROM ({users}) "
+            f"SELECT {words}, count(*) AS users, CAST(sum(reports) AS BIGINT) AS reports{added} FROM ({users}) "
             f"GROUP BY {words} ORDER BY {words}"
         ).fetchnumpy()
         self.progress("counting users", 1.0)
-        codes = [np.asarray(found[name]) for name in self._word_names()]
-        return self.codes.decode(codes), np.asarray(found["users"]), np.asarray(found["reports"])
+        columns = {name: np.ma.getdata(column) for name, column in found.items()}
+        outputs = self.codes.decode([columns[name] for name in self._word_names()])
+        return outputs, columns["users"], columns["reports"], _sums_of(columns, len(places)) if self.raw else None
 
     def _refuse_repeats(self) -> None:
         for j, source in enumerate(self.sources):
@@ -192,6 +222,27 @@ class Counting:
 
     def _word_names(self) -> list[str]:
         return [f"word_{i}" for i in range(self.codes.n_words)]
+
+    def _place_names(self) -> list[str]:
+        return [f"place_{j}" for j in range(len(self.sources))] if self.raw else []
+
+    @property
+    def _placed(self) -> tuple[str, ...]:
+        """The column of a source's places, where these are wanted."""
+        return ("place",) if self.raw else ()
+
+
+def _pairs(n: int) -> list[tuple[int, int]]:
+    return list(combinations_with_replacement(range(n), 2))
+
+
+def _sums_of(columns: Mapping[str, np.ndarray], n: int) -> ReportedSums:
+    """Return the sums of n services out of the columns of a query."""
+    first = np.stack([columns[f"first_{i}"] for i in range(n)], axis=1)
+    second = np.empty((*first.shape, n))
+    for i, k in _pairs(n):
+        second[:, i, k] = second[:, k, i] = columns[f"second_{i}_{k}"]
+    return ReportedSums(first, second)
 
 
 def _vector_blocks(vector: np.ndarray) -> Iterator[Block]:

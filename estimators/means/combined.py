@@ -17,9 +17,10 @@ from .between_users import user_precision, weighed_sample
 from .decoding import decoded_variances, plain_decoders
 from .joint_decoder import joint_decoder
 from .mean import MeanEstimate
+from .raw_reports import raw_decoders, raw_sample, raw_variances
 from .service_weights import PriorEstimator, population_weights, rough_prior
 from .unbiasing import normalised
-from .user_weights import user_weighted_values
+from .user_weights import user_weights, weighted_values
 
 SPLIT_SEED = 20250807
 """Seed of the default split of the users: the same reports give the same estimate.  Any number would do."""
@@ -43,6 +44,7 @@ def estimate_combined_mean(
     prior: ArrayLike | None = None,
     estimate_prior: PriorEstimator = rough_prior,
     alike: bool = False,
+    raw: bool = False,
     interval: IntervalKind = "normal",
     rng: np.random.Generator | None = None,
 ) -> MeanEstimate:
@@ -57,7 +59,7 @@ def estimate_combined_mean(
       services.  Unbiased, because p comes from the other half of the users (cross-fitting) or from you.
     - "decoder": sum_j d_j with the `joint_decoder` of least expected variance, p as before.  Unbiased; it needs
       only the tables together to allow that, not each of them.
-    - "uwa": weights from each user's own posterior, see `user_weighted_values`.  **Biased**, by -0.021 at a value of
+    - "uwa": weights from each user's own posterior, see `user_weights`.  **Biased**, by -0.021 at a value of
       0.9 on [-1, 1] with one Duchi and one piecewise report at epsilon 3, which no number of users reduces; its
       interval knows nothing of that.
 
@@ -82,6 +84,10 @@ def estimate_combined_mean(
         chance decides who reports to which (attributes drawn at random).  Their numbers are then weighed by one over
         their variance under p, so that a poor service costs nothing; without it each user counts the same, which is
         unbiased whoever chose which services.  Only with normal intervals.
+    raw : bool
+        For "ua" and "uwa": in place of decoded reports average the reports themselves, scaled and shifted where they
+        need it, as papers do: never better. "uwa" then weighs by the variances of raw reports. Needs tables whose
+        reports have a mean that is affine in the input, and counts with sums, ``count(..., raw=True)``.
     interval : {"normal", "bernstein"}
         Intervals by the central limit theorem, or with finite-sample coverage by the empirical Bernstein bound, from
         the range of the decoded values: valid for any number of users, but two to four times as wide at 2,000 of them.
@@ -122,17 +128,20 @@ def estimate_combined_mean(
         raise InputError(f"interval must be one of {', '.join(get_args(IntervalKind))}, got {interval!r}")
     if method not in MEAN_METHODS:
         raise InputError(f"method must be one of {', '.join(MEAN_METHODS)}, got {method!r}")
+    if raw and method not in ("ua", "uwa"):
+        raise InputError(f"raw reports are averaged by ua and uwa, got {method}: choose one of them, or leave raw out")
     if alike and (method in ("ua", "uwa") or interval != "normal"):
         raise InputError(f"alike is for population and decoder with normal intervals, got {method}, {interval}")
     _require_usable(counts)
     if method == "ua":
-        samples, reached = [_averaged(counts)], _span_of_decoders(counts)
+        samples = [_averaged(counts, raw=raw)]
+        reached = samples[0].width if raw else _span_of_decoders(counts)
     else:
         grid = grid or InputGrid.common(counts.mechanisms)
         known = None if prior is None else normalised("prior", grid.size, prior)
         if method == "uwa":
-            samples = [_user_weighted(counts, grid, _uniform(grid) if known is None else known)]
-            reached = _span_of_decoders(counts)
+            samples = [_user_weighted(counts, grid, _uniform(grid) if known is None else known, raw=raw)]
+            reached = samples[0].width
         else:
             parts = _parts(counts, grid, known, estimate_prior, rng)
             samples, reached = _by_weights(counts, grid, parts, method, alike)
@@ -191,7 +200,10 @@ def _by_weights(
     return samples, None if reached is None else reached * largest
 
 
-def _averaged(counts: ReportCounts) -> Sample:
+def _averaged(counts: ReportCounts, *, raw: bool) -> Sample:
+    if raw:
+        even = [np.full(group.outputs.shape, 1 / len(group.services)) for group in counts.groups]
+        return raw_sample(counts, raw_decoders(counts.services), even)
     decoders = plain_decoders(counts.services)
     return _summed(counts, [[decoders[j] / len(g.services) for j in g.services] for g in counts.groups])
 
@@ -223,13 +235,16 @@ def _weighed(
     return weighed_sample(counts, _totals(counts, values), precisions), max(precisions) / average
 
 
-def _user_weighted(counts: ReportCounts, grid: InputGrid, prior: np.ndarray) -> Sample:
-    decoders = plain_decoders(counts.services)
-    variances = _variances(counts, decoders, grid)
-    values = [user_weighted_values(g, counts.services, decoders, variances, grid, prior) for g in counts.groups]
+def _user_weighted(counts: ReportCounts, grid: InputGrid, prior: np.ndarray, *, raw: bool) -> Sample:
+    unbiased = raw_decoders(counts.services) if raw else []
+    decoders = [] if raw else plain_decoders(counts.services)
+    variances = np.stack([raw_variances(d, grid) for d in unbiased]) if raw else _variances(counts, decoders, grid)
+    weights = [user_weights(group, counts.services, variances, grid, prior) for group in counts.groups]
+    if raw:
+        return raw_sample(counts, unbiased, weights)
+    values = [weighted_values(g, given, decoders) for g, given in zip(counts.groups, weights, strict=True)]
     # A weighted average of a user's decoded reports lies between the ends of all decoders.
-    low, high = min(map(np.min, decoders)), max(map(np.max, decoders))
-    return _sample(counts.groups, values, float(high - low))
+    return _sample(counts.groups, values, _span_of_decoders(counts))
 
 
 def _span_of_decoders(counts: ReportCounts) -> float:

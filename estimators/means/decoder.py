@@ -127,7 +127,7 @@ def mean_decoder(mechanism: TabulatedMechanism, weights: ArrayLike | None = None
     if affine is None and raw:
         raise InputError(
             "raw reports must have a mean that is affine in the input, got one of "
-            f"{mechanism.provenance.method!r} that is not: leave raw out"
+            f"{mechanism.provenance.method!r} that is not, so that no scale and shift unbiases them: leave raw out"
         )
     if affine is None:
         return MeanDecoder(mechanism, "decoder", values=optimal_decoder(mechanism, weights))

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 from ...mechanisms.errors import InputError
 from ..counting.counts import ReportCounts
 from ..estimate import NumberEstimate
-from ..intervals import CONFIDENCE, Interval, Sample, bernstein_reach, normal_interval
+from ..intervals import CONFIDENCE, Interval, Sample, bernstein_reach, normal_interval, pooled
 from .decoder import MeanDecoder, mean_decoder
 from .decoding import plain_decoder
+from .raw_reports import raw_sample
 from .winsorised import winsorised
 
 
@@ -83,7 +84,8 @@ def estimate_mean(
     An average of reports that are not points needs to know where in its output each one lies, and winsorising cuts
     inside tails. `count` of an array keeps that (`ReportCounts.numbers`), so that nothing is lost. Counts of files, of
     data frames and saved ones have outputs alone: each output then becomes one value (`plain_decoder`), unbiased too,
-    with no more variance where the place within an output tells nothing of the input.
+    with no more variance where the place within an output tells nothing of the input; with sums of reports, as
+    ``count(..., raw=True)`` keeps them, raw reports can be averaged still.
 
     Parameters
     ----------
@@ -128,6 +130,9 @@ def estimate_mean(
         raise InputError(f"reports must be at least 2 for a standard error, got {counts.n_users}")
     mechanism = counts.mechanisms[0]
     chosen = mean_decoder(mechanism, weights, raw=raw)
+    if raw and winsorise is None and counts.numbers is None and counts.groups[0].sums is not None:
+        found = raw_sample(counts, [chosen], [np.ones((len(counts.groups[0].counts), 1))])
+        return MeanEstimate(*pooled([found]), found.n, chosen.method, one_report=found.width / found.n)
     unplaced = chosen.values is None and counts.numbers is None and (mechanism.low < mechanism.high).any()
     for asked, what in ((winsorise is not None, "winsorising needs"), (raw, "raw reports need")):
         if asked and unplaced:

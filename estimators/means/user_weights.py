@@ -18,21 +18,16 @@ LARGEST_TOTAL_BUDGET = 600.0
 """A likelihood relative to its largest value is at least exp(-sum of budgets), which must not underflow (e^-708)."""
 
 
-def user_weighted_values(
-    group: ReportGroup,
-    services: Sequence[Service],
-    decoders: Sequence[np.ndarray],
-    variances: np.ndarray,
-    grid: InputGrid,
-    prior: np.ndarray,
+def user_weights(
+    group: ReportGroup, services: Sequence[Service], variances: np.ndarray, grid: InputGrid, prior: np.ndarray
 ) -> np.ndarray:
-    r"""Return the weighted average of the decoded reports of each combination of outputs in a group.
+    r"""Return the weights of the reports of each combination of outputs in a group, which sum to one.
 
     From the posterior f of the user's value given all of the user's outputs o_1..o_J,
 
         f_k ~ p_k prod_j P_j(o_j | k),   V_j = sum_k f_k var_j(k),   w_j = (1/V_j) / sum_t (1/V_t),
 
-    and the value is sum_j w_j d_j(o_j).  The sum over t runs over the user's services.
+    where the sum over t runs over the user's services; the user's number is sum_j w_j d_j.
 
     **It is biased**: the weights depend on the reports that they weigh.  With a value of 0.9 on [-1, 1], one Duchi
     and one piecewise report, the bias is -0.004 at epsilon 1, -0.016 at 2 and -0.021 at 3 (summed over all pairs of
@@ -47,10 +42,8 @@ def user_weighted_values(
         R combinations of the outputs of J services.
     services : sequence of Service
         All services; those of the group are looked up in it.
-    decoders : sequence of (m,) ndarray of float
-        Unbiased values, per service.
     variances : (len(services), K) ndarray of float
-        Variance of each service's decoded report at each component.
+        Variance of each service's unbiased number, a decoded report or a raw one, at each component.
     grid : InputGrid
         K components.
     prior : (K,) ndarray of float
@@ -58,8 +51,7 @@ def user_weighted_values(
 
     Returns
     -------
-    values : (R,) ndarray of float
-        In the units of the knots.
+    weights : (R, J) ndarray of float
 
     Raises
     ------
@@ -73,20 +65,40 @@ def user_weighted_values(
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> service, grid = Service("a", duchi([-1.0, 1.0], 1.0)), InputGrid.knots([-1.0, 1.0])
     >>> group = ReportGroup((0, 1), np.array([[0, 0], [0, 1]], dtype=np.int32), np.array([3, 5]))
-    >>> decoders, variances = [service.mechanism.low] * 2, np.array([[3.7, 3.7], [3.7, 3.7]])
-    >>> user_weighted_values(group, [service] * 2, decoders, variances, grid, np.array([0.5, 0.5])).round(4)
-    array([-2.164,  0.   ])
+    >>> user_weights(group, [service] * 2, np.array([[2.0, 2.0], [6.0, 6.0]]), grid, np.array([0.5, 0.5]))
+    array([[0.75, 0.25],
+           [0.75, 0.25]])
     """
     chosen = [services[j] for j in group.services]
-    decoded = np.stack([decoders[j][group.outputs[:, i]] for i, j in enumerate(group.services)], axis=1)
     if len(chosen) == 1:
-        return decoded[:, 0]
+        return np.ones((len(group.outputs), 1))
     if (total := sum(service.mechanism.epsilon for service in chosen)) > LARGEST_TOTAL_BUDGET:
         raise InputError(f"a user's budgets must sum to at most {LARGEST_TOTAL_BUDGET:g} for weights, got {total:g}")
     tables = [_relative_likelihood(grid.rows(service.mechanism)) for service in chosen]
     weighted = prior[:, None] * variances[list(group.services)].T
     precision = 1 / _posterior_sums(group.outputs, tables, weighted)
-    return np.einsum("rj,rj->r", precision, decoded) / precision.sum(axis=1)
+    return precision / precision.sum(axis=1, keepdims=True)
+
+
+def weighted_values(group: ReportGroup, weights: np.ndarray, decoders: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the (R,) weighted averages sum_j w_j d_j(o_j) of the decoded reports of each combination of outputs.
+
+    Parameters
+    ----------
+    group : ReportGroup
+        R combinations of the outputs of J services.
+    weights : (R, J) ndarray of float
+    decoders : sequence of (m,) ndarray of float
+        Unbiased values, per service of all that there are.
+
+    Example
+    -------
+    >>> group = ReportGroup((0, 1), np.array([[0, 0], [0, 1]], dtype=np.int32), np.array([3, 5]))
+    >>> weighted_values(group, np.full((2, 2), 0.5), [np.array([-2.0, 2.0])] * 2)
+    array([-2.,  0.])
+    """
+    decoded = [decoders[j][column] for j, column in zip(group.services, group.outputs.T, strict=True)]
+    return np.einsum("rj,jr->r", weights, np.stack(decoded))
 
 
 def _relative_likelihood(rows: np.ndarray) -> np.ndarray:

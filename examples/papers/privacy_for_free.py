@@ -15,7 +15,7 @@ from optldp.estimators import InputGrid, ReportCounts, Service, estimate_combine
 from optldp.estimators.counting.group import ReportGroup
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.estimators.means.decoding import decoded_variances
-from optldp.estimators.means.user_weights import user_weighted_values
+from optldp.estimators.means.user_weights import user_weights, weighted_values
 from optldp.mechanisms import duchi, piecewise
 from optldp.mechanisms.families.duchi import duchi_variance
 from optldp.mechanisms.families.laplace import laplace_variance
@@ -117,7 +117,7 @@ def _exact_bias(epsilon: float) -> np.ndarray:
     spread = np.stack([decoded_variances(s.mechanism, d, grid) for s, d in zip(services, decoders, strict=True)])
     group = ReportGroup((0, 1), pairs.astype(np.int32), np.ones(len(pairs), dtype=np.int64))
     even = np.full(grid.size, 1.0 / grid.size)
-    values = user_weighted_values(group, services, decoders, spread, grid, even)
+    values = weighted_values(group, user_weights(group, services, spread, grid, even), decoders)
     return (first[:, pairs[:, 0]] * second[:, pairs[:, 1]]) @ values - BIAS_KNOTS
 
 

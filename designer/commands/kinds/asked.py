@@ -149,7 +149,11 @@ class EstimateOptions(Options):
         ),
     ] = None
     raw: Annotated[
-        bool, typer.Option("--raw", help="Mean of one table: average reports as they are, as papers do; never better.")
+        bool,
+        typer.Option(
+            "--raw",
+            help="Mean of one table, ua and uwa of several: average reports as they are, as papers do; never better.",
+        ),
     ] = False
     keep_first: Annotated[bool, typer.Option("--keep-first", help="Keep a user's first report to a service.")] = False
     allow_disjoint: Annotated[bool, typer.Option("--allow-disjoint", help="Accept services without common users.")] = (

@@ -83,7 +83,12 @@ def _of_counts(services: Sequence[Service], asked: EstimateOptions) -> Found:
     from .reading import holds_simulated
 
     started = time.perf_counter()
-    asked.refuse("for the plain mean of one table", "--winsorise", "--raw")
+    asked.refuse("for the plain mean of one table", "--winsorise")
+    if asked.raw and (asked.method not in ("ua", "uwa") or asked.of not in (None, "mean")):
+        raise InputError(
+            "--raw is for the plain mean of one table and --method ua and uwa of several services, got "
+            f"{asked.method or 'none'}: choose one of these, or leave it out"
+        )
     tables, skipped = [service.kind.mechanism for service in services], SkippedRows()
     with share_progress("counting reports") as update:
         counts = count(
@@ -94,6 +99,7 @@ def _of_counts(services: Sequence[Service], asked: EstimateOptions) -> Found:
             allow_disjoint=asked.allow_disjoint,
             drop_missing=asked.drop_missing,
             skip_invalid=skipped if asked.skip_invalid else False,
+            raw=asked.raw,
             progress=update,
         )
     told = told_of_reports(any(holds_simulated(service.reports, asked.column) for service in services), skipped)
@@ -114,8 +120,9 @@ def told_by_counts(
     if asked.of in (None, "mean") and asked.method not in DISTRIBUTION_METHODS:
         method = cast("MeanMethod", asked.method or "population")
         alike = alike and method in ("population", "decoder")
-        found = estimate_combined_mean(counts, method=method, grid=grid, alike=alike)
-        return mean_found(found, asked, {"seconds": time.perf_counter() - started} | told)
+        found = estimate_combined_mean(counts, method=method, grid=grid, alike=alike, raw=asked.raw)
+        raw = {"raw": True} if asked.raw else {}
+        return mean_found(found, asked, raw | {"seconds": time.perf_counter() - started} | told)
     estimate = _fitted(counts, grid, asked)
     facts: dict[str, Any] = {"seconds": time.perf_counter() - started} | told
     if asked.of != "quantiles":

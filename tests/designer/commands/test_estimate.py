@@ -153,6 +153,26 @@ class TestDefaults:
         assert {name: found[name] for name in expected} == pytest.approx(expected)
         assert found["method"] == "affine"
 
+    @pytest.mark.parametrize("method", ["ua", "uwa"])
+    def test_raw_reports_of_several_services_are_averaged_where_asked(self, optldp, method):
+        """Matched by user; UA is an average over users of averages of their unbiased numbers."""
+        found = json.loads(optldp("estimate", *THREE, "--raw", "--method", method, "--json").stdout)
+        sources = [
+            (table, {"user": users, "report": reports})
+            for table, (users, reports) in zip(TABLES.values(), REPORTS.values(), strict=True)
+        ]
+        counts = count(sources, key="user", raw=True)
+        expected = estimate_combined_mean(counts, method=method, raw=True).to_dict()
+        assert {name: found[name] for name in expected} == pytest.approx(expected)
+        assert found["raw"] is True
+        assert found["value"] != pytest.approx(estimate_combined_mean(counts, method=method).value, rel=1e-6)
+        if method == "ua":
+            numbers = np.full((USERS, len(TABLES)), np.nan)
+            for j, (name, (users, reports)) in enumerate(REPORTS.items()):
+                low, high = TABLES[name].mean([0.0, 10.0])
+                numbers[users, j] = 10 * (reports - low) / (high - low)
+            assert found["value"] == pytest.approx(np.nanmean(numbers, axis=1).mean())
+
     @pytest.mark.sampled(2)
     @pytest.mark.parametrize(
         ("of", "method"), [("mean", "population"), ("distribution", "penalised"), ("quantiles", "penalised")]
@@ -410,8 +430,12 @@ class TestBadInput:
             ((*ONE, "--method", "uwa", "--of", "distribution"), "--method uwa estimates a mean, not distribution: use"),
             ((*ONE, "--method", "ua", "--of", "quantiles"), "--method ua estimates a mean, not quantiles: use"),
             ((*ONE, "--method", "ems", "--stop", "loglik"), "--stop is for --method em and ule, got ems"),
-            ((*ONE, "--raw", "--method", "decoder"), "--raw is for the plain mean of one table: leave it out"),
-            ((*THREE, "--raw"), "--raw is for the plain mean of one table: leave it out"),
+            (
+                (*ONE, "--raw", "--method", "decoder"),
+                "--raw is for the plain mean of one table and --method ua and uwa of",
+            ),
+            ((*THREE, "--raw"), "--method ua and uwa of several services, got none: choose one of these, or leave"),
+            ((*THREE, "--raw", "--method", "ua", "--winsorise", 0.1), "--winsorise is for the plain mean of one table"),
             ((*ONE, "--prune"), "--prune is for --method mr, got none: leave it out"),
             ((*ONE, "--method", "em", "--threshold", 0.1), "--threshold is for --method mr and base-cut, got em"),
             ((*ONE, "--method", "ems", "--least-components", 3), "--least-components is for --method mr, got ems"),

@@ -9,7 +9,6 @@ from optldp.estimators.counting.counts import ReportCounts, Service
 from optldp.estimators.counting.group import ReportGroup
 from optldp.estimators.input_grid import InputGrid
 from optldp.estimators.means.decoding import decoded_variances, plain_decoders
-from optldp.estimators.means.user_weights import user_weighted_values
 from optldp.mechanisms import duchi, grr, laplace, piecewise, square_wave
 from optldp.mechanisms.errors import InputError
 
@@ -42,7 +41,9 @@ def values_of(group: ReportGroup, services=SERVICES, grid=None) -> np.ndarray:
     decoders = plain_decoders(services)
     variances = [decoded_variances(s.mechanism, d, grid) for s, d in zip(services, decoders, strict=True)]
     uniform = np.full(grid.size, 1 / grid.size)
-    return user_weighted_values(group, services, decoders, np.array(variances), grid, uniform)
+    weights = user_weights.user_weights(group, services, np.array(variances), grid, uniform)
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+    return user_weights.weighted_values(group, weights, decoders)
 
 
 def every_pair(services) -> ReportGroup:

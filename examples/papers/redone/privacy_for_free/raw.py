@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from optldp.estimators import InputGrid, Service
 from optldp.estimators.counting.group import ReportGroup
-from optldp.estimators.means.user_weights import user_weighted_values
+from optldp.estimators.means import user_weights as library
 from optldp.mechanisms import TabulatedMechanism
 
 from ..experiment.drawn_values import Draw, services_sets
@@ -57,11 +57,7 @@ def user_weights(services: Sequence[Service], outputs: np.ndarray, variances: np
     rows, whose, counts = np.unique(outputs.astype(np.int32), axis=0, return_inverse=True, return_counts=True)
     group = ReportGroup(tuple(range(m)), rows, counts)
     even = np.full(grid.size, 1.0 / grid.size)
-    columns = []
-    for chosen in range(m):  # the weighted sum of "1 for this service, 0 for others" is this service's weight
-        ones = [np.full(s.mechanism.probabilities.shape[1], float(j == chosen)) for j, s in enumerate(services)]
-        columns.append(user_weighted_values(group, services, ones, variances, grid, even))
-    return np.stack(columns, axis=1)[whose.ravel()]
+    return library.user_weights(group, services, variances, grid, even)[whose.ravel()]
 
 
 def _scores(run: Run, draw: Draw, epsilon: float, case: Sequence[int]) -> Scores:

@@ -179,6 +179,7 @@ FIGURES = {
     "figure-4-cells": cells.equal_budgets,
     "figure-5-means": means.unequal_budgets,
     "figure-5-distributions": distributions.unequal_budgets,
+    "figure-5-cells": cells.unequal_budgets,
     "figure-6-means": means.same_mechanism,
     "figure-6-distributions": distributions.same_mechanism,
     "figure-6-dimensions": dimensions.means,

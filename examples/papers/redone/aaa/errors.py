@@ -21,7 +21,7 @@ from optldp.designer.methods.lattice import Lattice
 from optldp.designer.protocols.plan import TwoPhasePlan
 from optldp.estimators import InputGrid, ReportCounts, likelihood_of
 from optldp.estimators.distributions.smoothed_em import ems
-from optldp.estimators.means.unbiasing import affine_unbiasing
+from optldp.estimators.means.decoder import mean_decoder
 from optldp.estimators.methods import PriorMethod
 from optldp.mechanisms import TabulatedMechanism, square_wave
 from optldp.mechanisms.families.duchi import duchi_variance
@@ -29,6 +29,7 @@ from optldp.mechanisms.families.hybrid import hybrid_variance
 from optldp.mechanisms.families.laplace import laplace_variance
 from optldp.mechanisms.families.piecewise import piecewise_variance
 from optldp.mechanisms.families.three_outputs import three_outputs_variance
+from optldp.mechanisms.table.moments import prior_variance
 
 CLOSED_FORMS = {
     "laplace": laplace_variance,
@@ -116,30 +117,28 @@ def aaa_two_phases(
     for r in range(repetitions):
         rng = np.random.default_rng([*seed, r])
         reports = plan.first.sample(rng.choice(values, n_first, replace=False), rng)
-        squares.append(values.size * _phase_error(plan.second(reports).mechanism, truth, values, n - n_first))
+        variance = plan.second(reports).mechanism.expected_variance(truth.knot_prior)
+        squares.append(values.size * _phase_error(variance, values, n - n_first))
     return Error.of(squares)
 
 
 def our_two_phases(values: np.ndarray, epsilon: float, repetitions: int, seed: list[int], attributes: int = 1) -> Error:
     """The library's defaults: square wave, then the optimum; the means of both phases, weighted by their variances.
 
-    The weights are taken as known; `two_phase` estimates them, see the check of the simulation.
+    Reports are decoded as `estimate_mean` does unless it is asked for raw ones.  The weights are taken as known;
+    `two_phase` estimates them, see the check of the simulation.
     """
     plan = TwoPhasePlan(DOMAIN, epsilon, knots=OUR_KNOTS)
     truth = Prior.from_data(values, knots=OUR_KNOTS, domain=DOMAIN)
     n, n_mine = values.size, values.size // attributes
     n_first = round(SHARE * n_mine)
     assert isinstance(plan.first, TabulatedMechanism)
-    unbiasing = affine_unbiasing(plan.first)
-    assert unbiasing is not None  # the square wave's mean is affine
-    scale, shift = unbiasing
-    first = plan.first.affine(1 / scale, -shift / scale)
+    early = _phase_error(_decoded_variance(plan.first, truth), values, n_first)
     squares = []
     for r in range(repetitions):
         rng = np.random.default_rng([*seed, r])
         reports = plan.first.sample(rng.choice(values, n_first, replace=False), rng)
-        early = _phase_error(first, truth, values, n_first)
-        later = _phase_error(plan.second(reports).mechanism, truth, values, n_mine - n_first)
+        later = _phase_error(_decoded_variance(plan.second(reports).mechanism, truth), values, n_mine - n_first)
         weight = later / (early + later)
         # Two parts of one finite population: their means' covariance is -S^2 / n.
         shared = -2 * weight * (1 - weight) * values.var(ddof=1) / n
@@ -152,7 +151,13 @@ def _one_of(attributes: int, values: np.ndarray) -> float:
     return (attributes - 1) * float(values.var(ddof=1))
 
 
-def _phase_error(table: TabulatedMechanism, truth: Prior, values: np.ndarray, clients: int) -> float:
+def _decoded_variance(table: TabulatedMechanism, truth: Prior) -> float:
+    """Expected variance of a report as the library decodes it by default."""
+    decoder = mean_decoder(table)
+    return prior_variance(table.knots, table.knots, decoder.knot_variances, truth.knot_prior)
+
+
+def _phase_error(variance: float, values: np.ndarray, clients: int) -> float:
     """Expected squared error of the mean of so many clients' reports about the mean of all values."""
     sampling = values.var(ddof=1) * (1 / clients - 1 / values.size)
-    return table.expected_variance(truth.knot_prior) / clients + float(sampling)
+    return variance / clients + float(sampling)

@@ -1,19 +1,26 @@
-"""ULE by both algorithms at several numbers of cells: "Privacy for Free", figure 4, part on distributions.
+"""ULE by both algorithms at several numbers of cells: "Privacy for Free", figures 4 and 5, parts on distributions.
 
 The paper names no number of cells; the code that its authors released has 1024.  Columns are Jensen-Shannon distances.
 """
 
 from __future__ import annotations
 
-from ..experiment.drawn_values import services_sets
+import itertools
+from collections.abc import Sequence
+
+from ..experiment.drawn_values import Draw, services_sets
 from ..experiment.repeated import Scores
 from ..experiment.script import Check, Run
-from .distributions import ALGORITHMS, NEARLY_ALL, THREE, named, scores
+from .distributions import ALGORITHMS, NEARLY_ALL, THREE, UNEQUAL, named, scores
+from .means import Config
 
 SIZES = (64, 256, 1024)
-BUDGETS = (0.1, 0.3, 0.6)
+BUDGETS = (0.1, 0.3, 0.6, 0.2, 0.4, 0.5)
+"""In the order of their seeds."""
+
+SMOOTHED = (0.1, 0.3, 0.6)
 SYNTHETIC = 2
-"""Sets of values, the synthetic ones: a case of 1024 cells takes twenty seconds for both algorithms."""
+"""Budgets, and sets of values, for EMS too: a repetition with 1024 cells takes five to ten seconds."""
 
 Case = tuple[str, str, int, str]
 """Data, where, cells, algorithm."""
@@ -21,17 +28,13 @@ Case = tuple[str, str, int, str]
 
 def equal_budgets(run: Run) -> list[Check]:
     """Figure 4, (e) to (h), at 100,000 users."""
-    sets = list(services_sets(run).items())[:SYNTHETIC]
     every: dict[Case, Scores] = {}
-    for number, (name, draw) in enumerate(sets if not run.quick else sets[:1]):
-        for i, e in enumerate(BUDGETS):
-            for cells in _sizes(run):
-                for algorithm in ALGORITHMS:
-                    found = scores(
-                        run, draw, [(f, e) for f in THREE], (41, number, i),
-                        algorithm=algorithm, cells=cells, repetitions=(3, 3),
-                    )  # fmt: skip
-                    every[name, f"{e:g}", cells, algorithm] = named(found, THREE)
+    for number, (name, draw) in enumerate(_sets(run)):
+        for i, e in enumerate(BUDGETS if not run.quick else SMOOTHED):
+            algorithms = ALGORITHMS if number < SYNTHETIC and e in SMOOTHED else ("EM",)
+            for cells, algorithm in itertools.product(_sizes(run), algorithms):
+                config = [(f, e) for f in THREE]
+                every[name, f"{e:g}", cells, algorithm] = _scores(run, draw, config, (41, number, i), algorithm, cells)
     _show(run, "figure-4-cells", "Equal budgets", "epsilon", every)
     at_end = {c: every["Beta(2,5)", "0.6", c, "EM"].gain("ULE", "SW") for c in _sizes(run)}
     at_start = {c: every["Beta(2,5)", "0.1", c, "EM"].gain("ULE", "SW") for c in _sizes(run)}
@@ -43,6 +46,28 @@ def equal_budgets(run: Run) -> list[Check]:
         ),
         *_smoothed(every),
     ]
+
+
+def unequal_budgets(run: Run) -> list[Check]:
+    """Figure 5, (e) to (h), by plain EM at more cells than the 64 of figure-5-distributions."""
+    every: dict[Case, Scores] = {}
+    for number, (name, draw) in enumerate(_sets(run)):
+        for i, (label, budgets) in enumerate(UNEQUAL.items()):
+            for cells in _sizes(run)[1:]:
+                config = list(zip(THREE, budgets, strict=True))
+                every[name, label, cells, "EM"] = _scores(run, draw, config, (51, number, i), "EM", cells)
+    _show(run, "figure-5-cells", "Unequal budgets", "budgets", every)
+    return []
+
+
+def _sets(run: Run) -> list[tuple[str, Draw]]:
+    sets = list(services_sets(run).items())
+    return sets if not run.quick else sets[:1]
+
+
+def _scores(run: Run, draw: Draw, config: Config, case: Sequence[int], algorithm: str, cells: int) -> Scores:
+    found = scores(run, draw, config, case, algorithm=algorithm, cells=cells, repetitions=(3, 3))
+    return named(found, THREE)
 
 
 def _sizes(run: Run) -> tuple[int, ...]:
@@ -57,10 +82,10 @@ def _show(run: Run, name: str, title: str, place: str, every: dict[Case, Scores]
         rows.append((data, where, str(cells), algorithm, *shown, *gains))
     header = ("data", place, "cells", "algorithm", *THREE, "ULE", "over the best", "over SW")
     run.table(name, f"{title}: Jensen-Shannon distance and the gain of ULE", header, rows)
-    for algorithm in ALGORITHMS:
-        for cells in _sizes(run):
-            gains = [f.gain("ULE", "best single") for (*_, c, a), f in every.items() if (c, a) == (cells, algorithm)]
-            better = sum(gain > 0 for gain in gains)
+    for algorithm, cells in itertools.product(ALGORITHMS, _sizes(run)):
+        gains = [f.gain("ULE", "best single") for (*_, c, a), f in every.items() if (c, a) == (cells, algorithm)]
+        better = sum(gain > 0 for gain in gains)
+        if gains:
             span = f"{100 * min(gains):+.1f}% to {100 * max(gains):+.1f}%"
             print(f"\n{algorithm}, {cells} cells: ULE is better than the best in {better} of {len(gains)} ({span})")
 

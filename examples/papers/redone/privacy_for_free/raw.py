@@ -1,8 +1,8 @@
 """UA and UWA of reports averaged as they are: "Privacy for Free", figures 4 (a) to (d).
 
-`count` keeps outputs alone, which every estimator of the library decodes; the paper averages the reports themselves,
-SW's after making them unbiased (theorem 4.1).  For Laplace that is worse by half.  UWA's weights use the variances of
-these raw reports.  Columns are variances, as in means.py.
+The library decodes reports by output unless it is asked not to; the paper averages the reports themselves, SW's after
+making them unbiased (theorem 4.1).  For Laplace that is worse by half.  UWA's weights use the variances of these raw
+reports.  Columns are variances, as in means.py.
 """
 
 from __future__ import annotations
@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from optldp.estimators import InputGrid, Service
-from optldp.estimators.counting.group import ReportGroup
-from optldp.estimators.means import user_weights as library
-from optldp.mechanisms import TabulatedMechanism
+from optldp.estimators import MeanEstimate, count, estimate_combined_mean, estimate_mean
+from optldp.estimators.methods import MeanMethod
 
 from ..experiment.drawn_values import Draw, services_sets
 from ..experiment.repeated import Errors, Scores, repeat, show_panels
 from ..experiment.script import Check, Run
 from .means import EQUAL, FAMILIES, FOUR, KNOTS, SCALE, UNIT, users
 
-METHODS = ("UA", "UWA")
+METHODS: dict[str, MeanMethod] = {"UA": "ua", "UWA": "uwa"}
 
 
 def equal_budgets(run: Run) -> list[Check]:
@@ -45,41 +43,22 @@ def equal_budgets(run: Run) -> list[Check]:
     return [Check(claim, 1.0 < least < most < 15.0, f"{least:.1f}% to {most:.1f}%")]
 
 
-def unbiased_reports(table: TabulatedMechanism, reports: np.ndarray) -> np.ndarray:
-    """Return raw reports after the affine map that makes them unbiased on [0, 1] (theorem 4.1)."""
-    at_zero, at_one = table.mean([0.0, 1.0])
-    return (reports - at_zero) / (at_one - at_zero)
-
-
-def user_weights(services: Sequence[Service], outputs: np.ndarray, variances: np.ndarray) -> np.ndarray:
-    """Return UWA's weights (n, m) of each user's reports, from their outputs (n, m) and variances (m, knots)."""
-    grid, m = InputGrid.knots(KNOTS), len(services)
-    rows, whose, counts = np.unique(outputs.astype(np.int32), axis=0, return_inverse=True, return_counts=True)
-    group = ReportGroup(tuple(range(m)), rows, counts)
-    even = np.full(grid.size, 1.0 / grid.size)
-    return library.user_weights(group, services, variances, grid, even)[whose.ravel()]
-
-
 def _scores(run: Run, draw: Draw, epsilon: float, case: Sequence[int]) -> Scores:
     tables = [FAMILIES[family](KNOTS, epsilon) for family in FOUR]
-    services = [Service(family, table) for family, table in zip(FOUR, tables, strict=True)]
-    slopes = [float(np.ptp(table.mean([0.0, 1.0]))) for table in tables]
-    variances = np.stack([table.knot_variances / slope**2 for table, slope in zip(tables, slopes, strict=True)])
-    n = users(run)
 
     def job(rng: np.random.Generator) -> Errors:
-        values = draw(n, rng)
+        values = draw(users(run), rng)
         reports = [table.sample(values, rng) for table in tables]
-        outputs = np.stack([table.output_index(r) for table, r in zip(tables, reports, strict=True)], axis=1)
-        raw = np.stack([unbiased_reports(t, r) for t, r in zip(tables, reports, strict=True)], axis=1)
-        weighted = (user_weights(services, outputs, variances) * raw).sum(axis=1)
-        found = {family: _noise(raw[:, j], values) for j, family in enumerate(FOUR)}
-        found |= {"UA": _noise(raw.mean(axis=1), values), "UWA": _noise(weighted, values)}
+        alone = [estimate_mean(count(*each), raw=True) for each in zip(tables, reports, strict=True)]
+        found = {family: _noise(one, values) for family, one in zip(FOUR, alone, strict=True)}
+        counts = count(list(zip(tables, reports, strict=True)), raw=True)
+        for name, method in METHODS.items():
+            found[name] = _noise(estimate_combined_mean(counts, method=method, raw=True), values)
         return found | {"best single": min(found[family] for family in FOUR)}
 
     return repeat(run, case, run.repetitions(20, 4), job)
 
 
-def _noise(numbers: np.ndarray, values: np.ndarray) -> float:
+def _noise(estimate: MeanEstimate, values: np.ndarray) -> float:
     """Variance of the average of the users' numbers about the mean of their values."""
-    return float((numbers.var() - values.var()) / values.size)
+    return float(estimate.std_error**2 - values.var(ddof=1) / values.size)

@@ -8,6 +8,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from ..mechanisms.errors import InputError
 from ..mechanisms.laws.domain import rounding_weights
@@ -100,7 +101,9 @@ class InputGrid:
         For a cell it is the exact average: the table is linear in the input between its knots.
         """
         shares = self.knot_shares(mechanism)
-        return shares @ mechanism.probabilities if self.flat else mechanism.pmf(np.clip(self.points, *mechanism.domain))
+        if self.flat:  # a cell touches few knots
+            return sparse.csr_array(shares) @ mechanism.probabilities
+        return mechanism.pmf(np.clip(self.points, *mechanism.domain))
 
     def knot_shares(self, mechanism: TabulatedMechanism) -> np.ndarray:
         """Return the (K, n) share of each of the table's knots in what an input of each component is rounded to.

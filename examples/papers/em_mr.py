@@ -17,7 +17,7 @@ from optldp.solvers.likelihood.fit import fit_mixture
 from redone.em_mr import categories, keys, steps
 from redone.em_mr.noise import noise
 from redone.experiment.drawn_values import Draw, reduction_sets, two_normals
-from redone.experiment.repeated import Errors, Scores, curves, repeat, show_panels
+from redone.experiment.repeated import Errors, Scores, curves, kept, repeat, show_panels
 from redone.experiment.script import Check, Run, main
 
 STOP = 1e-3
@@ -122,7 +122,8 @@ def _mean_scores(
         off = {m: float(value) - truth for m, value in found.items()}
         return {m: abs(value) for m, value in off.items()} | {f"error {m}": value for m, value in off.items()}
 
-    return repeat(run, case, repetitions or _repetitions(run, n), job)
+    name = "-".join(map(str, ("means", *case)))
+    return kept(run, name, lambda: repeat(run, case, repetitions or _repetitions(run, n), job))
 
 
 def _repetitions(run: Run, n: int) -> int:

@@ -96,9 +96,9 @@ def kept(run: Run, name: str, make: Callable[[], Scores]) -> Scores:
         return make()
     place = run.out / f"{name}{'-quick' if run.quick else ''}.npz"
     if not place.exists():
-        beside = place.with_suffix(".part")
+        found, beside = make(), place.with_suffix(".part")
         with beside.open("wb") as file:
-            np.savez(file, allow_pickle=False, **make().values)
+            np.savez(file, allow_pickle=False, **found.values)
         beside.replace(place)
     with np.load(place, allow_pickle=False) as arrays:
         return Scores.of({method: arrays[method] for method in arrays.files})

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from ..errors import TableError
 from ..promise import Pure
 from ..table.table import TabulatedMechanism
@@ -21,6 +23,9 @@ class Bundle(ABC):
 
     kind: ClassVar[str]
     """The name of its kind in a file; a class that has one is final."""
+
+    vectors: ClassVar[Mapping[str, type[np.generic]]] = {}
+    """Its members that are long lists, by their paths, with the type of their numbers: an npz file holds them."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

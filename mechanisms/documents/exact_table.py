@@ -1,4 +1,4 @@
-"""The two members of an exact table's document: the denominator and the numerators, which must be whole numbers."""
+"""The members of exact documents that must be whole numbers: the denominator, the numerators, lists of them."""
 
 import numpy as np
 
@@ -41,3 +41,23 @@ def numerators_from_document(value: object) -> np.ndarray:
             j = next(j for j, entry in enumerate(row) if not 0 <= entry <= DENOMINATOR)
             raise TableError(f"numerators must lie in 0..2^53, got {row[j]!r:.40} at row {i}, output {j}")
     return check_numerators(np.array(value, dtype=np.int64).reshape(len(value), -1 if value and value[0] else 0))
+
+
+def whole_numbers(name: str, value: object, least: int, most: int) -> np.ndarray:
+    """Return the (k,) int64 vector of a document, from a list or an array, or raise TableError at its first fault.
+
+    Example
+    -------
+    >>> whole_numbers("places", [-3, 2**53], -(2**53), 2**53).tolist()
+    [-3, 9007199254740992]
+    """
+    if isinstance(value, np.ndarray):
+        if value.dtype != np.int64 or value.ndim != 1:
+            raise TableError(f"{name} must be a vector of int64, got {value.dtype} of shape {value.shape}")
+        value = value.tolist()
+    if not isinstance(value, list):
+        raise TableError(f"{name} must be a list of whole numbers")
+    for j, entry in enumerate(value):
+        if type(entry) is not int or not least <= entry <= most:
+            raise TableError(f"{name} must be whole numbers from {least} to {most}, got {entry!r:.40} at place {j}")
+    return np.array(value, dtype=np.int64)

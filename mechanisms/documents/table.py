@@ -38,7 +38,6 @@ def table_to_document(table: TabulatedMechanism) -> dict[str, Any]:
     Raises TableError for more knots or outputs than a file may have.
     """
     require_sides(table.knots, table.low)
-    prior = table.prior
     exact = {"denominator": DENOMINATOR, "numerators": table.numerators} if table.exact else {}
     return {
         "format": EXACT_FORMAT if table.exact else FORMAT,
@@ -51,9 +50,7 @@ def table_to_document(table: TabulatedMechanism) -> dict[str, Any]:
         **(exact or {"probabilities": table.probabilities}),
         "within": {"kind": table.within.kind, **table.within.parameters()},
         "provenance": provenance_to_document(table.provenance),
-        "prior": None
-        if prior is None
-        else {"weights": prior.weights, "rounding": prior.rounding, "source": prior.source},
+        "prior": prior_to_document(table.prior),
     }
 
 
@@ -86,14 +83,14 @@ def document_to_table(document: Mapping[str, Any]) -> TabulatedMechanism:
     epsilon = as_number("epsilon", document["epsilon"])
     said = promise_from_document(epsilon, document["promise"]) if "promise" in document else Pure(epsilon)
     return TabulatedMechanism(
-        knots=_numbers("knots", document["knots"]),
+        knots=numbers_from_document("knots", document["knots"]),
         low=ends_from_document("low", document["low"]),
         high=ends_from_document("high", document["high"]),
         probabilities=probabilities,
         epsilon=epsilon,
         within=law_from_parameters(as_text("within.kind", within.get("kind")), law),
         provenance=provenance_from_document(as_object("provenance", document["provenance"])),
-        prior=None if document["prior"] is None else _prior(as_object("prior", document["prior"])),
+        prior=prior_from_document(document["prior"]),
         units=as_text("units", document["units"]),
         exact=exact,
         promise=said,
@@ -137,8 +134,8 @@ def ends_from_document(name: str, value: object) -> np.ndarray:
         wrong = [v for v in value if isinstance(v, str) and v not in INFINITE]
         if wrong:
             raise TableError(f'{name} must hold numbers, "-inf" or "inf", got {wrong[0]!r:.60}')
-        return _numbers(name, [INFINITE[v] if isinstance(v, str) else v for v in value])
-    return _numbers(name, value)
+        return numbers_from_document(name, [INFINITE[v] if isinstance(v, str) else v for v in value])
+    return numbers_from_document(name, value)
 
 
 def provenance_to_document(origin: Provenance) -> dict[str, Any]:
@@ -157,10 +154,19 @@ def provenance_from_document(value: Mapping[str, Any]) -> Provenance:
     return Provenance(**value)
 
 
-def _prior(value: Mapping[str, Any]) -> KnotPrior:
-    require_keys("prior", value, ("weights", "rounding", "source"))
-    weights, rounding = (_numbers(f"prior.{k}", value[k]) for k in ("weights", "rounding"))
-    return KnotPrior(weights, rounding, as_text("prior.source", value["source"]))  # pyright: ignore[reportArgumentType] -- KnotPrior checks the name
+def prior_to_document(prior: KnotPrior | None) -> dict[str, Any] | None:
+    """Return the three members of a prior, or None."""
+    return None if prior is None else {"weights": prior.weights, "rounding": prior.rounding, "source": prior.source}
+
+
+def prior_from_document(value: object) -> KnotPrior | None:
+    """Return the prior of such members, or raise TableError; its numbers raise InputError."""
+    if value is None:
+        return None
+    members = as_object("prior", value)
+    require_keys("prior", members, ("weights", "rounding", "source"))
+    weights, rounding = (numbers_from_document(f"prior.{k}", members[k]) for k in ("weights", "rounding"))
+    return KnotPrior(weights, rounding, as_text("prior.source", members["source"]))  # pyright: ignore[reportArgumentType] -- KnotPrior checks the name
 
 
 def as_object(name: str, value: object) -> Mapping[str, Any]:
@@ -184,7 +190,8 @@ def as_number(name: str, value: object) -> float:
     return float(_to_doubles(name, [value])[0])
 
 
-def _numbers(name: str, value: object) -> np.ndarray:
+def numbers_from_document(name: str, value: object) -> np.ndarray:
+    """Return numbers of a list or an array as they are, or raise TableError."""
     if isinstance(value, np.ndarray):
         return value
     if not isinstance(value, list) or not set(map(type, value)) <= {float, int}:

@@ -1,4 +1,4 @@
-"""Bundles on disk (optldp-bundle/1): JSON with one checksum over all members; docs/bundle-format.md."""
+"""Bundles on disk (optldp-bundle/1): JSON with one checksum over all members, or npz; docs/bundle-format.md."""
 
 import io
 import os
@@ -15,7 +15,9 @@ from ..table.table import TabulatedMechanism
 from .atomic_write import replacing
 from .checksum import checksum
 from .json_text import from_json, to_json
-from .table import checked_table, stream_table
+from .npz_archive import NpzArchive
+from .npz_table import MOST_ARRAYS, text_document, to_npz, with_arrays, with_vectors
+from .table import SUFFIXES, checked_table
 from .untrusted import json_content, one_line, opened, starts_zip
 
 BUNDLE_FORMAT = "optldp-bundle/1"
@@ -31,6 +33,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
     from ..composed.personalised import PersonalisedMechanism
     from ..composed.personalised_attributes import PersonalisedAttributes
     from ..composed.personalised_pairs import PersonalisedPairs
+    from ..floors.form import FloorForm
     from ..key_value.response import KeyValueResponse
     from ..key_value.unary import KeyValueUnary
 
@@ -44,6 +47,7 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
         AttributeSampling,
         PersonalisedAttributes,
         PersonalisedPairs,
+        FloorForm,
     )
     return {kind.kind: kind for kind in kinds}
 
@@ -56,7 +60,8 @@ def save_bundle(bundle: Bundle, path: str | os.PathLike[str]) -> None:
     TableError
         It fails its own check of privacy.
     InputError
-        A suffix other than ".json", or a place that cannot be written; nothing is left behind.
+        A suffix other than ".json" (or ".npz", of a floor form), or a place that cannot be written; nothing is left
+        behind.
 
     Example
     -------
@@ -68,13 +73,15 @@ def save_bundle(bundle: Bundle, path: str | os.PathLike[str]) -> None:
     CategoricalTable('grr', epsilon=1, categories=2)
     """
     target = Path(path)
-    if target.suffix.lower() != ".json":
-        raise InputError(f"a bundle's file must end in .json, got {str(target)!r}")
+    suffixes = SUFFIXES if bundle.vectors else SUFFIXES[:1]
+    if target.suffix.lower() not in suffixes:
+        raise InputError(f"a bundle's file must end in {' or '.join(suffixes)}, got {str(target)!r}")
     bundle.require_private()
     document = bundle_to_document(bundle)
     document["checksum"] = checksum(document)
     with replacing(target) as temporary:
-        temporary.write_text(to_json(document))
+        as_text = target.suffix.lower() == ".json"
+        temporary.write_bytes(to_json(document).encode() if as_text else to_npz(document))
 
 
 def load_mechanism(path: str | os.PathLike[str], *, allow_unproved: bool = False) -> TabulatedMechanism | Bundle:
@@ -128,10 +135,8 @@ def parse_mechanism(content: bytes) -> TabulatedMechanism | Bundle:
 
 def stream_mechanism(stream: BinaryIO) -> TabulatedMechanism | Bundle:
     """Return the table or bundle in an open file as `parse_mechanism` does."""
-    if starts_zip(stream):
-        return stream_table(stream)
     try:
-        document = from_json(json_content(stream))
+        document = _npz_document(stream) if starts_zip(stream) else from_json(json_content(stream))
         if not isinstance(document, dict) or document.get("format") != BUNDLE_FORMAT:
             return checked_table(document)
         bundle = document_to_mechanism({k: v for k, v in document.items() if k != "checksum"})
@@ -143,6 +148,19 @@ def stream_mechanism(stream: BinaryIO) -> TabulatedMechanism | Bundle:
     if document.get("checksum") != found:
         raise TableError(f"checksum must be {found}, got {document.get('checksum')!r:.80}: the file was altered")
     return bundle
+
+
+def _npz_document(stream: BinaryIO) -> dict[str, Any]:
+    """The document of a table or a bundle with its arrays in place."""
+    archive = NpzArchive(stream, MOST_ARRAYS)
+    document = text_document(archive)
+    if not isinstance(document, dict) or document.get("format") != BUNDLE_FORMAT:
+        return with_arrays(archive, document)
+    kind = bundle_kinds().get(name) if isinstance(name := document.get("kind"), str) else None
+    if kind is None or not kind.vectors:
+        raise TableError(f"a bundle in an archive must be of kind floor, got {name!r:.60}: others are JSON text")
+    with_vectors(archive, document, kind.vectors)
+    return document
 
 
 def bundle_to_document(bundle: Bundle) -> dict[str, Any]:

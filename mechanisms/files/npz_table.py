@@ -2,6 +2,7 @@
 come; docs/table-format.md."""
 
 import json
+from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -70,7 +71,11 @@ def from_npz(stream: BinaryIO) -> dict[str, Any]:
         Knots that are none.
     """
     archive = NpzArchive(stream, MOST_ARRAYS)
-    document = text_document(archive)
+    return with_arrays(archive, text_document(archive))
+
+
+def with_arrays(archive: NpzArchive, document: Any) -> dict[str, Any]:
+    """Return the document of a table with its arrays in place, as `from_npz` does."""
     kind = document.get("format") if isinstance(document, dict) else None
     if not isinstance(kind, str) or kind not in FORMATS:
         known = " or ".join(map(repr, FORMATS))
@@ -90,6 +95,22 @@ def from_npz(stream: BinaryIO) -> dict[str, Any]:
             _put(document, name, archive.array(name, np.float64, (size,)))
     _put_matrices(archive, document, FORMATS[kind], (n, low.size))
     return document
+
+
+def with_vectors(archive: NpzArchive, document: dict[str, Any], vectors: Mapping[str, type[np.generic]]) -> None:
+    """Put a bundle's long lists, by their paths, into its document.
+
+    Raises
+    ------
+    TableError
+        A list that is missing and is no part of a member, one of another type, or an array that has no place.
+    """
+    for name in archive.names:
+        if name != "document" and name not in vectors:
+            raise TableError(f"the array {name!r:.60} has no place in the document")
+    for name, kind in vectors.items():
+        if "." not in name or name in archive.names:
+            _put(document, name, archive.array(name, kind, (None,), most=MAX_SIDE))
 
 
 def _put_matrices(archive: NpzArchive, document: dict[str, Any], name: str, shape: tuple[int, int]) -> None:

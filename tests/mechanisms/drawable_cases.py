@@ -31,10 +31,13 @@ from .drawable_tables import (
     row_law,
     running,
     table_calls,
+    table_case,
     table_cases,
+    table_inputs,
     table_law,
     weight_between_knots,
 )
+from .floor_forms import by_hand
 from .key_value_laws import all_reports, pair_law, set_law, three_outputs
 from .law_enumeration import Call, D, Idle, Law, Residues, Turns, always
 
@@ -454,6 +457,17 @@ def function_cases() -> list[Case]:
     ]
 
 
+def floor_cases() -> list[Case]:
+    """The floor form by the law of the table that it expands to."""
+    form = by_hand()
+    table = form.expand()
+    ways = {
+        "FloorForm.sample": lambda x: form.sample([x]),
+        "FloorForm.draw": lambda x: form.outputs[form.draw(np.array([x]), random_words(None))],
+    }
+    return [table_case(name, table, name, way, table_inputs(table)) for name, way in ways.items()]
+
+
 def all_cases() -> list[Case]:
     """Every case."""
     return [
@@ -462,5 +476,6 @@ def all_cases() -> list[Case]:
         *key_value_cases(),
         *levels_of_pairs_cases(),
         *bundle_cases(),
+        *floor_cases(),
         *function_cases(),
     ]

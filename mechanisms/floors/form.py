@@ -1,0 +1,387 @@
+"""An exact unbiased table as short as it is: outputs, the floor of each, and where the window of each knot starts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..budget import check_epsilon
+from ..documents.bundle import Bundle, Nested
+from ..documents.exact_table import whole_numbers
+from ..documents.table import (
+    as_number,
+    as_object,
+    as_text,
+    numbers_from_document,
+    prior_from_document,
+    prior_to_document,
+    provenance_from_document,
+    provenance_to_document,
+    require_keys,
+    require_sides,
+)
+from ..errors import InputError, TableError
+from ..exactness.proof import ExactProof
+from ..integers.exponential import SCALE, exponential_below
+from ..integers.numerators import DENOMINATOR, tightest_output
+from ..laws.domain import admitted_values, clip_values, numbers, rounding_weights, values_inside
+from ..laws.drawing import in_blocks
+from ..laws.law import Uniform, Words
+from ..promise import Pure
+from ..table.checks import check_outputs
+from ..table.exact_rounding import bias_limit, largest_distance
+from ..table.exact_sampling import draw53, ordered_bits, random_words, rounded
+from ..table.knot_prior import KnotPrior
+from ..table.knots import check_knots
+from ..table.moments import largest_variance, mixed_variance, prior_variance, require_prior
+from ..table.outputs import find_outputs, locate_outputs
+from ..table.provenance import Provenance
+from ..table.table import TabulatedMechanism
+from .windows import MOST_RAISED, Moments, Windows
+
+MOST_EXPANDED = 2**26
+"""Entries of a table that a form is expanded to: no npz file holds more either."""
+
+LARGEST_RATIO = SCALE << 24
+"""Above e^16 2^128, so that no whole number is longer than it need be."""
+
+SMALLEST_STEP, LARGEST_STEP = 2.0**-1000, 2.0**400
+"""Any whole number up to 2^53 times a power of two between these is a double; reports must be within 1e120."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FloorForm(Bundle):
+    r"""A randomizer in 2 m + n numbers: m outputs with a floor each, and a whole number for each of n knots.
+
+    Output j is the point ``places[j] * step``. At a knot it has probability ``floor[j] / 2^53`` at least, up to
+    ``ratio / 2^128`` times as much in the knot's window, an interval in the coordinate of what outputs may have beyond
+    their floors, which begins at the knot's start. So rows sum to one and no ratio is above the one that is stated,
+    whatever the numbers are; `proof` compares it with e^epsilon. Between knots values are rounded to them, as by
+    `TabulatedMechanism`: `expand` gives the table of the same law, which makes the same reports of the same words.
+
+    Parameters
+    ----------
+    knots : (n,) array_like
+        As of a `TabulatedMechanism`.
+    places : (m,) array_like of int
+        Increasing, at most 2^53 in size.
+    step : float
+        A power of two.
+    floor : (m,) array_like of int
+        Over 2^53; at least 1 each.
+    starts : (n,) array_like of int
+        From 0 to what the floors leave, see `Windows`. Whole numbers that doubles are.
+    ratio : int
+        Over 2^128, above 1.
+    epsilon : float
+        The privacy budget that it claims to keep.
+    provenance : Provenance
+        Its parameter "unbiased" is a claim, which `failures` decides.
+    prior : KnotPrior, optional
+    units : str
+
+    Raises TableError where anything of this is not so; InputError for epsilon.
+
+    Source: docs/floor-form.md; the windows are those of the solver's `window_rows`.
+
+    Example
+    -------
+    >>> ratio = 3 * 2**128
+    >>> form = FloorForm([0, 10, 20], [-10, 30], 1.0, [2**51] * 2, [0, 2**51, 2**52], ratio, 1.1)
+    >>> form, form.pmf([0.0, 5.0]), form.var([0.0, 10.0])
+    (FloorForm('unspecified', epsilon=1.1, knots=3, outputs=2), array([[0.75 , 0.25 ],
+           [0.625, 0.375]]), array([300., 400.]))
+    """
+
+    kind: ClassVar[str] = "floor"
+    vectors: ClassVar[Mapping[str, type[np.generic]]] = {
+        "knots": np.float64,
+        "places": np.int64,
+        "floor": np.int64,
+        "starts": np.int64,
+        "prior.weights": np.float64,
+        "prior.rounding": np.float64,
+    }
+    knots: np.ndarray
+    places: np.ndarray
+    step: float
+    floor: np.ndarray
+    starts: np.ndarray
+    ratio: int
+    epsilon: float
+    provenance: Provenance = field(default_factory=Provenance)
+    prior: KnotPrior | None = None
+    units: str = ""
+
+    def __post_init__(self) -> None:
+        try:
+            knots = check_knots(self.knots)
+        except InputError as error:
+            raise TableError(str(error)) from None
+        knots.setflags(write=False)
+        object.__setattr__(self, "knots", knots)
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        limits = {"places": (-DENOMINATOR, DENOMINATOR), "floor": (1, DENOMINATOR), "starts": (0, MOST_RAISED)}
+        for name, ends in limits.items():
+            given = getattr(self, name)
+            held = whole_numbers(name, list(given) if isinstance(given, tuple) else given, *ends)
+            held.setflags(write=False)
+            object.__setattr__(self, name, held)
+        self._check_numbers()
+        for name, kind in (("provenance", Provenance), ("units", str)):
+            if not isinstance(getattr(self, name), kind):
+                raise TableError(f"{name} must be a {kind.__name__}, got {getattr(self, name)!r:.60}")
+        if self.prior is not None:
+            require_prior(self.prior, self.knots.size)
+
+    def _check_numbers(self) -> None:
+        """What must be so for rows to be there; the sums are looked at where `Windows` are made."""
+        if type(self.ratio) is not int or not SCALE < self.ratio <= LARGEST_RATIO:
+            raise TableError(f"ratio must be a whole number above 2^128 and at most 2^152, got {self.ratio!r:.60}")
+        if (
+            not isinstance(self.step, float)
+            or math.frexp(self.step)[0] != 0.5
+            or not SMALLEST_STEP <= self.step <= LARGEST_STEP
+        ):
+            raise TableError(f"step must be a power of two from 2^-1000 to 2^400, got {self.step!r:.60}")
+        if self.places.size != self.floor.size:
+            raise TableError(f"outputs need a floor each, got {self.places.size} places and {self.floor.size} floors")
+        if self.starts.size != self.knots.size:
+            raise TableError(f"knots need a start each, got {self.knots.size} knots and {self.starts.size} starts")
+        check_outputs(self.outputs, self.outputs)
+        wrong = np.flatnonzero((self.starts > self.windows.latest) | (self.starts.astype(float) != self.starts))
+        if wrong.size:
+            found = f"{self.starts[wrong[0]]} at knot {wrong[0]}"
+            raise TableError(f"starts must be doubles from 0 to {self.windows.latest}, got {found}")
+
+    def __repr__(self) -> str:
+        n, m = self.knots.size, self.places.size
+        return f"FloorForm({self.provenance.method!r}, epsilon={self.epsilon:g}, knots={n}, outputs={m})"
+
+    def members(self) -> dict[str, Any]:
+        return {
+            "units": self.units,
+            "epsilon": self.epsilon,
+            "ratio": str(self.ratio),  # beyond what doubles hold
+            "knots": self.knots,
+            "step": self.step,
+            "places": self.places,
+            "floor": self.floor,
+            "starts": self.starts,
+            "provenance": provenance_to_document(self.provenance),
+            "prior": prior_to_document(self.prior),
+        }
+
+    @classmethod
+    def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
+        require_keys("a floor form", members, KEYS)
+        require_sides(*(members[key] for key in ("knots", "places", "floor", "starts")))
+        ratio = as_text("ratio", members["ratio"])
+        if not (ratio.isascii() and ratio.isdigit() and len(ratio) < 50 and ratio[0] != "0"):
+            raise TableError(f"ratio must be the digits of a whole number, got {ratio!r:.60}")
+        return cls(
+            knots=numbers_from_document("knots", members["knots"]),
+            places=members["places"],
+            step=as_number("step", members["step"]),
+            floor=members["floor"],
+            starts=members["starts"],
+            ratio=int(ratio),
+            epsilon=as_number("epsilon", members["epsilon"]),
+            provenance=provenance_from_document(as_object("provenance", members["provenance"])),
+            prior=prior_from_document(members["prior"]),
+            units=as_text("units", members["units"]),
+        )
+
+    @cached_property
+    def windows(self) -> Windows:
+        """The rows, by where they start."""
+        return Windows(self.floor, self.ratio)
+
+    @cached_property
+    def outputs(self) -> np.ndarray:
+        """(m,) reports, increasing; every one an exact product."""
+        return self.places * self.step
+
+    @property
+    def promise(self) -> Pure:
+        """Pure privacy of its budget."""
+        return Pure(self.epsilon)
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        """The smallest and the largest value that can be reported on."""
+        return float(self.knots[0]), float(self.knots[-1])
+
+    @cached_property
+    def exact_means(self) -> list[Fraction]:
+        """The mean of the report at each knot."""
+        unit = Fraction(self.step) / DENOMINATOR
+        return [total * unit for total in Moments(self.windows, self.places.tolist()).at(self.starts.tolist())]
+
+    @cached_property
+    def knot_variances(self) -> np.ndarray:
+        """(n,) variance of the report at each knot, rounded once; squared units."""
+        squares = Moments(self.windows, [place * place for place in self.places.tolist()])
+        unit = Fraction(self.step) ** 2 / DENOMINATOR
+        seconds = squares.at(self.starts.tolist())
+        pairs = zip(seconds, self.exact_means, strict=True)
+        return np.array([float(second * unit - mean * mean) for second, mean in pairs])
+
+    @cached_property
+    def knot_means(self) -> np.ndarray:
+        """(n,) mean of the report at each knot, rounded once."""
+        return np.array([float(mean) for mean in self.exact_means])
+
+    def proof(self) -> ExactProof:
+        """Prove by whole numbers that it is private, and unbiased if it says so: in n + m steps, or log m as many.
+
+        The facts are those of `prove` for the table that it expands to.
+        """
+        limit = exponential_below(self.epsilon)
+        output, largest, smallest = tightest_output(np.array(self.windows.spans(self.starts)))
+        knots = [Fraction(knot) for knot in self.knots.tolist()]
+        bias, knot = largest_distance(self.exact_means, knots)
+        width, failures = knots[-1] - knots[0], []
+        if self.ratio > limit * SCALE:
+            failures.append(
+                f"the log-ratio must be at most {self.epsilon:g}, got {self._log_ratio!r}: {self.ratio} / 2^128"
+            )
+        ends = [Fraction(end) for end in self.outputs[[0, -1]].tolist()]
+        if self.provenance.claims_unbiased and bias > (most := bias_limit(width, ends)):
+            failures.append(
+                f"an exact table that claims to be unbiased must be so within {float(most / width):.3g} of the domain, "
+                f"got {float(bias / width):.3e} at knot {knot}"
+            )
+        return ExactProof(
+            ok=not failures,
+            promise=self.promise,
+            output=output,
+            largest=largest,
+            smallest=smallest,
+            limit=limit,
+            divergence=None,
+            bias=bias,
+            relative_bias=bias / width,
+            failures=tuple(failures),
+        )
+
+    @property
+    def _log_ratio(self) -> float:
+        return math.log1p(float(Fraction(self.ratio - SCALE, SCALE)))
+
+    def failures(self) -> tuple[str, ...]:
+        return self.proof().failures
+
+    def row_weights(self, x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Return the left knot of each value's interval (N,), and the probability of its right knot (N,)."""
+        return rounding_weights(self.knots, values_inside(x, *self.domain))
+
+    def mean(self, x: ArrayLike) -> np.ndarray:
+        """Return the (N,) mean of the report at each value; the value itself if it is unbiased."""
+        index, right = self.row_weights(x)
+        return (1 - right) * self.knot_means[index] + right * self.knot_means[index + 1]
+
+    def var(self, x: ArrayLike) -> np.ndarray:
+        """Return the (N,) variance of the report at each value, rounding between knots included."""
+        index, right = self.row_weights(x)
+        variances, step = self.knot_variances, np.diff(self.knot_means)
+        return mixed_variance(variances[index], variances[index + 1], step[index], right)
+
+    def pmf(self, x: ArrayLike) -> np.ndarray:
+        """Return the (N, m) probability of each output at each value."""
+        index, right = self.row_weights(x)
+        left, next_row = (self.windows.numerators(self.starts[k]) / DENOMINATOR for k in (index, index + 1))
+        return (1 - right)[:, None] * left + right[:, None] * next_row
+
+    def expected_variance(self, prior: KnotPrior) -> float:
+        """Return the mean variance of a report over the prior's data, rounding included; squared units."""
+        return prior_variance(self.knots, self.knot_means, self.knot_variances, prior)
+
+    def worst_case_variance(self) -> tuple[float, float]:
+        """Return the largest variance over the whole domain, squared units, and a value that attains it."""
+        return largest_variance(self.knots, self.knot_means, self.knot_variances)
+
+    def clip_to_domain(self, x: ArrayLike) -> tuple[np.ndarray, int]:
+        """Return the values moved into the domain, and how many had to move; NaN raises InputError."""
+        return clip_values(x, *self.domain)
+
+    def sample(self, x: ArrayLike, rng: np.random.Generator | None = None, *, clip: bool = False) -> np.ndarray:
+        """Draw one report (N,) for each value, as `TabulatedMechanism.sample` does, in log m steps.
+
+        Example
+        -------
+        >>> form = FloorForm([0, 1], [-1, 1], 2.0**-1, [2**51] * 2, [0, 2**52], 3 * 2**128, 1.1)
+        >>> set(form.sample([0.0, 0.5, 1.0]).tolist()) <= {-0.5, 0.5}
+        True
+        """
+        words, values = random_words(rng), admitted_values(x, *self.domain, clip=clip)
+        return in_blocks(values, lambda block: self.outputs[self.draw(block, words)])
+
+    def draw(self, values: np.ndarray, words: Words) -> np.ndarray:
+        """Return the output (N,) of a report for each value in the domain."""
+        rows = rounded(self.knots, self._knot_bits, values, words)
+        units, users = draw53(words, rows.size), np.argsort(rows, kind="stable")
+        found = np.empty(rows.size, dtype=np.intp)
+        # Random numbers are dealt in the order of rows, as a table deals them.
+        found[users] = self.windows.locate(self.starts[rows[users]], units)
+        return found
+
+    @cached_property
+    def _knot_bits(self) -> np.ndarray:
+        return ordered_bits(self.knots)
+
+    def output_index(self, reports: ArrayLike) -> np.ndarray:
+        """Return which output (N,) each report is; InputError for reports that are none."""
+        return find_outputs(self.outputs, self.outputs, Uniform(), numbers("reports", reports))
+
+    def locate(self, reports: np.ndarray) -> np.ndarray:
+        """Return which output (N,) each of these doubles is, and -1 for what is none."""
+        return locate_outputs(self.outputs, self.outputs, Uniform(), reports)
+
+    def expand(self) -> TabulatedMechanism:
+        """Return the table of the same law: same numerators, and same reports of the same random words.
+
+        Raises
+        ------
+        TableError
+            It would have more than 2^26 entries.
+
+        Example
+        -------
+        >>> form = FloorForm([0, 1], [-1, 1], 2.0**-1, [2**51] * 2, [0, 2**52], 3 * 2**128, 1.1)
+        >>> form.expand().probabilities
+        array([[0.75, 0.25],
+               [0.25, 0.75]])
+        """
+        n, m = self.knots.size, self.places.size
+        if n * m > MOST_EXPANDED:
+            raise TableError(
+                f"a floor form expands to at most {MOST_EXPANDED} probabilities, got {n} x {m}: draw from it"
+            )
+        return TabulatedMechanism(
+            knots=self.knots,
+            low=self.outputs,
+            high=self.outputs,
+            probabilities=self.windows.numerators(self.starts) / DENOMINATOR,
+            epsilon=self.epsilon,
+            provenance=self.provenance,
+            prior=self.prior,
+            units=self.units,
+            exact=True,
+        )
+
+    def without_prior(self) -> Self:
+        """Return the same without the prior, which may be as sensitive as the data it came from."""
+        given = (self.knots, self.places, self.step, self.floor, self.starts, self.ratio, self.epsilon)
+        return type(self)(*given, self.provenance, None, self.units)
+
+
+KEYS = ("units", "epsilon", "ratio", "knots", "step", "places", "floor", "starts", "provenance", "prior")
+"""The members of its document, all of them required."""

@@ -16,6 +16,7 @@ from ..mechanisms.composed.personalised import PersonalisedMechanism
 from ..mechanisms.composed.personalised_attributes import PersonalisedAttributes
 from ..mechanisms.composed.personalised_pairs import PersonalisedPairs
 from ..mechanisms.errors import InputError
+from ..mechanisms.floors.form import FloorForm
 from ..mechanisms.key_value.mechanism import KeyValueMechanism
 from ..mechanisms.table.table import TabulatedMechanism
 from .attributes.counts import AttributeCounts
@@ -93,7 +94,7 @@ def count(
 
     | mechanism | reports | counts |
     |---|---|---|
-    | table of numbers | numbers, or a source as below | `ReportCounts` |
+    | table of numbers, in its floor form too | numbers, or a source as below | `ReportCounts` of the table |
     | list of services, each (table, reports) or (name, table, reports) | none | `ReportCounts` of users |
     | categories | as `sample` gives them | `CategoryCounts` |
     | levels of budgets | `PersonalisedReports` | `PersonalisedCounts` |
@@ -173,6 +174,8 @@ def count(
         "progress": progress,
     }
     given = column != COLUMN or any(option not in (None, False) for option in options.values())
+    if isinstance(mechanism, FloorForm):
+        mechanism = mechanism.expand()
     services = mechanism if isinstance(mechanism, list | tuple) else [(mechanism, reports)]
     if _of_attributes(services):
         if column != COLUMN:

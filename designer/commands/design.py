@@ -11,6 +11,9 @@ from .output import one_line_errors, print_facts, print_json, readable, require_
 from .prior import CARRIED
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ...mechanisms import TabulatedMechanism
     from .kinds.kind import Designed
     from .objectives import Outcome
 
@@ -26,6 +29,7 @@ def design_command(asked: DesignOptions) -> None:
     \b
     Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --out mech.json
     Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --knots auto --gap 1e-3 --out m.json
+    Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --form floor --out short.json
     Example: optldp design --range 0 200000 --epsilon 1 --objective minimax --out worst.json
     Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --objective robust --ambiguity tv \\
     --radius 0.1 --out safe.json
@@ -52,11 +56,9 @@ def design_command(asked: DesignOptions) -> None:
 
 def _finish_table(made: Outcome, asked: DesignOptions) -> None:
     """Write one table of numbers, and say what it is."""
-    from ...mechanisms import save_table
-
     mechanism, notes = made.mechanism.without_prior() if asked.omit_prior else made.mechanism, list(made.notes)
     if asked.out is not None:
-        save_table(mechanism, asked.out)
+        _save(mechanism, asked.out, asked.form)
         if mechanism.prior is not None and not asked.public:
             notes.append(CARRIED)
     for note in notes:
@@ -71,6 +73,19 @@ def _finish_table(made: Outcome, asked: DesignOptions) -> None:
         at = [name.endswith("_bound") for name, _ in rows].index(True)
         rows[at:at] = [(name, readable(value)) for name, value in made.aside.items()]
     print_facts(made.title, rows)
+
+
+def _save(mechanism: TabulatedMechanism, out: Path, form: str | None) -> None:
+    """Write a table as it is, or the floor that it stands on."""
+    if form == "floor":
+        from ...mechanisms import save_bundle
+        from ...mechanisms.floors import floor_form
+
+        save_bundle(floor_form(mechanism), out)
+    else:
+        from ...mechanisms import save_table
+
+        save_table(mechanism, out)
 
 
 def _finish_bundle(designed: Designed, asked: DesignOptions) -> None:

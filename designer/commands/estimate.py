@@ -55,7 +55,8 @@ def estimate_command(asked: EstimateOptions) -> None:
     check_confidence(asked.confidence)
     asked.reduction()  # before reports are read
     _require_outputs(files, (asked.out, DATA_SUFFIXES), (asked.plot, PLOT_SUFFIXES))
-    kinds = [kind_of(load_mechanism(path, allow_unproved=asked.allow_unproved)) for path in files[::2]]
+    loaded = (load_mechanism(path, allow_unproved=asked.allow_unproved) for path in files[::2])
+    kinds = [kind_of(mechanism).for_estimates() for mechanism in loaded]
     services = [Service(*each) for each in zip(kinds, files[::2], files[1::2], strict=True)]
     # One that is estimated from by itself says so; those that are estimated from together are of one kind.
     leading = next((kind for kind in kinds if kind.by_itself), kinds[0])

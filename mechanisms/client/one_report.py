@@ -12,6 +12,7 @@ from typing import NoReturn
 import numpy as np
 
 from ..errors import InputError
+from ..floors.form import FloorForm
 from ..laws.domain import nearest_knots
 from ..promise import Metric, Promise
 from ..table.table import TabulatedMechanism
@@ -77,7 +78,7 @@ class OneReportClient:
         """Whether the budget is gone."""
         return self.__token.is_spent
 
-    def __call__(self, mechanism: TabulatedMechanism) -> float:
+    def __call__(self, mechanism: TabulatedMechanism | FloorForm) -> float:
         """Return the one report.
 
         Raises
@@ -132,7 +133,7 @@ class SimulatedClient:
         self._token = BudgetToken(epsilon, owner="this simulated client")
         self._rng = rng
 
-    def __call__(self, mechanism: TabulatedMechanism) -> float:
+    def __call__(self, mechanism: TabulatedMechanism | FloorForm) -> float:
         """Return the one report; InputError as `OneReportClient`."""
         require_answerable(mechanism, self._domain)
         self._token.spend(mechanism)
@@ -152,7 +153,7 @@ class _Held:
         self.__number = _clipped(self.__number, domain)
         return not math.isnan(self.__number)
 
-    def report(self, mechanism: TabulatedMechanism) -> float | None:
+    def report(self, mechanism: TabulatedMechanism | FloorForm) -> float | None:
         """Draw a report by the operating system's generator; None where that fails."""
         failure = None
         try:
@@ -183,7 +184,7 @@ def _clipped(value: object, domain: tuple[float, float]) -> float:
     return number if math.isnan(number) else min(max(number, domain[0]), domain[1])
 
 
-def _admitted(value: float, mechanism: TabulatedMechanism) -> np.ndarray:
+def _admitted(value: float, mechanism: TabulatedMechanism | FloorForm) -> np.ndarray:
     """The value as a table takes it: where privacy is per unit, as the nearest knot, so that no value is refused."""
     values = np.array([value], dtype=float)
     return nearest_knots(values, mechanism.knots) if isinstance(mechanism.promise, Metric) else values
@@ -206,7 +207,7 @@ def checked_domain(domain: tuple[float, float]) -> tuple[float, float]:
     return low, high
 
 
-def require_answerable(mechanism: TabulatedMechanism, domain: tuple[float, float]) -> None:
+def require_answerable(mechanism: TabulatedMechanism | FloorForm, domain: tuple[float, float]) -> None:
     """Raise InputError unless a client of this domain may answer the table, whatever its value is.
 
     Example
@@ -214,7 +215,7 @@ def require_answerable(mechanism: TabulatedMechanism, domain: tuple[float, float
     >>> from optldp.mechanisms import duchi, make_exact
     >>> require_answerable(make_exact(duchi([0, 1], 1.0)).mechanism, (0.0, 1.0))
     """
-    if type(mechanism) is not TabulatedMechanism:
+    if type(mechanism) not in (TabulatedMechanism, FloorForm):
         raise InputError(f"a client must be asked through a table, got {type(mechanism).__name__}")
     if mechanism.domain != domain:
         raise InputError(

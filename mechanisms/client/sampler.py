@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..exactness.verification import require_private, require_proved
+from ..floors.form import FloorForm
 from ..table.exact_sampling import random_words
 from ..table.table import TabulatedMechanism
 
@@ -17,7 +18,7 @@ class Sampler:
 
     Parameters
     ----------
-    mechanism : TabulatedMechanism
+    mechanism : TabulatedMechanism or FloorForm
         Exact, unless reports are simulated.
     rng : numpy.random.Generator, optional
         For simulations only. Without it the operating system's generator is used.
@@ -36,14 +37,16 @@ class Sampler:
     (False, True)
     """
 
-    mechanism: TabulatedMechanism
+    mechanism: TabulatedMechanism | FloorForm
     rng: np.random.Generator | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.mechanism, TabulatedMechanism):
+        if not isinstance(self.mechanism, TabulatedMechanism | FloorForm):
             raise InputError(f"mechanism must be a TabulatedMechanism, got {self.mechanism!r}")
         random_words(self.rng)
-        if self.rng is None:
+        if isinstance(self.mechanism, FloorForm):
+            self.mechanism.require_private()
+        elif self.rng is None:
             require_proved(self.mechanism)
         else:
             require_private(self.mechanism)

@@ -20,6 +20,7 @@ from ..errors import InputError, TableError
 from ..exactness.proof import prove
 from ..files.bundle import bundle_to_document
 from ..files.checksum import checksum
+from ..floors.form import FloorForm
 from ..key_value.mechanism import KeyValueMechanism
 from ..promise import Pure
 from ..table.table import TabulatedMechanism
@@ -27,7 +28,7 @@ from ..table.table import TabulatedMechanism
 MECHANISMS_REMEMBERED = 16
 """Proofs kept in mind: a service uses a few mechanisms for all its users."""
 
-Bookable = TabulatedMechanism | CategoricalMechanism | KeyValueMechanism | AttributeSampling
+Bookable = TabulatedMechanism | FloorForm | CategoricalMechanism | KeyValueMechanism | AttributeSampling
 """What takes one value of one user, of which all is said."""
 
 
@@ -78,7 +79,7 @@ def plain_number(value: object, low: float, high: float) -> float | None:
 
 @dataclass(frozen=True)
 class _Numbers(BookedMechanism):
-    mechanism: TabulatedMechanism
+    mechanism: TabulatedMechanism | FloorForm
 
     def content(self, value: object) -> bytes:
         low, high = self.mechanism.domain
@@ -166,6 +167,7 @@ class _Attributes(BookedMechanism):
 
 _KINDS: tuple[tuple[type, Callable[..., BookedMechanism]], ...] = (
     (TabulatedMechanism, _Numbers),
+    (FloorForm, _Numbers),
     (CategoricalMechanism, _Labels),
     (KeyValueMechanism, _Pairs),
     (AttributeSampling, _Attributes),

@@ -16,6 +16,7 @@ from ....mechanisms import (
 from ....mechanisms.budget import check_epsilon
 from ....mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
 from ....mechanisms.documents.bundle import Bundle
+from ....mechanisms.floors import FloorForm
 from ....mechanisms.key_value import KeyValueMechanism
 from ....mechanisms.promise import Approximate
 from .attributes import AttributeKind
@@ -50,6 +51,8 @@ def kind_of(
     InputError
         A kind that cannot be audited; a claim or values that it has no use for.
     """
+    if isinstance(mechanism, FloorForm):
+        mechanism = mechanism.expand()
     if outside and not isinstance(mechanism, TabulatedMechanism):
         raise InputError("values outside the domain are for tables of numbers alone: leave them out")
     if isinstance(mechanism, PersonalisedMechanism | PersonalisedPairs):
@@ -88,7 +91,7 @@ def sampler_of(mechanism: TabulatedMechanism | Bundle, rng: np.random.Generator 
         return lambda values, levels: mechanism.sample(values, levels, rng)
     if isinstance(mechanism, PersonalisedPairs):
         return lambda users, keys, values, n_users, levels: mechanism.sample_sets(users, keys, values, levels, rng)
-    if isinstance(mechanism, TabulatedMechanism | CategoricalMechanism | AttributeSampling):
+    if isinstance(mechanism, TabulatedMechanism | FloorForm | CategoricalMechanism | AttributeSampling):
         return lambda values: mechanism.sample(values, rng)
     if isinstance(mechanism, PersonalisedAttributes):
         raise InputError("levels of attributes cannot be audited together: audit the mechanism of each level")

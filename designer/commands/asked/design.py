@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 NOISES = ("gaussian", "geometric")
 """Values of --method that keep no pure budget; as of `ADDITIVE`."""
 
+FORMS = ("table", "floor")
+"""Values of --form."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
@@ -129,6 +132,14 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
     out: Annotated[
         Path | None, typer.Option("--out", help="File to write, .json, or .npz for one table of numbers.")
     ] = None
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--form",
+            help="Of the file of one table of numbers: table (default), or floor: a few numbers a knot, for an optimum "
+            "of hundreds of knots.",
+        ),
+    ] = None
     omit_prior: Annotated[bool, typer.Option("--omit-prior", help="Leave the prior out of the table.")] = False
     units: Units = ""
     as_json: Json = False
@@ -221,6 +232,8 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
         refuse_given(f"of no use to {self.kind.label}", useless)
         if self.level_epsilon is None:
             refuse_given("of no use without --level-epsilon", {"--level-method": given.get("--level-method")})
+        if self.form not in (None, *FORMS):
+            raise InputError(f"--form must be {' or '.join(FORMS)}, got {self.form!r}")
         if self.leakage is None:
             refuse_given(
                 "of no use without --leakage",

@@ -15,6 +15,7 @@ _NUMERIC = (
 )  # fmt: skip
 _ONE_COLUMN = ("--column", "--prior", "--units")
 _OBJECTIVE = ("--objective", "--range", "--knots", "--tolerance", *_ONE_COLUMN)
+_WINDOWED = "--form", "--omit-prior"
 _CATEGORIES = ("--method", "--column", "--prior", "--categorical")
 _PAIRS = (*_CATEGORIES, "--value-column", "--value-method", "--padding", "--range", "--knots", "--units")
 _LEVELS = ("--levels", "--level-epsilon", "--level-method")
@@ -32,12 +33,12 @@ class DesignKind(Enum):
 
     EXPECTED = (
         "one table of numbers",
-        ("--objective", "--method", *_NUMERIC, *_ONE_COLUMN, "--gap", "--omit-prior"),
+        ("--objective", "--method", *_NUMERIC, *_ONE_COLUMN, "--gap", *_WINDOWED),
         "expected",
     )
-    MINIMAX = "a minimax table", (*_OBJECTIVE, "--gap"), "minimax"
-    TRADE_OFF = "a trade-off table", (*_OBJECTIVE, *DETAILS["trade-off"], "--omit-prior"), "trade-off"
-    ROBUST = "a robust table", (*_OBJECTIVE, *DETAILS["robust"], "--omit-prior"), "robust"
+    MINIMAX = "a minimax table", (*_OBJECTIVE, "--gap", "--form"), "minimax"
+    TRADE_OFF = "a trade-off table", (*_OBJECTIVE, *DETAILS["trade-off"], *_WINDOWED), "trade-off"
+    ROBUST = "a robust table", (*_OBJECTIVE, *DETAILS["robust"], *_WINDOWED), "robust"
     INFORMATION = (
         "an information-optimal table",
         (*_OBJECTIVE, *DETAILS["information"], "--uniform-share", "--omit-prior"),

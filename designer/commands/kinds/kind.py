@@ -67,6 +67,10 @@ class Kind(ABC, Generic[M]):
     def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
         """Return what there is to say of the values behind the reports of these services, the first its own."""
 
+    def for_estimates(self) -> Kind:
+        """Return the kind that estimates from its reports: itself, but for the short form of another mechanism."""
+        return self
+
     @abstractmethod
     def facts(self) -> dict[str, Any]:
         """Return what there is to know of the mechanism, by name, for people and programs to read."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
 
+    from ....mechanisms.floors import FloorForm
+    from ....mechanisms.table.knot_prior import KnotPrior
     from ...designs.result import Design
     from ...priors.prior import Prior
     from ..asked.design import DesignOptions
@@ -35,16 +37,7 @@ class Numbers(Kind[TabulatedMechanism]):
     by_itself: ClassVar[bool] = False
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
-        from ....estimators.data.numbers import read_column
-        from ....mechanisms import Sampler
-
-        asked.only("--column", "--clip", "--drop-missing")
-        values = read_column(asked.data, asked.needed("--column"), drop_missing=asked.drop_missing)
-        clipped = 0
-        if asked.clip:
-            values, clipped = self.mechanism.clip_to_domain(values)
-        reports = Sampler(self.mechanism, rng).sample(values)
-        return WrittenReports(marked({REPORT_COLUMN: reports}, rng), len(values), clipped)
+        return perturbed(self.mechanism, asked, rng)
 
     def layout(self, column: str, level_column: str) -> Layout:
         return Layout(
@@ -94,9 +87,7 @@ class Numbers(Kind[TabulatedMechanism]):
             notes.append(
                 "note: this table is biased, so its variances are no errors of a mean: use estimate --of distribution"
             )
-        if self.mechanism.prior is not None and self.mechanism.prior.source == "sensitive":
-            notes.append("note: this file carries a sensitive prior; design with --omit-prior before handing it out")
-        return notes
+        return notes + carries_notes(self.mechanism.prior)
 
     def figure(self) -> Axes:
         from ... import plots
@@ -105,8 +96,31 @@ class Numbers(Kind[TabulatedMechanism]):
 
     def checked(self, exact: bool) -> Checked:
         found = verify(self.mechanism)
-        facts = _proof_facts(prove(self.mechanism)) if exact and self.mechanism.exact else _verified_facts(found)
+        facts = proof_facts(prove(self.mechanism)) if exact and self.mechanism.exact else _verified_facts(found)
         return Checked(str(found.verdict), facts, found.failures)
+
+
+def perturbed(
+    mechanism: TabulatedMechanism | FloorForm, asked: PerturbOptions, rng: np.random.Generator | None
+) -> WrittenReports:
+    """Return a report of every value of the column that was asked for."""
+    from ....estimators.data.numbers import read_column
+    from ....mechanisms import Sampler
+
+    asked.only("--column", "--clip", "--drop-missing")
+    values = read_column(asked.data, asked.needed("--column"), drop_missing=asked.drop_missing)
+    clipped = 0
+    if asked.clip:
+        values, clipped = mechanism.clip_to_domain(values)
+    reports = Sampler(mechanism, rng).sample(values)
+    return WrittenReports(marked({REPORT_COLUMN: reports}, rng), len(values), clipped)
+
+
+def carries_notes(prior: KnotPrior | None) -> list[str]:
+    """Return what is to be said of the prior that a file carries."""
+    if prior is None or prior.source != "sensitive":
+        return []
+    return ["note: this file carries a sensitive prior; design with --omit-prior before handing it out"]
 
 
 def _verified_facts(checked: Verification) -> dict[str, Any]:
@@ -122,7 +136,7 @@ def _verified_facts(checked: Verification) -> dict[str, Any]:
     }
 
 
-def _proof_facts(proof: ExactProof) -> dict[str, Any]:
+def proof_facts(proof: ExactProof) -> dict[str, Any]:
     """The facts by name: exact numbers as fractions in text, each with its decimal value beside it."""
     divergence = {
         "divergence": None if proof.divergence is None else str(proof.divergence),

@@ -24,6 +24,9 @@ def kinds() -> Iterator[type[Kind]]:
     from .numbers import Numbers
 
     yield Numbers
+    from .floors import Floors
+
+    yield Floors
     yield from bundle_kinds()
 
 

@@ -38,9 +38,10 @@ from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.documents.table import ends_to_document
 from optldp.mechanisms.exactness.point_outputs import to_points
-from optldp.mechanisms.exactness.verification import require_private
+from optldp.mechanisms.exactness.verification import require_private, require_proved
 from optldp.mechanisms.files.bundle import parse_mechanism
 from optldp.mechanisms.files.checksum import checksum
+from optldp.mechanisms.floors import FloorForm, form_over
 from optldp.mechanisms.key_value.response import key_value_response
 from optldp.mechanisms.key_value.unary import key_value_unary
 from optldp.mechanisms.laws.within_cell import GeometricTails
@@ -91,8 +92,9 @@ def corpus(folder: Path) -> list[bytes]:
             save_table(table, path, allow_unproved=True)
             files.append(path.read_bytes())
     for bundle in bundles():
-        save_bundle(bundle, folder / "bundle.json")
-        files.append((folder / "bundle.json").read_bytes())
+        for suffix in (".json", ".npz") if bundle.vectors else (".json",):
+            save_bundle(bundle, folder / f"bundle{suffix}")
+            files.append((folder / f"bundle{suffix}").read_bytes())
     return files
 
 
@@ -110,7 +112,15 @@ def bundles() -> list[Bundle]:
         key_value_unary(names, half, 1.0),
         key_value_response(names, whole, 1.0, padding=2),
         AttributeSampling(["x", "y"], [half, half], 2, 1.0),
+        *forms(),
     ]
+
+
+def forms() -> list[Bundle]:
+    """Floor forms, with a prior and without."""
+    prior = KnotPrior(np.full(3, 1 / 3), np.full(2, 0.01), "public")
+    given = [0.0, 0.3, 1.0], [-1.0, 0.4, 2.0], [0.25, 0.05, 0.25], 1.5
+    return [form_over(*given), form_over(*given, prior=prior)]
 
 
 def some(rng: np.random.Generator, items: list[Any]) -> Any:
@@ -209,7 +219,7 @@ def mutate_text(arrays: dict[str, np.ndarray], rng: np.random.Generator) -> np.n
     document = mutate_document(json.loads(arrays["document"].tobytes()), rng, signed=False)
     if isinstance(document, dict) and "checksum" in document and rng.random() < 0.9:
         whole = document | {name: array for name, array in arrays.items() if name not in ("document", "low", "high")}
-        for name in ("low", "high"):
+        for name in {"low", "high"} & set(arrays):
             whole[name] = ends_to_document(arrays[name])
         for name in [name for name in arrays if "." in name]:
             parent, key = name.split(".")
@@ -262,7 +272,10 @@ def judge(content: bytes, prove: Callable[[Any], object]) -> bool:
         return False
     if isinstance(mechanism, CategoricalMechanism) and len(mechanism.categories) <= ENUMERATED:
         enumerate_ratios(mechanism)
-    if isinstance(mechanism, TabulatedMechanism) and mechanism.exact and not content.startswith(b"PK"):
+    if isinstance(mechanism, FloorForm):
+        require_proved(mechanism.expand())
+    exact = isinstance(mechanism, FloorForm) or (isinstance(mechanism, TabulatedMechanism) and mechanism.exact)
+    if exact and not content.startswith(b"PK"):
         prove(json.loads(content))
     return True
 

@@ -1,5 +1,7 @@
 """For auditors: `python verify_table.py mech.json` proves what an optldp-table/2 file promises (docs/table-format.md).
 
+So it does of the floor form of a table (docs/floor-form.md), the bundle of kind "floor".
+
 Exit code 0: proved; 1: not so, for the reason that one line gives; 2: no file to look at.
 """
 
@@ -8,12 +10,15 @@ import json
 import re
 import struct
 import sys
+from bisect import bisect_right
 from fractions import Fraction
-from itertools import pairwise
-from math import fsum, inf, isfinite, nextafter
+from itertools import accumulate, pairwise
+from math import frexp, fsum, inf, isfinite, nextafter
+from operator import mul
 
 D, MOST_BYTES, MOST_PARSED, MOST_KNOTS = 2**53, 2**25, 160 * 2**20, 2**15
 MEMBERS = "checksum denominator epsilon format high knots low numerators prior provenance units within"
+FLOOR = "checksum epsilon floor format kind knots places prior provenance ratio starts step units"
 PURE, PROMISES = {"kind": "pure"}, {"approximate": "delta kind", "metric": "kind"}
 LAWS = {"uniform": "kind", "geometric-tails": "kind ratio step"}
 
@@ -42,6 +47,12 @@ def number(value, what):
 def numbers(value, what):
     need(type(value) is list, f"{what} must be a list")
     return [number(entry, f"every entry of {what}") for entry in value]
+
+
+def wholes(value, least, most, what):
+    fits = type(value) is list and all(type(entry) is int and least <= entry <= most for entry in value)
+    need(fits, f"{what} must be whole numbers from {least} to {most}")
+    return value
 
 
 def ends(value, what):
@@ -134,19 +145,38 @@ def check_promise(said, epsilon, knots, rows):
         )
 
 
+def check_head(made):
+    """Checksum, budget, knots and words, which tables and floor forms have in common; return budget and knots."""
+    digest = hashlib.sha256(encode({k: v for k, v in made.items() if k != "checksum"}))
+    need(made["checksum"] == "sha256:" + digest.hexdigest(), "the checksum must fit")
+    epsilon, floats = number(made["epsilon"], "epsilon"), numbers(made["knots"], "knots")
+    need(1e-6 <= epsilon <= 16, "epsilon must be in [1e-6, 16]")
+    need(len(floats) > 1 and all(a < b for a, b in pairwise(floats)), "knots must increase, two at least")
+    need(1e-100 < floats[-1] - floats[0] < 1e100, "knots must span 1e-100 to 1e100")
+    check_words(made["units"], made["provenance"], made["prior"], len(floats))
+    return Fraction(epsilon), [Fraction(knot) for knot in floats]
+
+
+def bias_of(made, knots, sums, farthest):
+    """The largest distance of a knot and its mean report, of the domain; sums are those over 2^53."""
+    width = knots[-1] - knots[0]
+    bias = max(abs(total / D - knot) for total, knot in zip(sums, knots, strict=True)) / width
+    if made["provenance"]["parameters"].get("unbiased") is True:
+        small = bias * 10**12 <= 1 or bias <= farthest / 2**50 / width
+        need(small, f"an unbiased table must not be off by {float(bias)} of the domain")
+    return bias
+
+
 def prove(table):
     """Return the largest ratio (None: infinite) and the bias, or raise what is wrong; every number is exact."""
+    if table["format"] == "optldp-bundle/1":
+        return prove_floor(table)
     members(table, MEMBERS + " promise" * ("promise" in table), "a table")
     said = members(table["promise"], PROMISES[table["promise"]["kind"]], "promise") if "promise" in table else PURE
     need((table["format"], repr(table["denominator"])) == ("optldp-table/2", str(D)), "the format must be /2 over 2^53")
-    digest = hashlib.sha256(encode({k: v for k, v in table.items() if k != "checksum"}))
-    need(table["checksum"] == "sha256:" + digest.hexdigest(), "the checksum must fit")
-    epsilon, floats = number(table["epsilon"], "epsilon"), numbers(table["knots"], "knots")
-    need(1e-6 <= epsilon <= 16, "epsilon must be in [1e-6, 16]")
-    most = max(len(floats), len(table["low"]))
+    epsilon, knots = check_head(table)
+    most = max(len(knots), len(table["low"]))
     need(most <= MOST_KNOTS, f"a table must have at most {MOST_KNOTS} knots and outputs, got {most}")
-    need(len(floats) > 1 and all(a < b for a, b in pairwise(floats)), "knots must increase, two at least")
-    need(1e-100 < floats[-1] - floats[0] < 1e100, "knots must span 1e-100 to 1e100")
     within, kind = table["within"], str(table["within"]["kind"])
     need(kind in LAWS, "the law within outputs must be the same for all rows")
     if members(within, LAWS[kind], "within") and kind == "geometric-tails":
@@ -154,22 +184,51 @@ def prove(table):
         need(0 < number(within["ratio"], "ratio") < 1, "ratio must lie strictly between 0 and 1")
     outputs = list(zip(ends(table["low"], "low"), ends(table["high"], "high"), strict=True))
     check_outputs(outputs, kind == "geometric-tails")
-    check_words(table["units"], table["provenance"], table["prior"], len(floats))
     rows = table["numerators"]
-    need(type(rows) is list and len(rows) == len(floats), "there must be a row for each knot")
+    need(type(rows) is list and len(rows) == len(knots), "there must be a row for each knot")
     for i, row in enumerate(rows):
-        whole = type(row) is list and all(type(entry) is int and 0 <= entry <= D for entry in row)
-        need(whole and len(row) == len(outputs), f"row {i} must be {len(outputs)} whole numbers from 0 to 2^53")
+        need(len(wholes(row, 0, D, f"row {i}")) == len(outputs), f"row {i} must have {len(outputs)} numbers")
         need(sum(row) == D, f"row {i} must sum to 2^53")
-    means, knots = [mean_report(*end, within) for end in outputs], [Fraction(knot) for knot in floats]
-    check_promise(said, Fraction(epsilon), knots, rows)
-    errors = (abs(sum(map(Fraction.__mul__, means, row)) / D - x) for row, x in zip(rows, knots, strict=True))
-    bias, least_bias = max(errors) / (knots[-1] - knots[0]), max(map(abs, means)) / 2**50 / (knots[-1] - knots[0])
-    if table["provenance"]["parameters"].get("unbiased") is True:
-        small = bias * 10**12 <= 1 or bias <= least_bias
-        need(small, f"an unbiased table must not be off by {float(bias)} of the domain")
+    means = [mean_report(*end, within) for end in outputs]
+    check_promise(said, epsilon, knots, rows)
+    sums = (sum(map(Fraction.__mul__, means, row)) for row in rows)
+    bias = bias_of(table, knots, sums, max(map(abs, means)))
     bounds = [(max(column), min(column)) for column in zip(*rows, strict=True) if max(column)]
     return None if any(least == 0 for _, least in bounds) else max(Fraction(*bound) for bound in bounds), bias
+
+
+def prove_floor(form):
+    """The same of a floor form, of which a stated ratio is the bound: rows are a floor and what a window adds to it.
+
+    The window of a row is an interval [start, start + width] of the line on which outputs have their extras side by
+    side: so rows sum to 2^53, and entries lie between floor and floor + extra, wherever it starts (docs/floor-form.md).
+    """
+    members(form, FLOOR, "a floor form")
+    need(form["kind"] == "floor", "the bundle must be a floor form")
+    epsilon, knots = check_head(form)
+    need(re.fullmatch("[1-9][0-9]{0,48}", form["ratio"]), "ratio must be the digits of a whole number")
+    ratio, step = int(form["ratio"]), number(form["step"], "step")
+    need(2**128 < ratio <= below(epsilon), "every ratio must be within e^epsilon, and above one")
+    need(frexp(step)[0] == 0.5 and 2.0**-1000 <= step <= 2.0**400, "step must be a power of two")
+    places, floor = wholes(form["places"], -D, D, "places"), wholes(form["floor"], 1, D, "floors")
+    starts = wholes(form["starts"], 0, 2**62, "starts")
+    need(len(places) == len(floor) > 0 and len(starts) == len(knots), "outputs and knots must have a number each")
+    need(max(len(knots), len(places)) <= MOST_KNOTS, f"there must be at most {MOST_KNOTS} knots and outputs")
+    need(all(a < b for a, b in pairwise(places)), "outputs must be sorted and different")
+    farthest = max(-places[0], places[-1]) * Fraction(step)
+    need(farthest <= Fraction(1e120), "outputs must be within 1e120")
+    extras = [t * (ratio - 2**128) // 2**128 for t in floor]
+    edges, width = [0, *accumulate(extras)], D - sum(floor)
+    need(0 <= width <= edges[-1] <= 2**62, "floors must leave a window, and extras must fill it")
+    need(all(float(s) == s <= edges[-1] - width for s in starts), "starts must be doubles that leave room for a window")
+    sums, base = [0, *accumulate(map(mul, extras, places))], sum(map(mul, floor, places))
+
+    def until(place):
+        j = min(bisect_right(edges, place), len(extras)) - 1
+        return sums[j] + (place - edges[j]) * places[j]
+
+    totals = (Fraction(step) * (base + until(start + width) - until(start)) for start in starts)
+    return Fraction(ratio, 2**128), bias_of(form, knots, totals, farthest)
 
 
 def read(content):

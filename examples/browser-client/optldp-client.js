@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * Perturbs numbers by an exact optldp table (`optldp-table/2`, docs/table-format.md), in a browser or in Node.
+ * Perturbs numbers by an exact optldp table (`optldp-table/2`, docs/table-format.md) or by its floor form
+ * (docs/floor-form.md), in a browser or in Node.
  *
  *     const table = await parseTable(await (await fetch("mech.json")).text());
  *     send(perturb(table, value));
@@ -15,6 +16,8 @@
 /** @typedef {Float64Array | Float32Array | Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array
  *   | Int32Array | Uint32Array} NumberArray */
 /** @typedef {{ step: number, odds: number[] }} Tails Lattice step; how often, in 2^53, each binary digit is one. */
+
+/** @typedef {(row: number, output: number) => number} Before */
 
 /**
  * @typedef {object} ExactTable What there is to know about a table that passed every check.
@@ -38,7 +41,7 @@
  * @typedef {object} Law A table made ready to draw from.
  * @property {Float64Array} knots
  * @property {BigInt64Array} knotBits The knots as integers of the same order.
- * @property {Float64Array[]} starts For each row and output, the sum of the numerators before it.
+ * @property {Before} before For a row and an output, the sum of the numerators before it.
  * @property {Float64Array} low
  * @property {Float64Array} high
  * @property {Float64Array} top The largest report of every output: of a cell, the double below its upper end.
@@ -50,7 +53,14 @@
 const FORMAT = "optldp-table/2";
 const KEYS = ["format", "units", "epsilon", "knots", "low", "high", "denominator", "numerators", "within",
   "provenance", "prior", "checksum"];
+const BUNDLE = "optldp-bundle/1";
+const FLOOR_KEYS = ["format", "kind", "units", "epsilon", "ratio", "knots", "step", "places", "floor", "starts",
+  "provenance", "prior", "checksum"];
 const DENOMINATOR = 2 ** 53;
+const WHOLE = BigInt(DENOMINATOR);
+const SCALE = 2n ** 128n;
+const MOST_RAISED = 2n ** 62n;
+const MOST_SIDE = 2 ** 15; // knots and outputs of a floor form
 const [MIN_EPSILON, MAX_EPSILON] = [1e-6, 16];
 const [NARROWEST_DOMAIN, WIDEST_DOMAIN] = [1e-100, 1e100]; // squares of widths neither vanish nor overflow
 const LARGEST_REPORT = 1e120;
@@ -409,6 +419,12 @@ function provePrivate(rows, epsilon) {
       largest[j] = Math.max(largest[j], entry);
     });
   }
+  return proveRatios(smallest, largest, epsilon);
+}
+
+/** The same from the least and the largest entry of every output. @type {(smallest: number[], largest: number[],
+ * epsilon: number) => Proof} */
+function proveRatios(smallest, largest, epsilon) {
   const [least, most, limit] = [smallest.map(BigInt), largest.map(BigInt), exponentialBelow(epsilon)];
   let tightest = 0;
   most.forEach((top, j) => {
@@ -479,36 +495,180 @@ const laws = new WeakMap();
 export async function parseTable(text) {
   if (text.length > LARGEST_TEXT) refuse(`a table must be at most ${LARGEST_TEXT} characters, got ${text.length}`);
   const file = asObject("the file", readJson(text));
-  if (file.format !== FORMAT) refuse(`format must be "${FORMAT}", got ${shown(file.format)}`);
+  if (file.format === BUNDLE) return parseFloor(file);
+  if (file.format !== FORMAT) refuse(`format must be "${FORMAT}" or "${BUNDLE}", got ${shown(file.format)}`);
   if ("promise" in file) refuse("a table must promise pure epsilon-LDP to be drawn from here, got another promise");
   asObject("the table", file, KEYS);
-  const fits = file.denominator === BigInt(DENOMINATOR);
+  const fits = file.denominator === WHOLE;
   if (!fits) refuse(`denominator must be ${DENOMINATOR}, got ${shown(file.denominator)}`);
-  const epsilon = asNumber("epsilon", file.epsilon);
-  if (!(epsilon >= MIN_EPSILON && epsilon <= MAX_EPSILON)) refuse(`epsilon must be in [1e-6, 16], got ${epsilon}`);
-  const knots = checkedKnots(file.knots);
+  const [epsilon, knots] = [checkedEpsilon(file.epsilon), checkedKnots(file.knots)];
   const [low, high] = [asEnds("low", file.low), asEnds("high", file.high)];
   checkOutputs(low, high);
   const refuges = refugesOf(low, high);
   const tails = checkedLaw(file.within, low, high);
   const numerators = checkedNumerators(file.numerators, knots.length, low.length);
-  const origin = checkedProvenance(file.provenance);
-  const priorSource = checkedPrior(file.prior, knots.length);
+  const around = await checkedAround(file, knots.length);
+  const proof = provePrivate(numerators, epsilon);
+  if (around.unbiased) proveUnbiased(numerators, knots, low, high, tails);
+  const starts = numerators.map((row) => {
+    let sum = 0;
+    return row.map((entry) => (sum += entry) - entry);
+  });
+  const before = (/** @type {number} */ row, /** @type {number} */ j) => starts[row][j];
+  return readied({ epsilon, ...around, ...proof, knots, low, high }, before, refuges, tails);
+}
+
+/**
+ * Reads the floor form of a table (docs/floor-form.md): rows are a floor and what a window, an interval of the line on
+ * which outputs have their extras side by side, adds to it. So rows sum to 2^53 and no ratio is above the one stated.
+ * @type {(file: JsonObject) => Promise<ExactTable>}
+ */
+async function parseFloor(file) {
+  if (file.kind !== "floor") refuse(`a bundle must be of kind "floor", got ${shown(file.kind)}`);
+  asObject("the floor form", file, FLOOR_KEYS);
+  const [epsilon, knots, step] = [checkedEpsilon(file.epsilon), checkedKnots(file.knots), asNumber("step", file.step)];
+  const limit = exponentialBelow(epsilon);
+  const digits = /^[1-9][0-9]{0,48}$/.test(asText("ratio", file.ratio)) ? String(file.ratio) : "0";
+  const ratio = BigInt(digits);
+  const within = ratio > SCALE && ratio <= limit;
+  if (!within) refuse(`the ratio must be proved at most e^${epsilon}, and above 1, got ${shown(file.ratio)} / 2^128`);
+  const units = inUnits(step);
+  const isPower = units > 0n && (units & (units - 1n)) === 0n && step >= 2 ** -1000 && step <= 2 ** 400;
+  if (!isPower) refuse(`step must be a power of two from 2^-1000 to 2^400, got ${shown(step)}`);
+  const [places, floor] = [asWhole("places", file.places, -WHOLE, WHOLE), asWhole("floor", file.floor, 1n, WHOLE)];
+  const starts = asWhole("starts", file.starts, 0n, MOST_RAISED);
+  const [n, m] = [knots.length, places.length];
+  if (floor.length !== m || starts.length !== n) refuse("outputs must have a floor each, and knots a start each");
+  if (Math.max(n, m) > MOST_SIDE) refuse(`knots and outputs must be at most ${MOST_SIDE}, got ${n} and ${m}`);
+  const reports = places.map((place) => Number(place) * step);
+  checkOutputs(reports, reports);
+  const form = windowsOf(floor, ratio, starts);
+  const around = await checkedAround(file, n);
+  const proof = proveRatios(...spansOf(form), epsilon);
+  if (around.unbiased) proveFloorUnbiased(form, places, step, knots);
+  const facts = { epsilon, ...around, ...proof, knots, low: reports, high: [...reports] };
+  return readied(facts, beforeIn(form), new Map(), null);
+}
+
+/** @typedef {{ floor: bigint[], extras: bigint[], edges: bigint[], width: bigint, starts: bigint[] }} Windows Where the
+ * extras of each output begin and end on their line, and where the window of each row begins on it. */
+
+/** @type {(floor: bigint[], ratio: bigint, starts: bigint[]) => Windows} */
+function windowsOf(floor, ratio, starts) {
+  const extras = floor.map((t) => (t * (ratio - SCALE)) >> 128n);
+  const edges = runningSums(extras);
+  const width = floor.reduce((left, t) => left - t, WHOLE);
+  const latest = edges[edges.length - 1] - width;
+  if (width < 0n || latest < 0n) refuse("the floor must sum to at most 2^53, and to it at least times the ratio");
+  if (latest + width > MOST_RAISED) refuse("the floor times the ratio must be at most 2^62, got more");
+  const k = starts.findIndex((start) => start > latest || BigInt(Number(start)) !== start);
+  if (k >= 0) refuse(`starts must be doubles from 0 to ${latest}, got ${starts[k]} at knot ${k}`);
+  return { floor, extras, edges, width, starts };
+}
+
+/** Zero, and the sums of the first 1, 2, ... of them. @type {(parts: bigint[]) => bigint[]} */
+function runningSums(parts) {
+  let sum = 0n;
+  return [0n, ...parts.map((part) => (sum += part))];
+}
+
+/**
+ * The least and the largest entry of every output. What its part of the line has in common with a window is least at
+ * the first or the last start, and largest at one of the two around where all of the shorter one is in the other.
+ * @type {(form: Windows) => [number[], number[]]}
+ */
+function spansOf({ floor, edges, width, starts }) {
+  const sorted = [...starts].sort((a, b) => (a < b ? -1 : Number(a > b)));
+  const last = sorted.length - 1;
+  /** @type {number[][]} */
+  const [smallest, largest] = [[], []];
+  floor.forEach((t, j) => {
+    const [begin, end] = [edges[j], edges[j + 1]];
+    const common = (/** @type {bigint} */ start) => {
+      const [left, right] = [start > begin ? start : begin, start + width < end ? start + width : end];
+      return right > left ? right - left : 0n;
+    };
+    const stands = begin > end - width ? begin : end - width;
+    const at = lastAtMost(sorted.length, (place) => sorted[place], stands);
+    const around = [0, at, Math.min(at + 1, last), last].map((place) => t + common(sorted[place]));
+    smallest.push(Number(around.reduce((a, b) => (a < b ? a : b))));
+    largest.push(Number(around.reduce((a, b) => (a > b ? a : b))));
+  });
+  return [smallest, largest];
+}
+
+/** Proves as `proveUnbiased` does, by sums of places over the line. @type {(form: Windows, places: bigint[],
+ * step: number, knots: number[]) => void} */
+function proveFloorUnbiased({ floor, extras, edges, width, starts }, places, step, knots) {
+  const sums = runningSums(extras.map((extra, j) => extra * places[j]));
+  const base = floor.reduce((sum, t, j) => sum + t * places[j], 0n);
+  const until = (/** @type {bigint} */ place) => {
+    const j = Math.min(lastAtMost(edges.length, (k) => edges[k], place), places.length - 1);
+    return sums[j] + (place - edges[j]) * places[j];
+  };
+  const unit = inUnits(step);
+  const wanted = knots.map((knot) => inUnits(knot) << 53n);
+  const domain = wanted[wanted.length - 1] - wanted[0];
+  const [first, final] = [-places[0], places[places.length - 1]];
+  const farthest = (first > final ? first : final) * unit;
+  starts.forEach((start, i) => {
+    const bias = (base + until(start + width) - until(start)) * unit - wanted[i];
+    const size = bias < 0n ? -bias : bias;
+    const fits = size * 10n ** 12n <= domain || size <= farthest << 3n; // 2^53 / 2^50
+    if (!fits) refuse(`a table that claims to be unbiased must be so to 1e-12 of its domain, got more at knot ${i}`);
+  });
+}
+
+/** Sums before an output: of floors, and of what a window has in common with the line.
+ * @type {(form: Windows) => Before} */
+function beforeIn({ floor, edges, width, starts }) {
+  const floors = Float64Array.from(runningSums(floor), Number);
+  return (row, j) => {
+    const common = edges[j] - starts[row];
+    return floors[j] + Number(common < 0n ? 0n : common > width ? width : common);
+  };
+}
+
+/** @type {(name: string, value: Json, least: bigint, most: bigint) => bigint[]} */
+function asWhole(name, value, least, most) {
+  return asList(name, value).map((entry, j) => {
+    if (typeof entry === "bigint" && entry >= least && entry <= most) return entry;
+    return refuse(`${name} must be whole numbers from ${least} to ${most}, got ${shown(entry)} at place ${j}`);
+  });
+}
+
+/** @type {(value: Json) => number} */
+function checkedEpsilon(value) {
+  const epsilon = asNumber("epsilon", value);
+  return epsilon >= MIN_EPSILON && epsilon <= MAX_EPSILON
+    ? epsilon : refuse(`epsilon must be in [1e-6, 16], got ${epsilon}`);
+}
+
+/**
+ * What concerns no one's privacy, and the checksum.
+ * @typedef {{ units: string, method: string, version: string, unbiased: boolean, priorSource: string | null,
+ *   checksum: string }} Around
+ * @type {(file: JsonObject, n: number) => Promise<Around>}
+ */
+async function checkedAround(file, n) {
+  const [origin, priorSource] = [checkedProvenance(file.provenance), checkedPrior(file.prior, n)];
+  const units = asText("units", file.units);
   const found = await checksumOf(file);
   if (file.checksum !== found) refuse(`checksum must be ${found}, got ${shown(file.checksum)}: the file was altered`);
-  const proof = provePrivate(numerators, epsilon);
-  if (origin.unbiased) proveUnbiased(numerators, knots, low, high, tails);
-  const lists = { knots, low, high, smallest: proof.smallest, largest: proof.largest };
-  Object.values(lists).forEach(Object.freeze);
-  const units = asText("units", file.units);
-  const table = Object.freeze({ units, epsilon, ...origin, ...proof, ...lists, priorSource, checksum: found });
+  return { units, ...origin, priorSource, checksum: found };
+}
+
+/** A table's facts, frozen, with its law kept apart. @type {(facts: Omit<ExactTable, "knots" | "low" | "high" |
+ * "smallest" | "largest"> & { knots: number[], low: number[], high: number[], smallest: readonly number[],
+ * largest: readonly number[] }, before: Before, refuges: Map<number, number>, tails: Tails | null) => ExactTable} */
+function readied(facts, before, refuges, tails) {
+  const { knots, low, high, smallest, largest } = facts;
+  [knots, low, high, smallest, largest].forEach(Object.freeze);
+  const table = Object.freeze(facts);
   laws.set(table, {
     knots: Float64Array.from(knots),
     knotBits: BigInt64Array.from(knots, orderedBits),
-    starts: numerators.map((row) => {
-      let sum = 0;
-      return row.map((entry) => (sum += entry) - entry);
-    }),
+    before,
     low: Float64Array.from(low),
     high: Float64Array.from(high),
     top: Float64Array.from(high, (end, j) => (low[j] < end ? nextDouble(end, -1) : end)),
@@ -550,15 +710,16 @@ class RandomWords {
 }
 
 /**
- * The last place whose entry is at most `key`, or 0; the number of steps depends on the length alone.
+ * The last place of so many whose entry is at most `key`, or 0; the number of steps depends on their number alone.
  * @template {number | bigint} T
- * @param {{ readonly length: number, readonly [place: number]: T }} sorted
+ * @param {number} length
+ * @param {(place: number) => T} entry
  * @param {T} key
  */
-function lastAtMost(sorted, key) {
+function lastAtMost(length, entry, key) {
   let place = 0;
-  for (let step = 2 ** Math.floor(Math.log2(sorted.length)); step >= 1; step /= 2) {
-    if (place + step < sorted.length && sorted[place + step] <= key) place += step;
+  for (let step = 2 ** Math.floor(Math.log2(length)); step >= 1; step /= 2) {
+    if (place + step < length && entry(place + step) <= key) place += step;
   }
   return place;
 }
@@ -570,7 +731,7 @@ function placeValue(law, value) {
     // the value stays out of the message: messages end up in logs
     throw new RangeError(`the value must be a number from ${law.knots[0]} to ${law.knots[last]}, got another`);
   }
-  const k = Math.min(lastAtMost(law.knotBits, bits), last - 1);
+  const k = Math.min(lastAtMost(last + 1, (place) => law.knotBits[place], bits), last - 1);
   const left = law.knots[k];
   return [k, nearest(((value - left) / (law.knots[k + 1] - left)) * DENOMINATOR)];
 }
@@ -579,7 +740,7 @@ function placeValue(law, value) {
 function draw(law, value, words) {
   const [k, weight] = placeValue(law, value);
   const row = k + Number(words.take(53) < weight);
-  const j = lastAtMost(law.starts[row], words.take(53));
+  const j = lastAtMost(law.low.length, (place) => law.before(row, place), words.take(53));
   const [low, high] = [law.low[j], law.high[j]];
   if (law.hasCells) {
     const report = Math.min(low + (high - low) * ((2 * words.take(52) + 1) / DENOMINATOR), law.top[j]);
@@ -624,10 +785,12 @@ export function perturbMany(table, values) {
  * @type {(table: ExactTable, value: number) => number[]}
  */
 export function rowAt(table, value) {
-  const { starts, ...law } = lawOf(table);
-  const [k, weight] = placeValue({ starts, ...law }, value);
+  const law = lawOf(table);
+  const [k, weight] = placeValue(law, value);
+  const after = (/** @type {number} */ row, /** @type {number} */ j) =>
+    j + 1 < table.low.length ? law.before(row, j + 1) : DENOMINATOR;
   return table.low.map((_, j) => {
-    const [left, right] = [starts[k], starts[k + 1]].map((row) => (row[j + 1] ?? DENOMINATOR) - row[j]);
+    const [left, right] = [k, k + 1].map((row) => after(row, j) - law.before(row, j));
     return left / DENOMINATOR + (weight / DENOMINATOR) * ((right - left) / DENOMINATOR);
   });
 }

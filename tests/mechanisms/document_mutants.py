@@ -11,6 +11,7 @@ from typing import Any
 from optldp.mechanisms import TableError
 from optldp.mechanisms.files.checksum import checksum
 
+from . import floor_forms
 from .exact_documents import GOOD, document, lattice, of_table, tails
 
 D = 2**53
@@ -82,7 +83,19 @@ def bases() -> dict[str, dict[str, Any]]:
             "certificate": {"lower_bound": 1e-300},
         },
     )
-    return {"full": full, "lattice": of_table(lattice()), "tails": tails(0.1, 0.3, 1.0, 0.5), "mixed": GOOD["hybrid"]}
+    return {
+        "full": full,
+        "lattice": of_table(lattice()),
+        "tails": tails(0.1, 0.3, 1.0, 0.5),
+        "mixed": GOOD["hybrid"],
+        **short(),
+    }
+
+
+def short() -> dict[str, dict[str, Any]]:
+    """Floor forms: unbiased with a prior, and one whose budget is spent to the last unit."""
+    made = floor_forms.forms()
+    return {name: floor_forms.document(made[name]) for name in ("unbiased", "at the limit")}
 
 
 def mutants(stride: int = 1) -> Iterator[tuple[str, bytes]]:

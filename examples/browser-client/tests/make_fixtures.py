@@ -8,15 +8,18 @@ import importlib
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from faults import FAULTS, STRANGE, STRICTER, TEXTS
 from optldp.designer import Prior, design
-from optldp.mechanisms import TableError, TabulatedMechanism, load_table, prove
+from optldp.mechanisms import TableError, TabulatedMechanism, load_mechanism, prove
 from optldp.mechanisms.exactness.verification import require_private
-from optldp.mechanisms.files.table import parse_table
+from optldp.mechanisms.files.bundle import parse_mechanism
+from optldp.mechanisms.files.checksum import checksum
+from optldp.mechanisms.floors import FloorForm, floor_form
 from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.laws.geometric import digit_odds
 from optldp.mechanisms.laws.law import Words
@@ -67,19 +70,32 @@ def judged_mutants() -> list[tuple[str, str, bool]]:
 def is_private(content: bytes) -> bool:
     """Whether the library takes the bytes of a file as an exact table."""
     try:
-        table = parse_table(content)
-        require_private(table)
+        made = parse_mechanism(content)
+        if isinstance(made, FloorForm):
+            made.require_private()
+            return True
+        if not isinstance(made, TabulatedMechanism):
+            return False
+        require_private(made)
     except TableError:
         return False
-    return table.exact
+    return made.exact
 
 
-def designed_document(of_table: Any) -> dict[str, Any]:
+def loaded(path: Path) -> TabulatedMechanism:
+    """The table in a file, or the one that its floor form expands to."""
+    made = load_mechanism(path)
+    if isinstance(made, FloorForm):
+        return made.expand()
+    assert isinstance(made, TabulatedMechanism), made
+    return made
+
+
+def designed_table() -> TabulatedMechanism:
     """An optimal table as a deployment would have it: many outputs, a prior, a certificate."""
     values = np.random.default_rng(1).lognormal(10.5, 0.6, 5000).clip(0, 200_000)
     prior = Prior.from_data(values, domain=(0, 200_000), knots=33, source="public")
-    table = design(prior, 1.0).mechanism
-    return of_table(table)
+    return design(prior, 1.0).mechanism
 
 
 def tails_with_bias(documents: Any, bias: float) -> dict[str, Any]:
@@ -174,7 +190,7 @@ def damaged(text: str, old: str | None, new: str) -> str:
 def require_refusal(name: str, path: Path) -> None:
     """Raise AssertionError where the library takes a table that the client is to refuse."""
     try:
-        load_table(path)
+        loaded(path)
     except TableError:
         return
     assert name in STRICTER or "promise" in json.loads(path.read_text()), f"the library accepts {name!r}"
@@ -182,16 +198,19 @@ def require_refusal(name: str, path: Path) -> None:
 
 def main(folder: Path) -> None:
     """Write all files."""
-    documents = load_documents("exact_documents")
+    documents, forms = load_documents("exact_documents"), load_documents("floor_forms")
     strange = documents.document(units="\u20ac \U0001f600", provenance=STRANGE, knots=[-0.0, 10])
-    good = {**documents.GOOD, "strange names": strange, "optimal": designed_document(documents.of_table)}
+    good = {**documents.GOOD, "strange names": strange, "optimal": documents.of_table(designed_table())}
     good["tails, 0.7e-12 of bias"] = tails_with_bias(documents, 2e-12)
+    short = {f"floor form: {name}": form for name, form in forms.forms().items() if form.places.size > 1}
+    short["floor form: optimal"] = floor_form(designed_table())
+    good |= {name: forms.document(form) for name, form in short.items()}
     rng = np.random.default_rng(3)
     said: dict[str, Any] = {"good": {}, "bad": {}}
     for number, (name, document) in enumerate(sorted(good.items())):
         path = folder / f"good-{number}.json"
         path.write_text(json.dumps(document))
-        table = load_table(path)
+        table = loaded(path)
         alarm = FALSE_ALARM / len(good) / 3  # in Node, in Python and in the browser
         said["good"][name] = {"file": path.name, **facts(table, inside(table, 0.37), alarm, rng)}
     plain = json.dumps(documents.document())
@@ -200,6 +219,13 @@ def main(folder: Path) -> None:
     bad |= {name: (json.dumps(documents.document(**changes)), says) for name, (changes, says) in FAULTS.items()}
     bad |= {name: (json.dumps(made), "must promise pure epsilon-LDP") for name, made in documents.PROMISED.items()}
     bad |= {name: (damaged(plain, old, new), says) for name, (old, new, says) in TEXTS.items()}
+    for name, (changes, _) in forms.BAD.items():
+        made = {**forms.document(forms.by_hand()), **changes}
+        with suppress(TableError):  # what cannot be signed keeps the old checksum
+            made["checksum"] = checksum(made)
+        bad[f"floor form: {name}"] = json.dumps(made), ""
+    over = forms.by_hand(ratio=forms.forms()["at the limit"].ratio + 1)
+    bad["floor form: a unit over the limit"] = json.dumps(forms.document(over)), "ratio must be proved at most e^1.1"
     for number, (name, (text, says)) in enumerate(sorted(bad.items())):
         path = folder / f"bad-{number}.json"
         path.write_text(text)

@@ -18,10 +18,9 @@ from urllib.parse import quote
 
 import numpy as np
 from chromium import Chromium
-from make_fixtures import REPORTS
+from make_fixtures import REPORTS, loaded
 from make_fixtures import main as make_fixtures
 from optldp.designer.auditing.audit import audit
-from optldp.mechanisms import load_table
 
 CLIENT = Path(__file__).parents[1]
 NODE_TESTS = CLIENT / "tests" / "client.test.js"
@@ -59,7 +58,7 @@ def check_frequencies(counts: np.ndarray, said: dict[str, Any]) -> None:
 
 def check_node_reports(folder: Path, said: dict[str, Any]) -> None:
     """The library finds every report of the client in the output that the client drew, as often as it should be."""
-    table = load_table(folder / said["file"])
+    table = loaded(folder / said["file"])
     reports = np.fromfile(folder / "reports" / f"{said['file']}.f64")
     outputs = table.output_index(reports)
     drawn = np.fromfile(folder / "reports" / f"{said['file']}.i32", np.int32)
@@ -70,7 +69,7 @@ def check_node_reports(folder: Path, said: dict[str, Any]) -> None:
 def check_audit(folder: Path, said: dict[str, Any]) -> None:
     """The audit of the client in Node, of a few reports, finds nothing above the claim and no foreign report."""
     command = f"node {CLIENT / 'sampler.js'} {folder / said['file']}"
-    found = audit(load_table(folder / said["file"]), command, samples=20_000, confidence=1 - 1e-6)
+    found = audit(loaded(folder / said["file"]), command, samples=20_000, confidence=1 - 1e-6)
     require(found.ok and found.foreign == 0, found)
 
 
@@ -87,7 +86,7 @@ def check_page(browser: Chromium, origin: str, folder: Path, said: dict[str, Any
     """The page shows the facts and the row, draws reports of the table, and asks for nothing but its own files."""
     browser.forget()
     browser.open(f"{origin}/index.html?table=/tables/{said['file']}", SEEN_READY)
-    table = load_table(folder / said["file"])
+    table = loaded(folder / said["file"])
     status = browser.run("document.getElementById('table-status').textContent")
     require(status.endswith("proved private"), status)
     facts = browser.run("document.getElementById('facts').textContent")
@@ -176,7 +175,7 @@ def browser_checks(browser: Chromium, origin: str, folder: Path, said: dict[str,
     ]
 
 
-SHOWN = ("optimal", "piecewise", "lattice", "hybrid", "laplace")
+SHOWN = ("optimal", "floor form: optimal", "piecewise", "lattice", "hybrid", "laplace")
 REFUSED = ("another checksum", "one unit over the limit", "a sum one above", "truncated", "version 1")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -15,28 +15,16 @@ from numpy.typing import ArrayLike
 from ..budget import check_epsilon
 from ..documents.bundle import Bundle, Nested
 from ..documents.exact_table import whole_numbers
-from ..documents.table import (
-    as_number,
-    as_object,
-    as_text,
-    numbers_from_document,
-    prior_from_document,
-    prior_to_document,
-    provenance_from_document,
-    provenance_to_document,
-    require_keys,
-    require_sides,
-)
+from ..documents.table import require_sides
 from ..errors import InputError, TableError
 from ..exactness.proof import ExactProof
-from ..integers.exponential import SCALE, exponential_below
-from ..integers.numerators import DENOMINATOR, tightest_output
+from ..integers.exponential import SCALE
+from ..integers.numerators import DENOMINATOR
 from ..laws.domain import admitted_values, clip_values, numbers, rounding_weights, values_inside
 from ..laws.drawing import in_blocks
 from ..laws.law import Uniform, Words
 from ..promise import Pure
 from ..table.checks import check_outputs
-from ..table.exact_rounding import bias_limit, largest_distance
 from ..table.exact_sampling import draw53, ordered_bits, random_words, rounded
 from ..table.knot_prior import KnotPrior
 from ..table.knots import check_knots
@@ -44,6 +32,8 @@ from ..table.moments import largest_variance, mixed_variance, prior_variance, re
 from ..table.outputs import find_outputs, locate_outputs
 from ..table.provenance import Provenance
 from ..table.table import TabulatedMechanism
+from .document import fields_of, members_of
+from .proof import form_proof
 from .windows import MOST_RAISED, Moments, Windows
 
 MOST_EXPANDED = 2**26
@@ -125,6 +115,7 @@ class FloorForm(Bundle):
             knots = check_knots(self.knots)
         except InputError as error:
             raise TableError(str(error)) from None
+        require_sides(knots, self.places, self.floor, self.starts)
         knots.setflags(write=False)
         object.__setattr__(self, "knots", knots)
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
@@ -166,38 +157,11 @@ class FloorForm(Bundle):
         return f"FloorForm({self.provenance.method!r}, epsilon={self.epsilon:g}, knots={n}, outputs={m})"
 
     def members(self) -> dict[str, Any]:
-        return {
-            "units": self.units,
-            "epsilon": self.epsilon,
-            "ratio": str(self.ratio),  # beyond what doubles hold
-            "knots": self.knots,
-            "step": self.step,
-            "places": self.places,
-            "floor": self.floor,
-            "starts": self.starts,
-            "provenance": provenance_to_document(self.provenance),
-            "prior": prior_to_document(self.prior),
-        }
+        return members_of({each.name: getattr(self, each.name) for each in fields(self)})
 
     @classmethod
     def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
-        require_keys("a floor form", members, KEYS)
-        require_sides(*(members[key] for key in ("knots", "places", "floor", "starts")))
-        ratio = as_text("ratio", members["ratio"])
-        if not (ratio.isascii() and ratio.isdigit() and len(ratio) < 50 and ratio[0] != "0"):
-            raise TableError(f"ratio must be the digits of a whole number, got {ratio!r:.60}")
-        return cls(
-            knots=numbers_from_document("knots", members["knots"]),
-            places=members["places"],
-            step=as_number("step", members["step"]),
-            floor=members["floor"],
-            starts=members["starts"],
-            ratio=int(ratio),
-            epsilon=as_number("epsilon", members["epsilon"]),
-            provenance=provenance_from_document(as_object("provenance", members["provenance"])),
-            prior=prior_from_document(members["prior"]),
-            units=as_text("units", members["units"]),
-        )
+        return cls(**fields_of(members))
 
     @cached_property
     def windows(self) -> Windows:
@@ -242,39 +206,11 @@ class FloorForm(Bundle):
     def proof(self) -> ExactProof:
         """Prove by whole numbers that it is private, and unbiased if it says so: in n + m steps, or log m as many.
 
-        The facts are those of `prove` for the table that it expands to.
+        The facts are those of `prove` for the table that it expands to, whichever of the two is asked.
         """
-        limit = exponential_below(self.epsilon)
-        output, largest, smallest = tightest_output(np.array(self.windows.spans(self.starts)))
-        knots = [Fraction(knot) for knot in self.knots.tolist()]
-        bias, knot = largest_distance(self.exact_means, knots)
-        width, failures = knots[-1] - knots[0], []
-        if self.ratio > limit * SCALE:
-            failures.append(
-                f"the log-ratio must be at most {self.epsilon:g}, got {self._log_ratio!r}: {self.ratio} / 2^128"
-            )
-        ends = [Fraction(end) for end in self.outputs[[0, -1]].tolist()]
-        if self.provenance.claims_unbiased and bias > (most := bias_limit(width, ends)):
-            failures.append(
-                f"an exact table that claims to be unbiased must be so within {float(most / width):.3g} of the domain, "
-                f"got {float(bias / width):.3e} at knot {knot}"
-            )
-        return ExactProof(
-            ok=not failures,
-            promise=self.promise,
-            output=output,
-            largest=largest,
-            smallest=smallest,
-            limit=limit,
-            divergence=None,
-            bias=bias,
-            relative_bias=bias / width,
-            failures=tuple(failures),
-        )
-
-    @property
-    def _log_ratio(self) -> float:
-        return math.log1p(float(Fraction(self.ratio - SCALE, SCALE)))
+        means = self.windows.spans(self.starts), self.exact_means
+        ends = self.outputs[[0, -1]].tolist()
+        return form_proof(self.ratio, self.epsilon, self.knots, ends, *means, unbiased=self.provenance.claims_unbiased)
 
     def failures(self) -> tuple[str, ...]:
         return self.proof().failures
@@ -327,11 +263,16 @@ class FloorForm(Bundle):
     def draw(self, values: np.ndarray, words: Words) -> np.ndarray:
         """Return the output (N,) of a report for each value in the domain."""
         rows = rounded(self.knots, self._knot_bits, values, words)
-        units, users = draw53(words, rows.size), np.argsort(rows, kind="stable")
+        units = draw53(words, rows.size)
+        users = np.argsort(rows.astype(np.uint16), kind="stable")  # 16 bits sort by radix, in linear time
+        order = rows[users]  # in which random numbers are dealt, as a table deals them
         found = np.empty(rows.size, dtype=np.intp)
-        # Random numbers are dealt in the order of rows, as a table deals them.
-        found[users] = self.windows.locate(self.starts[rows[users]], units)
+        found[users] = self.windows.locate(units, self.starts[order], self._borders[:, order])
         return found
+
+    @cached_property
+    def _borders(self) -> np.ndarray:
+        return self.windows.borders(self.starts)
 
     @cached_property
     def _knot_bits(self) -> np.ndarray:
@@ -381,7 +322,3 @@ class FloorForm(Bundle):
         """Return the same without the prior, which may be as sensitive as the data it came from."""
         given = (self.knots, self.places, self.step, self.floor, self.starts, self.ratio, self.epsilon)
         return type(self)(*given, self.provenance, None, self.units)
-
-
-KEYS = ("units", "epsilon", "ratio", "knots", "step", "places", "floor", "starts", "provenance", "prior")
-"""The members of its document, all of them required."""

@@ -31,6 +31,10 @@ MOST_RAISED = 2**62
 """Of the sum of all e's, so that it and a random number fit 64 bits. An optimal table has less than 20 times 2^53."""
 
 
+BESIDE = DENOMINATOR + 1
+"""What is added to sums that are searched beside those up to 2^53."""
+
+
 def extras(floor: Sequence[int], ratio: int) -> list[int]:
     """Return floor((ratio / 2^128 - 1) t) for each t: what may be added so that no ratio is above ratio / 2^128.
 
@@ -86,23 +90,32 @@ class Windows:
         if self.latest > MOST_RAISED - self.width:
             raise TableError(f"the floor times the ratio must be at most 2^62, got {self.latest + self.width}")
         self.below, self.raised = (np.cumsum(np.array(part, dtype=np.int64)) for part in (floors, self.extra))
-        self._climbed = self.below + self.raised
+        self._sums = np.r_[self.below, self.below + self.raised + BESIDE]
 
     def numerators(self, starts: np.ndarray) -> np.ndarray:
         """Return the numerators (k, m) of the rows that start at these (k,)."""
         running = self.below + np.clip(self.raised - starts[:, None], 0, self.width)
         return np.diff(running, axis=1, prepend=0)
 
-    def locate(self, starts: np.ndarray, units: np.ndarray) -> np.ndarray:
+    def borders(self, starts: np.ndarray) -> np.ndarray:
+        """Return for each row (k,) what the outputs before its window sum to, and those up to its end: (2, k).
+
+        Below the first, the row's running sums are T_j; from the second on T_j + W; between T_j + E_j - s.
+        """
+        below = np.r_[0, self.below]
+        first = np.searchsorted(self.raised, starts, side="right")
+        last = np.searchsorted(self.raised, starts + self.width)
+        return np.stack([below[first], below[last + 1] + self.width])
+
+    def locate(self, units: np.ndarray, starts: np.ndarray, borders: np.ndarray) -> np.ndarray:
         """Return the output (N,) that each random number (N,) below 2^53 draws from the row that starts there (N,).
 
-        It is the first j with units < T_j + min(max(E_j - s, 0), W): a running sum that is the greater of two numbers
-        is above a third as soon as one of them is, the lesser of two once both are.
+        It is the first whose running sum is above the number; `borders` (2, N) are those of the rows.
         """
-        left = np.searchsorted(self.below, units, side="right")
-        inside = np.searchsorted(self._climbed, units + starts, side="right")
-        right = np.searchsorted(self.below, units - self.width, side="right")
-        return np.minimum(left, np.maximum(inside, right))
+        before, after = units < borders[0], units >= borders[1]
+        keys = np.where(before, units, np.where(after, units - self.width, units + starts + BESIDE))
+        places = np.searchsorted(self._sums, keys, side="right")
+        return np.where(before | after, places, places - self.floor.size)
 
     def spans(self, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the least and the largest numerator (m,) of each output in the rows that start at these (k,).

@@ -42,7 +42,8 @@ def test_a_random_number_finds_the_output_that_the_running_sums_of_its_row_give_
     for start, row in zip(form.starts.tolist(), form.windows.numerators(form.starts), strict=True):
         running = np.cumsum(row)
         units = np.unique(np.clip([*running, *(running - 1), *(running + 1), 0, D - 1], 0, D - 1))
-        found = form.windows.locate(np.full(units.size, start), units)
+        starts = np.full(units.size, start)
+        found = form.windows.locate(units, starts, form.windows.borders(starts))
         np.testing.assert_array_equal(found, np.searchsorted(running, units, side="right"))
 
 

@@ -25,6 +25,7 @@ from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised
 from optldp.mechanisms.composed import PersonalisedPairs
 from optldp.mechanisms.composed.attributes import attribute_budget
 from optldp.mechanisms.documents.bundle import Bundle
+from optldp.mechanisms.floors import FloorForm, floor_form
 from optldp.mechanisms.integers.numerators import DENOMINATOR
 from optldp.mechanisms.key_value.response import key_value_response
 from optldp.mechanisms.key_value.unary import key_value_unary
@@ -96,11 +97,11 @@ def checked_table(table: TabulatedMechanism, rng: Generator) -> Checks:
     yield from checks.of_table(table, x, rng)
 
 
-def through_a_file(bundle: Bundle) -> Bundle:
+def through_a_file(bundle: Bundle, suffix: str = "json") -> Bundle:
     """The bundle as it comes back from a file; every check of a bundle is of that."""
     with tempfile.TemporaryDirectory() as folder:
-        save_bundle(bundle, Path(folder, "bundle.json"))
-        read = load_mechanism(Path(folder, "bundle.json"))
+        save_bundle(bundle, Path(folder, f"bundle.{suffix}"))
+        read = load_mechanism(Path(folder, f"bundle.{suffix}"))
     assert isinstance(read, type(bundle))
     return read
 
@@ -136,6 +137,23 @@ def designed(rng: Generator) -> Checks:
     knots = knots_of(rng)
     prior = Prior.on_knots(knots, rng.dirichlet(np.ones(knots.size)), source="public")
     return checked_table(make_exact(design(prior, epsilon_of(rng)).mechanism).mechanism, rng)
+
+
+def floors(rng: Generator) -> Checks:
+    """The floor form of a design on a domain that doubles tell apart, from either kind of file."""
+    steps = rng.uniform(0.05, 1.0, int(rng.integers(1, MOST_KNOTS)))
+    even = np.append(0.0, np.cumsum(steps) / steps.sum()) + float(rng.choice([0.0, -0.5, rng.uniform(-30, 30)]))
+    knots = even * 10.0 ** rng.uniform(-30, 30)
+    prior = Prior.on_knots(knots, rng.dirichlet(np.ones(knots.size)), source="public")
+    form = floor_form(design(prior, epsilon_of(rng)).mechanism)
+    made, again = (through_a_file(form, suffix) for suffix in ("json", "npz"))
+    assert isinstance(made, FloorForm)
+    table, proof = made.expand(), made.proof()
+    yield "proved as its table is", float(proof.ok and proof == prove(table) == again.proof())  # pyright: ignore[reportAttributeAccessIssue] -- of the kind saved
+    x, seed = value_of(table, rng), int(rng.integers(2**32))
+    reports, theirs = (each.sample(np.full(USERS, x), np.random.default_rng(seed)) for each in (made, table))
+    yield "the same reports as its table's", float(np.array_equal(reports, theirs))
+    yield from checks.outputs(f"at {x!r}", made.output_index(reports), made.pmf(x)[0])
 
 
 def lattice(rng: Generator) -> Checks:
@@ -233,6 +251,7 @@ KINDS: dict[str, tuple[Callable[[Generator], Checks], int]] = {
     "family": (family, 10),
     "raw": (raw, 5),
     "designed": (designed, 2),
+    "floors": (floors, 1),
     "lattice": (lattice, 1),
     "oracle": (oracle, 4),
     "designed categories": (designed_categories, 1),

@@ -7,6 +7,7 @@ to a few units of 2^-53 whatever the rounding is.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 
 import numpy as np
@@ -42,8 +43,14 @@ FIRST_STRETCH, LAST_STRETCH = 2.0**-50, 2.0**-20
 """An optimal floor reaches the outermost knots with nothing to spare, so outputs are moved outwards by what rounding
 took, and a share more; beyond the last share the floor was no optimum's."""
 
+TOO_NEAR = "a floor form's rows must reach the outermost knots, got outputs that reach less far: keep it as a table"
+
+UNITS_OFF = 4
+"""Units of 2^-53 of the largest report by which the outermost rows may miss their knots: half of what is unbiased."""
+
 SAME_LAW = 1e-6
-"""Largest total variation of a row from the table's: the gap that optima are solved to; a stretch takes half of it."""
+"""Largest total variation of a row from the table's, and share of its variance that it may grow by: the gap that optima
+are solved to; a stretch takes half of it."""
 
 
 def floor_form(table: TabulatedMechanism) -> FloorForm:
@@ -88,6 +95,8 @@ def floor_form(table: TabulatedMechanism) -> FloorForm:
             f"a floor form's rows must be a floor with a window of e^epsilon times as much, got a table whose rows are "
             f"{apart:.1e} from such ones: keep it as a table"
         )
+    if (form.knot_variances > table.knot_variances * (1 + SAME_LAW)).any():
+        raise TableError("a floor form must keep variances to a millionth, got too few digits for it: keep the table")
     return form
 
 
@@ -136,16 +145,20 @@ def form_over(
     origin = provenance or Provenance()
     origin = Provenance(origin.method, {**origin.parameters, "unbiased": True}, origin.version, origin.certificate)
     limit = exponential_below(Fraction(check_epsilon(epsilon)) * (1 - RELATIVE_ROOM) - ABSOLUTE_ROOM)
-    ratio, about = int(limit * SCALE), (epsilon, origin, prior, units)
+    ratio = int(limit * SCALE)
     farthest = float(np.abs(points).max())
-    finest = min(FINEST[0], 52 - math.frexp(farthest / float(np.ptp(points)))[1])
-    best = FloorForm(values, *_in_digits(values, points, masses, ratio, finest, FINEST[1]), ratio, *about)
+    finest = min(FINEST[0], 53 - math.frexp(farthest / float(np.ptp(points)))[1])
+
+    def made(bits: int, grain: int) -> FloorForm:
+        parts = _in_digits(values, points, masses, ratio, min(bits, finest), grain)
+        return FloorForm(values, *parts, ratio, epsilon, origin, prior, units)
+
+    best = made(*FINEST)
     for digits in COARSER:
-        parts = _in_digits(values, points, masses, ratio, min(digits[0], finest), digits[1])
-        form = FloorForm(values, *parts, ratio, *about)
-        if (form.knot_variances <= best.knot_variances * (1 + DIGITS_TOLD)).all():
-            best = form
-            break
+        with suppress(TableError):  # too coarse to reach the outermost knots
+            form = made(*digits)
+            if (form.knot_variances <= best.knot_variances * (1 + DIGITS_TOLD)).all() and not form.failures():
+                return form
     if failures := best.failures():
         raise TableError(f"a floor form must keep what is promised: {failures[0]}")
     return best
@@ -173,11 +186,12 @@ def _in_digits(
             break
         sums = Moments(windows, places.tolist())
         low, high = sums.at([0, windows.latest])
-        if low <= targets[0] and targets[-1] <= high:
+        slack = UNITS_OFF * int(np.abs(places).max())
+        if low - slack <= targets[0] and targets[-1] <= high + slack:
             starts = [_double_below(start) for start in sums.nearest(targets)]
             return places, step, windows.floor, np.array(starts, dtype=np.int64)
         share = max(FIRST_STRETCH, 4 * share)
-    raise TableError("a floor form's rows must reach the outermost knots, got a floor that is no optimum's")
+    raise TableError(TOO_NEAR)
 
 
 def _whole_floor(masses: np.ndarray, grain: int) -> np.ndarray:
@@ -193,7 +207,7 @@ def _stretch(windows: Windows, offsets: np.ndarray, knots: np.ndarray) -> float:
     low, high = (windows.numerators(np.array([start]))[0] @ offsets / DENOMINATOR for start in (0, windows.latest))
     needed = max(1.0, knots[0] / low, knots[-1] / high) if low < 0 < high else math.inf
     if needed > 1 + LAST_STRETCH:
-        raise TableError("a floor form's rows must reach the outermost knots, got a floor that is no optimum's")
+        raise TableError(TOO_NEAR)
     return needed
 
 

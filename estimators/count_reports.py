@@ -174,8 +174,7 @@ def count(
         "progress": progress,
     }
     given = column != COLUMN or any(option not in (None, False) for option in options.values())
-    if isinstance(mechanism, FloorForm):
-        mechanism = mechanism.expand()
+    mechanism = _expanded(mechanism)
     services = mechanism if isinstance(mechanism, list | tuple) else [(mechanism, reports)]
     if _of_attributes(services):
         if column != COLUMN:
@@ -200,6 +199,20 @@ def count(
         if isinstance(mechanism, kind):
             return counted(mechanism, reports)
     raise InputError(f"a mechanism, or a list of services, must be given to count for, got {mechanism!r:.60}")
+
+
+def _expanded(mechanism: Any) -> Any:
+    """The mechanism, or the services, with the tables of floor forms in their places."""
+    if isinstance(mechanism, FloorForm):
+        return mechanism.expand()
+    if not isinstance(mechanism, list | tuple):
+        return mechanism
+    return [
+        tuple(part.expand() if isinstance(part, FloorForm) else part for part in some)
+        if isinstance(some, list | tuple)
+        else some
+        for some in mechanism
+    ]
 
 
 def _is_array(reports: Any) -> bool:

@@ -87,6 +87,21 @@ def test_a_window_of_no_width_is_the_floor():
     assert Moments(windows, [0, 4]).nearest([Fraction(3 * D)]) == [0]
 
 
+def test_a_window_as_wide_as_the_line_raises_all_outputs():
+    """There is one row, and a start beyond it is none."""
+    windows = Windows(np.array([D // 4, D // 4]), 2 * SCALE)
+    assert (windows.latest, windows.numerators(np.array([0])).tolist()) == (0, [[D // 2, D // 2]])
+    assert Moments(windows, [-1, 1]).at([0]) == [0]
+
+
+def test_the_line_may_be_as_long_as_64_bits_hold_with_a_random_number():
+    """2^62, and the largest random number finds an output of its last row."""
+    windows = Windows(np.array([D // 4, D // 4]), 1025 * SCALE)
+    starts = np.array([windows.latest] * 2)
+    assert windows.latest + windows.width == 2**62
+    assert windows.locate(np.array([0, D - 1]), starts, windows.borders(starts)).tolist() == [0, 1]
+
+
 def test_extras_are_rounded_down():
     """So that the ratio is never above what is stated."""
     for t, ratio in ((1, SCALE + 1), (3, SCALE * 5 // 3), (D, 2 * SCALE - 1)):
@@ -100,7 +115,7 @@ def test_extras_are_rounded_down():
         ([D, 1], 2 * SCALE, "floor must sum to at most 2\\^53, got 1 more"),
         ([1, 1], 2 * SCALE, "must reach 2\\^53, got 9007199254740988 less"),
         ([D // 8, D // 8 - 1], 4 * SCALE, "must reach 2\\^53, got 4 less"),
-        ([D // 2], 2000 * SCALE, "must be at most 2\\^62"),
+        ([D // 2], 1025 * SCALE + SCALE // (D // 2), "must be at most 2\\^62, got 4611686018427387905"),
     ],
 )
 def test_floors_without_windows_are_refused(floor, ratio, message):

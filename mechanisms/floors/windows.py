@@ -121,7 +121,7 @@ class Windows:
         """Return the least and the largest numerator (m,) of each output in the rows that start at these (k,).
 
         What an output's part of the line has in common with a window rises with the start, then stands, then falls: it
-        is least at the first or the last start, and largest at one of the two around where it begins or ends to stand.
+        is least at the first or the last start, and largest at one of the two around where it begins to fall.
         """
         starts = np.sort(starts)
         ends, begins = self.raised, self.raised - np.array(self.extra, dtype=np.int64)
@@ -129,9 +129,8 @@ class Windows:
         def common(start: np.ndarray) -> np.ndarray:
             return np.maximum(np.minimum(ends, start + self.width) - np.maximum(begins, start), 0)
 
-        stands = np.minimum(begins, ends - self.width), np.maximum(begins, ends - self.width)
-        after = starts[np.minimum(np.searchsorted(starts, stands[0]), starts.size - 1)]
-        before = starts[np.maximum(np.searchsorted(starts, stands[1], side="right") - 1, 0)]
+        beyond = np.searchsorted(starts, np.maximum(begins, ends - self.width), side="right")
+        before, after = starts[np.maximum(beyond - 1, 0)], starts[np.minimum(beyond, starts.size - 1)]
         least = np.minimum(common(starts[:1]), common(starts[-1:]))
         return self.floor + least, self.floor + np.maximum(common(after), common(before))
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from .data.files import FilePath
     from .data.skipped_rows import SkippedRows
 
+    _OfNumbers = TabulatedMechanism | FloorForm
+
 COLUMN = "report"
 
 
@@ -47,7 +49,7 @@ def count(mechanism: PersonalisedPairs, reports: PersonalisedReports) -> Persona
 def count(mechanism: KeyValueMechanism, reports: ArrayLike) -> KeyValueCounts: ...
 @overload
 def count(
-    mechanism: TabulatedMechanism | Sequence[tuple[TabulatedMechanism, Any] | tuple[str, TabulatedMechanism, Any]],
+    mechanism: _OfNumbers | Sequence[tuple[_OfNumbers, Any] | tuple[str, _OfNumbers, Any]],
     reports: Any = None,
     *,
     key: str | None = None,

@@ -14,7 +14,6 @@ from bisect import bisect_right
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import frexp, fsum, inf, isfinite, nextafter
-from operator import mul
 
 D, MOST_BYTES, MOST_PARSED, MOST_KNOTS = 2**53, 2**25, 160 * 2**20, 2**15
 MEMBERS = "checksum denominator epsilon format high knots low numerators prior provenance units within"
@@ -49,7 +48,7 @@ def numbers(value, what):
     return [number(entry, f"every entry of {what}") for entry in value]
 
 
-def wholes(value, least, most, what):
+def wholes(value, least, most, what) -> list[int]:
     fits = type(value) is list and all(type(entry) is int and least <= entry <= most for entry in value)
     need(fits, f"{what} must be whole numbers from {least} to {most}")
     return value
@@ -221,7 +220,8 @@ def prove_floor(form):
     edges, width = [0, *accumulate(extras)], D - sum(floor)
     need(0 <= width <= edges[-1] <= 2**62, "floors must leave a window, and extras must fill it")
     need(all(float(s) == s <= edges[-1] - width for s in starts), "starts must be doubles that leave room for a window")
-    sums, base = [0, *accumulate(map(mul, extras, places))], sum(map(mul, floor, places))
+    base = sum(t * k for t, k in zip(floor, places, strict=True))
+    sums = [0, *accumulate(e * k for e, k in zip(extras, places, strict=True))]
 
     def until(place):
         j = min(bisect_right(edges, place), len(extras)) - 1

@@ -190,7 +190,7 @@ def prove(table):
         need(sum(row) == D, f"row {i} must sum to 2^53")
     means = [mean_report(*end, within) for end in outputs]
     check_promise(said, epsilon, knots, rows)
-    sums = (sum(map(Fraction.__mul__, means, row)) for row in rows)
+    sums = (sum(mean * entry for mean, entry in zip(means, row, strict=True)) for row in rows)
     bias = bias_of(table, knots, sums, max(map(abs, means)))
     bounds = [(max(column), min(column)) for column in zip(*rows, strict=True) if max(column)]
     return None if any(least == 0 for _, least in bounds) else max(Fraction(*bound) for bound in bounds), bias

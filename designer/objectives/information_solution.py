@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...solvers.frequency.optimum import relaxed_certificate, solve_frequency
+from ...solvers.frequency.optimum import solve_frequency
 from ...solvers.frequency.program import MOST_ENUMERATED, FrequencyProgram, certified_frequency_bound
+from ...solvers.frequency.tightening import relaxed_certificate
 from ...solvers.information.fisher import certified_interval_error, solve_interval_fisher
 from ...solvers.information.masses import certified_information_bound
 from ...solvers.information.optimum import solve_information, whole_table

@@ -11,19 +11,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.errors import InputError, SolverError
+from ...mechanisms.errors import InputError
 from ..arrays import Array
 from ..certificate import Progress, Status, check_tolerance, relative_gap
 from .patterns import climb_from, distinct, enumerate_best, slack_marks, starting_marks
-from .program import MOST_ENUMERATED, Certificate, FrequencyProgram, certified_frequency_bound
-from .relaxation import Relaxation
-from .terms import violated_terms
+from .program import MOST_ENUMERATED, Certificate, FrequencyProgram
+from .tightening import bound_of, relaxed_certificate, tightened_certificate, without_terms
 from .weights import PatternWeights, polished, weigh_patterns
 
 MAX_ROUNDS = 60
@@ -41,15 +39,6 @@ STALLED = 0.05
 ENOUGH = 0.8
 """Share of the tolerance to reach; the rest is room for what is left out of the table."""
 
-TERM_ROUNDS = 6
-"""Times that group terms are added."""
-
-MOST_TERMS = 600
-"""Group terms in force at once: a Newton step of the relaxation costs O(K C^2) with them."""
-
-SHARE_CLOSED = 0.05
-"""Group terms must close this share of the gap each time, or are left at that."""
-
 LIGHT = 0.1
 """Patterns with less than this share of the tolerance, relative to the heaviest, are left out: an interior point leaves
 all patterns some weight. What that costs is in the error, which is recomputed."""
@@ -59,9 +48,6 @@ WEIGHTS_SHARE = 1 / 30
 
 GAIN_SHARE = 1 / 3
 """Share of the tolerance that a pattern must promise to gain: the weights of a table sum to at most 1."""
-
-HELD = 1e-6
-"""Group terms with less than this share of the largest diagonal weight are left out of the next round."""
 
 SEED = 20170705
 """Ascents start at random; the same prior gives the same table."""
@@ -156,15 +142,15 @@ def solve_frequency(
     search = _Search(program, tolerance, max_columns, progress, started)
     exact = program.size <= MOST_ENUMERATED
     certificate = None if exact else relaxed_certificate(program, tolerance)
-    floor = 0.0 if certificate is None else _bound(program, certificate)
+    floor = 0.0 if certificate is None else bound_of(program, certificate)
     found = search.run(exact, floor)
     table = _table(program, search.marks, found.weights, LIGHT * tolerance)
     error = program.error(table)
     if certificate is None:
-        certificate = _without_terms(found.root, found.multipliers)  # all patterns are looked at
+        certificate = without_terms(found.root, found.multipliers)  # all patterns are looked at
     elif relative_gap(error, floor) > tolerance:
         certificate = tightened_certificate(program, certificate, error, tolerance)
-    bound = _bound(program, certificate)
+    bound = bound_of(program, certificate)
     status = Status.of(relative_gap(error, bound), tolerance)
     return FrequencyOptimum(table, error, bound, certificate, status, search.rounds, time.perf_counter() - started)
 
@@ -241,50 +227,3 @@ def _table(program: FrequencyProgram, marks: Array, weights: Array, least: float
     kept = weights > least * weights.max()
     patterns = program.patterns(marks[:, kept])
     return patterns * polished(patterns, weights[kept])
-
-
-def _without_terms(root: Array, multipliers: Array) -> Certificate:
-    size, nothing = len(multipliers), np.zeros(0)
-    return Certificate(root, multipliers, np.zeros(size), np.zeros((0, size)), nothing, nothing)
-
-
-def _bound(program: FrequencyProgram, certificate: Certificate) -> float:
-    return certified_frequency_bound(program.prior, program.ratio, certificate, program.importance)
-
-
-def relaxed_certificate(program: FrequencyProgram, tolerance: float) -> Certificate:
-    """The relaxation's certificate; where rounding defeats it (epsilon above about 10), one that proves nothing."""
-    size = program.size
-    with suppress(SolverError):
-        relaxation = Relaxation(program, np.zeros((0, size)), np.zeros(0))
-        return relaxation.certificate(relaxation.solve(tolerance / 10))
-    return _without_terms(np.zeros((size, size)), np.zeros(size))
-
-
-def tightened_certificate(program: FrequencyProgram, best: Certificate, error: float, tolerance: float) -> Certificate:
-    """Return the best certificate that a few rounds of group terms lead to."""
-    rng = np.random.default_rng(SEED)
-    groups, levels = np.zeros((0, program.size)), np.zeros(0)
-    highest = _bound(program, best)
-    for _ in range(TERM_ROUNDS):
-        relaxation = Relaxation(program, groups, levels)
-        try:
-            state = relaxation.solve(tolerance / 10)
-        except SolverError:
-            break
-        made = relaxation.certificate(state)
-        bound = _bound(program, made)
-        closed, before = bound - highest, error - highest
-        if bound > highest:
-            best, highest = made, bound
-        if relative_gap(error, highest) <= tolerance or (len(levels) and closed < SHARE_CLOSED * before):
-            break
-        held = made.weights * groups.sum(1) ** 2 > HELD * np.abs(made.diagonal).max()
-        groups, levels = groups[held], levels[held]
-        room = min(MOST_TERMS - len(levels), 6 * program.size)
-        more = violated_terms(*relaxation.moments(state), room, rng)
-        if room <= 0 or not len(more[1]):
-            break
-        joined = np.unique(np.column_stack([np.vstack([groups, more[0]]), np.append(levels, more[1])]), axis=0)
-        groups, levels = joined[:, :-1], joined[:, -1]
-    return best

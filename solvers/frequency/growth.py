@@ -1,0 +1,113 @@
+"""A table for many categories: exchanges until they gain little, then more patterns, until it is near enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array
+from ..certificate import relative_gap
+from .exchange import Exchange
+from .generation import ENOUGH, SEED, STALLED, Rounds
+from .patterns import climb_from, cyclic_family
+from .program import FrequencyProgram
+from .weights import polished
+
+FIRST = 20
+"""Patterns for each category to begin with: enough for a gap of 1e-3 where the relaxation is tight."""
+
+MAX_SWEEPS = 60
+"""Of one number of patterns; three times what was seen."""
+
+PATIENCE = 3
+"""Sweeps that together gain no more than `STALLED` of the tolerance, and the number of patterns has given what it has:
+the first sweeps after multipliers change may lose."""
+
+GROWTH_SHARE = 0.1
+"""Share of the tolerance that twice the patterns must gain, or there will be no more."""
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTable:
+    """Patterns' marks (K, m) and weights (m,), rows summing to one to rounding, and the table's error."""
+
+    marks: Array
+    weights: Array
+    error: float
+
+
+class Growth:
+    """Exchanges of more and more patterns.
+
+    Parameters
+    ----------
+    program : FrequencyProgram
+    multipliers : (K,) ndarray
+        About the optimum's.
+    tolerance : float
+        Relative gap wanted.
+    max_columns : int
+        Patterns at most.
+    rounds : Rounds
+        Is told after each sweep.
+    """
+
+    def __init__(
+        self, program: FrequencyProgram, multipliers: Array, tolerance: float, max_columns: int, rounds: Rounds
+    ) -> None:
+        self.program, self.tolerance, self.max_columns, self.rounds = program, tolerance, max_columns, rounds
+        self.rng = np.random.default_rng(SEED)
+        size = program.size
+        blocks = max(1, min(FIRST, max_columns // size))
+        marks = cyclic_family(size, max(1, round(size / (1 + program.ratio))), blocks, self.rng)
+        even = np.full(marks.shape[1], 1 / program.patterns(marks).sum(1).mean())
+        self.table = Exchange(program, multipliers, marks, even)
+        self.best = GrownTable(marks, even, np.inf)
+
+    def run(self, floor: float) -> GrownTable:
+        """Return the best table found when it is near enough to the floor, or when more patterns gain too little."""
+        while True:
+            before = self.best.error
+            self._settle(floor)
+            room = self.max_columns - self.table.weights.size
+            gained = before - self.best.error
+            if self._near(floor) or room <= 0 or gained < GROWTH_SHARE * self.tolerance * self.best.error:
+                return self.best
+            self.table.add(self._more(min(room, self.table.weights.size)))
+
+    def _settle(self, floor: float) -> None:
+        """Sweep until that gains little."""
+        errors = []
+        for _ in range(MAX_SWEEPS):
+            try:
+                self.table.sweep(self.rng)
+            except np.linalg.LinAlgError:  # no information left of some difference: what was found before stands
+                return
+            self._judge()
+            self.rounds.tell(self.best.error, floor, self.best.weights.size)
+            errors.append(self.best.error)
+            past = errors[-1 - PATIENCE] if len(errors) > PATIENCE else np.inf
+            if self._near(floor) or past - errors[-1] <= STALLED * self.tolerance * errors[-1]:
+                return
+
+    def _judge(self) -> None:
+        """Keep the present table if it is the best so far."""
+        marks, which = np.unique(self.table.marks, axis=1, return_inverse=True)
+        weights = np.bincount(which.ravel(), self.table.weights)
+        marks, weights = marks[:, weights > 0], weights[weights > 0]
+        patterns = self.program.patterns(marks)
+        weights = polished(patterns, weights)
+        if weights.min() > 0:
+            error = self.program.error(patterns * weights)
+            if error < self.best.error:
+                self.best = GrownTable(marks, weights, error)
+
+    def _near(self, floor: float) -> bool:
+        return relative_gap(self.best.error, floor) <= ENOUGH * self.tolerance
+
+    def _more(self, wanted: int) -> Array:
+        table = self.table
+        present = table.marks, table.weights
+        marks, gains = climb_from(self.program, table.squared, table.charges, present, wanted, self.rng)
+        return marks[:, gains > 0]

@@ -22,6 +22,7 @@ coordinate at a time: Meyer and Nachtsheim (1995), "The coordinate-exchange algo
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..arrays import Array
 from .program import FrequencyProgram
@@ -68,18 +69,19 @@ class Exchange:
 
     Example
     -------
-    >>> program = FrequencyProgram(np.full(3, 1 / 3), 3.0)
-    >>> table = Exchange(program, np.full(3, 2.0), np.array([[1, 0, 0], [0, 1, 0], [0, 1, 1.0]]), np.full(3, 0.2))
-    >>> for _ in range(30):
-    ...     table.sweep(np.random.default_rng(1))
-    >>> table.marks.sum(0), table.weights.round(3)   # randomised response: one category each
-    (array([1., 1., 1.]), array([0.2, 0.2, 0.2]))
+    >>> rng = np.random.default_rng(1)
+    >>> program = FrequencyProgram(np.full(8, 1 / 8), 3.0)
+    >>> marks = (rng.random((8, 160)) < 0.3).astype(float)
+    >>> table = Exchange(program, np.full(8, 2.0), marks, np.full(160, 0.005))
+    >>> for _ in range(10):
+    ...     table.sweep(rng)
+    >>> np.unique(table.marks.sum(0))   # a uniform prior's best: sets of two of the eight
+    array([2.])
     """
 
     def __init__(self, program: FrequencyProgram, multipliers: Array, marks: Array, weights: Array) -> None:
         self.program, self.multipliers = program, multipliers.copy()
         self.marks, self.weights = marks.copy(), weights.copy()
-        self.importance = np.eye(program.size) if program.importance is None else program.importance
         self._restart()
 
     def sweep(self, rng: np.random.Generator) -> None:
@@ -103,12 +105,15 @@ class Exchange:
         self._invert()
 
     def _invert(self) -> None:
-        inverse = np.linalg.inv(self.information)
-        self.inverse = (inverse + inverse.T) / 2
-        self.squared = self.inverse @ self.importance @ self.inverse
+        factor, failed = dpotrf(self.information, lower=1)
+        if failed:
+            raise np.linalg.LinAlgError("the information matrix is singular to rounding")
+        lower = np.tril(dpotri(factor, lower=1)[0])
+        self.inverse: Array = lower + np.tril(lower, -1).T
+        weighed = self.inverse if self.program.importance is None else self.program.importance @ self.inverse
+        self.squared = self.inverse @ weighed
         missing = 1 - self.information @ self.program.prior
-        trace = float(np.sum(self.inverse * self.importance))
-        scale = PENALTY * trace * (self.program.prior + 1 / self.program.size)
+        scale = PENALTY * float(np.trace(weighed)) * (self.program.prior + 1 / self.program.size)
         self.charges = self.multipliers - scale * missing
 
     def _scaled(self, marks: Array) -> Array:

@@ -39,6 +39,8 @@ def violated_terms(mean: Array, second: Array, wanted: int, rng: np.random.Gener
     """
     size = mean.size
     rows, columns = np.triu_indices(size, 1)
+    worst = np.argsort(second[rows, columns], kind="stable")[:wanted]
+    rows, columns = rows[worst], columns[worst]
     pairs = np.zeros((rows.size, size))
     pairs[np.arange(rows.size), rows] = pairs[np.arange(rows.size), columns] = 1
     groups, levels, values = [pairs], [np.zeros(rows.size)], [2 * second[rows, columns]]

@@ -26,7 +26,7 @@ BATCH = 3
 BATCH_SHARE = 1 / 4
 """Of the columns allowed, added in a round at most: more would push out good ones."""
 
-STALLED = 0.05
+STALLED = 0.02
 """Beyond exact pricing a round must lower the error by this share of the tolerance."""
 
 ENOUGH = 0.8

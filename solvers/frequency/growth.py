@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array
 from ..certificate import relative_gap
 from .exchange import Exchange
-from .generation import ENOUGH, SEED, STALLED, Rounds
+from .generation import ENOUGH, SEED, Rounds
 from .patterns import climb_from, cyclic_family
 from .program import FrequencyProgram
 from .weights import polished
@@ -20,9 +20,9 @@ FIRST = 20
 MAX_SWEEPS = 60
 """Of one number of patterns; three times what was seen."""
 
-PATIENCE = 3
-"""Sweeps that together gain no more than `STALLED` of the tolerance, and the number of patterns has given what it has:
-the first sweeps after multipliers change may lose."""
+PATIENCE, SETTLED = 3, 0.1
+"""Sweeps that together gain no more than this share of the tolerance, and the number of patterns has given what it has.
+One alone tells little: the first ones after multipliers change may lose."""
 
 GROWTH_SHARE = 0.1
 """Share of the tolerance that twice the patterns must gain, or there will be no more."""
@@ -82,13 +82,13 @@ class Growth:
         for _ in range(MAX_SWEEPS):
             try:
                 self.table.sweep(self.rng)
+                self._judge()
             except np.linalg.LinAlgError:  # no information left of some difference: what was found before stands
                 return
-            self._judge()
             self.rounds.tell(self.best.error, floor, self.best.weights.size)
             errors.append(self.best.error)
             past = errors[-1 - PATIENCE] if len(errors) > PATIENCE else np.inf
-            if self._near(floor) or past - errors[-1] <= STALLED * self.tolerance * errors[-1]:
+            if self._near(floor) or past - errors[-1] <= SETTLED * self.tolerance * errors[-1]:
                 return
 
     def _judge(self) -> None:

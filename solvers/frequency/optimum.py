@@ -25,9 +25,12 @@ from .program import MOST_ENUMERATED, Certificate, FrequencyProgram
 from .tightening import Tightening, bound_of, without_terms
 from .weights import polished
 
+FEW = 40
+"""Categories up to which column generation, rather than more patterns, follows where exchanges leave a gap."""
+
 MOST_WEIGHED = 64
-"""Categories up to which column generation follows where exchanges leave a gap: its systems are as large as the table,
-and beyond exchanges alone find as much in less time."""
+"""Categories up to which it follows more patterns, too: its systems are as large as the table, and beyond exchanges
+alone find as much in less time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +141,8 @@ def _by_exchanges(
     proof = Tightening(program, tolerance)
     table, error, marks = None, np.inf, starting_marks(program, np.random.default_rng(SEED))
     if proof.certificate.multipliers.any():
-        grown = Growth(program, proof.certificate.multipliers, tolerance, max_columns, rounds).run(proof.bound)
+        most = max_columns if program.size > FEW else min(max_columns, FIRST * program.size)
+        grown = Growth(program, proof.certificate.multipliers, tolerance, most, rounds).run(proof.bound)
         table = _table(program, grown.marks, grown.weights, tolerance)
         marks, error = grown.marks[:, np.argsort(-grown.weights, kind="stable")], grown.error
         proof.close(error)

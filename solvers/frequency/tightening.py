@@ -76,7 +76,7 @@ class Tightening:
             state = relaxation.solve(self.tolerance / 10)
             made, self.moments = relaxation.certificate(state), relaxation.moments(state)
             bound = bound_of(self.program, made)
-            if bound > self.bound:
+            if bound >= self.bound:  # what no relaxation beats at first has no multipliers to begin with
                 self.certificate, self.bound = made, bound
             held = made.weights * self.groups.sum(1) ** 2 > HELD * np.abs(made.diagonal).max()
             self.groups, self.levels = self.groups[held], self.levels[held]

@@ -13,7 +13,7 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-from categories import designed_tables, frequencies, personalised_fit
+from categories import designed_tables, frequencies, personalised_fit, sizes
 from designs import certified_designs, closed_forms, reference_optima, same_program
 from reports import counting, counting_attributes, exact_tables, likelihoods, throughput, user_weights
 
@@ -23,7 +23,7 @@ PAGES = {
         "Benchmarks: drawing, counting and estimating",
         (throughput, exact_tables, counting, counting_attributes, user_weights, likelihoods),
     ),
-    "benchmarks-categories": ("Benchmarks: categories", (designed_tables, frequencies, personalised_fit)),
+    "benchmarks-categories": ("Benchmarks: categories", (sizes, designed_tables, frequencies, personalised_fit)),
 }
 
 

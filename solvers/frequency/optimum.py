@@ -1,10 +1,11 @@
 """The private table of least expected squared frequency error under a prior, with a certificate.
 
-Columns are generated: the weights of the present patterns are solved for (`weights`), patterns that would
-lower the error are added (`patterns`), and on.  Up to 18 categories all patterns are looked at, and the
-multipliers certify the optimum themselves; beyond, new patterns come from ascents, and the certificate from a
-relaxation (`relaxation`), with group terms (`terms`) where it is loose.  Both numbers are
-recomputed from what is returned, and what is left between them is reported.
+Up to 18 categories columns are generated (`generation`): the weights of the present patterns are solved for
+(`weights`), patterns that would lower the error are added (`patterns`), and on. All patterns are looked at, and the
+multipliers certify the optimum themselves.  Beyond, patterns are exchanged one by one (`exchange`), more of them until
+that gains little (`growth`); the certificate comes from a relaxation (`relaxation`), with group terms (`terms`) where
+it is loose (`tightening`).  Both numbers are recomputed from what is returned, and what is left between them is
+reported.
 """
 
 from __future__ import annotations
@@ -89,7 +90,8 @@ def solve_frequency(
     tolerance : float
         Relative gap to reach.
     max_columns : int
-        Columns of the table at most, at least 5 K + 1; a round costs O(max_columns^3).
+        Columns of the table at most, at least 5 K + 1. Up to 18 categories a round costs O(columns^3); beyond, a sweep
+        of exchanges O(columns K^2).
     progress : callable, optional
         Called after each round; up to 18 categories the bound is only known at the end.
 

@@ -82,12 +82,12 @@ class Tightening:
             self.groups, self.levels = self.groups[held], self.levels[held]
 
     def _more_terms(self) -> bool:
-        """Add terms that the relaxed table violates; False where there are none or no room."""
+        """Add terms that the relaxed table violates; False where there are no new ones or no room."""
         room = min(MOST_TERMS - len(self.levels), 6 * self.program.size)
         if self.moments is None or room <= 0:
             return False
         groups, levels = violated_terms(*self.moments, room, self.rng)
         joined = np.column_stack([np.vstack([self.groups, groups]), np.append(self.levels, levels)])
-        joined = np.unique(joined, axis=0)
+        joined, present = np.unique(joined, axis=0), len(self.levels)
         self.groups, self.levels = joined[:, :-1], joined[:, -1]
-        return len(levels) > 0
+        return len(joined) > present

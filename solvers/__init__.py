@@ -30,7 +30,8 @@ weights returned bounds what any others could still gain (Lindsay's certificate)
 
 The third is the *frequency program*: which sets of categories the reports of a frequency oracle support, and how often,
 so that the trace of the inverse information matrix is least (`FrequencyProgram`). `solve_frequency` adds patterns as
-they price out or exchanges them one by one, and `certified_frequency_bound` proves a bound over all 2^K of them, by enumeration or by a relaxation.
+they price out or exchanges them one by one, and `certified_frequency_bound` proves a bound over all 2^K of them, by
+enumeration, by counts within classes of equal weights, or by a relaxation.
 
 The fourth is the *information program*: the table whose reports tell most of the value, over interval patterns
 (`best_tiling`, a cut into cells) or all (`solve_information`, priced by mass); `solve_interval_fisher` minimises the

@@ -1,5 +1,6 @@
 """Which sets of categories the reports of a frequency oracle support, so that frequencies are known best.
 
-`optimum` is the door, for the objective `Frequencies` and for `information`: `generation` weighs sets as they price out,
-`growth` exchanges more of them than can be weighed, and `relaxation` proves a bound over all 2^K. A new structure of weights is one more kind of program in `program`.
+`optimum` is the door, for the objective `Frequencies` and for `information`: `generation` weighs sets as they price
+out, `growth` exchanges more of them than can be weighed, and `relaxation` or, where few weights differ, `classes`
+proves a bound over all 2^K. A new structure of weights is one more kind of program in `program`.
 """

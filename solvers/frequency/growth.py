@@ -12,6 +12,7 @@ from .exchange import Exchange
 from .generation import ENOUGH, SEED, Rounds
 from .patterns import climb_from, cyclic_family
 from .program import FrequencyProgram
+from .tightening import Tightening
 from .weights import polished
 
 FIRST = 20
@@ -65,14 +66,19 @@ class Growth:
         self.table = Exchange(program, multipliers, marks, even)
         self.best = GrownTable(marks, even, np.inf)
 
-    def run(self, floor: float) -> GrownTable:
-        """Return the best table found when it is near enough to the floor, or when more patterns gain too little."""
+    def run(self, proof: Tightening) -> GrownTable:
+        """Return the best table found when it is near enough to the bound, or when more patterns gain too little.
+
+        What it says of classes of equal weights is offered to the proof after each number of patterns.
+        """
         while True:
             before = self.best.error
-            self._settle(floor)
+            self._settle(proof.bound)
+            if np.isfinite(self.best.error):
+                proof.offer(self.program.patterns(self.best.marks) * self.best.weights)
             room = self.max_columns - self.table.weights.size
             gained = before - self.best.error
-            if self._near(floor) or room <= 0 or gained < GROWTH_SHARE * self.tolerance * self.best.error:
+            if self._near(proof.bound) or room <= 0 or gained < GROWTH_SHARE * self.tolerance * self.best.error:
                 return self.best
             self.table.add(self._more(min(room, self.table.weights.size)))
 

@@ -144,7 +144,7 @@ def _by_exchanges(
     table, error, marks = None, np.inf, starting_marks(program, np.random.default_rng(SEED))
     if proof.certificate.multipliers.any():
         most = max_columns if program.size > FEW else min(max_columns, FIRST * program.size)
-        grown = Growth(program, proof.certificate.multipliers, tolerance, most, rounds).run(proof.bound)
+        grown = Growth(program, proof.certificate.multipliers, tolerance, most, rounds).run(proof)
         table = _table(program, grown.marks, grown.weights, tolerance)
         marks, error = grown.marks[:, np.argsort(-grown.weights, kind="stable")], grown.error
         proof.close(error)
@@ -154,6 +154,7 @@ def _by_exchanges(
         found = search.run(False, proof.bound)
         generated = _table(program, search.marks, found.weights, tolerance)
         table = generated if program.error(generated) < error else table
+        proof.offer(table)
     return table, proof.certificate
 
 

@@ -35,6 +35,7 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
 from ..arrays import Array
+from .classes import WeightClasses
 
 MOST_ENUMERATED = 18
 """Categories up to which all patterns are looked at: 262 143 of them, half a second."""
@@ -215,7 +216,8 @@ def certified_frequency_bound(
     -------
     float
         Expected squared error per report; no epsilon-LDP table with an unbiased linear estimator has less. Costs
-        O(2^K K^2) up to 18 categories, beyond O(K^3 + C K^2).
+        O(2^K K^2) up to 18 categories, beyond O(K^3 + C K^2). Where few weights differ the averages of root and
+        multipliers are priced by counts too (`classes`), and the better of the two bounds is returned.
 
     Raises
     ------
@@ -234,15 +236,20 @@ def certified_frequency_bound(
     """
     program = FrequencyProgram(np.asarray(prior), ratio, None if importance is None else np.asarray(importance))
     _check_certificate(certificate, program.size)
-    root = (certificate.root + certificate.root.T) / 2
+    root, multipliers = (certificate.root + certificate.root.T) / 2, certificate.multipliers
     squared = program.squared(root)
     find = enumerated_violation if program.size <= MOST_ENUMERATED else relaxed_violation
-    shift = find(program, squared, certificate)
-    trace, total = float(np.trace(root)), float(certificate.multipliers.sum()) + shift
+    proofs = [(root, multipliers, find(program, squared, certificate))]
+    classes = WeightClasses(program.prior, program.ratio)
+    if classes.few and importance is None and program.size > MOST_ENUMERATED:
+        root, multipliers = classes.averaged(root), classes.averaged_line(multipliers)
+        proofs.append((root, multipliers, classes.violation(root, multipliers)))
     # Reports that tell the value itself have M = diag(1 / pi), and processing them only lowers M.
     least = program.sampling_trace
-    if trace > 0 and total > 0:
-        least = max(least, trace**2 / total * (1 - 2 * program.size * ROUNDING))
+    for root, multipliers, shift in proofs:
+        trace, total = float(np.trace(root)), float(multipliers.sum()) + shift
+        if trace > 0 and total > 0:
+            least = max(least, trace**2 / total * (1 - 2 * program.size * ROUNDING))
     return least - program.square
 
 

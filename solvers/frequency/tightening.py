@@ -9,6 +9,7 @@ import numpy as np
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
 from ..certificate import relative_gap
+from .classes import WeightClasses
 from .program import Certificate, FrequencyProgram, certified_frequency_bound
 from .relaxation import Relaxation
 from .terms import violated_terms
@@ -57,6 +58,16 @@ class Tightening:
         self.bound = bound_of(program, self.certificate)
         self.groups, self.levels, self.moments = np.zeros((0, size)), np.zeros(0), None
         self._solve()
+
+    def offer(self, columns: Array) -> None:
+        """Try what a table (K, m) says where few weights differ: its information, averaged over exchangeable ones."""
+        classes = WeightClasses(self.program.prior, self.program.ratio)
+        if classes.few and self.program.importance is None:
+            root = classes.averaged(np.linalg.inv(classes.averaged(self.program.information(columns))))
+            made = without_terms(root, classes.multipliers(root))
+            bound = bound_of(self.program, made)
+            if bound > self.bound:
+                self.certificate, self.bound = made, bound
 
     def close(self, error: float) -> None:
         """Raise the bound by a few rounds of group terms, until it is near the error or terms close little."""

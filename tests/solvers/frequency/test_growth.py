@@ -35,7 +35,7 @@ def grown(prior, epsilon, tolerance=1e-3, max_columns=4000):
     program = FrequencyProgram(prior, math.exp(epsilon))
     proof = Tightening(program, tolerance)
     growth = Growth(program, proof.certificate.multipliers, tolerance, max_columns, Rounds(None))
-    return program, proof, growth, growth.run(proof.bound)
+    return program, proof, growth, growth.run(proof)
 
 
 @pytest.mark.sampled(9)
@@ -121,7 +121,7 @@ def test_a_sweep_that_fails_leaves_what_was_found_before(monkeypatch):
         sweep(table, rng)
 
     monkeypatch.setattr(Exchange, "sweep", failing)
-    table = growth.run(proof.bound)
+    table = growth.run(proof)
     assert growth.rounds.count == 2
     assert table.error == program.error(program.patterns(table.marks) * table.weights)
 

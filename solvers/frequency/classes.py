@@ -53,7 +53,7 @@ class WeightClasses:
         self.member = np.eye(self.sizes.size)[self.labels]
         self.few = math.prod((self.sizes + 1).tolist()) <= MOST_COUNTS
         if self.few:
-            counts = np.indices(self.sizes + 1).reshape(self.sizes.size, -1).T
+            counts = np.indices((self.sizes + 1).tolist()).reshape(self.sizes.size, -1).T
             self.sums = self.sizes + (ratio - 1) * counts  # of a pattern within each class
             self.squares = self.sizes + (ratio**2 - 1) * counts
             self.means = self.sums @ (self.member.T @ prior / self.sizes)

@@ -22,9 +22,9 @@ coordinate at a time: Meyer and Nachtsheim (1995), "The coordinate-exchange algo
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.lapack import dpotrf, dpotri  # pyright: ignore[reportAttributeAccessIssue] -- made at import
 
-from ..arrays import Array
+from ..arrays import Array, Indices
 from .program import FrequencyProgram
 
 BLOCK_SHARE = 1 / 4
@@ -120,7 +120,7 @@ class Exchange:
         s = self.program.patterns(marks)
         return s / np.sqrt(self.program.prior @ s)
 
-    def _visit(self, chosen: Array) -> None:
+    def _visit(self, chosen: Indices) -> None:
         before, weights = self._scaled(self.marks[:, chosen]), self.weights[chosen]
         visit = _Visit(self, self.marks[:, chosen], before, weights)
         visit.climb()

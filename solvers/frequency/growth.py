@@ -100,7 +100,7 @@ class Growth:
     def _judge(self) -> None:
         """Keep the present table if it is the best so far."""
         marks, which = np.unique(self.table.marks, axis=1, return_inverse=True)
-        weights = np.bincount(which.ravel(), self.table.weights)
+        weights: Array = np.bincount(which.ravel(), self.table.weights).astype(np.float64)
         marks, weights = marks[:, weights > 0], weights[weights > 0]
         patterns = self.program.patterns(marks)
         weights = polished(patterns, weights)

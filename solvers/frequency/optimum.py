@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.errors import InputError
+from ...mechanisms.errors import InputError, SolverError
 from ..arrays import Array
 from ..certificate import Progress, Status, check_tolerance, relative_gap
 from .generation import LIGHT, SEED, Generation, Rounds
@@ -145,21 +145,27 @@ def _by_exchanges(
     if proof.certificate.multipliers.any():
         most = max_columns if program.size > FEW else min(max_columns, FIRST * program.size)
         grown = Growth(program, proof.certificate.multipliers, tolerance, most, rounds).run(proof)
-        table = _table(program, grown.marks, grown.weights, tolerance)
         marks, error = grown.marks[:, np.argsort(-grown.weights, kind="stable")], grown.error
+        if np.isfinite(error):
+            table = _table(program, grown.marks, grown.weights, tolerance)
         proof.close(error)
     if table is None or (program.size <= MOST_WEIGHED and relative_gap(error, proof.bound) > tolerance):
         present = distinct([slack_marks(program.size), marks[:, : FIRST * program.size]])
         search = Generation(program, present, tolerance, max_columns, rounds)
         found = search.run(False, proof.bound)
         generated = _table(program, search.marks, found.weights, tolerance)
-        table = generated if program.error(generated) < error else table
+        if table is None or program.error(generated) < program.error(table):
+            table = generated
         proof.offer(table)
     return table, proof.certificate
 
 
 def _table(program: FrequencyProgram, marks: Array, weights: Array, tolerance: float) -> Array:
     """Return the columns of weight, rows summing to one to rounding."""
-    kept = weights > LIGHT * tolerance * weights.max()
-    patterns = program.patterns(marks[:, kept])
-    return patterns * polished(patterns, weights[kept])
+    for least in (LIGHT * tolerance, 0.0):  # at a coarse tolerance the others alone may not sum to one
+        kept = weights > least * weights.max()
+        patterns = program.patterns(marks[:, kept])
+        made = polished(patterns, weights[kept])
+        if made.min() > 0:
+            return patterns * made
+    raise SolverError(f"the weights of {marks.shape[1]} patterns lost their signs in rounding")

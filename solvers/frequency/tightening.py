@@ -56,14 +56,16 @@ class Tightening:
         size = program.size
         self.certificate = without_terms(np.zeros((size, size)), np.zeros(size))
         self.bound = bound_of(program, self.certificate)
-        self.groups, self.levels, self.moments = np.zeros((0, size)), np.zeros(0), None
+        self.groups, self.levels = np.zeros((0, size)), np.zeros(0)
+        self.moments: tuple[Array, Array] | None = None
         self._solve()
 
     def offer(self, columns: Array) -> None:
         """Try what a table (K, m) says where few weights differ: its information, averaged over exchangeable ones."""
         classes = WeightClasses(self.program.prior, self.program.ratio)
         if classes.few and self.program.importance is None:
-            root = classes.averaged(np.linalg.inv(classes.averaged(self.program.information(columns))))
+            inverse = np.linalg.inv(classes.averaged(self.program.information(columns))).astype(np.float64)
+            root = classes.averaged(inverse)
             made = without_terms(root, classes.multipliers(root))
             bound = bound_of(self.program, made)
             if bound > self.bound:

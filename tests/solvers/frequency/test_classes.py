@@ -14,6 +14,7 @@ from optldp.solvers.frequency.program import (
     enumerated_violation,
     relaxed_violation,
 )
+from scipy.optimize import linprog
 
 PRIOR = np.array([0.1, 0.25, 0.1, 0.1, 0.25, 0.2])
 RATIO = 2.5
@@ -69,10 +70,9 @@ def test_the_violation_of_averages_is_that_over_all_patterns(seed):
 
 def test_multipliers_of_least_sum_leave_no_pattern_violated():
     """And less of them would: their sum is the linear program's over all patterns and all six multipliers."""
-    from scipy.optimize import linprog
-
     program, classes = FrequencyProgram(PRIOR, RATIO), WeightClasses(PRIOR, RATIO)
-    root = classes.averaged(np.linalg.inv(program.information(program.patterns(np.eye(6)) / 8)))
+    information = program.information(program.patterns(np.eye(6)) / 8)
+    root = classes.averaged(np.linalg.inv(information).astype(np.float64))
     multipliers = classes.multipliers(root)
     s = np.array(list(itertools.product([1.0, RATIO], repeat=6)))
     least = np.einsum("nx,xy,ny->n", s, root @ root, s) / (s @ PRIOR)

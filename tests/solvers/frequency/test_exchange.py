@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def test_a_visit_makes_the_best_single_change_with_its_best_weight(monkeypatch, 
             tried[:, chosen], heavy[chosen] = candidate, weight
             return lagrangian(table, charges, tried, heavy)
 
-        found = minimize_scalar(value, bounds=(0, 2), method="bounded", options={"xatol": 1e-12})
+        found: Any = minimize_scalar(value, bounds=(0, 2), method="bounded", options={"xatol": 1e-12})
         return min(found.fun, value(0.0)), found.x
 
     near = [marks[:, chosen], *np.abs(marks[:, chosen] - np.eye(7))]
@@ -85,7 +86,9 @@ def test_what_is_kept_up_to_date_is_what_the_patterns_say():
     columns = table.program.patterns(table.marks[:, table.weights > 0]) * table.weights[table.weights > 0]
     inverse = np.linalg.inv(table.program.information(columns))
     np.testing.assert_allclose(table.inverse, inverse, rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(table.squared, inverse @ table.program.importance @ inverse, rtol=1e-8, atol=1e-10)
+    importance = table.program.importance
+    assert importance is not None
+    np.testing.assert_allclose(table.squared, inverse @ importance @ inverse, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize(("size", "marked", "epsilon"), [(8, 2, 1.0), (9, 3, 0.7), (6, 1, 3.0)])
@@ -94,7 +97,8 @@ def test_sweeps_end_in_subset_selection_for_a_uniform_prior(size, marked, epsilo
     rng = np.random.default_rng(6)
     ratio = math.exp(epsilon)
     program = FrequencyProgram(np.full(size, 1 / size), ratio)
-    table = Exchange(program, np.full(size, 2.0), (rng.random((size, 40 * size)) < 0.3) * 1.0, np.full(40 * size, 1e-3))
+    marks = (rng.random((size, 40 * size)) < 0.3).astype(np.float64)
+    table = Exchange(program, np.full(size, 2.0), marks, np.full(40 * size, 1e-3))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for _ in range(60):

@@ -159,6 +159,15 @@ def test_the_number_of_columns_is_kept_and_costs_error_alone():
     assert few.lower_bound < subset_selection_error(24, math.e) < few.error < 1.1 * few.lower_bound
 
 
+@pytest.mark.parametrize("size", [12, 30])
+def test_a_coarse_tolerance_leaves_a_table(size):
+    """Patterns that are light beside the heaviest may be all that some row has."""
+    prior = 1 / np.arange(1, size + 1)
+    found = solve_frequency(prior / prior.sum(), math.exp(4), tolerance=0.5)
+    assert found.probabilities.min() > 0
+    np.testing.assert_allclose(found.probabilities.sum(1), 1, atol=1e-13)
+
+
 def test_progress_is_told_after_each_round():
     """Errors fall from round to round."""
     seen = []

@@ -1,9 +1,9 @@
 """From 16 to 128 categories at epsilon 1: seconds of processor time in one thread, and the certified gap.
 
 Zipf's prior has no two weights alike, another has ten of each. Version 0.1.0 took 0.2, 1.1, 11.5 and 153 s for Zipf's
-16, 32, 64 and 128 on the same machine, to gaps of 1.0e-4, 6.8e-4, 7.6e-4 and 7.9e-4, and 508 MB for the last. With other
-sizes as arguments (`python benchmarks/run.py benchmarks-categories --part sizes 512`) it has those: for 512 categories,
-a minute each, 4,000 outputs, the most by default, are too few for a gap of 1e-3.
+16, 32, 64 and 128 on the same machine, to gaps of 1.0e-4, 6.8e-4, 7.6e-4 and 7.9e-4, and 508 MB for the last. Other
+sizes are its arguments: `python benchmarks/run.py benchmarks-categories --part sizes 512`, a minute for each prior. For
+512 categories 4,000 outputs, the most by default, are too few for a gap of 1e-3.
 """
 
 import resource
@@ -17,9 +17,9 @@ TITLE = "Tables for more and more categories"
 SIZES = (16, 32, 64, 128)
 
 
-def run(*sizes: str) -> str:
+def run(*sizes: int) -> str:
     rows = []
-    for size in [int(size) for size in sizes] or SIZES:
+    for size in sizes or SIZES:
         ranks = np.arange(1, size + 1)
         for name, prior in (
             ("Zipf", 1 / ranks),

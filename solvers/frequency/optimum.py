@@ -11,6 +11,7 @@ reported.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -165,7 +166,8 @@ def _table(program: FrequencyProgram, marks: Array, weights: Array, tolerance: f
     for least in (LIGHT * tolerance, 0.0):  # at a coarse tolerance the others alone may not sum to one
         kept = weights > least * weights.max()
         patterns = program.patterns(marks[:, kept])
-        made = polished(patterns, weights[kept])
-        if made.min() > 0:
-            return patterns * made
+        with suppress(np.linalg.LinAlgError):
+            made = polished(patterns, weights[kept])
+            if made.min() > 0:
+                return patterns * made
     raise SolverError(f"the weights of {marks.shape[1]} patterns lost their signs in rounding")

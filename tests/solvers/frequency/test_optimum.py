@@ -159,7 +159,7 @@ def test_the_number_of_columns_is_kept_and_costs_error_alone():
     assert few.lower_bound < subset_selection_error(24, math.e) < few.error < 1.1 * few.lower_bound
 
 
-@pytest.mark.parametrize("size", [12, 30])
+@pytest.mark.parametrize("size", [12, 30, 42])
 def test_a_coarse_tolerance_leaves_a_table(size):
     """Patterns that are light beside the heaviest may be all that some row has."""
     prior = 1 / np.arange(1, size + 1)

@@ -1,12 +1,11 @@
 """The certified optimum over all unbiased mechanisms with free real outputs.
 
-One interior-point path: steps on the present outputs until what they cost (the dual objective minus the certified
-bound) is comparable to the complementarity gap, then refined outputs, and on; at the end the outputs are fixed, the
-path is followed a little further and the result is cleaned up to a basic mechanism.  Every number returned is
+From `BARRIER` knots on by a barrier over the output line (`solvers/barrier`), whose steps cost O(n log n); below, and
+where that is lost, by a primal-dual path with refined outputs (`primal_dual`), whose steps cost O(n^3). What either
+ends with is a floor and multipliers; the floor is cleaned up to a basic mechanism, and every number returned is
 recomputed from the returned mechanism and multipliers.
 
-With n knots about 40 to 140 steps of O(n^2 m + n^3) each, where m ends between 3n and 10n: measured growth is in
-docs/benchmarks.md.
+Measured growth is in docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -20,29 +19,25 @@ import numpy as np
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
+from ..barrier.optimum import solve_by_barrier
 from ..certificate import Progress, Status, check_tolerance, relative_gap
-from .interior_point import Iterate, newton_step
-from .pricing import certified_bound, price
+from .pricing import certified_bound
+from .primal_dual import PrimalDualPath
 from .program import UnbiasedProgram
-from .refinement import refine_outputs
 from .sparse_support import sparse_mechanism
-from .starting_point import starting_outputs, starting_point
-from .window_rows import two_outputs
+from .window_rows import stretched_rows, two_outputs
 
-OUTPUTS_PER_KNOT = 2
-"""Starting outputs per knot: coarse, since the refinement decides."""
-
-FIRST_PRICING = 0.1
-"""Pricing starts when the complementarity gap is below this share of the objective."""
-
-REFINE_AT = 0.5
-"""The outputs are refined when they cost more than this share of the complementarity gap."""
+BARRIER = 18
+"""Knots from which the barrier is the faster way."""
 
 CLOSED = 0.8
-"""Share of the tolerance to reach on the path; the rest is room for the clean-up's rounding."""
+"""Share of the tolerance to reach on a path; the rest is room for the clean-up's rounding."""
 
-MAX_STEPS = 400
-"""Newton steps allowed; three times what the hardest measured design takes."""
+CLEANED_UP = 256
+"""Knots up to which the mechanism is made basic, in O(n^3): half a second there."""
+
+STUBBORN = 400
+"""Knots up to which the primal-dual path takes over where the barrier is lost: a minute there, growing like n^3."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +56,7 @@ class UnbiasedOptimum:
         The multipliers behind the bound.
     status : Status
         OPTIMAL when the relative gap is within the tolerance asked for.
-    steps, refinements : int
+    steps : int
     seconds : float
     """
 
@@ -73,7 +68,6 @@ class UnbiasedOptimum:
     nu: Array
     status: Status
     steps: int
-    refinements: int
     seconds: float
 
     @property
@@ -121,83 +115,88 @@ def solve_unbiased(
     True
     """
     program = UnbiasedProgram(knots, weights, ratio)
-    return _Path(program, check_tolerance(tolerance), progress).run()
+    run = _Run(program, check_tolerance(tolerance), progress)
+    n = len(program.knots)
+    if n >= BARRIER:
+        run.barrier()
+    if n < BARRIER or (n <= STUBBORN and not run.closed):
+        run.primal_dual()
+    return run.result()
 
 
-class _Path:
-    """The interior-point path with its best bound."""
+class _Run:
+    """The best mechanism and the best bound so far."""
 
     def __init__(self, program: UnbiasedProgram, tolerance: float, progress: Callable[[Progress], None] | None) -> None:
         self.program, self.tolerance, self.progress = program, tolerance, progress
         self.started = time.perf_counter()
+        self.mechanism = two_outputs(program)
+        self.objective = program.objective(*self.mechanism)
         # No multipliers at all certify that no variance is negative.
         self.bound, self.lam, self.nu = 0.0, np.zeros(len(program.knots)), np.zeros(len(program.knots))
-        self.steps = self.refinements = 0
+        self.steps = 0
 
-    def run(self) -> UnbiasedOptimum:
-        outputs = starting_outputs(self.program, max(OUTPUTS_PER_KNOT * len(self.program.knots), 16))
-        return self._result(self._close_gap(starting_point(self.program, outputs)))
+    @property
+    def closed(self) -> bool:
+        return relative_gap(self.objective, self.bound) <= self.tolerance
 
-    def _close_gap(self, it: Iterate) -> Iterate:
-        """Return the cheapest iterate of a path that ends with a closed gap, by rounding or after MAX_STEPS."""
-        best, cheapest = it, np.inf
-        with suppress(SolverError):
-            while self.steps < MAX_STEPS:
-                gap = it.complementarity
-                objective = it.dual_objective + gap
-                if objective < cheapest:
-                    best, cheapest = it, objective
-                if gap < FIRST_PRICING * objective:
-                    loss = it.dual_objective - self._improve_bound(it)
-                    self._report(it, objective)
-                    if relative_gap(objective, self.bound) <= CLOSED * self.tolerance:
-                        break
-                    if loss > REFINE_AT * gap:
-                        it = self._refine(it, gap, loss)
-                else:
-                    self._report(it, objective)
-                it = self._step(it)
-        return best
+    def barrier(self) -> None:
+        """Solve over the output line."""
+        x, p, E = self.program.knots, self.program.weights, self.program.ratio
+        found = solve_by_barrier(x, p, E, CLOSED * self.tolerance, self._on_the_line)
+        if found is not None:
+            self._mechanism(found.floor.outputs, found.floor.masses)
+            self._multipliers(*_around_knots(self.program, found.lam, found.nu))
 
-    def _refine(self, it: Iterate, gap: float, loss: float) -> Iterate:
-        self.refinements += 1
-        return refine_outputs(self.program, it, price(self.program, it.lam, it.nu), gap, loss)
+    def primal_dual(self) -> None:
+        """Solve on refined outputs."""
+        before = self.steps
 
-    def _step(self, it: Iterate) -> Iterate:
-        self.steps += 1
-        after = newton_step(self.program, it)
-        if not np.isfinite(after.complementarity):
-            raise SolverError("the interior point's step is not finite")
-        return after
+        def report(step: int, value: float, bound: float, outputs: int) -> None:
+            self.steps = before + step
+            self._report(value, max(bound, self.bound), outputs)
 
-    def _improve_bound(self, it: Iterate) -> float:
-        """Return the certified bound of this iterate's multipliers, keeping the best seen."""
-        bound = certified_bound(self.program, it.lam, it.nu)
-        if bound > self.bound:
-            self.bound, self.lam, self.nu = bound, it.lam, it.nu
-        return bound
+        path = PrimalDualPath(self.program, CLOSED * self.tolerance, report)
+        it = path.run()
+        self.steps = before + path.steps
+        self._mechanism(it.outputs, it.t)
+        self._multipliers(path.lam, path.nu)
 
-    def _report(self, it: Iterate, objective: float) -> None:
+    def _on_the_line(self, value: float, multipliers: tuple[Array, Array] | None, outputs: int) -> None:
         if self.progress is not None:
-            elapsed = time.perf_counter() - self.started
-            self.progress(Progress(self.steps, objective, self.bound, len(it.outputs), elapsed))
+            if multipliers is not None:
+                self._multipliers(*_around_knots(self.program, *multipliers))
+            self._report(value, self.bound, outputs)
+        self.steps += 1
 
-    def _result(self, it: Iterate) -> UnbiasedOptimum:
-        outputs, P = two_outputs(self.program)
+    def _report(self, value: float, bound: float, outputs: int) -> None:
+        if self.progress is not None:
+            self.progress(Progress(self.steps, value, bound, outputs, time.perf_counter() - self.started))
+
+    def _mechanism(self, outputs: Array, floor: Array) -> None:
+        """Keep the floor's best mechanism if it is the best."""
+        rows = sparse_mechanism if len(self.program.knots) <= CLEANED_UP else stretched_rows
         with suppress(SolverError):
-            found = sparse_mechanism(self.program, it.outputs, it.t)
-            if self.program.objective(*found) < self.program.objective(outputs, P):
-                outputs, P = found
-        objective = self.program.objective(outputs, P)
+            found = rows(self.program, outputs, floor)
+            objective = self.program.objective(*found)
+            if objective < self.objective:
+                self.mechanism, self.objective = found, objective
+
+    def _multipliers(self, lam: Array, nu: Array) -> None:
+        """Keep the multipliers if they prove more."""
+        bound = certified_bound(self.program, lam, nu)
+        if bound > self.bound:
+            self.bound, self.lam, self.nu = bound, lam, nu
+
+    def result(self) -> UnbiasedOptimum:
+        status = Status.of(relative_gap(self.objective, self.bound), self.tolerance)
+        seconds = time.perf_counter() - self.started
         return UnbiasedOptimum(
-            outputs,
-            P,
-            objective,
-            self.bound,
-            self.lam,
-            self.nu,
-            Status.of(relative_gap(objective, self.bound), self.tolerance),
-            self.steps,
-            self.refinements,
-            time.perf_counter() - self.started,
+            *self.mechanism, self.objective, self.bound, self.lam, self.nu, status, self.steps, seconds
         )
+
+
+def _around_knots(program: UnbiasedProgram, lam: Array, nu: Array) -> tuple[Array, Array]:
+    """From multipliers for p y^2 - lam - nu y to those for p (y - x)^2 - lam - nu (y - x)."""
+    x, p = program.knots, program.weights
+    return lam + nu * x - p * x * x, nu - 2 * p * x

@@ -1,7 +1,7 @@
 """F as pieces: its breakpoints sorted, the parabola of each piece by exact running sums. O(n log n).
 
-F(y) = sum_i min(g_i(y), E g_i(y)) is continuous and piecewise quadratic. Between neighbouring breakpoints, the real roots
-of the g_i, it is
+F(y) = sum_i min(g_i(y), E g_i(y)) is continuous and piecewise quadratic. Between neighbouring breakpoints, the real
+roots of the g_i, it is
 
     A y^2 - N y - L,    A = sum p_i + (E - 1) (sum of p_i over the rows whose window holds the piece),    N and L alike,
 

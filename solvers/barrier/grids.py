@@ -1,0 +1,53 @@
+"""From coarse knots to fine ones: a point of the one path as a start of the other's.
+
+A coarse point's windows are interpolated between its knots: per unit of weight a parabola is (y - r)(y - s) = y^2 - m y
++ r s, with r s and m = r + s linear in between. F is then at least what it was, since min(g, E g) is concave and lies
+above its chord, if the fine weights are projected to the coarse knots by hats, as here; so the fine start is inside the
+barrier. What rows reach beyond the stretch stays with their own knots: it does not shrink with their weights.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Array
+from .problem import Problem, State
+
+KNOTS = (33, 129, 513)
+"""Of the coarse grids."""
+
+MOST = 0.6
+"""Grids of more than this share of the knots are left out."""
+
+
+def coarser(problem: Problem) -> list[Problem]:
+    """Return the problem on ever more of its knots, itself last."""
+    n = len(problem.x)
+    grids = []
+    for count in KNOTS:
+        if count <= MOST * n:
+            x = problem.x[np.unique(np.round(np.linspace(0, n - 1, count)).astype(np.intp))]
+            p, even = (_hats(x, problem.x, weights) for weights in (problem.p, problem.even))
+            grids.append(Problem(x, p, even, problem.E, problem.reach))
+    return [*grids, problem]
+
+
+def _hats(knots: Array, x: Array, weights: Array) -> Array:
+    """Share every weight out between the two knots around it, so that means stay."""
+    k = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 2)
+    up = (x - knots[k]) / (knots[k + 1] - knots[k])
+    n = len(knots)
+    return np.bincount(k, (1 - up) * weights, n) + np.bincount(k + 1, up * weights, n)
+
+
+def refined(coarse: Problem, state: State, fine: Problem) -> State:
+    """Return a coarse point on the fine knots, which hold the coarse ones."""
+    F = coarse.at(state)
+    left, right = np.clip(F.left, -F.reach, F.reach), np.clip(F.right, -F.reach, F.reach)
+    product, total = -left * right, left + right
+    p = fine.weights(state.share)
+    lam, nu = p * np.interp(fine.x, coarse.x, product), p * np.interp(fine.x, coarse.x, total)
+    own = np.searchsorted(fine.x, coarse.x)
+    lam[own] += state.lam - F.p * product
+    nu[own] += state.nu - F.p * total
+    return state._replace(lam=lam, nu=nu)

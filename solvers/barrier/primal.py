@@ -1,0 +1,60 @@
+"""From a point of the path to a floor, and what its mechanism costs: without rows, O(n log n).
+
+Each piece of F carries the floor's mass mu int 1/F, moved on by the Newton step to first order, at the mean of its
+place: one output per piece, which costs no more than the density. Taking the step into account is what makes it a floor
+before the point is centred. The best rows over a floor are windows of one mass (`windows`), whose means and squares are
+piecewise linear in where they start, so the expected variance needs running sums only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array
+from .path import Here
+from .problem import Problem
+from .windows import Windows
+
+LARGEST_STRETCH = 1e-7
+"""The outputs may be stretched by this to reach the outermost knots."""
+
+
+@dataclass(frozen=True, eq=False)
+class Floor:
+    """Outputs and masses (m,), and the expected variance of the best mechanism over them."""
+
+    outputs: Array
+    masses: Array
+    objective: float
+
+
+def floor_at(here: Here) -> Floor | None:
+    """Return the floor of a point, or None where it is none: of negative mass, or too short."""
+    problem, F, mu = here.problem, here.F, here.state.mu
+    n, found = len(problem.x), F.integrals
+    of_lam, of_nu = F.sums(here.directions.newton[:n]), F.sums(here.directions.newton[n:])
+    masses = mu * (found.zero + found.zero_squared * (of_lam + F.centre * of_nu))
+    if (masses < 0).any():
+        return None
+    moments = mu * (F.first + found.zero_squared * F.centre * of_lam + F.second_squared * of_nu)
+    k = np.flatnonzero(masses)
+    outputs = np.clip(moments[k] / masses[k], F.edges[k], F.edges[k + 1])
+    return best_floor(problem, outputs, masses[k])
+
+
+def best_floor(problem: Problem, outputs: Array, masses: Array) -> Floor | None:
+    """Return a floor with its expected variance, stretched if it ends a rounding too early; None if far too early."""
+    windows = Windows(problem.E, outputs, masses)
+    if not windows.exist:
+        return None
+    low, high = windows.reach
+    if not low < 0 < high:
+        return None
+    stretch = max(1.0, problem.x[0] / low, problem.x[-1] / high)
+    if stretch > 1 + LARGEST_STRETCH:
+        return None
+    starts = windows.starts(problem.x / stretch)
+    squares = windows.sums(starts, masses * outputs**2) * stretch**2
+    return Floor(outputs * stretch, masses, float(problem.p @ (squares - problem.x**2)))

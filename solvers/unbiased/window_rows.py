@@ -22,6 +22,7 @@ import numpy as np
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array, Indices
+from ..barrier.windows import Windows
 from .program import UnbiasedProgram
 
 LARGEST_STRETCH = 1e-7
@@ -41,7 +42,7 @@ def stretched_rows(program: UnbiasedProgram, outputs: Array, floor: Array) -> tu
     SolverError
         No unbiased rows exist even after stretching.
     """
-    low, high = _Windows(program, outputs, floor).reach
+    low, high = _windows(program, outputs, floor).reach
     if not low < 0 < high:
         raise SolverError("the floor must reach to both sides of zero")
     stretch = max(1.0, program.knots[0] / low, program.knots[-1] / high)
@@ -50,29 +51,11 @@ def stretched_rows(program: UnbiasedProgram, outputs: Array, floor: Array) -> tu
     return outputs * stretch, window_rows(program, outputs * stretch, floor)
 
 
-class _Windows:
-    """The windows over a floor, by where they start in the coordinate of cumulative floor."""
-
-    def __init__(self, program: UnbiasedProgram, outputs: Array, floor: Array) -> None:
-        self.growth = program.ratio - 1
-        self.mass = np.concatenate([[0.0], np.cumsum(floor)])
-        self.moment = np.concatenate([[0.0], np.cumsum(floor * outputs)])
-        self.width = float(1 - self.mass[-1]) / self.growth
-        self.latest = float(self.mass[-1]) - self.width
-        if not (self.width > 0 and self.latest >= 0):
-            raise SolverError("the floor's total mass admits no normalised rows")
-
-    def mean(self, alpha: Array) -> Array:
-        """Return the means of the rows whose windows start at alpha."""
-        inside = np.interp(alpha + self.width, self.mass, self.moment)
-        inside -= np.interp(alpha, self.mass, self.moment)
-        return self.moment[-1] + self.growth * inside
-
-    @property
-    def reach(self) -> tuple[float, float]:
-        """The least and the largest mean of a row."""
-        low, high = self.mean(np.array([0.0, self.latest]))
-        return float(low), float(high)
+def _windows(program: UnbiasedProgram, outputs: Array, floor: Array) -> Windows:
+    windows = Windows(program.ratio, outputs, floor)
+    if not windows.exist:
+        raise SolverError("the floor's total mass admits no normalised rows")
+    return windows
 
 
 def window_rows(program: UnbiasedProgram, outputs: Array, floor: Array) -> Array:
@@ -96,13 +79,11 @@ def window_rows(program: UnbiasedProgram, outputs: Array, floor: Array) -> Array
     >>> P.tolist()
     [[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]]
     """
-    x, windows = program.knots, _Windows(program, outputs, floor)
+    x, windows = program.knots, _windows(program, outputs, floor)
     reach, slack = windows.reach, ROUNDING * np.abs(outputs).max()
     if x[0] < reach[0] - slack or x[-1] > reach[1] + slack:
         raise SolverError("the floor reaches not far enough for unbiased rows")
-    # Between the places where an end of the window crosses an edge the mean is linear in alpha.
-    crossings = np.unique(np.clip(np.append(windows.mass, windows.mass - windows.width), 0, windows.latest))
-    low = np.interp(x, windows.mean(crossings), crossings)
+    low = windows.starts(x)
     first = np.searchsorted(windows.mass, low, side="right") - 1
     last = np.searchsorted(windows.mass, low + windows.width, side="left") - 1
     return _rows(program, outputs, floor, first, last)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from optldp.mechanisms.errors import InputError, SolverError
 from optldp.solvers.certificate import Progress, Status
 from optldp.solvers.unbiased import optimum as unbiased_optimum
+from optldp.solvers.unbiased import primal_dual
 from optldp.solvers.unbiased.interior_point import newton_step
 from optldp.solvers.unbiased.optimum import UnbiasedOptimum, solve_unbiased
 from optldp.solvers.unbiased.pricing import certified_bound
@@ -171,7 +172,7 @@ def test_a_looser_tolerance_takes_fewer_steps_and_is_kept():
 @pytest.mark.parametrize("steps", [0, 3, 8, 16])
 def test_a_path_that_runs_out_of_steps_says_so(monkeypatch, steps):
     """Mechanism and bound are valid however early the end."""
-    monkeypatch.setattr(unbiased_optimum, "MAX_STEPS", steps)
+    monkeypatch.setattr(primal_dual, "MAX_STEPS", steps)
     best = checked(KNOTS, PRIORS["uniform"], 1.0)
     assert best.status is Status.GAP_OPEN
     assert best.steps == steps
@@ -187,7 +188,7 @@ def test_a_step_that_fails_ends_the_path_at_the_last_good_point(monkeypatch):
             raise SolverError("rounding")
         return newton_step(program, it)
 
-    monkeypatch.setattr(unbiased_optimum, "newton_step", fails_at_last)
+    monkeypatch.setattr(primal_dual, "newton_step", fails_at_last)
     best = checked(KNOTS, PRIORS["uniform"], 1.0)
     assert best.status is Status.GAP_OPEN
     assert best.objective < 1.1 * REFERENCE["uniform"][1.0]
@@ -201,8 +202,8 @@ def test_the_best_of_the_path_is_kept_on_both_sides(monkeypatch):
         taken.append(it)
         return taken[8] if len(taken) == 15 else newton_step(program, it)
 
-    monkeypatch.setattr(unbiased_optimum, "newton_step", falls_back)
-    monkeypatch.setattr(unbiased_optimum, "MAX_STEPS", 16)
+    monkeypatch.setattr(primal_dual, "newton_step", falls_back)
+    monkeypatch.setattr(primal_dual, "MAX_STEPS", 16)
     best = checked(KNOTS, PRIORS["uniform"], 1.0)
     program = UnbiasedProgram(KNOTS, np.full(17, 1 / 17), np.e)
     before, after = taken[14], taken[15]
@@ -213,7 +214,7 @@ def test_the_best_of_the_path_is_kept_on_both_sides(monkeypatch):
 
 
 def test_a_step_that_is_not_finite_is_the_last(monkeypatch):
-    monkeypatch.setattr(unbiased_optimum, "newton_step", lambda program, it: replace(it, s=it.s * np.nan))
+    monkeypatch.setattr(primal_dual, "newton_step", lambda program, it: replace(it, s=it.s * np.nan))
     best = checked(KNOTS, PRIORS["uniform"], 1.0)
     assert best.status is Status.GAP_OPEN
     assert best.steps == 1

@@ -30,6 +30,8 @@ CLEAR, CLEAR_WIDTH = 0.1, 0.1
 RISE = 1e-3
 """Share of the rise that the slope predicts to be reached, once it is no rounding (below NO_RISE of the objective)."""
 
+OVERSHOOT = 0.2
+
 NO_RISE = 1e-9
 
 LEAST_STEP = 1e-6
@@ -47,6 +49,9 @@ MU_FALL, SHARE_FALL = 0.5, 0.8
 """What a whole guess takes off mu and off the share of even weights."""
 
 SHORTEN, SHORTEST = 0.75, 0.05
+
+CENTRED, ALONE = 1e-2, 0.8
+"""Where no guess is possible from a point of a decrement below the first, mu alone falls, by this factor."""
 
 LEAST_SHARE = 1e-9
 """The share of even weights no longer falls below it, times the bound where that is below a tenth."""
@@ -96,7 +101,11 @@ class Here:
             state = self.state.moved(newton, step)
             F = problem.at(state)
             if clear(self.F, F, CLEAR, CLEAR_WIDTH) and (
-                step * slope < NO_RISE * abs(before) or problem.objective(F, mu) >= before + RISE * step * slope
+                step * slope < NO_RISE * abs(before)
+                or (
+                    problem.objective(F, mu) >= before + RISE * step * slope
+                    and problem.gradient(F, mu) @ newton >= -OVERSHOOT * slope
+                )
             ):
                 return state, F, step
             step *= 0.5
@@ -205,6 +214,8 @@ class Walk:
                 if ahead := here.guessed(state, F):
                     guesses += 1
                     state, F = ahead
+                elif here.directions.decrement < CENTRED:
+                    state = state._replace(mu=ALONE * state.mu)
             if not guesses and step + 1 >= patience:
                 return False
         return False

@@ -17,8 +17,13 @@ from .path import Here
 from .problem import Problem
 from .windows import Windows
 
-LARGEST_STRETCH = 1e-7
-"""The outputs may be stretched by this to reach the outermost knots."""
+LARGEST_STRETCH = 1e-3
+"""The outputs may be stretched by this to reach the outermost knots, and the masses to hold a window: the solve's rounding
+leaves both a hair short, and what it costs is in the objective."""
+
+
+ROOM = 1e-14
+"""Relative mass beyond that of one window, so that rounding leaves it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +50,9 @@ def floor_at(here: Here) -> Floor | None:
 
 
 def best_floor(problem: Problem, outputs: Array, masses: Array) -> Floor | None:
-    """Return a floor with its expected variance, stretched if it ends a rounding too early; None if far too early."""
+    """Return a floor with its expected variance, stretched if it ends a little too early; None if far too early."""
+    least = 2 / (problem.E + 1) * (1 + ROOM)  # the mass of one window
+    masses = masses * np.clip(least / masses.sum(), 1.0, 1 + LARGEST_STRETCH)
     windows = Windows(problem.E, outputs, masses)
     if not windows.exist:
         return None

@@ -11,7 +11,7 @@ u2, q = sqrt(f/A), tau = u/q, phi = arctan tau, rho = 1/(1 + tau^2), and [.] the
     int u^2/F^2 = [phi - tau rho]/(2 A^2 q)        int u^3/F^2 = [rho - log rho]/(2 A^2).
 
 They lose their digits where F hardly changes over the piece, and do not hold where f <= 0; there Gauss's rule of six
-points is exact to rounding.
+points is right to eight digits.
 
 Cost: O(n log n) for the sorted roots, O(n) for everything else, by running sums over the at most 2n + 1 pieces.
 """
@@ -27,7 +27,7 @@ from ..arrays import Array
 
 NODES, RULE = np.polynomial.legendre.leggauss(6)
 
-CURVED = 3.0
+CURVED = 1.3
 """Pieces over which F grows by this factor have their integrals in closed form, the others by quadrature."""
 
 NARROWEST = 1e-12

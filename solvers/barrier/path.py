@@ -21,7 +21,7 @@ from .dense_newton import DenseNewton
 from .problem import Problem, State
 from .sparse_newton import SparseNewton
 
-DENSE = 60
+DENSE = 180
 """Knots up to which the Newton system is a matrix."""
 
 CLEAR, CLEAR_WIDTH = 0.1, 0.1

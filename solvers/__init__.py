@@ -3,12 +3,13 @@
 One program is at the heart, the *unbiased ratio program* (`unbiased.program`): rows that sum to one around their
 knots, columns whose entries differ by a factor of at most E, least expected variance.  It is solved in two ways.
 
-*With outputs free on the real line*, `solve_unbiased`.  A primal-dual interior point that eliminates all but two
-unknowns per knot (`interior_point`, `dual_centring`, from `starting_point`) follows one path while the outputs are
-refined under it (`unbiased.refinement`); what comes out is cleaned up to at most 2n outputs with rows in closed form
-(`sparse_support`, `window_rows`).  Exact pricing finds the minimum of the dual function over all real outputs
-(`unbiased.pricing`), so `certified_bound` turns any multipliers into a lower bound for every mechanism there is; it
-trusts no solver, ours included.
+*With outputs free on the real line*, `solve_unbiased`.  A barrier over the output line (`barrier`) takes some dozens of
+steps that cost O(n log n) each; for few knots, and where it is lost, a primal-dual interior point that eliminates all
+but two unknowns per knot (`interior_point`, `dual_centring`, from `starting_point`) follows one path while the outputs
+are refined under it (`unbiased.refinement`).  What comes out of either is a floor, cleaned up to at most 2n outputs
+with rows in closed form (`sparse_support`, `window_rows`).  Exact pricing finds the minimum of the dual function over
+all real outputs (`unbiased.pricing`), so `certified_bound` turns any multipliers into a lower bound for every mechanism
+there is; it trusts no solver, ours included.
 
 *With outputs given*, the same program goes to general solvers, `solve_with_highs` and `solve_with_cvxpy`
 (`ratio_program`; `linear_program` is the one place that talks to HiGHS), and to our interior point,

@@ -5,6 +5,7 @@ Ten to forty Newton steps on the last grid, whatever its size, of O(n) each but 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,7 +22,7 @@ NEGLECTED = 2e-8
 """Total weight of inner knots that are left out, in units of 1 - 1/C^2: they can change the optimum by this share."""
 
 KEPT_AT_ENDS = 0.05
-"""Share of the neglected weight that the ends are given at least: they bind whatever they weigh."""
+"""Share of the neglected weight, over e^{eps/2}, that the ends are given at least: they bind whatever they weigh."""
 
 CLOSE, NEARLY_CENTRED = 1e-2, 5.0
 """A floor is asked for once 2 mu Y is below this share of the bound, and the Newton decrement below the second."""
@@ -65,7 +66,7 @@ def solve_by_barrier(knots: Array, weights: Array, ratio: float, tolerance: floa
     kept = _kept(weights, ratio)
     spare = NEGLECTED * (1 - widest_output(ratio) ** -2)
     p = weights[kept]
-    p[[0, -1]] = np.maximum(p[[0, -1]], KEPT_AT_ENDS * spare)
+    p[[0, -1]] = np.maximum(p[[0, -1]], KEPT_AT_ENDS * spare / math.sqrt(ratio))
 
     def on_all(values: Array) -> Array:
         every = np.zeros_like(knots)
@@ -77,10 +78,13 @@ def solve_by_barrier(knots: Array, weights: Array, ratio: float, tolerance: floa
         multipliers = (on_all(state.lam), on_all(state.nu)) if last else None
         report(here.problem.bound(state) + 2 * state.mu * here.problem.reach, multipliers, here.F.pieces)
 
-    grids = _Grids(Problem.of(knots[kept], p / p.sum(), ratio), tolerance, told)
+    grids = _Grids(Problem.of(knots[kept], p, ratio), tolerance, told)
     grids.run()
-    found = grids.found
-    return found and Centre(on_all(found.lam), on_all(found.nu), found.floor)
+    if (found := grids.found) is None:
+        return None
+    # Where a weight was raised, a line keeps the row's parabola where it was, or higher, between the outermost outputs.
+    raised = np.maximum(p - weights[kept], 0.0) * np.abs(found.floor.outputs).max() ** 2
+    return Centre(on_all(found.lam - raised), on_all(found.nu), found.floor)
 
 
 def _kept(weights: Array, ratio: float) -> Flags:

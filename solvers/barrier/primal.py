@@ -18,8 +18,8 @@ from .problem import Problem
 from .windows import Windows
 
 LARGEST_STRETCH = 1e-3
-"""The outputs may be stretched by this to reach the outermost knots, and the masses to hold a window: the solve's rounding
-leaves both a hair short, and what it costs is in the objective."""
+"""The outputs may be stretched by this to reach the outermost knots, and the masses to hold a window: rounding in the
+Newton step leaves both a hair short, and what it costs is in the objective."""
 
 
 ROOM = 1e-14

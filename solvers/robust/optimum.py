@@ -21,8 +21,9 @@ import numpy as np
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
 from ..certificate import Progress, Status, check_tolerance, relative_gap
-from ..unbiased.optimum import CLOSED, FIRST_PRICING, OUTPUTS_PER_KNOT, REFINE_AT
+from ..unbiased.optimum import CLOSED
 from ..unbiased.pricing import price
+from ..unbiased.primal_dual import FIRST_PRICING, OUTPUTS_PER_KNOT, REFINE_AT
 from ..unbiased.program import UnbiasedProgram
 from ..unbiased.refinement import refine_outputs
 from ..unbiased.sparse_support import COST_SLACK, NEGLIGIBLE, push_to_basis, staircases

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 SEEDS = range(6)
 
 
-def F_at(F: ColumnValue, y: float) -> float:
+def value_at(F: ColumnValue, y: float) -> float:
     """By its definition."""
     g = F.p * y * y - F.lam - F.nu * y
     return float(np.minimum(g, F.E * g).sum())
@@ -23,11 +23,11 @@ def test_the_pieces_are_those_of_f(some_point, seed):
         for share in (0.01, 0.5, 0.99):
             y = F.edges[k] + share * (F.edges[k + 1] - F.edges[k])
             piece = F.A[k] * (y - F.v[k]) ** 2 + F.f[k]
-            assert piece == pytest.approx(F_at(F, y), rel=1e-9, abs=1e-9)
+            assert piece == pytest.approx(value_at(F, y), rel=1e-9, abs=1e-9)
             assert F.least[k] <= piece * (1 + 1e-9)
             assert piece <= F.most[k] * (1 + 1e-9)
     grid = np.linspace(-F.reach, F.reach, 4001)
-    assert min(F_at(F, y) for y in grid) >= F.lowest
+    assert min(value_at(F, y) for y in grid) >= F.lowest
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -47,7 +47,7 @@ def test_both_forms_have_the_same_solutions(some_point, knots, seed):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_directions_follow_the_path(some_point, seed):
-    """Newton to the centre; from there a hundredth less of mu along the tangent changes the gradient far less than that.
+    """Newton to the centre; from there a hundredth less of mu along the tangent changes the gradient far less.
 
     Were no root outside the stretch, the change would be of second order.
     """

@@ -78,12 +78,13 @@ def solve_by_barrier(knots: Array, weights: Array, ratio: float, tolerance: floa
         multipliers = (on_all(state.lam), on_all(state.nu)) if last else None
         report(here.problem.bound(state) + 2 * state.mu * here.problem.reach, multipliers, here.F.pieces)
 
-    grids = _Grids(Problem.of(knots[kept], p, ratio), tolerance, told)
+    problem = Problem.of(knots[kept], p, ratio)
+    grids = _Grids(problem, tolerance, told)
     grids.run()
     if (found := grids.found) is None:
         return None
-    # Where a weight was raised, a line keeps the row's parabola where it was, or higher, between the outermost outputs.
-    raised = np.maximum(p - weights[kept], 0.0) * np.abs(found.floor.outputs).max() ** 2
+    # Where a weight was raised, a line keeps the row's parabola where it was, or higher, on the stretch.
+    raised = np.maximum(p - weights[kept], 0.0) * problem.reach**2
     return Centre(on_all(found.lam - raised), on_all(found.nu), found.floor)
 
 

@@ -14,11 +14,14 @@ from importlib import metadata
 from pathlib import Path
 
 from categories import designed_tables, frequencies, personalised_fit, sizes
-from designs import certified_designs, closed_forms, reference_optima, same_program
+from designs import certified_designs, closed_forms, many_knots, reference_optima, same_program
 from reports import counting, counting_attributes, exact_tables, likelihoods, throughput, user_weights
 
 PAGES = {
-    "benchmarks": ("Benchmarks: designs", (reference_optima, same_program, certified_designs, closed_forms)),
+    "benchmarks": (
+        "Benchmarks: designs",
+        (reference_optima, same_program, many_knots, certified_designs, closed_forms),
+    ),
     "benchmarks-reports": (
         "Benchmarks: drawing, counting and estimating",
         (throughput, exact_tables, counting, counting_attributes, user_weights, likelihoods),

@@ -146,7 +146,7 @@ class _Run:
         found = solve_by_barrier(x, p, E, CLOSED * self.tolerance, self._on_the_line)
         if found is not None:
             self._mechanism(found.floor.outputs, found.floor.masses)
-            self._multipliers(*_around_knots(self.program, found.lam, found.nu))
+            self._multipliers(*around_knots(self.program, found.lam, found.nu))
 
     def primal_dual(self) -> None:
         """Solve on refined outputs."""
@@ -165,7 +165,7 @@ class _Run:
     def _on_the_line(self, value: float, multipliers: tuple[Array, Array] | None, outputs: int) -> None:
         if self.progress is not None:
             if multipliers is not None:
-                self._multipliers(*_around_knots(self.program, *multipliers))
+                self._multipliers(*around_knots(self.program, *multipliers))
             self._report(value, self.bound, outputs)
         self.steps += 1
 
@@ -196,7 +196,7 @@ class _Run:
         )
 
 
-def _around_knots(program: UnbiasedProgram, lam: Array, nu: Array) -> tuple[Array, Array]:
+def around_knots(program: UnbiasedProgram, lam: Array, nu: Array) -> tuple[Array, Array]:
     """From multipliers for p y^2 - lam - nu y to those for p (y - x)^2 - lam - nu (y - x)."""
     x, p = program.knots, program.weights
     return lam + nu * x - p * x * x, nu - 2 * p * x

@@ -1,9 +1,10 @@
 """Certified optima with outputs free, gap 1e-6: processor seconds of one thread over 32 problems of each size.
 
-Eight priors (two bells, falling, flat, arcsine, two humps, random weights, a random histogram; a share of 0.001 even) at epsilon
-0.5, 1, 2 and 4. "All" is from knots to a table with its recomputed certificate; "floor" stops before rows are made, at the outputs,
-their masses and the certified bound, in memory that is linear in the knots. Beside them the path that the library took up to 0.1.0,
-and Clarabel on the same program with 321 outputs given, through cvxpy: one problem each, since they take so long.
+Eight priors (two bells, falling, flat, arcsine, two humps, random weights, a random histogram; a share of 0.001 even)
+at epsilon 0.5, 1, 2 and 4. "All" is from knots to a table with its recomputed certificate; "floor" stops before rows
+are made, at the outputs, their masses and the certified bound, in memory that is linear in the knots. Beside them the
+path that the library took up to 0.1.0, and Clarabel on the same program with 321 outputs given, through cvxpy: one
+problem each, since they take so long.
 """
 
 import statistics

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, Flags, Indices
 
 NODES, RULE = np.polynomial.legendre.leggauss(6)
 
@@ -143,7 +143,7 @@ class ColumnValue:
         return found[0], found[1]
 
     @cached_property
-    def _curved(self) -> Array:
+    def _curved(self) -> Flags:
         return (self.f > 0) & (self.most > CURVED * self.least)
 
     @cached_property
@@ -156,9 +156,10 @@ class ColumnValue:
         if len(k := np.flatnonzero(~self._curved)):
             found[:, k], part = self._quadrature(k)
             log += part
-        return Integrals(*found, log)
+        zero, one, zero_squared, one_squared, spread = found
+        return Integrals(zero, one, zero_squared, one_squared, spread, log)
 
-    def _closed(self, k: Array) -> tuple[Array, float]:
+    def _closed(self, k: Indices) -> tuple[Array, float]:
         A, f = self.A[k], self.f[k]
         q = np.sqrt(f / A)
         one, two = self.low[k] / q, self.high[k] / q
@@ -177,12 +178,12 @@ class ColumnValue:
         ]
         return np.array(parts), float(q @ log)
 
-    def _nodes(self, k: Array) -> tuple[Array, Array, Array]:
+    def _nodes(self, k: Indices) -> tuple[Array, Array, Array]:
         half = np.maximum(0.5 * (self.high[k] - self.low[k]), NARROWEST * self.reach)[:, None]
         u = 0.5 * (self.high[k] + self.low[k])[:, None] + half * NODES
         return u, half * RULE, self.A[k, None] * u * u + self.f[k, None]
 
-    def _quadrature(self, k: Array) -> tuple[Array, float]:
+    def _quadrature(self, k: Indices) -> tuple[Array, float]:
         u, rule, F = self._nodes(k)
         once = rule / F
         twice = once / F

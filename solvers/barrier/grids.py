@@ -37,7 +37,8 @@ def _hats(knots: Array, x: Array, weights: Array) -> Array:
     k = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 2)
     up = (x - knots[k]) / (knots[k + 1] - knots[k])
     n = len(knots)
-    return np.bincount(k, (1 - up) * weights, n) + np.bincount(k + 1, up * weights, n)
+    shared = np.bincount(k, (1 - up) * weights, n) + np.bincount(k + 1, up * weights, n)
+    return shared.astype(np.float64)
 
 
 def refined(coarse: Problem, state: State, fine: Problem) -> State:

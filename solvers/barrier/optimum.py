@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arrays import Array, Flags
 from .grids import coarser, refined
-from .path import Here, Walk, least_share
+from .path import MOST_STEPS, Here, Walk, least_share
 from .primal import Floor, floor_at
 from .problem import Problem, State, widest_output
 from .start import start
@@ -131,7 +131,9 @@ class _Grids:
             walk.centred.clear()
         return walk
 
-    def _arrives(self, walk: Walk, done: Callable[[Here], bool], **limits: float) -> bool:
+    def _arrives(
+        self, walk: Walk, done: Callable[[Here], bool], *, patience: int = MOST_STEPS, nearest: float = np.inf
+    ) -> bool:
         """Walk, telling of every point."""
 
         def told(here: Here) -> bool:
@@ -139,7 +141,7 @@ class _Grids:
             self.report(here, last)
             return done(here) and (last or bool(walk.centred))
 
-        return walk.until(told, **limits)
+        return walk.until(told, patience=patience, nearest=nearest)
 
     def _close_enough(self, here: Here) -> bool:
         """Whether a coarse grid has nothing more to say: F feels its knots."""

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.linalg import splu
 
-from ..arrays import Array
+from ..arrays import Array, Indices
 from .column_value import ColumnValue
 from .dense_newton import kinks
 
@@ -58,7 +58,7 @@ class SparseNewton:
         self.reached = self.factor.solve(self.border)
         self.schur = self.border.T @ self.reached
 
-    def _differences(self, first: int) -> tuple[Array, Array, Array]:
+    def _differences(self, first: int) -> tuple[Indices, Indices, Array]:
         """Entries (row, column, value) of the equations between neighbouring pieces, from row `first` on."""
         F, n, K = self.F, len(self.F.p), self.F.pieces - 1
         edge, k = F.edges[1:-1], np.arange(1, K + 1)
@@ -77,8 +77,9 @@ class SparseNewton:
             (two, n + F.who, -F.growth / gap),
             (two, F.who, F.growth / gap),
         ]
-        rows, columns, values = (np.concatenate(part) for part in zip(*entries, strict=True))
-        return rows, columns, values
+        rows = np.concatenate([row for row, _, _ in entries])
+        columns = np.concatenate([column for _, column, _ in entries])
+        return rows, columns, np.concatenate([value for _, _, value in entries])
 
     def _border(self) -> Array:
         """The two equations of the first piece (size, 2)."""

@@ -137,7 +137,9 @@ def pieces(program: UnbiasedProgram, lam: Array, nu: Array) -> Pieces:
     growth = E * math.fsum(np.abs(nu))
     reach = 2 * (1 + growth + math.sqrt(E * math.fsum(np.abs(lam)) + 2 * growth))
     edges = np.concatenate([[-np.inf], at[order], [np.inf]])
-    return Pieces(edges, A, N, L, len(p) + (E - 1) * count, N_size, L_size, alpha, beta, E, reach)
+    return Pieces(
+        edges, A, N, L, np.asarray(len(p) + (E - 1) * count, dtype=np.float64), N_size, L_size, alpha, beta, E, reach
+    )
 
 
 def _within(places: Array) -> Flags:

@@ -52,13 +52,14 @@ def test_directions_follow_the_path(some_point, seed):
     Were no root outside the stretch, the change would be of second order.
     """
     problem, state, F = some_point(seed)
+    here = Here.at(problem, state, F)
     for _ in range(60):
-        here = Here.at(problem, state, F)
         if here.directions.decrement < 1e-16:
             break
         after = here.stepped()
         assert after is not None
         state, F, _ = after
+        here = Here.at(problem, state, F)
     assert np.abs(problem.gradient(F, state.mu)).max() < 1e-6
     ahead = state.moved(here.directions.by_mu, 0.01)._replace(mu=state.mu * 0.99)
     assert np.abs(problem.gradient(F, ahead.mu)).max() == pytest.approx(0.01)

@@ -123,7 +123,7 @@ def test_running_sums_are_exact_but_for_the_last_rounding(seed):
         expected.append(total)
     slack = Fraction(2) ** -85 * Fraction(np.abs(values).max())
     for computed, truth in zip(exact_running_sums(values, first, who, sign), expected, strict=True):
-        assert abs(Fraction(computed) - truth) <= Fraction(UNIT) * 4 * abs(truth) + slack
+        assert abs(Fraction(float(computed)) - truth) <= Fraction(UNIT) * 4 * abs(truth) + slack
 
 
 def test_multipliers_without_size_are_not_certified():

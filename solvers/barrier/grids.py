@@ -20,16 +20,16 @@ MOST = 0.6
 """Grids of more than this share of the knots are left out."""
 
 
-def coarser(problem: Problem) -> list[Problem]:
+def grids(problem: Problem) -> list[Problem]:
     """Return the problem on ever more of its knots, itself last."""
-    n = len(problem.x)
-    grids = []
-    for count in KNOTS:
-        if count <= MOST * n:
-            x = problem.x[np.unique(np.round(np.linspace(0, n - 1, count)).astype(np.intp))]
-            p, even = (_hats(x, problem.x, weights) for weights in (problem.p, problem.even))
-            grids.append(Problem(x, p, even, problem.E, problem.reach))
-    return [*grids, problem]
+    return [*(coarser(problem, count) for count in KNOTS if count <= MOST * len(problem.x)), problem]
+
+
+def coarser(problem: Problem, count: int) -> Problem:
+    """Return the problem on so many of its knots."""
+    x = problem.x[np.unique(np.round(np.linspace(0, len(problem.x) - 1, count)).astype(np.intp))]
+    p, even = (_hats(x, problem.x, weights) for weights in (problem.p, problem.even))
+    return Problem(x, p, even, problem.E, problem.reach)
 
 
 def _hats(knots: Array, x: Array, weights: Array) -> Array:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, Flags
-from .grids import coarser, refined
+from .grids import grids, refined
 from .path import MOST_STEPS, Here, Walk, least_share
 from .primal import Floor, floor_at
 from .problem import Problem, State, widest_output
@@ -79,9 +79,9 @@ def solve_by_barrier(knots: Array, weights: Array, ratio: float, tolerance: floa
         report(here.problem.bound(state) + 2 * state.mu * here.problem.reach, multipliers, here.F.pieces)
 
     problem = Problem.of(knots[kept], p, ratio)
-    grids = _Grids(problem, tolerance, told)
-    grids.run()
-    if (found := grids.found) is None:
+    walks = _Grids(problem, tolerance, told)
+    walks.run()
+    if (found := walks.found) is None:
         return None
     # Where a weight was raised, a line keeps the row's parabola where it was, or higher, on the stretch.
     raised = np.maximum(p - weights[kept], 0.0) * problem.reach**2
@@ -101,7 +101,7 @@ class _Grids:
     """Walks on ever finer grids."""
 
     def __init__(self, problem: Problem, tolerance: float, report: Callable[[Here, bool], None]) -> None:
-        self.grids, self.tolerance, self.report = coarser(problem), tolerance, report
+        self.grids, self.tolerance, self.report = grids(problem), tolerance, report
         self.found: Centre | None = None
 
     def run(self) -> None:

@@ -19,7 +19,9 @@ import numpy as np
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
+from ..barrier.grids import coarser, refined
 from ..barrier.optimum import solve_by_barrier
+from ..barrier.problem import Problem, State
 from ..certificate import Progress, Status, check_tolerance, relative_gap
 from .pricing import certified_bound
 from .primal_dual import PrimalDualPath
@@ -36,8 +38,12 @@ CLOSED = 0.8
 CLEANED_UP = 256
 """Knots up to which the mechanism is made basic, in O(n^3): half a second there."""
 
-STUBBORN = 400
-"""Knots up to which the primal-dual path takes over where the barrier is lost: a minute there, growing like n^3."""
+STUBBORN, FEWER = 400, 201
+"""Where the barrier is lost the primal-dual path takes over, beyond the first number of knots on the second of them: up
+to a minute, growing like n^3. The gap that is left is that of the windows between these knots, and is said."""
+
+POSITIVE = 1e-9
+"""Share of even weights with fewer knots, so that every row has a window."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +125,7 @@ def solve_unbiased(
     n = len(program.knots)
     if n >= BARRIER:
         run.barrier()
-    if n < BARRIER or (n <= STUBBORN and not run.closed):
+    if n < BARRIER or not run.closed:
         run.primal_dual()
     return run.result()
 
@@ -154,13 +160,24 @@ class _Run:
 
         def report(step: int, value: float, bound: float, outputs: int) -> None:
             self.steps = before + step
-            self._report(value, max(bound, self.bound), outputs)
+            self._report(value, max(bound, self.bound) if few is None else self.bound, outputs)
 
-        path = PrimalDualPath(self.program, CLOSED * self.tolerance, report)
+        x, p, E = self.program.knots, self.program.weights, self.program.ratio
+        fine = Problem.of(x, (1 - POSITIVE) * p + POSITIVE / len(x), E)
+        few = coarser(fine, FEWER) if len(x) > STUBBORN else None
+        program = self.program if few is None else UnbiasedProgram(few.x, few.p, E)
+        path = PrimalDualPath(program, CLOSED * self.tolerance, report)
         it = path.run()
         self.steps = before + path.steps
-        self._mechanism(it.outputs, it.t)
-        self._multipliers(path.lam, path.nu)
+        if few is None:
+            self._mechanism(it.outputs, it.t)
+            self._multipliers(path.lam, path.nu)
+        else:
+            with suppress(SolverError):
+                outputs, P = sparse_mechanism(program, it.outputs, it.t)
+                self._mechanism(outputs, P.min(0))
+            between = refined(few, State(*_around_zero(program, path.lam, path.nu), mu=0.0, share=0.0), fine)
+            self._multipliers(*around_knots(self.program, between.lam, between.nu))
 
     def _on_the_line(self, value: float, multipliers: tuple[Array, Array] | None, outputs: int) -> None:
         if self.progress is not None:
@@ -194,6 +211,13 @@ class _Run:
         return UnbiasedOptimum(
             *self.mechanism, self.objective, self.bound, self.lam, self.nu, status, self.steps, seconds
         )
+
+
+def _around_zero(program: UnbiasedProgram, lam: Array, nu: Array) -> tuple[Array, Array]:
+    """The other way round."""
+    x, p = program.knots, program.weights
+    slope = nu + 2 * p * x
+    return lam - slope * x + p * x * x, slope
 
 
 def around_knots(program: UnbiasedProgram, lam: Array, nu: Array) -> tuple[Array, Array]:

@@ -95,13 +95,19 @@ def test_where_it_is_lost_the_other_path_takes_over(monkeypatch):
     assert solve_unbiased(X, BELL, np.e).status is Status.OPTIMAL
 
 
-def test_what_is_lost_among_too_many_knots_is_said(monkeypatch):
-    """The two outputs remain, with a status that says so."""
+def test_what_is_lost_among_too_many_knots_is_solved_on_fewer_and_says_so(monkeypatch):
+    """A floor serves all knots, and windows between fewer ones prove nearly as much."""
+    x = np.linspace(-1, 1, 65)
+    p = np.exp(-0.5 * (x / 0.3) ** 2)
+    program = UnbiasedProgram(x, p / p.sum(), np.e)
     monkeypatch.setattr(unbiased_optimum, "solve_by_barrier", lambda *_: None)
-    monkeypatch.setattr(unbiased_optimum, "STUBBORN", 20)
-    best = solve_unbiased(X, BELL, np.e)
+    monkeypatch.setattr(unbiased_optimum, "STUBBORN", 40)
+    monkeypatch.setattr(unbiased_optimum, "FEWER", 33)
+    best = solve_unbiased(program.knots, program.weights, program.ratio)
     assert best.status is Status.GAP_OPEN
-    assert len(best.outputs) == 2
+    assert best.relative_gap < 2e-3
+    assert best.objective == program.objective(best.outputs, best.probabilities)
+    assert best.lower_bound == certified_bound(program, best.lam, best.nu)
 
 
 def test_a_path_without_steps_is_lost(monkeypatch):

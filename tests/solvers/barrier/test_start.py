@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from optldp.solvers.barrier.grids import coarser, refined
+from optldp.solvers.barrier.grids import grids, refined
 from optldp.solvers.barrier.path import Walk
 from optldp.solvers.barrier.problem import Problem, State
 from optldp.solvers.barrier.start import start
@@ -35,9 +35,9 @@ def test_the_cold_start_is_inside_and_balanced(name, knots, epsilon):
 
 def test_coarser_knots_keep_mass_and_mean():
     problem = problem_of("falling", 700, 1.0)
-    grids = coarser(problem)
-    assert [len(grid.x) for grid in grids] == [33, 129, 700]
-    for grid in grids[:-1]:
+    found = grids(problem)
+    assert [len(grid.x) for grid in found] == [33, 129, 700]
+    for grid in found[:-1]:
         assert np.isin(grid.x, problem.x).all()
         assert grid.p.sum() == pytest.approx(1)
         assert grid.p @ grid.x == pytest.approx(problem.p @ problem.x)
@@ -47,7 +47,7 @@ def test_coarser_knots_keep_mass_and_mean():
 @pytest.mark.parametrize("name", list(SHAPES))
 def test_refining_a_point_raises_f(name):
     """min(g, E g) is concave, so interpolated windows keep F at least where it was: the fine start is inside."""
-    coarse, fine = coarser(problem_of(name, 129, 1.0))
+    coarse, fine = grids(problem_of(name, 129, 1.0))
     passed: list[State] = []
     Walk(coarse, start(coarse)).until(lambda here: passed.append(here.state) or len(passed) > 12)
     for state in passed:

@@ -185,8 +185,9 @@ def prove(table):
     check_outputs(outputs, kind == "geometric-tails")
     rows = table["numerators"]
     need(type(rows) is list and len(rows) == len(knots), "there must be a row for each knot")
+    rows = [wholes(row, 0, D, f"row {i}") for i, row in enumerate(rows)]
     for i, row in enumerate(rows):
-        need(len(wholes(row, 0, D, f"row {i}")) == len(outputs), f"row {i} must have {len(outputs)} numbers")
+        need(len(row) == len(outputs), f"row {i} must have {len(outputs)} numbers")
         need(sum(row) == D, f"row {i} must sum to 2^53")
     means = [mean_report(*end, within) for end in outputs]
     check_promise(said, epsilon, knots, rows)

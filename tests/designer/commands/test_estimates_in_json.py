@@ -18,6 +18,7 @@ from optldp.mechanisms import (
 )
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
+from optldp.mechanisms.floors import form_over
 from optldp.mechanisms.key_value.unary import key_value_unary
 
 WORDS = {"value", "std_error", "low", "high", "confidence", "n", "method", "target"}
@@ -26,6 +27,7 @@ PAY = make_exact(grr(np.linspace(0.0, 60.0, 5), 2.0)).mechanism
 TWO = [make_exact(duchi([0.0, 60.0], epsilon)).mechanism for epsilon in (1.0, 2.0)]
 KINDS = {
     "numbers": PAY,
+    "floor": form_over(np.linspace(0.0, 60.0, 5), [-60.0, 30.0, 120.0], [0.2, 0.1, 0.2], 2.0),
     "categories": categorical_grr(JOBS, 2.0),
     "levels of numbers": PersonalisedMechanism(TWO),
     "levels of categories": PersonalisedMechanism([categorical_grr(JOBS, e) for e in (1.0, 2.0)], 1.0),
@@ -38,6 +40,7 @@ KINDS = {
 }
 PERTURB = {
     "numbers": ("--column", "pay"),
+    "floor": ("--column", "pay"),
     "categories": ("--column", "job"),
     "levels of numbers": ("--column", "pay", "--level-column", "budget"),
     "levels of categories": ("--column", "job", "--level-column", "budget"),
@@ -57,6 +60,7 @@ NUMBERS = [
 ]
 ESTIMATES = [
     *(("numbers", options) for options in NUMBERS),
+    *(("floor", options) for options in ((), ("--method", "em"))),
     *(
         ("categories", ("--method", method))
         for method in ("unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr")

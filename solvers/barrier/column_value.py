@@ -82,13 +82,14 @@ class ColumnValue:
 
     def __init__(self, p: Array, lam: Array, nu: Array, E: float, reach: float) -> None:
         self.p, self.lam, self.nu, self.E, self.reach = p, lam, nu, E, reach
-        square = nu * nu + 4 * p * lam
-        self.proper = bool((square > 0).all())
+        with np.errstate(all="ignore"):  # what is no number is not proper
+            square = nu * nu + 4 * p * lam
+            self.slope = np.sqrt(square)
+            far = 0.5 * (nu + np.copysign(self.slope, nu))
+            one, other = far / p, -lam / far
+            self.proper = bool((square > 0).all() and np.isfinite(one + other).all())
         if not self.proper:
             return
-        self.slope = np.sqrt(square)
-        far = 0.5 * (nu + np.copysign(self.slope, nu))
-        one, other = far / p, -lam / far
         self.left, self.right = np.minimum(one, other), np.maximum(one, other)
         self._cut()
         A, N, L = (self.sums(values) for values in (p, nu, lam))
@@ -130,8 +131,8 @@ class ColumnValue:
 
     @property
     def lowest(self) -> float:
-        """The least F within reach."""
-        return float(self.least.min())
+        """The least F within reach; minus infinity where it is not proper."""
+        return float(self.least.min()) if self.proper else -np.inf
 
     def at_roots(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
         """The roots (n,), cut off far out, and F there, continued beyond reach by its outermost pieces."""

@@ -24,6 +24,9 @@ NEGLECTED = 2e-8
 KEPT_AT_ENDS = 0.05
 """Share of the neglected weight, over e^{eps/2}, that the ends are given at least: they bind whatever they weigh."""
 
+MOST_BUDGET = 25.0
+"""Epsilon beyond which F is lost in its own rounding."""
+
 CLOSE, NEARLY_CENTRED = 1e-2, 5.0
 """A floor is asked for once 2 mu Y is below this share of the bound, and the Newton decrement below the second."""
 
@@ -63,6 +66,8 @@ def solve_by_barrier(knots: Array, weights: Array, ratio: float, tolerance: floa
     report : callable
         Called at every point: what the objective is, less at most, whether multipliers, and on how many pieces.
     """
+    if math.log(ratio) > MOST_BUDGET:
+        return None
     kept = _kept(weights, ratio)
     spare = NEGLECTED * (1 - widest_output(ratio) ** -2)
     p = weights[kept]
@@ -110,26 +115,26 @@ class _Grids:
         coarse = None
         for problem in self.grids:
             done = self._closed if problem is self.grids[-1] else self._close_enough
-            centred = self._walk(problem, coarse, centred, done).centred
+            centred = self._walk(problem, coarse, centred, done)
             coarse = problem
 
     def _walk(
         self, problem: Problem, coarse: Problem | None, centred: list[State], done: Callable[[Here], bool]
-    ) -> Walk:
-        """Return a walk to where it is done, from a coarse grid's states or from nothing; without states where lost."""
+    ) -> list[State]:
+        """Walk to where it is done, from a coarse grid's states or from nothing; return its states, none where lost."""
         if coarse is not None:
             lost = 0
             for state in centred[::-EVERY]:
                 walk = Walk(problem, refined(coarse, state, problem))
                 if self._arrives(walk, done, patience=PATIENCE, nearest=NEAR):
-                    return walk
+                    return walk.centred
                 lost += walk.entered
                 if lost == MOST_LOST:
                     break
-        walk = Walk(problem, start(problem))
-        if not self._arrives(walk, done):
-            walk.centred.clear()
-        return walk
+        if (first := start(problem)) is None:
+            return []
+        walk = Walk(problem, first)
+        return walk.centred if self._arrives(walk, done) else []
 
     def _arrives(
         self, walk: Walk, done: Callable[[Here], bool], *, patience: int = MOST_STEPS, nearest: float = np.inf
@@ -158,5 +163,7 @@ class _Grids:
         if state.share > SHARE_GONE * least_share(problem, state) or (floor := floor_at(here)) is None:
             return False
         gap = floor.objective - bound
+        if not np.isfinite(gap):
+            return False
         self.found = Centre(state.lam, state.nu, floor)
         return gap <= self.tolerance * abs(bound)

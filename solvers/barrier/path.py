@@ -75,7 +75,6 @@ class Here:
     problem: Problem
     state: State
     F: ColumnValue
-    system: DenseNewton | SparseNewton
     directions: Directions
 
     @classmethod
@@ -89,9 +88,8 @@ class Here:
             sides.append(_change_by_weights(F, system, state.mu, falls * state.share * (problem.p - problem.even)))
         found = system.solve(np.stack(sides))
         by_share = found[2] if falls else np.zeros_like(gradient)
-        return cls(
-            problem, state, F, system, Directions(found[0], found[1], by_share, float(gradient @ found[0]) / state.mu)
-        )
+        decrement = float(gradient @ found[0]) / state.mu
+        return cls(problem, state, F, Directions(found[0], found[1], by_share, decrement))
 
     def stepped(self) -> tuple[State, ColumnValue, float] | None:
         """Return the point after a Newton step and how much of the step was taken; None where nothing is possible."""
@@ -192,11 +190,18 @@ class Walk:
         nearest : float
             The Newton decrement that the first point may have.
         """
+        with np.errstate(all="ignore"):  # what is no number is no step
+            return self._until(done, patience, nearest)
+
+    def _until(self, done: Callable[[Here], bool], patience: int, nearest: float) -> bool:
         state, F, raises, guesses = self.state, self.problem.at(self.state), 0, 0
-        if not (F.proper and F.lowest > 0):
+        if not F.lowest > 0:
             return False
         for step in range(MOST_STEPS):
-            here = Here.at(self.problem, state, F)
+            try:
+                here = Here.at(self.problem, state, F)
+            except (RuntimeError, np.linalg.LinAlgError):  # singular to the last digit
+                return False
             if not here.directions.decrement < (np.inf if step else nearest):
                 return False
             self.entered = True

@@ -42,7 +42,7 @@ class State(NamedTuple):
 
 
 def widest_output(E: float) -> float:
-    """C: an unbiased two-output mechanism for [-1, 1] has outputs +-C^2-ish, its square root is the floor's scale."""
+    """C = (e^{eps/2} + 1)/(e^{eps/2} - 1): the outputs of optima for [-1, 1] end at 0.6 to 1.8 of it."""
     root = math.sqrt(E)
     return (root + 1) / (root - 1)
 

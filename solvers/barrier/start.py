@@ -29,8 +29,8 @@ GRID = 2001
 BISECTIONS = 40
 
 
-def start(problem: Problem) -> State:
-    """Return a point with F > 0 in the middle of its barrier."""
+def start(problem: Problem) -> State | None:
+    """Return a point with F > 0 in the middle of its barrier, or None where rounding leaves none."""
     x, p = problem.x, problem.weights(SHARE)
     left, right = _windows(x, problem.E)
     middle, half = 0.5 * (left + right), 0.5 * (right - left)
@@ -46,6 +46,8 @@ def start(problem: Problem) -> State:
         low, high = (theta, high) if problem.at(at(theta)).lowest > 0 else (low, theta)
     state = at(DEPTH * low)
     F = problem.at(state)
+    if not F.lowest > 0:
+        return None
     return state._replace(mu=float(1 / np.mean(F.rows(F.integrals.zero))))
 
 

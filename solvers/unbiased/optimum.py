@@ -140,6 +140,7 @@ class _Run:
         self.objective = program.objective(*self.mechanism)
         # No multipliers at all certify that no variance is negative.
         self.bound, self.lam, self.nu = 0.0, np.zeros(len(program.knots)), np.zeros(len(program.knots))
+        self.shown = 0.0  # certified on the way, for those who watch; what is returned does not depend on them
         self.steps = 0
 
     @property
@@ -176,14 +177,17 @@ class _Run:
             with suppress(SolverError):
                 outputs, P = sparse_mechanism(program, it.outputs, it.t)
                 self._mechanism(outputs, P.min(0))
-            between = refined(few, State(*_around_zero(program, path.lam, path.nu), mu=0.0, share=0.0), fine)
-            self._multipliers(*around_knots(self.program, between.lam, between.nu))
+            state = State(*_around_zero(program, path.lam, path.nu), mu=0.0, share=0.0)
+            if few.at(state).proper:  # every row has a window that can be put between knots
+                between = refined(few, state, fine)
+                self._multipliers(*around_knots(self.program, between.lam, between.nu))
 
     def _on_the_line(self, value: float, multipliers: tuple[Array, Array] | None, outputs: int) -> None:
         if self.progress is not None:
             if multipliers is not None:
-                self._multipliers(*around_knots(self.program, *multipliers))
-            self._report(value, self.bound, outputs)
+                shown = certified_bound(self.program, *around_knots(self.program, *multipliers))
+                self.shown = max(self.shown, shown)
+            self._report(min(self.objective, max(value, self.shown)), self.shown, outputs)
         self.steps += 1
 
     def _report(self, value: float, bound: float, outputs: int) -> None:

@@ -58,7 +58,7 @@ class PrimalDualPath:
         outputs = starting_outputs(self.program, max(OUTPUTS_PER_KNOT * len(self.program.knots), 16))
         it = starting_point(self.program, outputs)
         best, cheapest = it, np.inf
-        with suppress(SolverError):
+        with suppress(SolverError, OverflowError), np.errstate(all="ignore"):  # what is not finite ends the path
             while self.steps < MAX_STEPS:
                 gap = it.complementarity
                 objective = it.dual_objective + gap

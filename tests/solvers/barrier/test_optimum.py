@@ -9,7 +9,7 @@ from optldp.solvers.barrier.optimum import solve_by_barrier
 from optldp.solvers.barrier.primal import best_floor
 from optldp.solvers.barrier.problem import Problem
 from optldp.solvers.barrier.windows import Windows
-from optldp.solvers.certificate import Status
+from optldp.solvers.certificate import Progress, Status
 from optldp.solvers.unbiased import optimum as unbiased_optimum
 from optldp.solvers.unbiased.optimum import solve_unbiased
 from optldp.solvers.unbiased.pricing import certified_bound
@@ -108,6 +108,45 @@ def test_what_is_lost_among_too_many_knots_is_solved_on_fewer_and_says_so(monkey
     assert best.relative_gap < 2e-3
     assert best.objective == program.objective(best.outputs, best.probabilities)
     assert best.lower_bound == certified_bound(program, best.lam, best.nu)
+
+
+@pytest.mark.parametrize("epsilon", [30.0, 34.0, 300.0, 700.0])
+def test_budgets_beyond_doubles_have_an_honest_status(epsilon):
+    """F is smaller than its own rounding there: no start, or none that leads anywhere, and no warning."""
+    best = solve_unbiased(np.linspace(-1, 1, 18), np.full(18, 1 / 18), float(np.exp(epsilon)))
+    assert best.lower_bound <= best.objective
+    assert (best.status is Status.OPTIMAL) == (best.relative_gap <= 1e-6)
+
+
+def test_many_clustered_knots_without_windows_are_bounded_by_nothing_worse(monkeypatch):
+    """Multipliers of fewer knots need not have two roots in every row."""
+    rng = np.random.default_rng(0)
+    x = np.unique(np.append([-1, 1], 1 - 10.0 ** rng.uniform(-12, 0, 88)))
+    p = rng.choice([0.0, 1.0], len(x))
+    monkeypatch.setattr(unbiased_optimum, "solve_by_barrier", lambda *_: None)
+    monkeypatch.setattr(unbiased_optimum, "STUBBORN", 40)
+    monkeypatch.setattr(unbiased_optimum, "FEWER", 30)
+    best = solve_unbiased(x, p / p.sum(), float(np.exp(5.0)), tolerance=1e-3)
+    assert best.lower_bound <= best.objective
+
+
+def test_who_watches_changes_nothing():
+    x, p = np.linspace(-1, 1, 60), np.zeros(60)
+    p[[0, -1]] = 0.5
+    told: list[Progress] = []
+    ratio = float(np.exp(7.0))
+    one, other = solve_unbiased(x, p, ratio), solve_unbiased(x, p, ratio, progress=told.append)
+    assert one.lower_bound == other.lower_bound
+    assert one.objective == other.objective
+    assert all(step.bound <= step.value * (1 + 1e-6) for step in told)
+
+
+def test_a_system_that_is_singular_loses_the_path(monkeypatch):
+    def fails(*_: object) -> None:
+        raise RuntimeError("Factor is exactly singular")
+
+    monkeypatch.setattr(path, "_system", fails)
+    assert solve_by_barrier(X, BELL, np.e, 1e-6, silent) is None
 
 
 def test_a_path_without_steps_is_lost(monkeypatch):

@@ -28,7 +28,9 @@ def some_point(some_problem):
     def make(seed: int, knots: int = 12) -> tuple[Problem, State, ColumnValue]:
         problem, rng = some_problem(seed, knots), np.random.default_rng(seed)
         passed: list[State] = []
-        Walk(problem, start(problem)).until(lambda here: passed.append(here.state) or len(passed) > 3 * seed)
+        first = start(problem)
+        assert first is not None
+        Walk(problem, first).until(lambda here: passed.append(here.state) or len(passed) > 3 * seed)
         state = passed[-1]
         by = rng.normal(size=2 * knots) * 0.1 * np.concatenate([np.abs(state.lam), np.abs(state.nu)])
         for step in 0.5 ** np.arange(40):

@@ -27,6 +27,7 @@ def test_the_cold_start_is_inside_and_balanced(name, knots, epsilon):
     """F is positive, and the rows over its floor sum to one on average."""
     problem = problem_of(name, knots, epsilon)
     state = start(problem)
+    assert state is not None
     F = problem.at(state)
     assert F.proper
     assert F.lowest > 0
@@ -49,7 +50,9 @@ def test_refining_a_point_raises_f(name):
     """min(g, E g) is concave, so interpolated windows keep F at least where it was: the fine start is inside."""
     coarse, fine = grids(problem_of(name, 129, 1.0))
     passed: list[State] = []
-    Walk(coarse, start(coarse)).until(lambda here: passed.append(here.state) or len(passed) > 12)
+    first = start(coarse)
+    assert first is not None
+    Walk(coarse, first).until(lambda here: passed.append(here.state) or len(passed) > 12)
     for state in passed:
         before, after = coarse.at(state), fine.at(refined(coarse, state, fine))
         assert after.proper

@@ -199,40 +199,43 @@ def law_of_pairs(made: Any, held: Held, kept: dict[Any, Any]) -> Law:
 
 
 def levels_of_pairs_cases() -> list[Case]:
-    """Both forms at two levels, the level by randomised response."""
+    """Pairs by randomised response at two levels, the level by randomised response, too.
+
+    Unary pairs at two levels take minutes to enumerate; `key_value_cases` has their draws at one.
+    """
     cases = []
-    for make in (key_value_response, key_value_unary):
-        tables = [make_exact(FAMILIES["duchi"]([0.0, 1.0], epsilon)).mechanism for epsilon in (0.5, 0.9)]
-        made = PersonalisedPairs([make(["a", "b"], t, t.epsilon, padding=1) for t in tables], 0.3)
-        response, kept = made.level_report.protocol, [{}, {}]
-        assert response is not None
+    tables = [make_exact(FAMILIES["duchi"]([0.0, 1.0], epsilon)).mechanism for epsilon in (0.5, 0.9)]
+    made = PersonalisedPairs([key_value_response(["a", "b"], t, t.epsilon, padding=1) for t in tables], 0.3)
+    response, kept = made.level_report.protocol, [{}, {}]
+    assert response is not None
+    told = response.numerators
 
-        def law(given: tuple[Held, int], made=made, told=response.numerators, kept=kept) -> Law:
-            held, level = given
-            own, levels = law_of_pairs(made.levels[level], held, kept[level]), row_law(told[level].tolist())
-            return {(i, report): levels[i] * own[report] for i, report in product(levels, own)}
+    def law(given: tuple[Held, int]) -> Law:
+        held, level = given
+        own, levels = law_of_pairs(made.levels[level], held, kept[level]), row_law(told[level].tolist())
+        return {(i, report): levels[i] * own[report] for i, report in product(levels, own)}
 
-        def calls(given: tuple[Held, int], made=made, told=response.numerators) -> list[Call]:
-            shown = [call for one in made.levels for call in (rounding_call(one, given[0]), *shown_calls(one))]
-            return [always(sampled_residues(made, given[0])), *shown, always(running(told.tolist()))]
+    def calls(given: tuple[Held, int]) -> list[Call]:
+        shown = [call for one in made.levels for call in (rounding_call(one, given[0]), *shown_calls(one))]
+        return [always(sampled_residues(made, given[0])), *shown, always(running(told.tolist()))]
 
-        def sample(given: tuple[Held, int], made=made) -> Hashable:
-            keys, values = [made.keys.labels[key] for key, _ in given[0]], [x for _, x in given[0]]
-            sent = made.sample(keys or [""], values or [float("nan")], [given[1]])
-            return int(sent.levels[0]), _told(sent.reports)
+    def sample(given: tuple[Held, int]) -> Hashable:
+        keys, values = [made.keys.labels[key] for key, _ in given[0]], [x for _, x in given[0]]
+        sent = made.sample(keys or [""], values or [float("nan")], [given[1]])
+        return int(sent.levels[0]), _told(sent.reports)
 
-        def sample_sets(given: tuple[Held, int], made=made) -> Hashable:
-            keys, values = [made.keys.labels[key] for key, _ in given[0]], [x for _, x in given[0]]
-            users = np.zeros(len(keys), dtype=int)
-            sent = made.sample_sets(users, np.array(keys, dtype=str), values, [given[1]])
-            return int(sent.levels[0]), _told(sent.reports)
+    def sample_sets(given: tuple[Held, int]) -> Hashable:
+        keys, values = [made.keys.labels[key] for key, _ in given[0]], [x for _, x in given[0]]
+        users = np.zeros(len(keys), dtype=int)
+        sent = made.sample_sets(users, np.array(keys, dtype=str), values, [given[1]])
+        return int(sent.levels[0]), _told(sent.reports)
 
-        singles: list[Held] = [(), ((0, 0.0),), ((1, 0.3),)]
-        sets: list[Held] = [(), ((0, 0.0), (1, 1.0))]
-        for way, drawn, inputs in (("sample", sample, singles), ("sample_sets", sample_sets, sets)):
-            name, given = f"PersonalisedPairs.{way}", list(product(inputs, range(2)))
-            title = f"{name} of {type(made.levels[0]).__name__}"
-            cases.append(Case(title, (name,), given, drawn, calls, law, 0.9, alike=lambda value: value[1]))
+    singles: list[Held] = [(), ((0, 0.0),), ((1, 0.3),)]
+    sets: list[Held] = [(), ((0, 0.0), (1, 1.0))]
+    for way, drawn, inputs in (("sample", sample, singles), ("sample_sets", sample_sets, sets)):
+        name, given = f"PersonalisedPairs.{way}", list(product(inputs, range(2)))
+        title = f"{name} of {type(made.levels[0]).__name__}"
+        cases.append(Case(title, (name,), given, drawn, calls, law, 0.9, alike=lambda value: value[1]))
     return cases
 
 

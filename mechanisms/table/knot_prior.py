@@ -1,5 +1,6 @@
 """What a table must know of the prior in order to recompute its own expected variance."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -56,8 +57,9 @@ class KnotPrior:
             raise InputError(
                 f"a prior has n >= 2 weights and n - 1 rounding terms, got {weights.size} and {rounding.size}"
             )
-        if abs(weights.sum() - 1.0) > WEIGHT_SUM_TOLERANCE:
-            raise InputError(f"prior weights must sum to 1, got {weights.sum()}: divide them by their sum")
+        total = math.fsum(weights)  # to the last digit, as every reader of files adds them up
+        if abs(total - 1) > WEIGHT_SUM_TOLERANCE:
+            raise InputError(f"prior weights must sum to 1, got {total}: divide them by their sum")
         if self.source not in get_args(Source):
             raise InputError(f"prior source must be one of {', '.join(get_args(Source))}, got {self.source!r}")
         object.__setattr__(self, "weights", weights)

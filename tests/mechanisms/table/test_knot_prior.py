@@ -1,5 +1,7 @@
 """The prior that a table carries, and the record of where the table came from."""
 
+import math
+
 import numpy as np
 import pytest
 from optldp.mechanisms import InputError, Provenance
@@ -61,3 +63,11 @@ def test_a_record_that_json_cannot_hold_is_refused(fields, message):
     """Found when the record is made, not when the file is written."""
     with pytest.raises(InputError, match=message):
         Provenance(**fields)
+
+
+def test_weights_are_added_up_to_the_last_digit():
+    """As the second verifier does: at the very edge of the slack a sum of doubles decided otherwise."""
+    weights = [0.3333333333333333, 0.33333333433333334, 0.3333333333333333]
+    assert abs(math.fsum(weights) - 1) > 1e-9 >= abs(np.sum(weights) - 1)
+    with pytest.raises(InputError, match="sum to 1"):
+        KnotPrior(weights, [0.01, 0.01], "public")

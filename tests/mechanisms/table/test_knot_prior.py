@@ -67,7 +67,7 @@ def test_a_record_that_json_cannot_hold_is_refused(fields, message):
 
 def test_weights_are_added_up_to_the_last_digit():
     """As the second verifier does: at the very edge of the slack a sum of doubles decided otherwise."""
-    weights = [0.3333333333333333, 0.33333333433333334, 0.3333333333333333]
+    weights = np.array([0.3333333333333333, 0.33333333433333334, 0.3333333333333333])
     assert abs(math.fsum(weights) - 1) > 1e-9 >= abs(np.sum(weights) - 1)
     with pytest.raises(InputError, match="sum to 1"):
-        KnotPrior(weights, [0.01, 0.01], "public")
+        KnotPrior(weights, np.full(2, 0.01), "public")

@@ -1,5 +1,6 @@
 """The command line, called in this process, in a folder of its own with a few data files."""
 
+import json
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -48,6 +49,13 @@ def optldp(here) -> Optldp:
         return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
 
     return run
+
+
+def found(optldp: Optldp, *arguments: object) -> dict:
+    """Run a command that succeeds and return its JSON."""
+    done = optldp(*arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
 
 
 @pytest.fixture

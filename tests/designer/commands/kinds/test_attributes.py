@@ -1,6 +1,5 @@
 """Several attributes at several services, on the command line: what the library makes of the same files."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +7,8 @@ import pytest
 from optldp.estimators import count, estimate_attribute_means, estimate_combined_mean, estimate_distribution
 from optldp.estimators.attributes import AttributeCounts
 from optldp.mechanisms import AttributeSampling, duchi, load_mechanism, make_exact, piecewise, save_bundle, save_table
+
+from ...conftest import found
 
 KNOTS = np.linspace(0.0, 60.0, 5)
 PAY = {"pay": make_exact(piecewise(KNOTS, 1.0)).mechanism, "pay2": make_exact(duchi(KNOTS, 2.0)).mechanism}
@@ -33,13 +34,6 @@ def collected(here, optldp) -> list[tuple[str, str]]:
         assert done.exit_code == 0, done.output
         made.append((f"{name}.json", reports))
     return made
-
-
-def found(optldp, *arguments: object) -> dict:
-    """Run a command that succeeds and return its JSON."""
-    done = optldp(*arguments, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
 
 
 def words(collected: list[tuple[str, str]]) -> list[str]:

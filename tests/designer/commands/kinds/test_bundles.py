@@ -14,6 +14,8 @@ from optldp.estimators.data.texts import missing_texts, read_labels, read_texts
 from optldp.estimators.personalised.auem import auem_variance
 from optldp.mechanisms import load_mechanism
 
+from ...conftest import found
+
 JOBS = np.repeat(["cook", "smith", "nurse", "clerk"], [400, 300, 200, 100])
 BUDGETS = np.resize([0.5, 1.0, 2.0], 1000)
 PAY = np.linspace(0.0, 60.0, 1000)
@@ -50,13 +52,6 @@ def design(optldp, staff, designed):
         return json.loads(printed)
 
     return run
-
-
-def found(optldp, *arguments: object) -> dict:
-    """Run a command that succeeds and return its JSON."""
-    done = optldp(*arguments, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
 
 
 CATEGORICAL = ("--column", "job", "--categorical", "--epsilon", 2)

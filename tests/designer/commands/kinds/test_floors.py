@@ -11,7 +11,7 @@ from optldp.mechanisms import load_mechanism, load_table, save_bundle, save_tabl
 from optldp.mechanisms.files.checksum import checksum
 from optldp.mechanisms.floors import FloorForm, floor_form
 
-from ...conftest import INCOME
+from ...conftest import INCOME, found
 
 DESIGN = ("design", *INCOME, "--range", "0", "100", "--knots", "5", "--epsilon", "1")
 
@@ -21,13 +21,6 @@ def floor(request, table) -> Path:
     """The floor form of mech.json, in either kind of file."""
     save_bundle(floor_form(load_table(table)), request.param)
     return Path(request.param)
-
-
-def found(optldp, *arguments: object) -> dict:
-    """Run a command that succeeds and return its JSON."""
-    done = optldp(*arguments, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
 
 
 def loaded(path: Path) -> FloorForm:

@@ -14,6 +14,8 @@ from optldp.estimators.personalised.counts import PersonalisedCounts
 from optldp.mechanisms import load_mechanism
 from optldp.mechanisms.composed.personalised import PersonalisedReports
 
+from ...conftest import found
+
 BUDGETS, PAY = np.resize([0.5, 1.0, 2.0], 900), np.linspace(0.0, 60.0, 900)
 
 COLUMN = ("--column", "pay", "--range", 0, 60, "--knots", 5, "--public")
@@ -37,13 +39,6 @@ def reported(optldp, staff) -> dict:
     made = optldp("perturb", "made.json", staff, "--column", "pay", "--level-column", "budget", "--out", "r.csv",
                   "--seed", 1)  # fmt: skip
     assert made.exit_code == 0, made.output
-    return json.loads(done.stdout)
-
-
-def found(optldp, *arguments: object) -> dict:
-    """Run a command that succeeds and return its JSON."""
-    done = optldp(*arguments, "--json")
-    assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
 
 

@@ -3,7 +3,6 @@
 # Tests know which kind of mechanism or result they made; the types say only that it may be one of several.
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportCallIssue=false
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,8 @@ from optldp.estimators.data.numbers import read_column, read_sparse_column
 from optldp.estimators.personalised.attributes import personalised_attribute_means
 from optldp.mechanisms import load_mechanism
 from optldp.mechanisms.composed.levelled import PersonalisedReports
+
+from ...conftest import found
 
 AGE, PAY = np.resize(np.arange(18, 91), 900), np.linspace(0.0, 60.0, 900)
 BOTH = ("--attribute", "age=18:90", "--attribute", "pay=0:60", "--levels", "0.5,1,2", "--knots", 5, "--public")
@@ -24,13 +25,6 @@ def staff(here) -> Path:
     rows = zip(AGE, PAY, np.resize([0.5, 1.0, 2.0], 900), strict=True)
     Path("staff.csv").write_text("age,pay,budget\n" + "".join(f"{a},{p},{b}\n" for a, p, b in rows))
     return Path("staff.csv")
-
-
-def found(optldp, *arguments: object) -> dict:
-    """Run a command that succeeds and return its JSON."""
-    done = optldp(*arguments, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 # Tests know which kind of mechanism or result they made; the types say only that it may be one of several.
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportCallIssue=false
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,8 @@ from optldp.mechanisms.key_value.response import key_value_response
 from optldp.mechanisms.key_value.unary import key_value_unary
 from optldp.mechanisms.table.exact_sampling import random_words
 
+from ...conftest import found
+
 JOBS = np.resize(["cook", "nurse", "pilot", ""], 900)
 KEYS = ("--column", "job", "--categorical", "--value-column", "pay", "--range", 0, 60, "--knots", 3, "--public")
 PAIRS = (*KEYS, "--levels", "0.5,1,2")
@@ -31,13 +32,6 @@ def staff(here) -> Path:
     rows = zip(JOBS, np.linspace(0.0, 60.0, 900), np.resize([0.5, 1.0, 2.0, 2.0, 2.0], 900), strict=True)
     Path("staff.csv").write_text("job,pay,budget\n" + "".join(f"{j},{p if j else ''},{b}\n" for j, p, b in rows))
     return Path("staff.csv")
-
-
-def found(optldp, *arguments: object) -> dict:
-    """Run a command that succeeds and return its JSON."""
-    done = optldp(*arguments, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
 
 
 @pytest.fixture

@@ -20,15 +20,16 @@ from ..errors import InputError, TableError
 from ..exactness.proof import ExactProof
 from ..integers.exponential import SCALE
 from ..integers.numerators import DENOMINATOR
-from ..laws.domain import admitted_values, clip_values, numbers, rounding_weights, values_inside
+from ..laws.domain import admitted_values, numbers
 from ..laws.drawing import in_blocks
 from ..laws.law import Uniform, Words
 from ..promise import Pure
+from ..table.between_knots import BetweenKnots
 from ..table.checks import check_outputs
 from ..table.exact_sampling import draw53, ordered_bits, random_words, rounded
 from ..table.knot_prior import KnotPrior
 from ..table.knots import check_knots
-from ..table.moments import largest_variance, mixed_variance, prior_variance, require_prior
+from ..table.moments import require_prior
 from ..table.outputs import find_outputs, locate_outputs
 from ..table.provenance import Provenance
 from ..table.table import TabulatedMechanism
@@ -47,7 +48,7 @@ SMALLEST_STEP, LARGEST_STEP = 2.0**-1000, 2.0**400
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FloorForm(Bundle):
+class FloorForm(BetweenKnots, Bundle):
     r"""A randomizer in 2 m + n numbers: m outputs with a floor each, and a whole number for each of n knots.
 
     Output j is the point ``places[j] * step``. At a knot it has probability ``floor[j] / 2^53`` at least, up to
@@ -178,11 +179,6 @@ class FloorForm(Bundle):
         """Pure privacy of its budget."""
         return Pure(self.epsilon)
 
-    @property
-    def domain(self) -> tuple[float, float]:
-        """The smallest and the largest value that can be reported on."""
-        return float(self.knots[0]), float(self.knots[-1])
-
     @cached_property
     def exact_means(self) -> list[Fraction]:
         """The mean of the report at each knot."""
@@ -215,38 +211,11 @@ class FloorForm(Bundle):
     def failures(self) -> tuple[str, ...]:
         return self.proof().failures
 
-    def row_weights(self, x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """Return the left knot of each value's interval (N,), and the probability of its right knot (N,)."""
-        return rounding_weights(self.knots, values_inside(x, *self.domain))
-
-    def mean(self, x: ArrayLike) -> np.ndarray:
-        """Return the (N,) mean of the report at each value; the value itself if it is unbiased."""
-        index, right = self.row_weights(x)
-        return (1 - right) * self.knot_means[index] + right * self.knot_means[index + 1]
-
-    def var(self, x: ArrayLike) -> np.ndarray:
-        """Return the (N,) variance of the report at each value, rounding between knots included."""
-        index, right = self.row_weights(x)
-        variances, step = self.knot_variances, np.diff(self.knot_means)
-        return mixed_variance(variances[index], variances[index + 1], step[index], right)
-
     def pmf(self, x: ArrayLike) -> np.ndarray:
         """Return the (N, m) probability of each output at each value."""
         index, right = self.row_weights(x)
         left, next_row = (self.windows.numerators(self.starts[k]) / DENOMINATOR for k in (index, index + 1))
         return (1 - right)[:, None] * left + right[:, None] * next_row
-
-    def expected_variance(self, prior: KnotPrior) -> float:
-        """Return the mean variance of a report over the prior's data, rounding included; squared units."""
-        return prior_variance(self.knots, self.knot_means, self.knot_variances, prior)
-
-    def worst_case_variance(self) -> tuple[float, float]:
-        """Return the largest variance over the whole domain, squared units, and a value that attains it."""
-        return largest_variance(self.knots, self.knot_means, self.knot_variances)
-
-    def clip_to_domain(self, x: ArrayLike) -> tuple[np.ndarray, int]:
-        """Return the values moved into the domain, and how many had to move; NaN raises InputError."""
-        return clip_values(x, *self.domain)
 
     def sample(self, x: ArrayLike, rng: np.random.Generator | None = None, *, clip: bool = False) -> np.ndarray:
         """Draw one report (N,) for each value, as `TabulatedMechanism.sample` does, in log m steps.

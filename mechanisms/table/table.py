@@ -9,21 +9,22 @@ from numpy.typing import ArrayLike
 
 from ..errors import TableError
 from ..integers.numerators import to_numerators
-from ..laws.domain import admitted_values, clip_values, numbers, require_knots, rounding_weights, values_inside
+from ..laws.domain import admitted_values, numbers, require_knots
 from ..laws.drawing import draw_outputs, in_blocks, rising_distribution, round_to_knots
 from ..laws.within_cell import Uniform, WithinCell
 from ..promise import Metric, Promise, Pure
+from .between_knots import BetweenKnots
 from .checks import check_exact, checked_fields, checked_promise, read_only
 from .exact_sampling import ExactLaw, random_words
 from .knot_prior import KnotPrior
 from .knots import check_knots
-from .moments import largest_variance, mixed_variance, prior_variance, require_prior
+from .moments import require_prior
 from .outputs import find_outputs, locate_outputs, relabel_outputs
 from .provenance import Provenance
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TabulatedMechanism:
+class TabulatedMechanism(BetweenKnots):
     r"""A randomizer in numbers: knots, outputs and the probability of every output at every knot.
 
     A value x between knots x_k and x_{k+1} is first rounded at random to one of them, to x_{k+1} with
@@ -144,11 +145,6 @@ class TabulatedMechanism:
         return f"TabulatedMechanism({method!r}, epsilon={self.epsilon:g}, knots={n}, outputs={m}{more})"
 
     @property
-    def domain(self) -> tuple[float, float]:
-        """The smallest and the largest value that can be reported on."""
-        return float(self.knots[0]), float(self.knots[-1])
-
-    @property
     def is_discrete(self) -> bool:
         """Whether every output is a single point."""
         return bool(np.array_equal(self.low, self.high))
@@ -185,43 +181,17 @@ class TabulatedMechanism:
         distance = (mean - self.knots[:, None]) - self.knot_bias[:, None]
         return np.sum(self.probabilities * (distance**2 + variance), axis=1)
 
-    def row_weights(self, x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """Return the left knot of each value's interval (N,), and the probability of its right knot (N,).
-
-        Raises InputError for values that are missing or outside the domain, like the next three.
-        """
-        return rounding_weights(self.knots, values_inside(x, *self.domain))
-
-    def mean(self, x: ArrayLike) -> np.ndarray:
-        """Return the (N,) mean of the report at each value; the value itself if the table is unbiased."""
-        (index, right), means = self.row_weights(x), self.knot_means
-        return (1 - right) * means[index] + right * means[index + 1]
-
-    def var(self, x: ArrayLike) -> np.ndarray:
-        """Return the (N,) variance of the report at each value, rounding between knots included."""
-        index, right = self.row_weights(x)
-        variances, step = self.knot_variances, np.diff(self.knot_means)
-        return mixed_variance(variances[index], variances[index + 1], step[index], right)
-
     def pmf(self, x: ArrayLike) -> np.ndarray:
         """Return the (N, m) probability of each output at each value."""
         index, right = self.row_weights(x)
         return (1 - right)[:, None] * self.probabilities[index] + right[:, None] * self.probabilities[index + 1]
-
-    def expected_variance(self, prior: KnotPrior) -> float:
-        """Return the mean variance of a report over the prior's data, rounding included; squared units."""
-        return prior_variance(self.knots, self.knot_means, self.knot_variances, prior)
 
     def worst_case_variance(self) -> tuple[float, float]:
         """Return the largest variance over all values that it takes, squared units, and a value that attains it."""
         if isinstance(self.promise, Metric):
             at = int(np.argmax(self.knot_variances))
             return float(self.knot_variances[at]), float(self.knots[at])
-        return largest_variance(self.knots, self.knot_means, self.knot_variances)
-
-    def clip_to_domain(self, x: ArrayLike) -> tuple[np.ndarray, int]:
-        """Return the values moved into the domain, and how many had to move; NaN raises InputError."""
-        return clip_values(x, *self.domain)
+        return super().worst_case_variance()
 
     @cached_property
     def numerators(self) -> np.ndarray:

@@ -83,9 +83,9 @@ class Here:
         system = _system(F, state.mu)
         gradient = problem.gradient(F, state.mu)
         sides = [gradient, np.concatenate([np.ones_like(problem.x), problem.x])]
-        falls = _share_falls(problem, state)
+        falls, change = _weights_ahead(problem, state)
         if falls:
-            sides.append(_change_by_weights(F, system, state.mu, falls * state.share * (problem.p - problem.even)))
+            sides.append(_change_by_weights(F, system, state.mu, change))
         found = system.solve(np.stack(sides))
         by_share = found[2] if falls else np.zeros_like(gradient)
         decrement = float(gradient @ found[0]) / state.mu
@@ -112,8 +112,7 @@ class Here:
     def guessed(self, state: State, F: ColumnValue) -> tuple[State, ColumnValue] | None:
         """Return the point ahead on the path from `state`, where a step from here has led; None where it is too far."""
         problem, p, n = self.problem, F.p, len(F.p)
-        falls = _share_falls(problem, state)
-        fall = falls * state.share * (problem.p - problem.even)
+        falls, fall = _weights_ahead(problem, state)
         move = MU_FALL * self.directions.by_mu + self.directions.by_share
         held, twice = np.concatenate([state.lam, state.nu]), np.tile(p, 2)
         # In proportion to the weights, but for rows whose window leaves the stretch: theirs do not shrink with them.
@@ -156,9 +155,10 @@ def least_share(problem: Problem, state: State) -> float:
     return LEAST_SHARE * min(1.0, 10 * max(problem.bound(state), 1e-300))
 
 
-def _share_falls(problem: Problem, state: State) -> float:
-    """What a whole guess takes off the share of even weights: nothing at the end of its way."""
-    return SHARE_FALL if state.share > least_share(problem, state) else 0.0
+def _weights_ahead(problem: Problem, state: State) -> tuple[float, Array]:
+    """What a whole guess takes off the share of even weights, nothing at its end, and so adds to the weights (n,)."""
+    falls = SHARE_FALL if state.share > least_share(problem, state) else 0.0
+    return falls, falls * state.share * (problem.p - problem.even)
 
 
 def _change_by_weights(F: ColumnValue, system: DenseNewton | SparseNewton, mu: float, fall: Array) -> Array:

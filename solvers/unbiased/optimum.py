@@ -161,7 +161,7 @@ class _Run:
 
         def report(step: int, value: float, bound: float, outputs: int) -> None:
             self.steps = before + step
-            self._report(value, max(bound, self.bound) if few is None else self.bound, outputs)
+            self._report(value, bound if few is None else 0.0, outputs)
 
         x, p, E = self.program.knots, self.program.weights, self.program.ratio
         fine = Problem.of(x, (1 - POSITIVE) * p + POSITIVE / len(x), E)
@@ -184,15 +184,18 @@ class _Run:
 
     def _on_the_line(self, value: float, multipliers: tuple[Array, Array] | None, outputs: int) -> None:
         if self.progress is not None:
+            shown = 0.0
             if multipliers is not None:
                 shown = certified_bound(self.program, *around_knots(self.program, *multipliers))
-                self.shown = max(self.shown, shown)
-            self._report(min(self.objective, max(value, self.shown)), self.shown, outputs)
+            self._report(value, shown, outputs)
         self.steps += 1
 
     def _report(self, value: float, bound: float, outputs: int) -> None:
+        """Tell a value that has been reached, or will be, and the best bound that was certified."""
         if self.progress is not None:
-            self.progress(Progress(self.steps, value, bound, outputs, time.perf_counter() - self.started))
+            self.shown = max(self.shown, self.bound, bound)
+            reached = min(self.objective, max(value, self.shown))
+            self.progress(Progress(self.steps, reached, self.shown, outputs, time.perf_counter() - self.started))
 
     def _mechanism(self, outputs: Array, floor: Array) -> None:
         """Keep the floor's best mechanism if it is the best."""

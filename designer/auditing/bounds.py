@@ -34,7 +34,7 @@ def certain_bound(inside: int, other: int, risk: float) -> float:
     return float(np.log(share) - np.log1p(-share)) if share > 0 else -np.inf
 
 
-def likely_bound(one: np.ndarray, other: np.ndarray, weight: np.ndarray | float, z: float) -> np.ndarray:
+def likely_bound(one: np.ndarray, other: np.ndarray, weight: np.ndarray | float, z: np.ndarray | float) -> np.ndarray:
     """Return Wilson's bound of the log-ratio, z standard errors down: quick, and good enough to search by.
 
     Parameters
@@ -43,7 +43,7 @@ def likely_bound(one: np.ndarray, other: np.ndarray, weight: np.ndarray | float,
         Reports in events, of a first and of a second input.
     weight : float or ndarray
         Reports of the second input for each of the first, in or out of the event.
-    z : float
+    z : float or ndarray
 
     Source: Wilson (1927).
 

@@ -13,8 +13,7 @@ be tested on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,8 +22,8 @@ from .learned import learned_family, parity_families
 from .subjects.events import Columns, Event, Family, counts_inside, families_of
 from .subjects.subject import Subject
 
-CAUTIOUS, BOLD = 4.0, 0.8
-"""Standard errors by which bounds are lowered in the two rankings."""
+LOWERED_BY = np.array([4.0, 0.8])
+"""Standard errors by which bounds are lowered in the two rankings: cautiously and boldly."""
 
 LOOK, DUELS, ROUND = 0.34, 0.33, 0.33
 """Shares of the search's reports that its three parts draw."""
@@ -59,6 +58,8 @@ class Candidate:
         Reports in the event, of either input, among reports that it was not chosen by.
     draws : tuple of two floats
         All such reports.
+    cautious, bold : float
+        Its log-ratio beyond the claim, lowered either way.
     """
 
     first: int
@@ -67,35 +68,13 @@ class Candidate:
     claim: float
     inside: tuple[float, float] = (0.0, 0.0)
     draws: tuple[float, float] = (0.0, 0.0)
+    cautious: float = -np.inf
+    bold: float = -np.inf
 
     @property
     def pair(self) -> tuple[int, int]:
         """The two inputs, the smaller number first."""
         return min(self.first, self.second), max(self.first, self.second)
-
-    @cached_property
-    def cautious(self) -> float:
-        """Its log-ratio beyond the claim, lowered cautiously."""
-        return self._beyond(CAUTIOUS)
-
-    @cached_property
-    def bold(self) -> float:
-        """Its log-ratio beyond the claim, lowered boldly."""
-        return self._beyond(BOLD)
-
-    def _beyond(self, z: float) -> float:
-        one, other = map(np.asarray, self.inside)
-        return float(likely_bound(one, other, (self.draws[1] + 1) / (self.draws[0] + 1), z)) - self.claim
-
-    def seen_again(self, inside: np.ndarray, draws: np.ndarray) -> Candidate:
-        """Return the candidate with more reports, counted for the pair's smaller and larger input."""
-        order = [0, 1] if self.first < self.second else [1, 0]
-        more, many = inside[order].tolist(), draws[order].tolist()
-        return replace(
-            self,
-            inside=(self.inside[0] + more[0], self.inside[1] + more[1]),
-            draws=(self.draws[0] + many[0], self.draws[1] + many[1]),
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,8 +190,7 @@ def _sticking_out(
             rest = np.cumsum(np.take_along_axis(pool, order, axis=1), axis=1)
             weight = ((pool_draws + 1) / (draws + 1))[:, None]
             one, other, weight = (own, rest, weight) if direction > 0 else (rest, own, 1 / weight)
-            for z in (CAUTIOUS, BOLD):
-                bounds = likely_bound(one, other, weight, z)
+            for bounds in likely_bound(one, other, weight, LOWERED_BY[:, None, None]):
                 length = np.argmax(bounds, axis=1)
                 best = bounds[np.arange(size), length]
                 for a in np.argsort(-best)[:SIDES].tolist():
@@ -232,15 +210,12 @@ def _partners(
     one, other = (here, inside) if direction > 0 else (inside, here)
     ratio = ((draws + 1) / (draws[a] + 1)) ** direction
     impossible = np.isnan(claims) | (np.arange(draws.size) == a)
-    partners = [
-        int(np.argmax(np.where(impossible, -np.inf, likely_bound(one, other, ratio, z) - claims)))
-        for z in (CAUTIOUS, BOLD)
-    ]
-    for b in set(partners):
+    beyond = np.where(impossible, -np.inf, likely_bound(one, other, ratio, LOWERED_BY[:, None]) - claims)
+    for b in set(np.argmax(beyond, axis=1).tolist()):
         if not impossible[b]:
             first, second = (a, b) if direction > 0 else (b, a)
             counted, drawn = (inside[first], inside[second]), (draws[first], draws[second])
-            yield Candidate(first, second, event, float(claims[b]), counted, drawn)
+            yield Candidate(first, second, event, float(claims[b]), counted, drawn, *beyond[:, b].tolist())
 
 
 def _pairs_to_meet(subject: Subject, seen: Sequence[Candidate], samples: int) -> list[tuple[int, int]]:
@@ -294,8 +269,8 @@ def _best_events(
             orders += [np.arange(family.size), np.arange(family.size)[::-1]]
         for order in orders:
             sums = np.cumsum(one[order]), np.cumsum(other[order])
-            sizes = {int(np.argmax(likely_bound(*sums, draws[b] / draws[a], z))) for z in (CAUTIOUS, BOLD)}
-            for size in sizes:
+            bounds = likely_bound(*sums, draws[b] / draws[a], LOWERED_BY[:, None])
+            for size in set(np.argmax(bounds, axis=1).tolist()):
                 members = np.zeros(family.size, dtype=bool)
                 members[order[: size + 1]] = True
                 found.append(Candidate(pair[a], pair[b], Event(family, members), claim))
@@ -303,10 +278,22 @@ def _best_events(
 
 
 def _judged(candidates: Sequence[Candidate], columns: Columns, which: np.ndarray) -> list[Candidate]:
-    """Return the candidates with these reports counted."""
-    draws = np.bincount(which, minlength=2)
-    counts = counts_inside([candidate.event for candidate in candidates], columns, which, 2)
-    return [candidate.seen_again(inside, draws) for candidate, inside in zip(candidates, counts, strict=True)]
+    """Return the candidates with these reports counted as well."""
+    if not candidates:
+        return []
+    more = counts_inside([candidate.event for candidate in candidates], columns, which, 2)
+    turned = np.array([[one.first > one.second, one.first <= one.second] for one in candidates]).astype(int)
+    inside = np.take_along_axis(more, turned, axis=1) + np.array([one.inside for one in candidates])
+    draws = np.bincount(which, minlength=2)[turned] + np.array([one.draws for one in candidates])
+    weight = (draws[:, 1:] + 1) / (draws[:, :1] + 1)
+    claims = np.array([one.claim for one in candidates])
+    beyond = likely_bound(inside[:, :1], inside[:, 1:], weight, LOWERED_BY) - claims[:, None]
+    return [
+        Candidate(one.first, one.second, one.event, one.claim, *row)
+        for one, *row in zip(
+            candidates, map(tuple, inside.tolist()), map(tuple, draws.tolist()), *beyond.T.tolist(), strict=True
+        )
+    ]
 
 
 def _again(subject: Subject, duel: Duel, many: int, rng: np.random.Generator, learn: bool) -> list[Candidate]:

@@ -11,7 +11,7 @@ from ..honest_samplers import HONEST, honest_sampler
 from ..planted_faults import FAULTS, MILLION, honest
 
 CONFIDENCE = 0.99
-ROUNDS = 200
+ROUNDS = 100
 
 PARTS = 4
 """Tests that the samplers are dealt to, so that they run side by side."""
@@ -55,7 +55,7 @@ def test_without_its_fault_the_same_mechanism_passes():
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_honest_samplers_raise_no_more_alarms_than_stated(part):
-    """Two hundred of all kinds and budgets at confidence 0.99: the number of alarms is one that chance explains."""
+    """A hundred of all kinds and budgets at confidence 0.99: the number of alarms is one that chance explains."""
     alarms = []
     for seed in range(part, ROUNDS, PARTS):
         rng = np.random.default_rng([seed, 3])

@@ -58,6 +58,30 @@ def found(optldp: Optldp, *arguments: object) -> dict:
     return json.loads(done.stdout)
 
 
+@pytest.fixture(scope="module")
+def designs_so_far() -> dict[tuple[str, ...], tuple[dict, bytes]]:
+    """What was said and written for the words of each design of a module: the same words give the same file."""
+    return {}
+
+
+@pytest.fixture
+def design_once(optldp, designs_so_far) -> Callable[..., dict]:
+    """Run `optldp design` into made.json, once for the same words in a module, and return its JSON."""
+
+    def run(*arguments: object) -> dict:
+        words = tuple(map(str, arguments))
+        if words not in designs_so_far:
+            designs_so_far[words] = (
+                found(optldp, "design", *words, "--out", "made.json"),
+                Path("made.json").read_bytes(),
+            )
+        said, file = designs_so_far[words]
+        Path("made.json").write_bytes(file)
+        return said
+
+    return run
+
+
 @pytest.fixture
 def refusal(here, optldp) -> Callable[..., str]:
     """Run a command that must refuse its input in one line, and leave the folder as it was; return the line."""

@@ -135,6 +135,7 @@ def test_what_a_bundle_has_no_use_for_is_refused():
 class TestOtherPromises:
     """What is claimed per unit is held against the distance of two inputs; what has a delta is for `verify`."""
 
+    @pytest.mark.slow
     def test_privacy_per_unit_is_claimed_of_knots_by_their_distance(self):
         """The real sampler passes; one of twice the budget per unit does not, at any two neighbours."""
         counts = np.arange(5)

@@ -79,6 +79,7 @@ def test_a_claim_a_tenth_too_small_is_exit_code_1(optldp, table):
     assert json.loads(done.stdout)["simulated"] is True
 
 
+@pytest.mark.slow
 def test_the_text_says_what_was_found_and_what_was_tried(optldp, table):
     text = optldp("audit", claiming(table, 0.5), "--seed", 3, "--samples", "5e4")
     assert text.exit_code == 1
@@ -86,6 +87,7 @@ def test_the_text_says_what_was_found_and_what_was_tried(optldp, table):
         assert words in text.stdout
 
 
+@pytest.mark.slow
 def test_without_scikit_learn_the_audit_says_so(optldp, table, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
     done = optldp("audit", table, "--samples", 5000)
@@ -94,6 +96,7 @@ def test_without_scikit_learn_the_audit_says_so(optldp, table, monkeypatch):
     assert "tried        learned by a classifier" in optldp("audit", table, "--samples", 5000).stdout
 
 
+@pytest.mark.slow
 def test_a_seed_repeats_the_audit(optldp, table):
     arguments = ["audit", table, "--samples", 20_000, "--seed", 1, "--json"]
     assert optldp(*arguments).stdout == optldp(*arguments).stdout

@@ -77,6 +77,7 @@ class TestReport:
         rows = json.loads(done.stdout)["rows"]
         assert [row["method"] for row in rows] == ["optimal", "duchi", "minimax"]
 
+    @pytest.mark.slow
     def test_a_prior_that_is_not_public_is_warned_of_twice(self, run, plain):
         sensitive = run(*INCOME, *QUICK, "--out", "report.html").stderr.splitlines()
         public = run(*INCOME, *QUICK, "--public", "--out", "report.html").stderr
@@ -103,6 +104,7 @@ class TestReport:
 
 
 class TestOutput:
+    @pytest.mark.slow
     def test_json_has_every_row_and_nothing_else_is_on_stdout(self, run):
         found = json.loads(run(*INCOME, *QUICK, "--json").stdout)
         prior, budgets = expected()

@@ -141,6 +141,7 @@ class TestFailures:
 class TestWorkers:
     """Processes, threads and clusters give the same table."""
 
+    @pytest.mark.slow
     def test_processes_do(self, table):
         found = sweep(PRIORS, EPSILONS, FEW, n_jobs=2)
         assert found.rows == tuple(row for row in table.rows if row.method in FEW)

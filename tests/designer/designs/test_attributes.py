@@ -141,6 +141,7 @@ class TestDesign:
             assert made.evidence.designs[name].method == method
             assert table.domain == DOMAINS[name]
 
+    @pytest.mark.slow
     @pytest.mark.sampled(3)
     @pytest.mark.parametrize(("epsilon", "sampled"), [(1.0, 1), (6.0, 2), (6.0, 3)])
     def test_predicted_variances_are_those_that_are_seen(self, epsilon, sampled):

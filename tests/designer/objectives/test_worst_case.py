@@ -35,6 +35,7 @@ def checked(made: Design) -> Design:
     return made
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(
     n=st.integers(2, 21),

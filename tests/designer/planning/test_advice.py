@@ -79,6 +79,7 @@ def test_reports_that_are_not_relabelled_are_decoded_by_their_scale():
     assert row.mse.value == pytest.approx(told(mechanisms=["square-wave"], estimators=["ua"]).best.mse.value, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_mechanism_on_coarser_knots_is_judged_on_those_of_the_prior():
     """AAA's lattice has at most 25 intervals; rounding to it is part of the error."""
     knots = np.linspace(0, 8, 31)

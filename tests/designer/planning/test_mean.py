@@ -135,6 +135,7 @@ class TestEpsilon:
         smaller = plan_error(PRIOR, 10_000, plan.epsilon * (1 - 1.01 * PRECISION), method=method)
         assert smaller.predicted_error > target
 
+    @pytest.mark.slow
     @pytest.mark.sampled(2)
     @pytest.mark.parametrize("of", ["users", "population"])
     def test_it_is_where_brute_force_finds_it(self, of):
@@ -187,6 +188,7 @@ class TestEpsilon:
         many = plan_epsilon(PAIR, users, math.sqrt(variance / users))
         assert many.epsilon == pytest.approx(one.epsilon, rel=2 * PRECISION)
 
+    @pytest.mark.slow
     def test_it_does_not_depend_on_the_unit(self):
         scaled = Prior.on_knots(1000 * KNOTS - 7, PRIOR.weights, source="public")
         plan = plan_epsilon(PRIOR, 1000, 1.0)

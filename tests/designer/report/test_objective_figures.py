@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import pytest
 from optldp.designer import Frequencies, Prior, Variance
 from optldp.designer.comparison.bounds import bounds
 from optldp.designer.report.objective_figures import objective_figures
@@ -47,6 +48,7 @@ def test_every_objective_has_a_figure_and_a_sentence_of_its_own():
     assert figures[-1].title == "Half as bold"
 
 
+@pytest.mark.slow
 def test_a_page_of_several_has_their_titles_and_no_id_twice():
     asked = [ASKED[key] for key in ("trade-off", "doubled")]
     page = bounds_html(bounds(PRIOR, [1.0], methods=["duchi"], objectives=asked))

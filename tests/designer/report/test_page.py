@@ -115,6 +115,7 @@ class TestOnlyAPage:
         assert page.texts["pre"] == hostile
         assert units in page.texts["p"]
 
+    @pytest.mark.slow
     def test_control_characters_are_shown_and_break_no_picture(self):
         page = bounds_html(bounds(replace(PRIOR, units="kg\x01"), [1.0], methods=["duchi"]))
         assert page.count(r"[kg\x01]") >= 3
@@ -181,6 +182,7 @@ class TestWhatItSays:
         assert "stayed open" in page
         assert "stayed open" not in small_page()
 
+    @pytest.mark.slow
     def test_it_says_how_to_make_it_again(self, texts):
         text = Page(small_page()).texts
         assert text["pre"] == "optldp bounds people.csv"

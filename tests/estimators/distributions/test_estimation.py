@@ -86,6 +86,7 @@ def test_one_services_ule_is_em(method):
     assert ule.method == em.method == "em"
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("method", METHODS)
 def test_units_do_not_matter(method):

@@ -86,6 +86,7 @@ def test_units_do_not_matter(shift, scale):
 
 
 class TestChoice:
+    @pytest.mark.slow
     def test_the_smoothness_is_as_good_as_the_best_of_those_tried(self):
         """The held-out log-likelihoods come back with their multipliers; the one used is no rougher than the best."""
         progress = []

@@ -68,6 +68,7 @@ def test_intervals_of_the_exact_maximum_cover_a_population(name):
     assert 0.93 < share < 0.97
 
 
+@pytest.mark.slow
 @given(seeds)
 def test_adding_counts_commutes_with_estimating(seed):
     """Two shards added, or all reports at once, by any method."""

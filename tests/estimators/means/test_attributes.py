@@ -41,6 +41,7 @@ def mixed(epsilon: float, sampled: int) -> AttributeSampling:
 
 
 class TestEstimate:
+    @pytest.mark.slow
     @pytest.mark.sampled(5)
     @pytest.mark.parametrize(
         ("epsilon", "sampled", "runs"), [(1.0, 1, 120), (1.0, 1, 800), (3.0, 2, 800), (5.0, 3, 800), (5.0, 1, 800)]

@@ -72,6 +72,7 @@ def test_subset_selection_lies_between_error_and_bound_of_many_categories(epsilo
     assert found.relative_gap < 1e-3
 
 
+@pytest.mark.slow
 def test_relaxation_and_ascents_agree_with_enumeration(monkeypatch):
     """The same ten categories both ways: neither the error nor the bound of the one crosses the other's."""
     prior = 1 / np.arange(1, 11)

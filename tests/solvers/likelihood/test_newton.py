@@ -129,6 +129,7 @@ def test_iteration_ends_by_itself_with_the_best_place(seed):
     assert fit_mixture(likelihood, penalty=penalty, certificate=1e-16).stop is Stop.ROUNDING
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["piecewise", "laplace"])
 def test_a_thousand_components_take_as_few_steps_as_ten(name):

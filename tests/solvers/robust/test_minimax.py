@@ -92,6 +92,7 @@ def test_random_knots_priors_and_budgets_are_solved(random_program, seed, share)
     assert checked(MinimaxProgram(drawn.knots, drawn.weights, drawn.ratio, share)).status is Status.OPTIMAL
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_mirroring_the_knots_changes_nothing(random_program, seed):

@@ -117,6 +117,7 @@ def test_for_two_knots_randomised_response_is_optimal(share, epsilon):
     assert best.objective == pytest.approx(1 / np.tanh(epsilon / 2) ** 2 - 1, rel=1e-6 if epsilon < 5 else 1e-4)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_mirroring_the_prior_mirrors_the_optimum(random_program, seed):

@@ -31,27 +31,10 @@ def staff(here) -> Path:
     return Path("staff.csv")
 
 
-@pytest.fixture(scope="module")
-def designed() -> dict[tuple[str, ...], tuple[str, bytes]]:
-    """What was printed and written for the words of each design so far: the same words give the same file."""
-    return {}
-
-
 @pytest.fixture
-def design(optldp, staff, designed):
-    """Design a mechanism from staff.csv, once for the same words, and return what is known of it."""
-
-    def run(*arguments: object) -> dict:
-        words = tuple(str(argument) for argument in arguments)
-        if words not in designed:
-            done = optldp("design", staff, *words, "--out", "made.json", "--json")
-            assert done.exit_code == 0, done.output
-            designed[words] = done.stdout, Path("made.json").read_bytes()
-        printed, made = designed[words]
-        Path("made.json").write_bytes(made)
-        return json.loads(printed)
-
-    return run
+def design(design_once, staff):
+    """Design a mechanism from staff.csv and return what is known of it."""
+    return lambda *words: design_once(staff, *words)
 
 
 CATEGORICAL = ("--column", "job", "--categorical", "--epsilon", 2)

@@ -7,7 +7,7 @@ the first input then is p / (p + q), whatever p and q are, and epsilon is at lea
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 
 def certain_bound(inside: int, other: int, risk: float) -> float:
@@ -30,7 +30,7 @@ def certain_bound(inside: int, other: int, risk: float) -> float:
     """
     if inside == 0:
         return -np.inf
-    share = float(beta.ppf(risk, inside, other + 1))
+    share = float(betaincinv(inside, other + 1, risk))
     return float(np.log(share) - np.log1p(-share)) if share > 0 else -np.inf
 
 

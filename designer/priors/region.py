@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv
 
 from ...mechanisms import InputError, TabulatedMechanism
 from ...solvers.robust.band import BandSet
@@ -162,6 +161,8 @@ def require_knots_among(table: TabulatedMechanism, knots: np.ndarray) -> None:
 
 def _clopper_pearson(counts: np.ndarray, n: int, missed: float) -> tuple[np.ndarray, np.ndarray]:
     """Return two-sided intervals for binomial shares, each missed with probability `missed` at most."""
+    from scipy.special import betaincinv  # slow to load, and for regions alone
+
     low = betaincinv(np.maximum(counts, 1), n - counts + 1, missed / 2)
     high = betaincinv(counts + 1, np.maximum(n - counts, 1), 1 - missed / 2)
     return np.where(counts == 0, 0.0, low), np.where(counts == n, 1.0, high)

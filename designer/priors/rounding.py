@@ -18,7 +18,6 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.integrate import quad_vec
 
 from ...mechanisms.errors import InputError
 
@@ -177,6 +176,8 @@ def integrate_distribution(
     >>> integrate_distribution(uniform(0, 2).cdf, uniform(0, 2).sf, np.array([0.0, 1.0, 2.0]))
     (array([0.25, 0.5 , 0.25]), array([0.08333333, 0.08333333]))
     """
+    from scipy.integrate import quad_vec  # half a second, and for distributions alone
+
     start, width = knots[:-1], np.diff(knots)
     upper = cdf(start) > 0.5
 

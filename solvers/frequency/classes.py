@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import linprog
 
 from ..arrays import Array
 
@@ -79,6 +78,8 @@ class WeightClasses:
 
     def multipliers(self, root: Array) -> Array:
         """Return the lambda (K,) of least sum for an average H."""
+        from scipy.optimize import linprog  # a quarter of a second, where no other solver needs it
+
         least = self._quadratic(root @ root) / self.means
         found = linprog(self.sizes, A_ub=-self.sums, b_ub=-least, bounds=(None, None), method="highs")
         return found.x[self.labels] if found.success else np.zeros(self.labels.size)

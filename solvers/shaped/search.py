@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from ...mechanisms.errors import InputError, SolverError
 from ..arrays import Array
@@ -168,6 +167,8 @@ class _Search:
         self._reached: tuple[bytes, tuple[Array, Array]] | None = None
 
     def run(self, vector: Array) -> Array:
+        from scipy.optimize import minimize  # a quarter of a second, where no other solver needs it
+
         bounds = [(least if np.isfinite(least) else None, None) for least in self.form.least]
         goal, constraints = self.expected, [self._inequality(self.enough), self._inequality(self.reaches)]
         if self.problem.worst:

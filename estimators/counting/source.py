@@ -44,6 +44,11 @@ class Source:
         return self.reports if isinstance(self.reports, str | os.PathLike) else None
 
     @property
+    def is_stored(self) -> bool:
+        """Whether the rows can be read again: a stream, which has no length, is gone when it has been."""
+        return self.path is not None or hasattr(self.reports, "__len__")
+
+    @property
     def vector(self) -> np.ndarray | None:
         """The reports as one array of numbers, or None for anything with columns."""
         shape = getattr(self.reports, "shape", None)

@@ -17,6 +17,7 @@ from .blocks import Rows, output_blocks
 from .codes import OutputCodes
 from .group import NOT_REPORTED, ReportGroup, groups_of
 from .reported_sums import ReportedSums
+from .sound import distinct_reports, users_by_number
 from .source import ReportSource
 from .staged import BLOCK, TABLE, Block, SourceRows, faulty_rows, source_rows, staged_blocks
 from .user_keys import common_key_type
@@ -67,21 +68,26 @@ class Counting:
 
     def one_service(self, column: str) -> tuple[ReportGroup, ...]:
         """Count the rows of the only source: each is a user."""
-        vector = self.sources[0].vector
+        vector, times = self.sources[0].vector, None
         if vector is None:
             tolerant = self.skipped is not None
             rows = source_rows(self.connection, self.sources[0], column, None, tolerant=tolerant)
-            n_rows = self._staged(0, rows, "")
-            outputs = self._outputs(0, staged_blocks(self.connection, n_rows), n_rows)
+            if (distinct := distinct_reports(rows, drop_missing=self.drop_missing)) is not None:
+                times = distinct.rows
+                outputs = self._outputs(0, _vector_blocks(distinct.values), times.size)
+            else:
+                n_rows = self._staged(0, rows, "")
+                outputs = self._outputs(0, staged_blocks(self.connection, n_rows), n_rows)
         else:
             outputs = self._outputs(0, _vector_blocks(vector), vector.size)
         totals = np.zeros(self.sources[0].service.mechanism.low.size + 1, dtype=np.int64)
         first, second = np.zeros((2, totals.size))
         for block, places in outputs:
-            totals += np.bincount(block + 1, minlength=totals.size)
+            totals += np.bincount(block + 1, times, totals.size).astype(np.int64)
             if self.raw:
-                first += np.bincount(block + 1, places, totals.size)
-                second += np.bincount(block + 1, places**2, totals.size)
+                weight = 1 if times is None else times
+                first += np.bincount(block + 1, weight * places, totals.size)
+                second += np.bincount(block + 1, weight * places**2, totals.size)
         self.progress("counting users", 1.0)
         seen = np.flatnonzero(totals[1:])
         sums = ReportedSums(first[1:][seen, None], second[1:][seen, None, None]) if self.raw else None
@@ -130,6 +136,10 @@ class Counting:
         tolerant = self.skipped is not None
         rows = [source_rows(self.connection, source, column, key, tolerant=tolerant) for source in self.sources]
         key_type = common_key_type([part.key for part in rows if part.key is not None])
+        if key_type == "BIGINT" and self.codes.n_words == 1 and not (keep_first or self.raw):
+            options = {"drop_missing": self.drop_missing, "progress": self.progress}
+            if (numbered := users_by_number(self.connection, rows, self.codes, **options)) is not None:
+                return groups_of(*numbered)
         for j, part in enumerate(rows):
             self._code(j, part, key_type)
         parts = [self._part(j, keep_first=keep_first) for j in range(len(rows))]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .domain import rounding_weights
+from .guide import row_places
 
 BLOCK = 2**20
 """Users drawn at a time: large enough for vector speed, small enough for memory to stay flat."""
@@ -136,6 +137,11 @@ def invert_rows(cumulative: np.ndarray, rows: np.ndarray, uniform: np.ndarray) -
     counts = np.bincount(rows)
     ends = np.cumsum(counts)
     places = np.empty(rows.size, dtype=np.intp)
+    if cumulative.dtype == uniform.dtype == np.int64:
+        guided = row_places(cumulative, np.repeat(np.arange(counts.size), counts), uniform)
+        if guided is not None:
+            places[users] = guided
+            return places
     for row in np.flatnonzero(counts):
         group = slice(ends[row] - counts[row], ends[row])
         places[users[group]] = np.searchsorted(cumulative[row], uniform[group], side="right")

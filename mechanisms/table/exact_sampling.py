@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import InputError, TableError
 from ..integers.numerators import DENOMINATOR
 from ..laws.drawing import invert_rows
+from ..laws.guide import places_among
 from ..laws.law import RowFreeLaw, WithinCell, Words
 
 
@@ -59,7 +60,7 @@ def rounded(knots: np.ndarray, knot_bits: np.ndarray, values: np.ndarray, words:
     >>> rounded(knots, ordered_bits(knots), knots, random_words(None))
     array([0, 1, 2])
     """
-    index = np.searchsorted(knot_bits, ordered_bits(values), side="right") - 1
+    index = places_among(knots, values, keys=(knot_bits, ordered_bits(values))) - 1
     index = np.minimum(index, knots.size - 2)
     left = knots[index]
     share = (values - left) / (knots[index + 1] - left)

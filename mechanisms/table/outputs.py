@@ -5,7 +5,11 @@ import math
 import numpy as np
 
 from ..errors import InputError
+from ..laws.guide import places_among
 from ..laws.law import WithinCell
+
+NEAR = 2**16
+"""Reports located at a time: few enough for what is computed of them to stay in the processor's cache."""
 
 
 def find_outputs(
@@ -46,20 +50,34 @@ def locate_outputs(
     [0, -1]
     """
     index = np.full(reports.size, -1, dtype=np.intp)
+    for start in range(0, reports.size, NEAR):
+        block = slice(start, start + NEAR)
+        _locate(low, high, within, reports[block], possible, index[block])
+    return index
+
+
+def _locate(
+    low: np.ndarray,
+    high: np.ndarray,
+    within: WithinCell,
+    reports: np.ndarray,
+    possible: np.ndarray | None,
+    index: np.ndarray,
+) -> None:
+    """Set the outputs of the reports that have one."""
     kept = np.ones(low.size, dtype=bool) if possible is None else possible
     cells, points = np.flatnonzero((low < high) & kept), np.flatnonzero((low == high) & kept)
     if cells.size:
-        position = np.searchsorted(low[cells], reports, side="right") - 1
+        position = places_among(low[cells], reports) - 1
         candidate = cells[np.maximum(position, 0)]
         inside = (position >= 0) & (reports <= high[candidate]) & np.isfinite(reports)
         inside[inside] = within.contains(low, high, candidate[inside], reports[inside])
         index[inside] = candidate[inside]
     if points.size:
-        position = np.minimum(np.searchsorted(low[points], reports), points.size - 1)
+        position = np.maximum(places_among(low[points], reports) - 1, 0)
         candidate = points[position]
         same = low[candidate] == reports
         index[same] = candidate[same]
-    return index
 
 
 def relabel_outputs(

@@ -67,8 +67,16 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
 
 def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
     from ....estimators import count, estimate_mean
-    from .reading import accounted, read_laid_out
+    from ....estimators.counting.sound import sound_counts
+    from ....estimators.data import SkippedRows
+    from .reading import accounted, holds_simulated, read_laid_out
 
+    options = {"drop_missing": asked.drop_missing, "tolerant": asked.skip_invalid}
+    sound = sound_counts(service.kind.mechanism, service.reports, asked.column, **options)
+    if sound is not None:
+        simulated = holds_simulated(service.reports, asked.column)
+        found = estimate_mean(sound, winsorise=asked.winsorise, raw=asked.raw)
+        return mean_found(found, asked, told_of_reports(simulated, SkippedRows()))
     layout = service.kind.layout(asked.column, "")
     read = read_laid_out(layout, service.reports, drop_missing=asked.drop_missing, skip_invalid=asked.skip_invalid)
     with accounted(read.skipped):

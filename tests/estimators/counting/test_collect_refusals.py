@@ -246,15 +246,16 @@ class TestFilesAndWorkspace:
         assert "temp_directory must be a folder" in refusal(source, temp_directory=tmp_path / "none")
 
     @pytest.mark.parametrize("kind", [RuntimeError, duckdb.InterruptException])
-    def test_ctrl_c_in_a_query_stays_ctrl_c_and_leaves_nothing(self, tmp_path, monkeypatch, kind):
+    @pytest.mark.parametrize(("query", "table"), [("fetchnumpy", TABLE), ("create", square_wave([0.0, 1.0, 2.0], 1.0))])
+    def test_ctrl_c_in_a_query_stays_ctrl_c_and_leaves_nothing(self, tmp_path, monkeypatch, query, table, kind):
         """Whatever duckdb makes of it."""
 
         def interrupted(*_: object, **__: object) -> None:
             raise kind("Query interrupted")
 
-        monkeypatch.setattr(duckdb.DuckDBPyRelation, "create", interrupted)
+        monkeypatch.setattr(duckdb.DuckDBPyRelation, query, interrupted)
         with pytest.raises(KeyboardInterrupt):
-            collect([(TABLE, columns())], temp_directory=tmp_path)
+            collect([(table, columns())], temp_directory=tmp_path)
         assert os.listdir(tmp_path) == []
 
     def test_a_failure_leaves_nothing_either(self, tmp_path):

@@ -6,6 +6,7 @@ stay out of core. `write_column` is for users' scripts, to write values that com
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -25,6 +26,7 @@ from .files import (
     short_message,
     unreadable,
 )
+from .label_text import may_be_labels, write_labels
 
 
 def read_column(path: FilePath, column: str, *, drop_missing: bool = False) -> np.ndarray:
@@ -171,12 +173,23 @@ def write_columns(path: FilePath, columns: Mapping[str, ArrayLike]) -> None:
         with replacing(path) as part, connected() as connection:
             connection.register("columns_out", arrays)
             relation = connection.view("columns_out").project(named_cells(arrays, list(columns)))
-            if extension == ".csv":
-                relation.write_csv(str(part))
-            else:
+            if extension == ".parquet":
                 relation.write_parquet(str(part))
+            elif not _write_few(connection, relation, part, arrays):
+                relation.write_csv(str(part))
     except duckdb.Error as error:
         raise InputError(f"the output must be writable, got {str(path)!r}: {short_message(error)}") from None
+
+
+def _write_few(
+    connection: duckdb.DuckDBPyConnection, relation: duckdb.DuckDBPyRelation, part: Path, arrays: dict[str, np.ndarray]
+) -> bool:
+    """Write a CSV of few different numbers, whose header duckdb writes; False where there are too many."""
+    if not may_be_labels(arrays):
+        return False
+    relation.limit(0).write_csv(str(part))
+    with part.open("ab") as stream:
+        return write_labels(connection, stream, arrays)
 
 
 def writable(values: ArrayLike) -> np.ndarray:

@@ -8,7 +8,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from ..mechanisms.errors import InputError
 from ..mechanisms.laws.domain import rounding_weights
@@ -102,6 +101,8 @@ class InputGrid:
         """
         shares = self.knot_shares(mechanism)
         if self.flat:  # a cell touches few knots
+            from scipy import sparse  # a tenth of a second, which a mean need not wait for
+
             return sparse.csr_array(shares) @ mechanism.probabilities
         return mechanism.pmf(np.clip(self.points, *mechanism.domain))
 

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import ndtri
 
 from ..mechanisms.errors import InputError
 
@@ -72,7 +72,8 @@ def normal_quantile(confidence: float) -> float:
     1.959964
     """
     check_confidence(confidence)
-    return float(ndtri((1.0 + confidence) / 2.0))
+    # The standard library has it to a few units in the last place, and scipy.special takes a fifth of a second to load.
+    return -NormalDist().inv_cdf((1.0 - confidence) / 2.0)
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
 
 
 def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
-    from ....estimators import count, estimate_mean
+    from ....estimators import estimate_mean
     from ....estimators.counting.sound import sound_counts
     from ....estimators.data import SkippedRows
     from .reading import accounted, holds_simulated, read_laid_out
@@ -77,6 +77,8 @@ def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
         simulated = holds_simulated(service.reports, asked.column)
         found = estimate_mean(sound, winsorise=asked.winsorise, raw=asked.raw)
         return mean_found(found, asked, told_of_reports(simulated, SkippedRows()))
+    from ....estimators import count  # of every kind of mechanism, which takes as long to load as a small file to count
+
     layout = service.kind.layout(asked.column, "")
     read = read_laid_out(layout, service.reports, drop_missing=asked.drop_missing, skip_invalid=asked.skip_invalid)
     with accounted(read.skipped):

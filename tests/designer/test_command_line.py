@@ -22,10 +22,10 @@ HEAVY = ("scipy", "highspy", "cvxpy", "duckdb", "matplotlib")
 
 
 def loaded_after(code: str) -> set[str]:
-    """Top-level modules that a fresh interpreter has loaded after running the code."""
+    """Modules that a fresh interpreter has loaded after running the code."""
     program = f"import sys\n{code}\nprint(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    return {name.split(".")[0] for name in done.stderr.split()}
+    return set(done.stderr.split())
 
 
 class TestImports:
@@ -40,6 +40,29 @@ class TestImports:
         loaded = loaded_after(code + "try:\n    main()\nexcept SystemExit:\n    pass")
         assert "typer" in loaded
         assert loaded.isdisjoint((*HEAVY, "numpy", "rich"))
+
+    def test_a_column_goes_there_and_back_without_what_others_need(self, tmp_path):
+        """Each of these takes from a tenth of a second to a whole one to load."""
+        people, made, reports = (str(tmp_path / name) for name in ("people.csv", "mech.json", "reports.csv"))
+        (tmp_path / "people.csv").write_text("x\n" + "1\n2\n4\n" * 10)
+        column, run = (
+            ["--column", "x"],
+            "from optldp.designer.command_line import main\ntry:\n    main()\nexcept SystemExit",
+        )
+        commands = {
+            ("scipy.integrate", "scipy.optimize", "scipy.stats", "cvxpy"): [
+                *("design", people, *column, "--range", "0", "9", "--epsilon", "1", "--knots", "5", "--out", made)
+            ],
+            ("scipy", "highspy"): ["perturb", made, people, *column, "--out", reports],
+            ("scipy", "highspy", "typer.rich_utils"): ["estimate", made, reports],
+        }
+        for absent, arguments in commands.items():
+            loaded = loaded_after(f"sys.argv = ['optldp', *{arguments!r}]\n{run} as done:\n    assert not done.code")
+            assert loaded.isdisjoint(absent), arguments[0]
+
+    def test_an_audit_does_without_the_distributions_of_scipy(self):
+        """Its bounds are quantiles of one of them."""
+        assert "scipy.stats" not in loaded_after("from optldp.designer.auditing import audit")
 
     def test_the_designer_loads_its_parts_on_first_use(self):
         assert loaded_after("import optldp.designer").isdisjoint((*HEAVY, "numpy"))

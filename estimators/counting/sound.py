@@ -13,16 +13,12 @@ from dataclasses import dataclass
 import duckdb
 import numpy as np
 
-from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
 from ..data.cells import number, number_fault
-from ..data.files import UNREADABLE_FILE, FilePath, extension_of
+from ..data.files import extension_of
 from .codes import OutputCodes
-from .counts import ReportCounts, Service
-from .group import NOT_REPORTED, groups_of
-from .source import ReportSource
-from .staged import BLOCK, TABLE, SourceRows, source_rows
-from .work_database import work_database
+from .group import NOT_REPORTED
+from .staged import BLOCK, TABLE, SourceRows
 
 NUMBERS_A_ROW = 4
 """Users are numbered densely where at most so many numbers fall on each row of all sources."""
@@ -60,6 +56,7 @@ def distinct_reports(rows: SourceRows, *, drop_missing: bool) -> DistinctReports
     Example
     -------
     >>> from optldp.estimators.counting.source import report_sources
+    >>> from optldp.estimators.counting.staged import source_rows
     >>> from optldp.mechanisms.families.grr import grr
     >>> source = report_sources([(grr([0, 1], 1.0), {"report": np.array([1.0, 1.0, 1.0])})])[0]
     >>> with duckdb.connect() as connection:
@@ -80,46 +77,6 @@ def distinct_reports(rows: SourceRows, *, drop_missing: bool) -> DistinctReports
     if values.size == BLOCK or found["faulty"].any() or located is None or (located < 0).all():
         return None
     return DistinctReports(values, np.ma.getdata(found["users"]).astype(np.int64))
-
-
-def sound_counts(
-    mechanism: TabulatedMechanism, path: FilePath, column: str, *, drop_missing: bool, tolerant: bool
-) -> ReportCounts | None:
-    """Return the counts of a file of reports of a table of points, None where something is wrong with it or a row.
-
-    Parameters
-    ----------
-    mechanism : TabulatedMechanism
-    path : str or path-like
-        A `.csv` or `.parquet` file.
-    column : str
-        Of the reports, or that of the same name with "simulated_" before it.
-    drop_missing : bool
-        Whether rows may hold no report.
-    tolerant : bool
-        Whether rows of a CSV may be none.
-
-    Example
-    -------
-    >>> import pathlib, tempfile
-    >>> from optldp.mechanisms import grr
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "reports.csv"
-    >>> _ = path.write_text("report\\n0\\n1\\n0\\n")
-    >>> sound_counts(grr([0, 1], 1.0), path, "report", drop_missing=False, tolerant=False).groups[0].counts
-    array([2, 1])
-    """
-    service = Service("reports", mechanism)
-    try:
-        with work_database() as connection:
-            rows = source_rows(connection, ReportSource(path, str(path), service), column, None, tolerant=tolerant)
-            found = distinct_reports(rows, drop_missing=drop_missing)
-    except (InputError, *UNREADABLE_FILE):
-        return None
-    if found is None:
-        return None
-    totals = np.bincount(mechanism.locate(found.values) + 1, found.rows, mechanism.low.size + 1)[1:].astype(np.int64)
-    seen = np.flatnonzero(totals)
-    return ReportCounts((service,), groups_of(seen[:, None].astype(np.int32), totals[seen]))
 
 
 def users_by_number(
@@ -155,6 +112,7 @@ def users_by_number(
     Example
     -------
     >>> from optldp.estimators.counting.source import report_sources
+    >>> from optldp.estimators.counting.staged import source_rows
     >>> from optldp.mechanisms.families.grr import grr
     >>> reports = {"user": np.array([7, 9, 8]), "report": np.array([1.0, 0.0, 1.0])}
     >>> source = report_sources([(grr([0, 1], 1.0), reports)])[0]

@@ -11,6 +11,7 @@ import numpy as np
 
 from ....estimators.methods import DISTRIBUTION_METHODS, MAXIMUM, MEAN_METHODS
 from ....mechanisms.errors import InputError
+from ....mechanisms.table.table import TabulatedMechanism
 from ..output import number, share_progress, told_of_reports
 from .kind import Found, Rows, Service, split
 
@@ -67,15 +68,12 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
 
 def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
     from ....estimators import estimate_mean
-    from ....estimators.counting.sound import sound_counts
     from ....estimators.data import SkippedRows
     from .reading import accounted, holds_simulated, read_laid_out
 
-    options = {"drop_missing": asked.drop_missing, "tolerant": asked.skip_invalid}
-    sound = sound_counts(service.kind.mechanism, service.reports, asked.column, **options)
-    if sound is not None:
+    if (counts := _counted_at_once(service, asked)) is not None:
         simulated = holds_simulated(service.reports, asked.column)
-        found = estimate_mean(sound, winsorise=asked.winsorise, raw=asked.raw)
+        found = estimate_mean(counts, winsorise=asked.winsorise, raw=asked.raw)
         return mean_found(found, asked, told_of_reports(simulated, SkippedRows()))
     from ....estimators import count  # of every kind of mechanism, which takes as long to load as a small file to count
 
@@ -84,6 +82,19 @@ def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
     with accounted(read.skipped):
         found = estimate_mean(count(service.kind.mechanism, read.reports), winsorise=asked.winsorise, raw=asked.raw)
     return mean_found(found, asked, told_of_reports(read.simulated, read.skipped))
+
+
+def _counted_at_once(service: Service, asked: EstimateOptions) -> ReportCounts | None:
+    """Return the counts of reports that need not be looked at one by one, as points need not where none is at fault."""
+    from ....estimators.counting.collect import collect
+
+    mechanism = service.kind.mechanism
+    if asked.skip_invalid or not isinstance(mechanism, TabulatedMechanism) or not mechanism.is_discrete:
+        return None
+    try:
+        return collect([(mechanism, service.reports)], column=asked.column, drop_missing=asked.drop_missing)
+    except InputError:
+        return None
 
 
 def _of_counts(services: Sequence[Service], asked: EstimateOptions) -> Found:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from optldp.designer.commands.kinds import reading
 from optldp.estimators import count, estimate_mean
 from optldp.estimators.data import read_column
 from optldp.estimators.data.numbers import write_column
@@ -33,6 +34,16 @@ class TestEstimate:
         assert dict(line.split(maxsplit=1) for line in shown.splitlines()[1:])["confidence"] == "0.95"
         for name in ("value", "std_error", "low", "high", "n", "method", "target"):
             assert f"  {name} " in shown
+
+    @pytest.mark.parametrize("name", ["reports.csv", "reports.parquet", "simulated.csv"])
+    def test_sound_reports_are_not_looked_at_one_by_one(self, optldp, monkeypatch, name):
+        """What is said of them is what is said where each of them is."""
+        write_column("reports.parquet", "report", read_column("reports.csv", "report"))
+        optldp(*PERTURB, "--out", "simulated.csv", "--seed", 1)
+        looked_at = optldp("estimate", "mech.json", name, "--skip-invalid", "--json").stdout
+        monkeypatch.setattr(reading, "read_laid_out", None)
+        assert optldp("estimate", "mech.json", name, "--json").stdout == looked_at
+        assert json.loads(looked_at)["simulated"] is name.startswith("simulated")
 
     def test_another_column_may_hold_the_reports(self, optldp):
         write_column("other.parquet", "answer", read_column("reports.csv", "report"))

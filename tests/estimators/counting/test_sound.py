@@ -3,7 +3,6 @@
 from pathlib import Path
 from unittest.mock import patch
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,8 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 from optldp.estimators.counting import sound, users
 from optldp.estimators.counting.collect import collect
-from optldp.estimators.counting.counts import ReportCounts
-from optldp.estimators.counting.sound import sound_counts
 from optldp.estimators.data.skipped_rows import SkippedRows
 from optldp.mechanisms import InputError, grr, piecewise, square_wave
 
@@ -220,34 +217,3 @@ def test_many_numbers_are_left_to_the_database(tmp_path, monkeypatch):
     """An array of them would be larger than what is counted."""
     monkeypatch.setattr(sound, "MOST_NUMBERS", 10)
     require_same(written(tmp_path, KEYS["from one on"]), key="user")
-
-
-def test_a_file_of_sound_reports_is_counted_and_no_other(tmp_path):
-    """None says that its rows have to be looked at."""
-    path, options = tmp_path / "a.csv", {"drop_missing": False, "tolerant": False}
-    path.write_text("report\n1\n1\n0\n")
-    found = sound_counts(TABLE, path, "report", **options)
-    assert isinstance(found, ReportCounts)
-    assert np.array_equal(found.reports_of(0), ReportCounts.from_reports(TABLE, [1, 1, 0]).reports_of(0))
-    assert sound_counts(TABLE, path, "report", drop_missing=False, tolerant=True) is None
-    assert sound_counts(CELLS, path, "report", **options) is None
-    assert sound_counts(TABLE, tmp_path / "none.csv", "report", **options) is None
-    assert sound_counts(TABLE, path, "x", **options) is None
-    path.write_text("report,x\n1,1\n,1\n")
-    assert sound_counts(TABLE, path, "report", **options) is None
-    kept = sound_counts(TABLE, path, "report", drop_missing=True, tolerant=False)
-    assert kept is not None
-    assert kept.n_users == 1
-
-
-def test_an_interruption_is_none_of_the_faults(tmp_path, monkeypatch):
-    """Ctrl-C while a file is counted ends the program."""
-
-    def interrupted(*_: object, **__: object) -> None:
-        raise duckdb.InterruptException("INTERRUPT Error: Interrupted!")
-
-    path = tmp_path / "a.csv"
-    path.write_text("report\n1\n")
-    monkeypatch.setattr(duckdb.DuckDBPyRelation, "fetchnumpy", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        sound_counts(TABLE, path, "report", drop_missing=False, tolerant=False)

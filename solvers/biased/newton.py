@@ -1,0 +1,267 @@
+"""Interior-point steps for the biased program on given outputs.
+
+The equations are those of `robust.newton` with two changes, both of the adversary's making (`adversary`): the means are
+free, d b = known - W dnu, which adds the diagonal W to the rows of nu, and the border has five numbers instead of one.
+The reduced costs g_i(y) = w_i v^2 - lambda_i - nu_i v, v = y - x_i, have nu = q_2 - q_1.  With k = y^2 - R^2 in place of
+v^2, which near +-R is nearly a line in v, v^2 = k + height + slope v, and with z = (level, tilt, -dw), -dg = z_1 + z_2 v
++ z_3 k, dlam = level + height dw, dnu = tilt + slope dw:
+
+    [sum_y [diag(b_y) + a_y a_y' / H_y] (x) (1, v, k)(1, v, k)' + D_0 on z_3 + W on (z_2 - slope z_3)] z = rest + border y.
+
+A step costs O(n^2 m + n^3), as much as one of `robust.newton`.
+
+Source: as `unbiased.interior_point`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs  # pyright: ignore[reportAttributeAccessIssue] -- made at import
+
+from ...mechanisms.errors import SolverError
+from ..arrays import Array
+from ..unbiased.dual_centring import centre_slacks
+from ..unbiased.interior_point import (
+    BOUNDARY_SHARE,
+    CORRECTORS,
+    LONG_STEP_SHARE,
+    REGULARISATION,
+    SMALLEST_STEP,
+    STEP_SHARE,
+    Iterate,
+)
+from .adversary import Adversary, AdversaryMove, AdversarySystem
+from .program import ErrorProgram
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorIterate:
+    """A strictly interior point: of the mechanism, and of the adversary."""
+
+    point: Iterate
+    adversary: Adversary
+
+    @property
+    def pairs(self) -> list[tuple[Array, Array]]:
+        """The values and slacks whose products tend to zero."""
+        it = self.point
+        return [(it.s, it.zs), (it.u, it.zu), *self.adversary.pairs]
+
+    @property
+    def complementarity(self) -> float:
+        """The duality gap on these outputs of a feasible point."""
+        return sum(float(np.vdot(value, slack)) for value, slack in self.pairs) + self.adversary.mismatch
+
+    @property
+    def dual_objective(self) -> float:
+        return self.point.dual_objective - self.adversary.penalty
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorMove:
+    """A direction: multipliers of the sums and floors, the adversary's, and values and slacks in the order of `pairs`."""
+
+    dlam: Array
+    dt: Array
+    adversary: AdversaryMove
+    values: list[Array]
+    slacks: list[Array]
+
+    def plus(self, share: float, other: ErrorMove) -> ErrorMove:
+        return ErrorMove(
+            self.dlam + share * other.dlam,
+            self.dt + share * other.dt,
+            self.adversary.plus(share, other.adversary),
+            [one + share * two for one, two in zip(self.values, other.values, strict=True)],
+            [one + share * two for one, two in zip(self.slacks, other.slacks, strict=True)],
+        )
+
+    def lengths(self, it: ErrorIterate) -> tuple[float, float]:
+        """Return the largest primal and dual steps in [0, 1] that keep everything non-negative."""
+        falls = [(-dv / v, -dz / z) for (v, z), dv, dz in zip(it.pairs, self.values, self.slacks, strict=True)]
+        primal, dual = (max(1.0, *(float(fall[side].max()) for fall in falls)) for side in (0, 1))
+        return 1 / primal, 1 / dual
+
+
+class ErrorSystem:
+    """The Newton equations at one iterate, factorised once."""
+
+    def __init__(self, program: ErrorProgram, it: ErrorIterate) -> None:
+        point, adversary = it.point, it.adversary
+        under = program.under(adversary.priors[0])
+        self.it, self.under, self.growth = it, under, program.ratio - 1
+        self.offsets = under.offsets(point.outputs)
+        far = point.outputs**2
+        centre = float(point.t @ far / point.t.sum())
+        self.bend, self.height, self.slope = far - centre, centre - program.knots**2, -2 * program.knots
+        self.inverse = 1 / (point.s / point.zs + point.u / point.zu)
+        self.q = point.s / point.zs * self.inverse
+        self.b = self.q * (point.u / point.zu)
+        self.a = 1 + self.growth * self.q
+        self.curvature = self.growth**2 * self.inverse.sum(0)
+        P = point.probabilities
+        self.lack_sum = 1 - P.sum(1)
+        self.lack_pair = self.growth * point.t - point.s - point.u
+        self.system = AdversarySystem(adversary, *program.moments(point.outputs, P))
+        self._factorise()
+
+    def _factorise(self) -> None:
+        n, system = len(self.a), self.system
+        scaled = self.a / np.sqrt(self.curvature)
+        stacked = np.concatenate([scaled, scaled * self.offsets, scaled * self.bend])
+        schur = stacked @ stacked.T
+        i = np.arange(n)
+        for j, weighted in enumerate((self.b, self.b * self.offsets, self.b * self.bend)):
+            for k, moment in enumerate((weighted.sum(1), (weighted * self.offsets).sum(1), weighted @ self.bend)):
+                schur[j * n + i, k * n + i] += moment
+        tilt, bend = n + i, 2 * n + i
+        schur[tilt, tilt] += system.of_nu
+        schur[tilt, bend] -= self.slope * system.of_nu
+        schur[bend, tilt] -= self.slope * system.of_nu
+        schur[bend, bend] += system.of_worst + self.slope**2 * system.of_nu
+        self.scale = 1 / np.sqrt(np.diag(schur))
+        self.schur = schur * self.scale[:, None] * self.scale
+        shift, failed = REGULARISATION, 1
+        while failed:
+            self.factor, failed = dpotrf(self.schur + shift * np.eye(3 * n), lower=1, overwrite_a=1)
+            shift *= 100
+            if failed and not shift < 1:
+                raise SolverError("the interior point's Newton system cannot be factorised")
+        self.towards = self._solve(self._rows(np.zeros((n, 5)), system.border_b, np.eye(1, 5).repeat(n, 0)))
+
+    def _rows(self, sums: Array, biases: Array, variances: Array) -> Array:
+        """Right sides of the equations in z, from those of sums, means and variances."""
+        slope = self.slope if biases.ndim == 1 else self.slope[:, None]
+        height = self.height if sums.ndim == 1 else self.height[:, None]
+        return np.concatenate([sums, biases, variances - slope * biases - height * sums])
+
+    def _solve(self, right: Array) -> Array:
+        """Solve the equilibrated system, with one step of refinement."""
+        scale = self.scale if right.ndim == 1 else self.scale[:, None]
+        right = right * scale
+        v = dpotrs(self.factor, right, lower=1)[0]
+        return (v + dpotrs(self.factor, right - self.schur @ v, lower=1)[0]) * scale
+
+    def _sums(self, rows: Array) -> Array:
+        """What entries (n, m) add to sums, means and bends."""
+        return np.concatenate([rows.sum(1), (rows * self.offsets).sum(1), rows @ self.bend])
+
+    def direction(self, targets: list[Array], *, newton: bool) -> ErrorMove:
+        """Return the move whose products change by the targets, in the order of `pairs`.
+
+        With `newton` the residuals are removed too; without, the direction keeps them (a corrector).
+        """
+        rs, ru = targets[:2]
+        point, n = self.it.point, len(self.a)
+        known = self.system.known(targets[2:], newton=newton)
+        pair: Array | float = self.lack_pair if newton else 0.0
+        rho = rs / point.s - ru / point.u
+        h = ru / point.u + self.q * rho - pair * self.inverse
+        column = self.growth * h.sum(0)
+        entries = self.b * rho + self.q * pair + self.a * (column / self.curvature)
+        lack_sum = self.lack_sum if newton else np.zeros(n)
+        right = self._rows(lack_sum, known.b, known.v) - self._sums(entries)
+        free = self._solve(right)
+        C_w, C_nu, Y, f = self.system.border_rows(known)
+        C = np.hstack([np.zeros_like(C_w), C_nu, -C_w - self.slope * C_nu])
+        y = np.linalg.solve(C @ self.towards + Y, f - C @ free)
+        z = free + self.towards @ y
+        level, tilt, dw = z[:n], z[n : 2 * n], -z[2 * n :]
+        dg = dw[:, None] * self.bend - (level[:, None] + tilt[:, None] * self.offsets)
+        dt = (column - (self.a * dg).sum(0)) / self.curvature
+        total = self.growth * dt + pair
+        ds = self.b * (rho - dg) + self.q * total
+        du = total - ds
+        adversary = self.system.move(known, dw, tilt + self.slope * dw, y)
+        values, slacks = adversary.changes(self.it.adversary)
+        return ErrorMove(
+            level + self.height * dw,
+            dt,
+            adversary,
+            [ds, du, *values],
+            [(rs - point.zs * ds) / point.s, (ru - point.zu * du) / point.u, *slacks],
+        )
+
+
+def error_step(program: ErrorProgram, it: ErrorIterate) -> ErrorIterate:
+    """Return the next iterate: predictor, corrector, centrality correctors, dual centring.
+
+    Raises
+    ------
+    SolverError
+        Rounding leaves no step to take.
+    """
+    system = ErrorSystem(program, it)
+    move = _predictor_corrector(it, system)
+    primal, dual = move.lengths(it)
+    stretch = LONG_STEP_SHARE if min(primal, dual) > 0.9 else STEP_SHARE
+    return _dual_step(program, _primal_step(it, move, min(1.0, stretch * primal)), move, system)
+
+
+def _predictor_corrector(it: ErrorIterate, system: ErrorSystem) -> ErrorMove:
+    w, n = system.under.barrier_weights[:, None], len(system.a)
+    weights = [w, w, 1 / (6 * n), 1 / (6 * n), 1 / (6 * n)]
+    mu = it.complementarity / (2 * len(it.point.outputs) + 1)
+    move = system.direction([-value * slack for value, slack in it.pairs], newton=True)
+    primal, dual = move.lengths(it)
+    after = sum(
+        float(np.vdot(value + primal * dv, slack + dual * dz))
+        for (value, slack), dv, dz in zip(it.pairs, move.values, move.slacks, strict=True)
+    )
+    sigma = float(np.clip((after / it.complementarity) ** 3, 1e-6, 0.9))
+    targets = [sigma * mu * weight for weight in weights]
+    second = [target - dv * dz for target, dv, dz in zip(targets, move.values, move.slacks, strict=True)]
+    move = _best_blend(it, move, system.direction(second, newton=False), (1.0, max(primal * dual, 0.1)))
+    primal, dual = move.lengths(it)
+    for _ in range(CORRECTORS):
+        if min(primal, dual) > 0.9:
+            break
+        pulled = _centrality(it, move, min(1.0, primal + 0.3), min(1.0, dual + 0.3), targets)
+        better = _best_blend(it, move, system.direction(pulled, newton=False), (1.0, 0.4))
+        lengths = better.lengths(it)
+        if sum(lengths) <= primal + dual + 0.05:
+            break
+        (primal, dual), move = lengths, better
+    return move
+
+
+def _best_blend(it: ErrorIterate, base: ErrorMove, extra: ErrorMove, shares: tuple[float, ...]) -> ErrorMove:
+    """Return the base with the share of the extra whose two step lengths add up to most."""
+    return max((base.plus(share, extra) for share in shares), key=lambda move: sum(move.lengths(it)))
+
+
+def _centrality(it: ErrorIterate, move: ErrorMove, primal: float, dual: float, targets: list) -> list[Array]:
+    """Return Gondzio's targets: products that would leave [0.1, 10] times the target, pulled back."""
+    out = []
+    for (value, slack), dv, dz, target in zip(it.pairs, move.values, move.slacks, targets, strict=True):
+        product = (value + primal * dv) * (slack + dual * dz)
+        out.append(np.maximum(np.clip(product, 0.1 * target, 10 * target) - product, -10 * target))
+    return out
+
+
+def _primal_step(it: ErrorIterate, move: ErrorMove, length: float) -> ErrorIterate:
+    point, (ds, du) = it.point, move.values[:2]
+    moved = replace(point, t=point.t + length * move.dt, s=point.s + length * ds, u=point.u + length * du)
+    return ErrorIterate(moved, it.adversary.primal_step(move.adversary, length))
+
+
+def _dual_step(program: ErrorProgram, it: ErrorIterate, move: ErrorMove, system: ErrorSystem) -> ErrorIterate:
+    """Move the multipliers as far as every F(y) > 0 and slack > 0 allow, and centre the slacks there."""
+    point, under = it.point, system.under
+    floor = BOUNDARY_SHARE * under.column_values(under.reduced_costs(system.offsets, point.lam, point.nu))
+    least = [BOUNDARY_SHARE * slack for _, slack in it.adversary.pairs]
+    length = 1.0
+    while True:
+        adversary, lam = it.adversary.dual_step(move.adversary, length), point.lam + length * move.dlam
+        if all(np.all(slack > low) for (_, slack), low in zip(adversary.pairs, least, strict=True)):
+            under = program.under(adversary.priors[0])
+            g = under.reduced_costs(system.offsets, lam, adversary.nu)
+            if np.all(under.column_values(g) > floor):
+                break
+        length *= 0.8
+        if not length > SMALLEST_STEP:
+            raise SolverError("the interior point's dual step vanished")
+    zs, zu, _ = centre_slacks(g, program.ratio, under.barrier_weights)
+    return ErrorIterate(replace(point, lam=lam, nu=adversary.nu, zs=zs, zu=zu), adversary)

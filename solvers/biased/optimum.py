@@ -1,10 +1,16 @@
-"""The mechanism of least error of a mean, bias allowed, outputs free, with its certificate.
+"""The mechanism of least error of a mean of N users, bias allowed, outputs free, with its certificate.
 
-One interior-point path as in `robust.optimum`, with `newton` for the steps.
+The program is convex in the table, so it is solved as it stands, by one interior-point path as in `robust.optimum` with
+the steps of `newton`: which values are cut, and whether at all, comes out.  Mostly it is a clip and a shift, and then
+the means are put exactly there; where it is not (few users, large budgets, very wide sets), they stay what they are.
+
+What the path ends with is a floor and means; the rows are computed afresh (`rows`), and every number returned is
+recomputed from the returned table and multipliers.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,55 +18,262 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...mechanisms.errors import SolverError
+from ...mechanisms.errors import InputError, SolverError
 from ..arrays import Array
 from ..certificate import Progress, Status, check_tolerance, relative_gap
 from ..robust.sets import BoxSet
+from ..unbiased.optimum import CLOSED
 from ..unbiased.pricing import price
 from ..unbiased.primal_dual import FIRST_PRICING, OUTPUTS_PER_KNOT, REFINE_AT
 from ..unbiased.refinement import refine_outputs
 from ..unbiased.starting_point import starting_outputs, starting_point
+from ..unbiased.window_rows import two_outputs
 from .adversary import Adversary
 from .newton import ErrorIterate, error_step
 from .program import ErrorProgram, MeanError, Multipliers
+from .rows import Clip, sparse_rows_with_means
 
 MAX_STEPS = 400
+"""Newton steps allowed; four times what the hardest measured design takes."""
+
 HEADROOM = 0.3
+"""The bias's share of the gap at the start, as a root, in units of the objective."""
+
+WIDER = 1e-9
+"""The path's box is wider by this share of its bounds, and of even weights: one prior alone has no inside."""
+
+SNAPPED = 0.1
+"""Means are put to a clip's where that costs at most this share of the tolerance."""
 
 
-def run(program: ErrorProgram, tolerance=1e-4, verbose=False, max_steps=MAX_STEPS):
-    box = program.priors
-    n = len(program.knots)
-    under = program.under(box.some_prior)
-    point = starting_point(under, starting_outputs(under, max(OUTPUTS_PER_KNOT * n, 16)))
-    v, b = program.moments(point.outputs, point.probabilities)
-    adv = Adversary.start(box, float(program.users), v, HEADROOM * np.sqrt(program.users * float(v.mean())))
-    it = ErrorIterate(replace(point, nu=adv.nu), adv)
-    best, bestR, lower, mult = it, np.inf, 0.0, None
-    N = program.users
-    for step in range(max_steps):
-        gap = it.complementarity
-        err = program.error(it.point.outputs, it.point.probabilities)
-        if err.rmse < bestR:
-            best, bestR = it, err.rmse
-        objective = N * err.rmse**2
-        if gap < FIRST_PRICING * objective:
-            a = it.adversary
-            m = Multipliers(a.priors[0], a.priors[1] / a.totals[1], a.priors[2] / a.totals[2], *a.totals[1:], it.point.lam)
-            bd = program.bound(m)
-            loss = it.dual_objective - N * bd**2
-            if bd > lower:
-                lower, mult = bd, m
-            if verbose:
-                print(step, len(it.point.outputs), gap / objective, err, lower, loss / objective, adv.mismatch)
-            if relative_gap(bestR, lower) <= tolerance:
-                break
-            if loss > REFINE_AT * gap:
-                u = program.under(it.adversary.priors[0])
-                point = refine_outputs(u, it.point, price(u, it.point.lam, it.point.nu), gap, loss)
-                v, b = program.moments(point.outputs, point.probabilities)
-                it = ErrorIterate(point, it.adversary.mended(v))
-        elif verbose:
-            print(step, len(it.point.outputs), gap / objective, err)
-        it = error_step(program, it)
-    return best, bestR, lower, mult, step
+@dataclass(frozen=True, eq=False)
+class ErrorOptimum:
+    """A mechanism, multipliers and the certificate that joins them.
+
+    Attributes
+    ----------
+    outputs : (k,) ndarray
+        Increasing, in the program's scale; at most 3n unless rounding stopped the clean-up.
+    probabilities : (n, k) ndarray
+        Rows sum to one, columns within the ratio.
+    error : MeanError
+        R, the error promised, and its parts.
+    lower_bound : float
+        Certified: no mechanism on these knots, biased or not, has a smaller R.
+    multipliers : Multipliers
+        Behind the bound.
+    clip : Clip or None
+        What values are counted as, if that is a clip and a shift.
+    status : Status
+        OPTIMAL when the relative gap is within the tolerance asked for.
+    steps, refinements : int
+    seconds : float
+    """
+
+    outputs: Array
+    probabilities: Array
+    error: MeanError
+    lower_bound: float
+    multipliers: Multipliers
+    clip: Clip | None
+    status: Status
+    steps: int
+    refinements: int
+    seconds: float
+
+    @property
+    def relative_gap(self) -> float:
+        """Of R and its lower bound."""
+        return relative_gap(self.error.rmse, self.lower_bound)
+
+
+def trusted(prior: Array, trust: float) -> BoxSet:
+    """Return the priors whose every weight is within the factor `trust` of the given one.
+
+    Parameters
+    ----------
+    prior : (n,) ndarray
+        Summing to one; what has no weight keeps none.
+    trust : float
+        At least 1, which trusts the prior wholly.
+
+    Raises
+    ------
+    InputError
+        A factor below 1 or not finite.
+
+    Example
+    -------
+    >>> trusted(np.array([0.25, 0.75]), 2.0)
+    BoxSet(low=array([0.125, 0.375]), high=array([0.5, 1. ]))
+    """
+    if not 1 <= trust < math.inf:
+        raise InputError(f"trust is the factor by which a prior may be off, at least 1, got {trust!r}")
+    return BoxSet(prior / trust, np.minimum(trust * prior, 1.0))
+
+
+def solve_error(
+    program: ErrorProgram,
+    *,
+    tolerance: float = 1e-4,
+    progress: Callable[[Progress], None] | None = None,
+) -> ErrorOptimum:
+    """Derive the mechanism of least R, bias allowed, outputs free, with its certificate.
+
+    Where rounding spoils the interior point the two-output mechanism or a constant report are returned if they are
+    better, with the same certificate.
+
+    Parameters
+    ----------
+    program : ErrorProgram
+        Its priors a `BoxSet`.
+    tolerance : float
+        Relative gap of R to reach.
+    progress : callable, optional
+        Called after each step, with R and its bound.
+
+    Raises
+    ------
+    InputError
+        A tolerance that is not strictly between 0 and 1, or a set of another kind.
+
+    Source: derived here; see `program` for the certificate.
+
+    Example
+    -------
+    >>> knots, prior = np.linspace(-1, 1, 9), np.exp(-2 * np.arange(9.0))
+    >>> program = ErrorProgram(knots, np.e, trusted(prior / prior.sum(), 2.0), 10_000)
+    >>> best = solve_error(program)
+    >>> best.status.value, best.clip.high < 0, best.error.rmse - best.lower_bound < 1e-4 * best.error.rmse
+    ('optimal', True, True)
+    """
+    if not isinstance(program.priors, BoxSet):
+        raise InputError(f"the least error needs bounds on a prior's weights, got {type(program.priors).__name__}")
+    return _Path(program, program.priors, check_tolerance(tolerance), progress).run()
+
+
+class _Path:
+    """The interior-point path with its best bound and its best iterate."""
+
+    def __init__(
+        self, program: ErrorProgram, box: BoxSet, tolerance: float, progress: Callable[[Progress], None] | None
+    ) -> None:
+        self.program, self.box, self.tolerance, self.progress = program, box, tolerance, progress
+        self.started = time.perf_counter()
+        n, some = len(program.knots), box.some_prior
+        wider = BoxSet(box.low * (1 - WIDER), box.high * (1 + WIDER) + WIDER / n)
+        self.inner = ErrorProgram(program.knots, program.ratio, wider, program.users)
+        self.simple = min(_simple(program), key=lambda table: program.error(*table).rmse)
+        self.at_most = program.error(*self.simple).rmse
+        self.bound, self.multipliers = 0.0, Multipliers(some, some, some, 0.0, 0.0, np.zeros(n))
+        self.steps = self.refinements = 0
+
+    def run(self) -> ErrorOptimum:
+        return self._result(self._close_gap(self._start()))
+
+    def _start(self) -> ErrorIterate:
+        program, wider = self.inner, self.inner.priors
+        assert isinstance(wider, BoxSet)
+        under = program.under(wider.some_prior)
+        point = starting_point(under, starting_outputs(under, max(OUTPUTS_PER_KNOT * len(program.knots), 16)))
+        v, _ = program.moments(point.outputs, point.probabilities)
+        users = float(program.users)
+        adversary = Adversary.start(wider, users, v, HEADROOM * math.sqrt(users * float(v.mean())))
+        return ErrorIterate(replace(point, nu=adversary.nu), adversary)
+
+    def _close_gap(self, it: ErrorIterate) -> ErrorIterate:
+        """Return the best iterate of a path that ends with a closed gap, by rounding or after MAX_STEPS."""
+        best, least, users = it, np.inf, self.program.users
+        with suppress(SolverError, np.linalg.LinAlgError), np.errstate(all="ignore"):  # what is not finite ends it
+            while self.steps < MAX_STEPS:
+                gap = it.complementarity
+                rmse = self.program.error(it.point.outputs, it.point.probabilities).rmse
+                if rmse < least:
+                    best, least = it, rmse
+                reached = min(least, self.at_most)
+                near = gap < FIRST_PRICING * users * rmse * rmse
+                loss = it.dual_objective - users * self._improve_bound(it) ** 2 if near else 0.0
+                self._report(it, reached)
+                if near and relative_gap(reached, self.bound) <= CLOSED * self.tolerance:
+                    break
+                if loss > REFINE_AT * gap:
+                    it = self._refine(it, gap, loss)
+                it = self._step(it)
+        return best
+
+    def _refine(self, it: ErrorIterate, gap: float, loss: float) -> ErrorIterate:
+        """Refine the outputs, which adds to the variances and leaves the means, and mend the multipliers."""
+        self.refinements += 1
+        under = self.inner.under(it.adversary.priors[0])
+        point = refine_outputs(under, it.point, price(under, it.point.lam, it.point.nu), gap, loss)
+        v, _ = self.inner.moments(point.outputs, point.probabilities)
+        return ErrorIterate(point, it.adversary.mended(v))
+
+    def _step(self, it: ErrorIterate) -> ErrorIterate:
+        self.steps += 1
+        after = error_step(self.inner, it)
+        if not np.isfinite(after.complementarity):
+            raise SolverError("the interior point's step is not finite")
+        return after
+
+    def _improve_bound(self, it: ErrorIterate) -> float:
+        """Return the certified bound of this iterate's multipliers, keeping the best seen."""
+        adversary = it.adversary
+        priors = (member(self.box, q / total) for q, total in zip(adversary.priors, adversary.totals, strict=True))
+        multipliers = Multipliers(*priors, float(adversary.totals[1]), float(adversary.totals[2]), it.point.lam)
+        bound = self.program.bound(multipliers)
+        if bound > self.bound:
+            self.bound, self.multipliers = bound, multipliers
+        return bound
+
+    def _report(self, it: ErrorIterate, reached: float) -> None:
+        if self.progress is not None:
+            elapsed = time.perf_counter() - self.started
+            self.progress(Progress(self.steps, reached, self.bound, len(it.point.outputs), elapsed))
+
+    def _result(self, it: ErrorIterate) -> ErrorOptimum:
+        program, (outputs, P) = self.program, self.simple
+        error, clip = program.error(outputs, P), None
+        means = program.knots + program.moments(it.point.outputs, it.point.probabilities)[1]
+        snapped = Clip.near(program.knots, means, self.box.some_prior)
+        for given, wanted in ((None, means), (snapped, snapped.means(program.knots))):
+            with suppress(SolverError):
+                found = sparse_rows_with_means(program.ratio, it.point.outputs, it.point.t, wanted, self.box)
+                reached, room = program.error(*found), SNAPPED * self.tolerance if given else 0.0
+                if reached.rmse < error.rmse * (1 + room):
+                    (outputs, P), error, clip = found, reached, given
+        return ErrorOptimum(
+            outputs,
+            P,
+            error,
+            self.bound,
+            self.multipliers,
+            clip,
+            Status.of(relative_gap(error.rmse, self.bound), self.tolerance),
+            self.steps,
+            self.refinements,
+            time.perf_counter() - self.started,
+        )
+
+
+def _simple(program: ErrorProgram) -> list[tuple[Array, Array]]:
+    """Two tables that are all but optimal at small budgets: one constant report, and two reports, unbiased."""
+    n, x = len(program.knots), program.knots
+    highest, lowest = program.priors.largest(x + 1)[0] - 1, 1 - program.priors.largest(1 - x)[0]
+    constant = np.array([0.5 * (highest + lowest)]), np.ones((n, 1))
+    return [constant, two_outputs(program.under(program.priors.some_prior))]
+
+
+def member(box: BoxSet, weights: Array) -> Array:
+    """Return a prior of the box near these weights: within its bounds, and moved between them until the sum is one.
+
+    Example
+    -------
+    >>> member(BoxSet(np.full(2, 0.25), np.full(2, 0.75)), np.array([0.2, 0.7])).round(6).tolist()
+    [0.277778, 0.722222]
+    """
+    inside = np.clip(weights, box.low, box.high)
+    lack = 1 - float(inside.sum())
+    room = box.high - inside if lack > 0 else inside - box.low
+    total = float(room.sum())
+    return inside if total == 0 else np.clip(inside + min(abs(lack) / total, 1.0) * math.copysign(1, lack) * room, box.low, box.high)

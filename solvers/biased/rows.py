@@ -1,0 +1,126 @@
+"""The best rows over a floor when each row's mean is given, and the means of a clip.
+
+For a given floor and a given mean of its own every row has the least variance on a window (`unbiased.window_rows`), so
+also the least squared distance from its knot.  Rows with equal means are equal.  Means of the form
+
+    clip(x, low, high) + shift
+
+are those of a table that is unbiased on a shorter interval, takes what lies outside for its ends, and adds a constant.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...mechanisms.errors import SolverError
+from ..arrays import Array
+from ..robust.optimum import sparse_minimax
+from ..robust.program import RobustProgram
+from ..robust.sets import BoxSet
+from ..unbiased.program import UnbiasedProgram
+from ..unbiased.window_rows import stretched_rows
+
+ALIKE = 1e-12
+"""Means that differ by less, in half-widths of the domain, are one; a row of a point is a report of a constant."""
+
+
+@dataclass(frozen=True)
+class Clip:
+    """Means clip(x, low, high) + shift.
+
+    Attributes
+    ----------
+    low, high : float
+        Places on the line of the knots, between knots or on them; the first and the last knot where nothing is cut.
+    shift : float
+    """
+
+    low: float
+    high: float
+    shift: float
+
+    def means(self, knots: Array) -> Array:
+        """Return what values at the knots are counted as on average, (n,)."""
+        return np.clip(knots, self.low, self.high) + self.shift
+
+    @classmethod
+    def near(cls, knots: Array, means: Array, weights: Array) -> Clip:
+        """Return the clip with these ends and, as shift, the median bias of the knots between them.
+
+        Example
+        -------
+        >>> knots = np.linspace(-1, 1, 5)
+        >>> Clip.near(knots, np.array([-0.875, -0.375, 0.125, 0.25, 0.25]), np.full(5, 0.2))
+        Clip(low=-1.0, high=0.125, shift=0.125)
+        """
+        low, high = float(means.min()), float(means.max())
+        order = np.argsort(means - knots)
+        inner = weights * ((means > low) & (means < high))
+        if not inner.sum() > 0:
+            inner = weights
+        middle = int(np.searchsorted(np.cumsum(inner[order]), 0.5 * inner.sum()))
+        shift = float((means - knots)[order[middle]])
+        clipped = np.clip([low - shift, high - shift], knots[0], knots[-1])
+        return cls(float(clipped[0]), float(clipped[1]), shift)
+
+
+def rows_with_means(ratio: float, outputs: Array, floor: Array, means: Array) -> tuple[Array, Array]:
+    """Return (outputs, rows) over the floor, the outputs stretched by the least that makes the rows exist.
+
+    Parameters
+    ----------
+    outputs, floor : (m,) ndarray
+        Increasing outputs and the floor t > 0 of each.
+    means : (n,) ndarray
+        Of the rows, in any order.
+
+    Raises
+    ------
+    SolverError
+        No rows with these means exist even after stretching.
+
+    Example
+    -------
+    >>> outputs, P = rows_with_means(3.0, np.array([-2.0, 2.0]), np.full(2, 0.25), np.array([-1.0, 0.5, 0.5]))
+    >>> P.tolist()
+    [[0.75, 0.25], [0.375, 0.625], [0.375, 0.625]]
+    """
+    distinct, rows = np.unique(means, return_inverse=True)
+    middle, half = 0.5 * (distinct[-1] + distinct[0]), 0.5 * (distinct[-1] - distinct[0])
+    if not half > ALIKE:
+        return np.array([middle]), np.ones((len(means), 1))
+    at = np.unique((distinct - middle) / half)
+    program = UnbiasedProgram(at, np.full(len(at), 1 / len(at)), ratio)
+    found, P = stretched_rows(program, (outputs - middle) / half, floor)
+    return middle + half * found, P[np.searchsorted(at, np.clip((distinct - middle) / half, -1, 1))][rows]
+
+
+def sparse_rows_with_means(
+    ratio: float, outputs: Array, floor: Array, means: Array, box: BoxSet
+) -> tuple[Array, Array]:
+    """Return `rows_with_means` over fewer outputs, at most three per distinct mean, the variances of all rows kept.
+
+    Parameters
+    ----------
+    box : BoxSet
+        Judges that nothing was lost.
+
+    Raises
+    ------
+    SolverError
+        No rows with these means exist over the floor.
+    """
+    outputs, P = rows_with_means(ratio, outputs, floor, means)
+    distinct, rows = np.unique(means, return_inverse=True)
+    middle, half = 0.5 * (distinct[-1] + distinct[0]), 0.5 * (distinct[-1] - distinct[0])
+    if len(outputs) <= 3 or len(np.unique((distinct - middle) / half)) < len(distinct):
+        return outputs, P
+    low, high = (np.bincount(rows, bound) for bound in (box.low, box.high))
+    program = RobustProgram((distinct - middle) / half, ratio, BoxSet(low, high))
+    with suppress(SolverError):
+        found, fewer = sparse_minimax(program, (outputs - middle) / half, P.min(0))
+        return middle + half * found, fewer[rows]
+    return outputs, P

@@ -42,9 +42,6 @@ HEADROOM = 0.3
 WIDER = 1e-9
 """The path's box is wider by this share of its bounds, and of even weights: one prior alone has no inside."""
 
-SNAPPED = 0.1
-"""Means are put to a clip's where that costs at most this share of the tolerance."""
-
 
 @dataclass(frozen=True, eq=False)
 class ErrorOptimum:
@@ -239,8 +236,9 @@ class _Path:
         for given, wanted in ((None, means), (snapped, snapped.means(program.knots))):
             with suppress(SolverError):
                 found = sparse_rows_with_means(program.ratio, it.point.outputs, it.point.t, wanted, self.box)
-                reached, room = program.error(*found), SNAPPED * self.tolerance if given else 0.0
-                if reached.rmse < error.rmse * (1 + room):
+                reached = program.error(*found)
+                close = given is not None and relative_gap(reached.rmse, self.bound) <= self.tolerance
+                if close or reached.rmse < error.rmse:
                     (outputs, P), error, clip = found, reached, given
         return ErrorOptimum(
             outputs,

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...mechanisms.errors import SolverError
-from ..arrays import Array
+from ..arrays import Array, Indices
+from ..barrier.windows import Windows
 from ..robust.optimum import sparse_minimax
 from ..robust.program import RobustProgram
 from ..robust.sets import BoxSet
@@ -25,6 +26,9 @@ from ..unbiased.window_rows import stretched_rows
 
 ALIKE = 1e-12
 """Means that differ by less, in half-widths of the domain, are one; a row of a point is a report of a constant."""
+
+FEW = 3
+"""Outputs that need no thinning."""
 
 
 @dataclass(frozen=True)
@@ -88,14 +92,25 @@ def rows_with_means(ratio: float, outputs: Array, floor: Array, means: Array) ->
     >>> P.tolist()
     [[0.75, 0.25], [0.375, 0.625], [0.375, 0.625]]
     """
-    distinct, rows = np.unique(means, return_inverse=True)
-    middle, half = 0.5 * (distinct[-1] + distinct[0]), 0.5 * (distinct[-1] - distinct[0])
+    at, rows, middle, half = distinct_means(means)
     if not half > ALIKE:
         return np.array([middle]), np.ones((len(means), 1))
-    at = np.unique((distinct - middle) / half)
     program = UnbiasedProgram(at, np.full(len(at), 1 / len(at)), ratio)
     found, P = stretched_rows(program, (outputs - middle) / half, floor)
-    return middle + half * found, P[np.searchsorted(at, np.clip((distinct - middle) / half, -1, 1))][rows]
+    return middle + half * found, P[rows]
+
+
+def distinct_means(means: Array) -> tuple[Array, Indices, float, float]:
+    """Return the distinct means put to [-1, 1], which of them is whose, and the middle and half-width of what they span.
+
+    Example
+    -------
+    >>> distinct_means(np.array([0.5, 0.25, 0.5, 0.0]))
+    (array([-1.,  0.,  1.]), array([2, 1, 2, 0]), 0.25, 0.25)
+    """
+    middle, half = 0.5 * float(means.max() + means.min()), 0.5 * float(means.max() - means.min())
+    at, rows = np.unique(np.clip((means - middle) / max(half, ALIKE), -1, 1), return_inverse=True)
+    return at, rows, middle, half
 
 
 def sparse_rows_with_means(
@@ -113,13 +128,16 @@ def sparse_rows_with_means(
     SolverError
         No rows with these means exist over the floor.
     """
-    outputs, P = rows_with_means(ratio, outputs, floor, means)
-    distinct, rows = np.unique(means, return_inverse=True)
-    middle, half = 0.5 * (distinct[-1] + distinct[0]), 0.5 * (distinct[-1] - distinct[0])
-    if len(outputs) <= 3 or len(np.unique((distinct - middle) / half)) < len(distinct):
+    try:
+        outputs, P = rows_with_means(ratio, outputs, floor, means)
+    except SolverError:  # rounding left the floor short of the outermost means: they give way
+        means = np.clip(means, *Windows(ratio, outputs, floor).reach)
+        outputs, P = rows_with_means(ratio, outputs, floor, means)
+    at, rows, middle, half = distinct_means(means)
+    if len(outputs) <= FEW:
         return outputs, P
     low, high = (np.bincount(rows, bound) for bound in (box.low, box.high))
-    program = RobustProgram((distinct - middle) / half, ratio, BoxSet(low, high))
+    program = RobustProgram(at, ratio, BoxSet(low, high))
     with suppress(SolverError):
         found, fewer = sparse_minimax(program, (outputs - middle) / half, P.min(0))
         return middle + half * found, fewer[rows]

@@ -1,3 +1,6 @@
+from .decoder import DecoderOptimum as DecoderOptimum
+from .decoder import DecoderProgram as DecoderProgram
+from .decoder import solve_decoder as solve_decoder
 from .optimum import ErrorOptimum as ErrorOptimum
 from .optimum import solve_error as solve_error
 from .optimum import trusted as trusted

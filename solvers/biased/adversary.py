@@ -1,6 +1,6 @@
-"""The adversary: three priors of a box, worst for variance, for bias upwards and for bias downwards, and their equations.
+"""The adversary: three priors of a box, worst for variance, for bias upwards and for bias downwards; their equations.
 
-With values f = (v, b, -b) and totals beta = (1, r, s), whatever the mechanism, the least N R^2 of a box low <= q <= high is
+With values f = (v, b, -b) and totals beta = (1, r, s), N R^2 of a mechanism over a box low <= q <= high is the least of
 
     minimise    theta_0 + high.a_0 - low.l_0 + N B^2
     subject to  theta_k + a_ki - l_ki = f_ki                        multiplier q_ki, k = 0, 1, 2
@@ -21,6 +21,7 @@ Source: linear programming duality; primal-dual steps as in `robust.newton`.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,12 +30,16 @@ from scipy.optimize import brentq
 from ...mechanisms.errors import InputError
 from ..arrays import Array
 from ..robust.sets import BoxSet
+from .program import Multipliers
 
 BORDER = 5
 """Numbers of the border: d theta of the three priors, d beta of the two that count for the bias."""
 
 KEPT = 0.5
 """Share of a lower bound's multiplier that may go where refined outputs change the variances."""
+
+WIDER = 1e-8
+"""The path's box is wider by this share of its bounds, and of even weights: one prior alone has no inside."""
 
 FARTHEST = 1e30
 """How near to a bound, as one over the distance, a centre may lie."""
@@ -99,6 +104,11 @@ class Adversary:
     def penalty(self) -> float:
         """What the multipliers of the means cost: (beta_1 + beta_2)^2 / 4N."""
         return float(self.totals[1:].sum() ** 2 / (4 * self.users))
+
+    def multipliers(self, box: BoxSet, lam: Array) -> Multipliers:
+        """Return what its priors, moved into the box, prove together with lambda."""
+        worst, up, down = (member(box, q / total) for q, total in zip(self.priors, self.totals, strict=True))
+        return Multipliers(worst, up, down, float(self.totals[1]), float(self.totals[2]), lam)
 
     @classmethod
     def start(cls, box: BoxSet, users: float, variances: Array, weight: float) -> Adversary:
@@ -186,14 +196,13 @@ class AdversaryMove:
 class AdversarySystem:
     """What the adversary adds to a mechanism's Newton equations, at one point.
 
-    With dw and dnu the changes of the worst prior and of nu, and y the border, the mechanism must have
-
-        d variances = known_v - (- D_0) dw ...
+    With dw and dnu the changes of the worst prior and of nu, and y those of the border, the variances must change by
+    known.v + of_worst dw + y_0 and the biases by known.b - of_nu dnu + border_b y.
 
     Attributes
     ----------
     of_worst, of_nu : (n,) ndarray
-        Positive diagonals: d v = known_v + of_worst dw + y_0 and d b = known_b - of_nu dnu + border_b y.
+        Positive.
     border_b : (n, 5) ndarray
     """
 
@@ -233,7 +242,7 @@ class AdversarySystem:
         )
 
     def border_rows(self, known: Known) -> tuple[Array, Array, Array, Array]:
-        """Return C_w (5, n), C_nu (5, n), Y (5, 5) and f (5,) of C_w dw + C_nu dnu + Y y = f, the border's equations."""
+        """Return C_w, C_nu (5, n), Y (5, 5) and f (5,) of the border's equations, C_w dw + C_nu dnu + Y y = f."""
         it, n = self.it, len(self.both)
         C_w, C_nu, Y, f = np.zeros((BORDER, n)), np.zeros((BORDER, n)), np.zeros((BORDER, BORDER)), np.zeros(BORDER)
         C_w[0], f[0] = 1.0, known.total[0]
@@ -312,3 +321,24 @@ def analytic_centre(box: BoxSet) -> Array:
         if reach > FARTHEST:
             raise InputError("the bounds on a prior's weights must leave room for more than one prior")
     return prior(float(brentq(lambda zeta: prior(zeta).sum() - 1, -reach, reach, xtol=1e-300, rtol=1e-12)))
+
+
+def widened(box: BoxSet) -> BoxSet:
+    """Return a box that has room for more than one prior even where this one has not, wider by next to nothing."""
+    return BoxSet(box.low * (1 - WIDER), box.high * (1 + WIDER) + WIDER / len(box.low))
+
+
+def member(box: BoxSet, weights: Array) -> Array:
+    """Return a prior of the box near these weights: within its bounds, and moved between them until the sum is one.
+
+    Example
+    -------
+    >>> member(BoxSet(np.full(2, 0.25), np.full(2, 0.75)), np.array([0.2, 0.7])).round(6).tolist()
+    [0.277778, 0.722222]
+    """
+    inside = np.clip(weights, box.low, box.high)
+    lack = 1 - float(inside.sum())
+    room = box.high - inside if lack > 0 else inside - box.low
+    total = float(room.sum())
+    step = math.copysign(min(abs(lack) / total, 1.0), lack) if total > 0 else 0.0
+    return np.clip(inside + step * room, box.low, box.high)

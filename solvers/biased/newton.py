@@ -2,11 +2,12 @@
 
 The equations are those of `robust.newton` with two changes, both of the adversary's making (`adversary`): the means are
 free, d b = known - W dnu, which adds the diagonal W to the rows of nu, and the border has five numbers instead of one.
-The reduced costs g_i(y) = w_i v^2 - lambda_i - nu_i v, v = y - x_i, have nu = q_2 - q_1.  With k = y^2 - R^2 in place of
-v^2, which near +-R is nearly a line in v, v^2 = k + height + slope v, and with z = (level, tilt, -dw), -dg = z_1 + z_2 v
-+ z_3 k, dlam = level + height dw, dnu = tilt + slope dw:
+The reduced costs g_i(y) = w_i v^2 - lambda_i - nu_i v, v = y - x_i, have nu = q_2 - q_1.  With k = y^2 - R^2 in place
+of v^2, which near +-R is nearly a line in v, v^2 = k + height + slope v, and with z = (level, tilt, -dw), where -dg =
+z_1 + z_2 v + z_3 k, dlam = level + height dw and dnu = tilt + slope dw,
 
-    [sum_y [diag(b_y) + a_y a_y' / H_y] (x) (1, v, k)(1, v, k)' + D_0 on z_3 + W on (z_2 - slope z_3)] z = rest + border y.
+    [sum_y [diag(b_y) + a_y a_y' / H_y] (x) (1, v, k)(1, v, k)' + D_0 on z_3 + W on (z_2 - slope z_3)] z
+        = rest + border y.
 
 A step costs O(n^2 m + n^3), as much as one of `robust.newton`.
 
@@ -25,15 +26,15 @@ from ..arrays import Array
 from ..unbiased.dual_centring import centre_slacks
 from ..unbiased.interior_point import (
     BOUNDARY_SHARE,
-    CORRECTORS,
     LONG_STEP_SHARE,
     REGULARISATION,
     SMALLEST_STEP,
     STEP_SHARE,
     Iterate,
 )
-from .adversary import Adversary, AdversaryMove, AdversarySystem
+from .adversary import Adversary, AdversarySystem
 from .program import ErrorProgram
+from .steps import Move, predictor_corrector
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,32 +58,6 @@ class ErrorIterate:
     @property
     def dual_objective(self) -> float:
         return self.point.dual_objective - self.adversary.penalty
-
-
-@dataclass(frozen=True, eq=False)
-class ErrorMove:
-    """A direction: multipliers of the sums and floors, the adversary's, and values and slacks in the order of `pairs`."""
-
-    dlam: Array
-    dt: Array
-    adversary: AdversaryMove
-    values: list[Array]
-    slacks: list[Array]
-
-    def plus(self, share: float, other: ErrorMove) -> ErrorMove:
-        return ErrorMove(
-            self.dlam + share * other.dlam,
-            self.dt + share * other.dt,
-            self.adversary.plus(share, other.adversary),
-            [one + share * two for one, two in zip(self.values, other.values, strict=True)],
-            [one + share * two for one, two in zip(self.slacks, other.slacks, strict=True)],
-        )
-
-    def lengths(self, it: ErrorIterate) -> tuple[float, float]:
-        """Return the largest primal and dual steps in [0, 1] that keep everything non-negative."""
-        falls = [(-dv / v, -dz / z) for (v, z), dv, dz in zip(it.pairs, self.values, self.slacks, strict=True)]
-        primal, dual = (max(1.0, *(float(fall[side].max()) for fall in falls)) for side in (0, 1))
-        return 1 / primal, 1 / dual
 
 
 class ErrorSystem:
@@ -148,7 +123,7 @@ class ErrorSystem:
         """What entries (n, m) add to sums, means and bends."""
         return np.concatenate([rows.sum(1), (rows * self.offsets).sum(1), rows @ self.bend])
 
-    def direction(self, targets: list[Array], *, newton: bool) -> ErrorMove:
+    def direction(self, targets: list[Array], *, newton: bool) -> Move:
         """Return the move whose products change by the targets, in the order of `pairs`.
 
         With `newton` the residuals are removed too; without, the direction keeps them (a corrector).
@@ -176,9 +151,8 @@ class ErrorSystem:
         du = total - ds
         adversary = self.system.move(known, dw, tilt + self.slope * dw, y)
         values, slacks = adversary.changes(self.it.adversary)
-        return ErrorMove(
-            level + self.height * dw,
-            dt,
+        return Move(
+            (level + self.height * dw, dt),
             adversary,
             [ds, du, *values],
             [(rs - point.zs * ds) / point.s, (ru - point.zu * du) / point.u, *slacks],
@@ -194,67 +168,27 @@ def error_step(program: ErrorProgram, it: ErrorIterate) -> ErrorIterate:
         Rounding leaves no step to take.
     """
     system = ErrorSystem(program, it)
-    move = _predictor_corrector(it, system)
+    w, even = system.under.barrier_weights[:, None], 1 / (6 * len(system.a))
+    move = predictor_corrector(it, system, [w, w, even, even, even], 2 * len(it.point.outputs) + 1)
     primal, dual = move.lengths(it)
     stretch = LONG_STEP_SHARE if min(primal, dual) > 0.9 else STEP_SHARE
     return _dual_step(program, _primal_step(it, move, min(1.0, stretch * primal)), move, system)
 
 
-def _predictor_corrector(it: ErrorIterate, system: ErrorSystem) -> ErrorMove:
-    w, n = system.under.barrier_weights[:, None], len(system.a)
-    weights = [w, w, 1 / (6 * n), 1 / (6 * n), 1 / (6 * n)]
-    mu = it.complementarity / (2 * len(it.point.outputs) + 1)
-    move = system.direction([-value * slack for value, slack in it.pairs], newton=True)
-    primal, dual = move.lengths(it)
-    after = sum(
-        float(np.vdot(value + primal * dv, slack + dual * dz))
-        for (value, slack), dv, dz in zip(it.pairs, move.values, move.slacks, strict=True)
-    )
-    sigma = float(np.clip((after / it.complementarity) ** 3, 1e-6, 0.9))
-    targets = [sigma * mu * weight for weight in weights]
-    second = [target - dv * dz for target, dv, dz in zip(targets, move.values, move.slacks, strict=True)]
-    move = _best_blend(it, move, system.direction(second, newton=False), (1.0, max(primal * dual, 0.1)))
-    primal, dual = move.lengths(it)
-    for _ in range(CORRECTORS):
-        if min(primal, dual) > 0.9:
-            break
-        pulled = _centrality(it, move, min(1.0, primal + 0.3), min(1.0, dual + 0.3), targets)
-        better = _best_blend(it, move, system.direction(pulled, newton=False), (1.0, 0.4))
-        lengths = better.lengths(it)
-        if sum(lengths) <= primal + dual + 0.05:
-            break
-        (primal, dual), move = lengths, better
-    return move
-
-
-def _best_blend(it: ErrorIterate, base: ErrorMove, extra: ErrorMove, shares: tuple[float, ...]) -> ErrorMove:
-    """Return the base with the share of the extra whose two step lengths add up to most."""
-    return max((base.plus(share, extra) for share in shares), key=lambda move: sum(move.lengths(it)))
-
-
-def _centrality(it: ErrorIterate, move: ErrorMove, primal: float, dual: float, targets: list) -> list[Array]:
-    """Return Gondzio's targets: products that would leave [0.1, 10] times the target, pulled back."""
-    out = []
-    for (value, slack), dv, dz, target in zip(it.pairs, move.values, move.slacks, targets, strict=True):
-        product = (value + primal * dv) * (slack + dual * dz)
-        out.append(np.maximum(np.clip(product, 0.1 * target, 10 * target) - product, -10 * target))
-    return out
-
-
-def _primal_step(it: ErrorIterate, move: ErrorMove, length: float) -> ErrorIterate:
-    point, (ds, du) = it.point, move.values[:2]
-    moved = replace(point, t=point.t + length * move.dt, s=point.s + length * ds, u=point.u + length * du)
+def _primal_step(it: ErrorIterate, move: Move, length: float) -> ErrorIterate:
+    point, (_, dt), (ds, du) = it.point, move.parts, move.values[:2]
+    moved = replace(point, t=point.t + length * dt, s=point.s + length * ds, u=point.u + length * du)
     return ErrorIterate(moved, it.adversary.primal_step(move.adversary, length))
 
 
-def _dual_step(program: ErrorProgram, it: ErrorIterate, move: ErrorMove, system: ErrorSystem) -> ErrorIterate:
+def _dual_step(program: ErrorProgram, it: ErrorIterate, move: Move, system: ErrorSystem) -> ErrorIterate:
     """Move the multipliers as far as every F(y) > 0 and slack > 0 allow, and centre the slacks there."""
     point, under = it.point, system.under
     floor = BOUNDARY_SHARE * under.column_values(under.reduced_costs(system.offsets, point.lam, point.nu))
     least = [BOUNDARY_SHARE * slack for _, slack in it.adversary.pairs]
     length = 1.0
     while True:
-        adversary, lam = it.adversary.dual_step(move.adversary, length), point.lam + length * move.dlam
+        adversary, lam = it.adversary.dual_step(move.adversary, length), point.lam + length * move.parts[0]
         if all(np.all(slack > low) for (_, slack), low in zip(adversary.pairs, least, strict=True)):
             under = program.under(adversary.priors[0])
             g = under.reduced_costs(system.offsets, lam, adversary.nu)

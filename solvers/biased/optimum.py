@@ -28,7 +28,7 @@ from ..unbiased.primal_dual import FIRST_PRICING, OUTPUTS_PER_KNOT, REFINE_AT
 from ..unbiased.refinement import refine_outputs
 from ..unbiased.starting_point import starting_outputs, starting_point
 from ..unbiased.window_rows import two_outputs
-from .adversary import Adversary
+from .adversary import Adversary, widened
 from .newton import ErrorIterate, error_step
 from .program import ErrorProgram, MeanError, Multipliers
 from .rows import Clip, sparse_rows_with_means
@@ -38,9 +38,6 @@ MAX_STEPS = 400
 
 HEADROOM = 0.3
 """The bias's share of the gap at the start, as a root, in units of the objective."""
-
-WIDER = 1e-9
-"""The path's box is wider by this share of its bounds, and of even weights: one prior alone has no inside."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,8 +155,8 @@ class _Path:
         self.program, self.box, self.tolerance, self.progress = program, box, tolerance, progress
         self.started = time.perf_counter()
         n, some = len(program.knots), box.some_prior
-        wider = BoxSet(box.low * (1 - WIDER), box.high * (1 + WIDER) + WIDER / n)
-        self.inner = ErrorProgram(program.knots, program.ratio, wider, program.users)
+        self.wider = widened(box)
+        self.inner = ErrorProgram(program.knots, program.ratio, self.wider, program.users)
         self.simple = min(_simple(program), key=lambda table: program.error(*table).rmse)
         self.at_most = program.error(*self.simple).rmse
         self.bound, self.multipliers = 0.0, Multipliers(some, some, some, 0.0, 0.0, np.zeros(n))
@@ -169,13 +166,12 @@ class _Path:
         return self._result(self._close_gap(self._start()))
 
     def _start(self) -> ErrorIterate:
-        program, wider = self.inner, self.inner.priors
-        assert isinstance(wider, BoxSet)
-        under = program.under(wider.some_prior)
+        program = self.inner
+        under = program.under(self.wider.some_prior)
         point = starting_point(under, starting_outputs(under, max(OUTPUTS_PER_KNOT * len(program.knots), 16)))
         v, _ = program.moments(point.outputs, point.probabilities)
         users = float(program.users)
-        adversary = Adversary.start(wider, users, v, HEADROOM * math.sqrt(users * float(v.mean())))
+        adversary = Adversary.start(self.wider, users, v, HEADROOM * math.sqrt(users * float(v.mean())))
         return ErrorIterate(replace(point, nu=adversary.nu), adversary)
 
     def _close_gap(self, it: ErrorIterate) -> ErrorIterate:
@@ -215,9 +211,7 @@ class _Path:
 
     def _improve_bound(self, it: ErrorIterate) -> float:
         """Return the certified bound of this iterate's multipliers, keeping the best seen."""
-        adversary = it.adversary
-        priors = (member(self.box, q / total) for q, total in zip(adversary.priors, adversary.totals, strict=True))
-        multipliers = Multipliers(*priors, float(adversary.totals[1]), float(adversary.totals[2]), it.point.lam)
+        multipliers = it.adversary.multipliers(self.box, it.point.lam)
         bound = self.program.bound(multipliers)
         if bound > self.bound:
             self.bound, self.multipliers = bound, multipliers
@@ -260,18 +254,3 @@ def _simple(program: ErrorProgram) -> list[tuple[Array, Array]]:
     highest, lowest = program.priors.largest(x + 1)[0] - 1, 1 - program.priors.largest(1 - x)[0]
     constant = np.array([0.5 * (highest + lowest)]), np.ones((n, 1))
     return [constant, two_outputs(program.under(program.priors.some_prior))]
-
-
-def member(box: BoxSet, weights: Array) -> Array:
-    """Return a prior of the box near these weights: within its bounds, and moved between them until the sum is one.
-
-    Example
-    -------
-    >>> member(BoxSet(np.full(2, 0.25), np.full(2, 0.75)), np.array([0.2, 0.7])).round(6).tolist()
-    [0.277778, 0.722222]
-    """
-    inside = np.clip(weights, box.low, box.high)
-    lack = 1 - float(inside.sum())
-    room = box.high - inside if lack > 0 else inside - box.low
-    total = float(room.sum())
-    return inside if total == 0 else np.clip(inside + min(abs(lack) / total, 1.0) * math.copysign(1, lack) * room, box.low, box.high)

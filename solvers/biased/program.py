@@ -1,7 +1,7 @@
 """The error of a mean of N users, bias allowed, under any prior of a set, as data, with its certificate.
 
-For knots x_1 < ... < x_n, a ratio E = e^epsilon > 1, a closed convex set A of priors and N users, over **all** mechanisms
-with entries t_y <= P(y | x_i) <= E t_y at any real outputs y:
+For knots x_1 < ... < x_n, a ratio E = e^epsilon > 1, a closed convex set A of priors and N users, over **all**
+mechanisms with entries t_y <= P(y | x_i) <= E t_y at any real outputs y:
 
     minimise  R^2 = max over q in A of q.v / N + B^2,      B = max over q in A of |q.b|,
     b_i = sum_y (y - x_i) P(y | x_i),      v_i = sum_y (y - x_i)^2 P(y | x_i).
@@ -17,12 +17,13 @@ and the first two terms are sum_y theta_y sum_i c_iy g_i(y) + sum lambda with
 
     g_i(y) = w_i (y - x_i)^2 - lambda_i - nu_i (y - x_i),      nu = s down - r up:
 
-those of the unbiased program with weights w.  Its exact pricing (`unbiased.pricing`) never asked where nu comes from, so
+those of the unbiased program with weights w.  Its exact pricing (`unbiased.pricing`) never asked where nu is from, so
 
     N R^2  >=  certified_bound(w, lambda, nu) - (r + s)^2 / 4N.
 
-An unbiased program lets nu be anything for nothing.  Here it costs the square of its gauge over 4N, the gauge whose unit
-ball is the hull of A and -A: as N grows that vanishes, and the best unbiased table for the worst prior of A is left.
+An unbiased program lets nu be anything for nothing.  Here it costs the square of its gauge over 4N, the gauge whose
+unit ball is the hull of A and -A: as N grows that vanishes, and the best unbiased table for the worst prior of A is
+left.
 
 Source: linear programming duality, Fenchel's inequality; for the mean squared error of biased estimators under
 uncertainty Donoho (1994) and Armstrong and Kolesar (2018).
@@ -65,6 +66,33 @@ class MeanError:
     rmse: float
     noise: float
     bias_bound: float
+
+
+def moments(knots: Array, outputs: Array, probabilities: Array) -> tuple[Array, Array]:
+    """Return v_i and b_i, (n,) each, of any table."""
+    offsets = outputs - knots[:, None]
+    return (offsets**2 * probabilities).sum(1), (offsets * probabilities).sum(1)
+
+
+def mean_error(knots: Array, priors: PriorSet, users: float, outputs: Array, probabilities: Array) -> MeanError:
+    """Return R and its parts, rounded up, for any table of numbers, private or not."""
+    v, b = moments(knots, outputs, probabilities)
+    noise = priors.largest(v)[0] / users
+    size = float(np.abs(outputs).max() + np.abs(knots).max())
+    bias = _largest_size(priors, b) + ROUNDING * (len(outputs) + len(b)) * size
+    return MeanError(math.sqrt(noise + bias * bias) * (1 + ROUNDING), math.sqrt(noise), bias)
+
+
+def _largest_size(priors: PriorSet, b: Array) -> float:
+    """max over the set of |q.b|; its support functions take what is not negative, and priors sum to one."""
+    high, low = float(b.max()), float(b.min())
+    return max(priors.largest(b - low)[0] + low, priors.largest(high - b)[0] - high, 0.0)
+
+
+def check_users(users: float) -> None:
+    """Raise an InputError for a number of users that is not a whole number from 1 to 1e15."""
+    if not (1 <= users <= MOST_USERS and users == int(users)):
+        raise InputError(f"the number of users must be whole, from 1 to {MOST_USERS:g}, got {users!r}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +162,7 @@ class ErrorProgram:
     def __post_init__(self) -> None:
         checked = UnbiasedProgram(self.knots, self.priors.some_prior, self.ratio)
         object.__setattr__(self, "knots", checked.knots)
-        if not (1 <= self.users <= MOST_USERS and self.users == int(self.users)):
-            raise InputError(f"the number of users must be whole, from 1 to {MOST_USERS:g}, got {self.users!r}")
+        check_users(self.users)
 
     def under(self, prior: Array) -> UnbiasedProgram:
         """Return the unbiased ratio program whose weights are this prior."""
@@ -143,8 +170,7 @@ class ErrorProgram:
 
     def moments(self, outputs: Array, probabilities: Array) -> tuple[Array, Array]:
         """Return v_i and b_i, (n,) each, of a mechanism."""
-        offsets = outputs - self.knots[:, None]
-        return (offsets**2 * probabilities).sum(1), (offsets * probabilities).sum(1)
+        return moments(self.knots, outputs, probabilities)
 
     def error(self, outputs: Array, probabilities: Array) -> MeanError:
         """Return R and its parts for any mechanism, rounded up.
@@ -155,16 +181,7 @@ class ErrorProgram:
         probabilities : (n, m) ndarray
             Rows that sum to one.
         """
-        v, b = self.moments(outputs, probabilities)
-        rounding = ROUNDING * (len(outputs) + len(b)) * float((np.abs(outputs) + 1).max())
-        noise = self.priors.largest(v)[0] / self.users
-        bias = self._largest_bias(b) + rounding
-        return MeanError(math.sqrt(noise + bias * bias) * (1 + ROUNDING), math.sqrt(noise), bias)
-
-    def _largest_bias(self, b: Array) -> float:
-        """max over A of |q.b|; the set's support functions take what is not negative, and priors sum to one."""
-        high, low = float(b.max()), float(b.min())
-        return max(self.priors.largest(b - low)[0] + low, self.priors.largest(high - b)[0] - high, 0.0)
+        return mean_error(self.knots, self.priors, self.users, outputs, probabilities)
 
     def bound(self, found: Multipliers) -> float:
         """Return a certified lower bound on R for every mechanism on these knots, biased or not, with any outputs.

@@ -27,6 +27,9 @@ from ..unbiased.window_rows import stretched_rows
 ALIKE = 1e-12
 """Means that differ by less, in half-widths of the domain, are one; a row of a point is a report of a constant."""
 
+NOTHING = 1e-6
+"""An end that is cut by less is not cut."""
+
 FEW = 3
 """Outputs that need no thinning."""
 
@@ -67,8 +70,10 @@ class Clip:
             inner = weights
         middle = int(np.searchsorted(np.cumsum(inner[order]), 0.5 * inner.sum()))
         shift = float((means - knots)[order[middle]])
-        clipped = np.clip([low - shift, high - shift], knots[0], knots[-1])
-        return cls(float(clipped[0]), float(clipped[1]), shift)
+        low, high = low - shift, high - shift
+        low = float(knots[0]) if low < knots[0] + NOTHING else low
+        high = float(knots[-1]) if high > knots[-1] - NOTHING else high
+        return cls(low, high, shift)
 
 
 def rows_with_means(ratio: float, outputs: Array, floor: Array, means: Array) -> tuple[Array, Array]:
@@ -101,7 +106,7 @@ def rows_with_means(ratio: float, outputs: Array, floor: Array, means: Array) ->
 
 
 def distinct_means(means: Array) -> tuple[Array, Indices, float, float]:
-    """Return the distinct means put to [-1, 1], which of them is whose, and the middle and half-width of what they span.
+    """Return the distinct means put to [-1, 1], which of them is whose, and middle and half-width of what they span.
 
     Example
     -------
@@ -116,7 +121,8 @@ def distinct_means(means: Array) -> tuple[Array, Indices, float, float]:
 def sparse_rows_with_means(
     ratio: float, outputs: Array, floor: Array, means: Array, box: BoxSet
 ) -> tuple[Array, Array]:
-    """Return `rows_with_means` over fewer outputs, at most three per distinct mean, the variances of all rows kept.
+    """Return `rows_with_means` over fewer outputs, at most three per distinct mean, the variances of all rows kept
+    or made less.
 
     Parameters
     ----------

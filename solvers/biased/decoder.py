@@ -1,0 +1,257 @@
+"""The numbers that reports of a given table should count as, so that a mean of N users errs least, with a certificate.
+
+The table P is given, of any kind: what report j counts as, d_j, is free.  In the words of `program`,
+
+    minimise over d    R^2 = max over q in A of q.v / N + B^2,
+    b_i = sum_j P_ij (d_j - x_i),      v_i = sum_j P_ij (d_j - x_i)^2.
+
+**Certificate.**  For priors w, up, down in A and r, s >= 0, with nu = s down - r up,
+
+    N R^2  >=  sum_ij P_ij (w_i (d_j - x_i)^2 - nu_i (d_j - x_i)) - (r + s)^2 / 4N,
+
+whose least value over d is in closed form, report by report: d_j = (sum_i P_ij (w_i x_i + nu_i / 2)) / sum_i w_i P_ij.
+With r = s = 0 that is the mean of the posterior; nu is what pulls it towards the values of an unbiased decoder.
+
+**Path.**  Newton steps in d and the adversary (`adversary`) together: with W_j = sum_i w_i P_ij and G_ij = P_ij (d_j -
+x_i), W dd = - G' dw + P' dnu / 2 + lack, d b = P dd and, to first order, d v = 2 G dd.  So the 2n equations have the
+matrix A A' with A = (P, 2 G) / sqrt(2 W) and the adversary's two diagonals.  A step costs O(n^2 m + n^3).
+
+Source: derived here.  The decoder of least expected variance among the unbiased ones is the limit of many users.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from ...mechanisms.errors import InputError
+from ..arrays import Array
+from ..certificate import Status, check_tolerance, relative_gap
+from ..robust.sets import BoxSet
+from ..unbiased.interior_point import STEP_SHARE
+from .adversary import BORDER, Adversary, AdversarySystem, widened
+from .optimum import HEADROOM
+from .program import ROUNDING, MeanError, Multipliers, check_users, mean_error, moments
+from .steps import Move, predictor_corrector
+
+MAX_STEPS = 200
+"""Newton steps allowed; thirty are typical."""
+
+
+@dataclass(frozen=True, eq=False)
+class DecoderProgram:
+    """A table, the priors that may be, and the number of users.
+
+    Parameters
+    ----------
+    knots : (n,) ndarray
+        In any unit.
+    probabilities : (n, m) ndarray
+        Rows that sum to one; reports that nobody makes count as zero.
+    priors : BoxSet
+    users : int
+        N >= 1.
+
+    Raises
+    ------
+    InputError
+        A shape does not fit, or a number is out of range.
+    """
+
+    knots: Array
+    probabilities: Array
+    priors: BoxSet
+    users: int
+
+    def __post_init__(self) -> None:
+        n, P = len(self.knots), self.probabilities
+        if P.ndim != 2 or len(P) != n or len(self.priors.low) != n:
+            raise InputError(f"a decoder needs a row and bounds for each of {n} knots, got a table of shape {P.shape}")
+        if not (np.all(P >= 0) and np.allclose(P.sum(1), 1, rtol=0, atol=1e-9)):
+            raise InputError("the rows of a table must be non-negative and sum to one")
+        check_users(self.users)
+
+    def error(self, values: Array) -> MeanError:
+        """Return R and its parts for any decoder, rounded up.
+
+        Parameters
+        ----------
+        values : (m,) ndarray
+            What each report counts as.
+        """
+        return mean_error(self.knots, self.priors, self.users, values, self.probabilities)
+
+    def values(self, worst: Array, nu: Array) -> Array:
+        """Return the decoder, (m,), of least sum_ij P_ij (w_i (d_j - x_i)^2 - nu_i (d_j - x_i))."""
+        W = worst @ self.probabilities
+        return (worst * self.knots + 0.5 * nu) @ self.probabilities / np.where(W > 0, W, np.inf)
+
+    def bound(self, found: Multipliers) -> float:
+        """Return a lower bound on R for every decoder of this table, from any multipliers (lambda is not used).
+
+        Example
+        -------
+        >>> from optldp.solvers.robust.sets import BoxSet
+        >>> even = np.full(2, 0.5)
+        >>> program = DecoderProgram(np.array([-1.0, 1.0]), np.eye(2), BoxSet(even, even), 10)
+        >>> program.bound(Multipliers(even, even, even, 0.0, 0.0, np.zeros(2)))  # reports are values: no error at all
+        0.0
+        """
+        if not (found.weight_up >= 0 and found.weight_down >= 0):
+            return 0.0
+        users, nu = float(self.users), found.nu
+        v, b = moments(self.knots, self.values(found.worst, nu), self.probabilities)
+        taken = found.weight**2 / (4 * users)
+        terms = float(found.worst @ v) + float(np.abs(nu) @ (np.abs(b) + np.sqrt(v))) + taken
+        square = float(found.worst @ v) - float(nu @ b) - taken - terms * ROUNDING * sum(self.probabilities.shape)
+        square -= found.weight * math.sqrt(max(square, 0.0)) * ROUNDING * len(b)  # as in `ErrorProgram.bound`
+        return math.sqrt(max(square, 0.0) / users) * (1 - ROUNDING)
+
+
+@dataclass(frozen=True, eq=False)
+class DecoderOptimum:
+    """A decoder, multipliers and the certificate that joins them.
+
+    Attributes
+    ----------
+    values : (m,) ndarray
+        What each report counts as, in the unit of the knots.
+    error : MeanError
+        R, the error promised, and its parts.
+    lower_bound : float
+        Certified: no decoder of this table has a smaller R.
+    multipliers : Multipliers
+    status : Status
+    steps : int
+    """
+
+    values: Array
+    error: MeanError
+    lower_bound: float
+    multipliers: Multipliers
+    status: Status
+    steps: int
+
+    @property
+    def relative_gap(self) -> float:
+        """Of R and its lower bound."""
+        return relative_gap(self.error.rmse, self.lower_bound)
+
+
+@dataclass(frozen=True, eq=False)
+class DecoderIterate:
+    """Numbers for reports, and an adversary."""
+
+    values: Array
+    adversary: Adversary
+
+    @property
+    def pairs(self) -> list[tuple[Array, Array]]:
+        return self.adversary.pairs
+
+    @property
+    def complementarity(self) -> float:
+        return sum(float(np.vdot(value, slack)) for value, slack in self.pairs)
+
+
+class DecoderSystem:
+    """The Newton equations at one iterate, factorised once."""
+
+    def __init__(self, program: DecoderProgram, it: DecoderIterate) -> None:
+        P, x, n = program.probabilities, program.knots, len(program.knots)
+        self.it, self.n = it, n
+        worst, nu = it.adversary.priors[0], it.adversary.nu
+        W = worst @ P
+        self.inverse = 1 / np.where(W > 0, W, np.inf)
+        self.lack = (worst * x + 0.5 * nu) @ P - W * it.values
+        self.rows = np.concatenate([P, 2 * P * (it.values - x[:, None])])
+        self.system = AdversarySystem(it.adversary, *moments(x, it.values, P))
+        matrix = (self.rows * (0.5 * self.inverse)) @ self.rows.T
+        matrix[np.arange(2 * n), np.arange(2 * n)] += np.concatenate([self.system.of_nu, self.system.of_worst])
+        self.scale = 1 / np.sqrt(np.diag(matrix))
+        self.matrix = matrix * self.scale[:, None] * self.scale
+        self.factor = cho_factor(self.matrix + 1e-15 * np.eye(2 * n))
+        self.towards = self._solve(np.concatenate([self.system.border_b, np.eye(1, BORDER).repeat(n, 0)]))
+
+    def _solve(self, right: Array) -> Array:
+        """Solve the equilibrated system, with one step of refinement."""
+        scale = self.scale if right.ndim == 1 else self.scale[:, None]
+        right = right * scale
+        found = cho_solve(self.factor, right)
+        return (found + cho_solve(self.factor, right - self.matrix @ found)) * scale
+
+    def direction(self, targets: list[Array], *, newton: bool) -> Move:
+        """Return the move whose products change by the targets, in the order of `pairs`."""
+        known, n = self.system.known(targets, newton=newton), self.n
+        drift = self.inverse * self.lack if newton else np.zeros_like(self.lack)
+        free = self._solve(np.concatenate([known.b, known.v]) - self.rows @ drift)
+        C_w, C_nu, Y, f = self.system.border_rows(known)
+        C = np.hstack([C_nu, -C_w])
+        y = np.linalg.solve(C @ self.towards + Y, f - C @ free)
+        z = free + self.towards @ y
+        adversary = self.system.move(known, -z[n:], z[:n], y)
+        change = 0.5 * self.inverse * (z @ self.rows) + drift
+        return Move((change,), adversary, *adversary.changes(self.it.adversary))
+
+
+def solve_decoder(program: DecoderProgram, *, tolerance: float = 1e-6) -> DecoderOptimum:
+    """Derive the decoder of least R for the reports of a table, with its certificate.
+
+    Parameters
+    ----------
+    program : DecoderProgram
+    tolerance : float
+        Relative gap of R to reach.
+
+    Raises
+    ------
+    InputError
+        A tolerance that is not strictly between 0 and 1.
+
+    Example
+    -------
+    >>> from optldp.solvers.biased.optimum import trusted
+    >>> knots, P = np.linspace(-1, 1, 3), np.full((3, 3), 0.25) + 0.25 * np.eye(3)  # randomised response
+    >>> many, few = (solve_decoder(DecoderProgram(knots, P, trusted(np.full(3, 1 / 3), 2.0), n)) for n in (10**9, 10))
+    >>> many.values.round(3).tolist()  # unbiased: (y - 0) / (1/2 - 1/4)
+    [-4.0, 0.0, 4.0]
+    >>> bool(np.abs(few.values).max() < 3)
+    True
+    """
+    check_tolerance(tolerance)
+    box = program.priors
+    outer = DecoderProgram(program.knots, program.probabilities, widened(box), program.users)
+    adversary = Adversary.start(outer.priors, float(program.users), *_scale(outer))
+    it = DecoderIterate(outer.values(adversary.priors[0], adversary.nu), adversary)
+    best, error = it.values, program.error(it.values)
+    multipliers = adversary.multipliers(box, np.zeros(len(program.knots)))
+    lower, steps = program.bound(multipliers), 0
+    with suppress(np.linalg.LinAlgError, ValueError), np.errstate(all="ignore"):  # what is not finite ends the path
+        while relative_gap(error.rmse, lower) > tolerance and steps < MAX_STEPS:
+            it, steps = _step(outer, it), steps + 1
+            found = it.adversary.multipliers(box, multipliers.lam)
+            for values in (it.values, program.values(found.worst, found.nu)):
+                if (reached := program.error(values)).rmse < error.rmse:
+                    best, error = values, reached
+            if (bound := program.bound(found)) > lower:
+                lower, multipliers = bound, found
+    return DecoderOptimum(best, error, lower, multipliers, Status.of(relative_gap(error.rmse, lower), tolerance), steps)
+
+
+def _scale(program: DecoderProgram) -> tuple[Array, float]:
+    """Return variances of the posterior mean under some prior of the set, and a weight for the bias to start with."""
+    some = program.priors.some_prior
+    v, _ = moments(program.knots, program.values(some, np.zeros_like(some)), program.probabilities)
+    return v, HEADROOM * math.sqrt(program.users * float(v.mean()))
+
+
+def _step(program: DecoderProgram, it: DecoderIterate) -> DecoderIterate:
+    system, n = DecoderSystem(program, it), len(program.knots)
+    move = predictor_corrector(it, system, [1.0, 1.0, 1.0], 6 * n + 2)
+    primal, dual = (min(1.0, STEP_SHARE * length) for length in move.lengths(it))
+    adversary = it.adversary.primal_step(move.adversary, primal).dual_step(move.adversary, dual)
+    return DecoderIterate(it.values + primal * move.parts[0], adversary)

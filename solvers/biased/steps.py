@@ -1,0 +1,106 @@
+"""A predictor, a corrector and centrality correctors, for any system whose products of values and slacks shall vanish.
+
+Source: Mehrotra (1992), Gondzio (1996), Colombo and Gondzio (2008); as in `robust.newton`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..arrays import Array
+from ..unbiased.interior_point import CORRECTORS
+from .adversary import AdversaryMove
+
+
+class Interior(Protocol):
+    """A point with positive values and slacks."""
+
+    @property
+    def pairs(self) -> list[tuple[Array, Array]]: ...
+
+    @property
+    def complementarity(self) -> float: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Move:
+    """A direction: what else moves, the adversary's part, changes of values and slacks in the order of `pairs`."""
+
+    parts: tuple[Array, ...]
+    adversary: AdversaryMove
+    values: list[Array]
+    slacks: list[Array]
+
+    def plus(self, share: float, other: Move) -> Move:
+        return Move(
+            tuple(one + share * two for one, two in zip(self.parts, other.parts, strict=True)),
+            self.adversary.plus(share, other.adversary),
+            [one + share * two for one, two in zip(self.values, other.values, strict=True)],
+            [one + share * two for one, two in zip(self.slacks, other.slacks, strict=True)],
+        )
+
+    def lengths(self, it: Interior) -> tuple[float, float]:
+        """Return the largest primal and dual steps in [0, 1] that keep everything non-negative."""
+        falls = [(-dv / v, -dz / z) for (v, z), dv, dz in zip(it.pairs, self.values, self.slacks, strict=True)]
+        primal, dual = (max(1.0, *(float(fall[side].max()) for fall in falls)) for side in (0, 1))
+        return 1 / primal, 1 / dual
+
+
+class System(Protocol):
+    """Newton equations at a point."""
+
+    def direction(self, targets: list[Array], *, newton: bool) -> Move:
+        """Return the move whose products change by the targets; `newton` removes the residuals, too."""
+        ...
+
+
+def predictor_corrector(it: Interior, system: System, weights: Sequence[Array | float], total: float) -> Move:
+    """Return the move that makes all products smaller while keeping them in the proportion of their weights.
+
+    Parameters
+    ----------
+    weights : sequence
+        Of each pair's products.
+    total : float
+        Of all weights.
+    """
+    mu = it.complementarity / total
+    move = system.direction([-value * slack for value, slack in it.pairs], newton=True)
+    primal, dual = move.lengths(it)
+    after = sum(
+        float(np.vdot(value + primal * dv, slack + dual * dz))
+        for (value, slack), dv, dz in zip(it.pairs, move.values, move.slacks, strict=True)
+    )
+    sigma = float(np.clip((after / it.complementarity) ** 3, 1e-6, 0.9))
+    targets = [sigma * mu * weight for weight in weights]
+    second = [target - dv * dz for target, dv, dz in zip(targets, move.values, move.slacks, strict=True)]
+    move = _best_blend(it, move, system.direction(second, newton=False), (1.0, max(primal * dual, 0.1)))
+    primal, dual = move.lengths(it)
+    for _ in range(CORRECTORS):
+        if min(primal, dual) > 0.9:
+            break
+        pulled = _centrality(it, move, min(1.0, primal + 0.3), min(1.0, dual + 0.3), targets)
+        better = _best_blend(it, move, system.direction(pulled, newton=False), (1.0, 0.4))
+        lengths = better.lengths(it)
+        if sum(lengths) <= primal + dual + 0.05:
+            break
+        (primal, dual), move = lengths, better
+    return move
+
+
+def _best_blend(it: Interior, base: Move, extra: Move, shares: tuple[float, ...]) -> Move:
+    """Return the base with the share of the extra whose two step lengths add up to most."""
+    return max((base.plus(share, extra) for share in shares), key=lambda move: sum(move.lengths(it)))
+
+
+def _centrality(it: Interior, move: Move, primal: float, dual: float, targets: Sequence[Array | float]) -> list[Array]:
+    """Return Gondzio's targets: products that would leave [0.1, 10] times the target, pulled back."""
+    out = []
+    for (value, slack), dv, dz, target in zip(it.pairs, move.values, move.slacks, targets, strict=True):
+        product = (value + primal * dv) * (slack + dual * dz)
+        out.append(np.maximum(np.clip(product, 0.1 * target, 10 * target) - product, -10 * target))
+    return out

@@ -1,0 +1,214 @@
+"""The table of least error: against cvxpy, at its limits, and honest."""
+
+import numpy as np
+import pytest
+from optldp.mechanisms.errors import InputError, SolverError
+from optldp.solvers.biased import optimum as biased_optimum
+from optldp.solvers.biased.optimum import ErrorOptimum, solve_error, trusted
+from optldp.solvers.biased.program import ErrorProgram
+from optldp.solvers.certificate import Progress, Status
+from optldp.solvers.robust.minimax import solve_minimax
+from optldp.solvers.robust.optimum import solve_robust
+from optldp.solvers.robust.program import RobustProgram
+from optldp.solvers.robust.sets import BoxSet, MovedSet
+from optldp.solvers.unbiased.optimum import solve_unbiased
+
+from ..biased_oracle import error_with_cvxpy, random_prior
+
+KNOTS = np.linspace(-1, 1, 9)
+SKEWED = np.exp(-3 * (KNOTS + 1)) / np.exp(-3 * (KNOTS + 1)).sum()
+
+
+def program_of(prior: np.ndarray, epsilon: float, users: int, trust: float) -> ErrorProgram:
+    return ErrorProgram(np.linspace(-1, 1, len(prior)), float(np.exp(epsilon)), trusted(prior, trust), users)
+
+
+def checked(program: ErrorProgram, *, tolerance: float = 1e-5) -> ErrorOptimum:
+    """Solve, and recompute all that the result claims."""
+    best = solve_error(program, tolerance=tolerance)
+    P, outputs, box = best.probabilities, best.outputs, program.priors
+    assert isinstance(box, BoxSet)
+    np.testing.assert_allclose(P.sum(1), 1, rtol=0, atol=1e-13)
+    assert P.min() > 0
+    assert np.all(P.max(0) <= program.ratio * P.min(0) * (1 + 1e-14))
+    assert np.all(np.diff(outputs) > 0)
+    assert len(outputs) <= 3 * len(program.knots)
+    assert best.error == program.error(outputs, P)
+    proof = best.multipliers
+    assert best.lower_bound == program.bound(proof) <= best.error.rmse
+    for prior in (proof.worst, proof.up, proof.down):
+        assert np.all((prior >= box.low) & (prior <= box.high))
+        assert prior.sum() == pytest.approx(1, abs=1e-14)
+    assert (best.status is Status.OPTIMAL) == (best.relative_gap <= tolerance)
+    if best.clip is not None:
+        np.testing.assert_allclose(P @ outputs, best.clip.means(program.knots), rtol=0, atol=1e-6)
+    return best
+
+
+def agrees_with_cvxpy(program: ErrorProgram) -> None:
+    """On the outputs found and a grid around them nothing is better, and the optimum lies between bound and R."""
+    best = checked(program)
+    assert best.status is Status.OPTIMAL
+    reach = 1.1 * max(1.0, np.abs(best.outputs).max())
+    outputs = np.union1d(best.outputs, np.linspace(-reach, reach, 31))
+    assert isinstance(program.priors, BoxSet)
+    found = error_with_cvxpy(program.knots, program.ratio, program.priors, program.users, outputs)
+    assert best.lower_bound * (1 - 5e-6) <= found <= best.error.rmse * (1 + 5e-6)  # Clarabel's accuracy
+    assert found == pytest.approx(best.error.rmse, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "users", "trust", "mirrored"),
+    [(1.0, 1000, 2.0, False), (1.0, 10**8, 1.05, True), (3.0, 10, 1.3, False), (0.3, 10**5, 100.0, True)],
+)
+def test_cvxpy_finds_the_same_error_on_nine_knots(epsilon, users, trust, mirrored):
+    agrees_with_cvxpy(program_of(SKEWED[::-1] if mirrored else SKEWED, epsilon, users, trust))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(30))
+def test_cvxpy_finds_the_same_error_on_twenty_five_knots(seed):
+    """Ten to 10^8 users, priors trusted within a factor of 1.05 to 100, tails on either side."""
+    rng = np.random.default_rng(seed)
+    prior = random_prior(rng, np.linspace(-1, 1, 25))
+    epsilon, users, trust = np.exp(rng.uniform(-1.5, 1.7)), 10 ** rng.uniform(1, 8), 1 + 10 ** rng.uniform(-1.3, 2)
+    agrees_with_cvxpy(program_of(prior, float(epsilon), int(users), float(trust)))
+
+
+@pytest.mark.parametrize("trust", [1.5, 20.0])
+def test_many_users_have_the_best_unbiased_table_for_the_worst_prior(trust):
+    program = program_of(SKEWED, 1.0, 10**13, trust)
+    known = solve_robust(RobustProgram(KNOTS, np.e, program.priors))
+    best = checked(program)
+    assert best.error.rmse * np.sqrt(1e13) == pytest.approx(np.sqrt(known.objective), rel=3e-5)
+    assert best.error.bias_bound < 1e-3 * best.error.rmse
+
+
+def test_every_prior_has_less_than_the_minimax_and_with_many_users_no_less():
+    """Bias helps the worst case, too, while users are few."""
+    minimax = np.sqrt(solve_minimax(KNOTS, np.e).objective)
+    found = [
+        checked(ErrorProgram(KNOTS, np.e, BoxSet(np.zeros(9), np.ones(9)), users)).error.rmse * np.sqrt(users)
+        for users in (10, 1000, 10**12)
+    ]
+    assert found[0] < found[1] < found[2] * (1 + 2e-5)
+    assert found[0] < 0.9 * minimax
+    assert found[2] == pytest.approx(minimax, rel=3e-5)
+
+
+def test_no_budget_and_no_doubt_make_a_constant_report():
+    """At the middle of what the mean may be; the error is what the prior leaves open."""
+    program = program_of(SKEWED, 1e-4, 1000, 2.0)
+    best = checked(program, tolerance=1e-4)
+    highest, lowest = (side * (program.priors.largest(1 + side * KNOTS)[0] - 1) for side in (1, -1))
+    assert np.ptp(best.probabilities @ best.outputs) < 1e-2
+    assert best.error.bias_bound == pytest.approx(0.5 * (highest - lowest), rel=1e-2)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_less_is_never_worse_than_the_unbiased_table_and_more_users_or_trust_never_hurt(epsilon):
+    found = {}
+    for users in (10, 1000, 10**5):
+        for trust in (1.0, 1.2, 3.0):
+            program = program_of(SKEWED, epsilon, users, trust)
+            best = checked(program)
+            found[users, trust] = best.error.rmse
+            known = solve_unbiased(KNOTS, SKEWED, program.ratio, tolerance=1e-4)
+            assert best.error.rmse <= program.error(known.outputs, known.probabilities).rmse
+    for users in (10, 1000, 10**5):
+        assert found[users, 1.0] <= found[users, 1.2] * (1 + 1e-5) <= found[users, 3.0] * (1 + 2e-5)
+    for trust in (1.0, 1.2, 3.0):
+        assert found[10, trust] >= found[1000, trust] * (1 - 1e-5) >= found[10**5, trust] * (1 - 2e-5)
+
+
+def test_a_long_tail_is_cut_and_the_rest_shifted_to_where_both_signs_of_the_bias_are_alike():
+    prior = np.exp(-4 * np.linspace(0, 2, 25)) / np.exp(-4 * np.linspace(0, 2, 25)).sum()
+    program = program_of(prior, 1.0, 10**4, 2.0)
+    best = checked(program)
+    clip, b = best.clip, program.moments(best.outputs, best.probabilities)[1]
+    assert clip is not None
+    assert clip.low == -1
+    assert -0.7 < clip.high < 0.5
+    assert clip.shift > 0
+    assert program.priors.largest(b - b.min())[0] + b.min() == pytest.approx(best.error.bias_bound, rel=1e-3)
+    assert program.priors.largest(b.max() - b)[0] - b.max() == pytest.approx(best.error.bias_bound, rel=1e-3)
+    mirrored = checked(program_of(prior[::-1], 1.0, 10**4, 2.0)).clip
+    assert mirrored is not None
+    assert mirrored.high == 1
+    assert mirrored.low == pytest.approx(-clip.high, abs=1e-2)
+
+
+def test_not_every_optimum_is_a_clip():
+    """Few users and a large budget: neighbouring values are better counted as one than told apart.  A wide set: two
+    values are counted as one, too, the common one and its neighbour."""
+    knots = np.linspace(-1, 1, 21)
+    prior = np.exp(-4 * knots**2)
+    few = checked(program_of(prior / prior.sum(), 4.0, 5, 1.02))
+    assert few.status is Status.OPTIMAL
+    assert few.clip is None
+    steps = np.diff(few.probabilities @ few.outputs)
+    flat = steps < 1e-3
+    assert flat[5:15].any()
+    assert not flat[5:15].all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
+def test_a_hundred_knots_are_solved(epsilon):
+    knots = np.linspace(-1, 1, 101)
+    prior = np.exp(-6 * (knots + 1)) + 1e-5
+    program = program_of(prior / prior.sum(), epsilon, 20_000, 2.0)
+    assert checked(program, tolerance=1e-6).status is Status.OPTIMAL
+    assert checked(program, tolerance=1e-4).clip is not None
+
+
+@pytest.mark.parametrize("trust", [1.0, 3.0])
+def test_values_that_nobody_has_are_no_obstacle(trust):
+    prior = SKEWED.copy()
+    prior[[0, 4, 7, 8]] = 0
+    assert checked(program_of(prior / prior.sum(), 1.0, 500, trust)).status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "users", "trust"), [(1e-3, 10, 1.0), (0.05, 10**9, 2.0), (12.0, 1000, 2.0), (1.0, 10**15, 1e6)]
+)
+def test_extreme_cases_give_a_table_and_an_honest_status(epsilon, users, trust):
+    """`checked` recomputes the claims."""
+    assert checked(program_of(SKEWED, epsilon, users, trust), tolerance=1e-4).relative_gap < 1e-3
+
+
+@pytest.mark.parametrize("steps", [0, 3, 10])
+def test_a_path_that_runs_out_of_steps_says_so(monkeypatch, steps):
+    """Table and bound are valid however early the end."""
+    program = program_of(SKEWED, 1.0, 1000, 2.0)
+    reference = checked(program)
+    monkeypatch.setattr(biased_optimum, "MAX_STEPS", steps)
+    best = checked(program)
+    assert best.status is Status.GAP_OPEN
+    assert best.steps == steps
+    assert best.lower_bound <= reference.error.rmse
+    assert best.error.rmse >= reference.lower_bound
+
+
+def test_a_path_that_breaks_at_once_returns_the_better_of_two_outputs_and_a_constant(monkeypatch):
+    def breaks(*_):
+        raise SolverError("no step")
+
+    monkeypatch.setattr(biased_optimum, "error_step", breaks)
+    monkeypatch.setattr(biased_optimum, "sparse_rows_with_means", breaks)
+    for users, outputs in ((10**6, 2), (1, 1)):
+        best = checked(program_of(SKEWED, 0.5, users, 1.1))
+        assert (len(best.outputs), best.lower_bound, best.status) == (outputs, 0.0, Status.GAP_OPEN)
+
+
+def test_progress_is_reported_after_each_step():
+    told: list[Progress] = []
+    best = solve_error(program_of(SKEWED, 1.0, 1000, 2.0), progress=told.append)
+    assert [one.step for one in told] == list(range(best.steps + 1))
+    assert told[-1].bound == best.lower_bound <= told[-1].value
+    assert told[-1].gap < 1e-4
+
+
+def test_a_set_of_another_kind_is_refused():
+    with pytest.raises(InputError, match="bounds on a prior's weights"):
+        solve_error(ErrorProgram(KNOTS, np.e, MovedSet(SKEWED, 0.1), 10))

@@ -21,15 +21,13 @@ Source: linear programming duality; primal-dual steps as in `robust.newton`.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import brentq
 
-from ...mechanisms.errors import InputError
 from ..arrays import Array
 from ..robust.sets import BoxSet
+from .box import analytic_centre, member
 from .program import Multipliers
 
 BORDER = 5
@@ -37,12 +35,6 @@ BORDER = 5
 
 KEPT = 0.5
 """Share of a lower bound's multiplier that may go where refined outputs change the variances."""
-
-WIDER = 1e-8
-"""The path's box is wider by this share of its bounds, and of even weights: one prior alone has no inside."""
-
-FARTHEST = 1e30
-"""How near to a bound, as one over the distance, a centre may lie."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,47 +290,3 @@ class Known:
     def b(self) -> Array:
         """That of the biases with dnu = 0 and no border."""
         return self.share[1] * self.aim[2] - self.share[0] * self.aim[1]
-
-
-def analytic_centre(box: BoxSet) -> Array:
-    """Return the prior of the box whose product of (high - q) (q - low) is largest.
-
-    There 1 / (high - q) - 1 / (q - low) = zeta for all, a quadratic equation for each; zeta makes the sum one.
-
-    Example
-    -------
-    >>> analytic_centre(BoxSet(np.zeros(2), np.array([1.0, 1.0])))
-    array([0.5, 0.5])
-    """
-    middle, half = 0.5 * (box.high + box.low), 0.5 * (box.high - box.low)
-
-    def prior(zeta: float) -> Array:
-        return middle + half * (zeta * half) / (1 + np.sqrt(1 + (zeta * half) ** 2))
-
-    reach = 1.0
-    while not prior(-reach).sum() < 1 < prior(reach).sum():
-        reach *= 10
-        if reach > FARTHEST:
-            raise InputError("the bounds on a prior's weights must leave room for more than one prior")
-    return prior(float(brentq(lambda zeta: prior(zeta).sum() - 1, -reach, reach, xtol=1e-300, rtol=1e-12)))
-
-
-def widened(box: BoxSet) -> BoxSet:
-    """Return a box that has room for more than one prior even where this one has not, wider by next to nothing."""
-    return BoxSet(box.low * (1 - WIDER), box.high * (1 + WIDER) + WIDER / len(box.low))
-
-
-def member(box: BoxSet, weights: Array) -> Array:
-    """Return a prior of the box near these weights: within its bounds, and moved between them until the sum is one.
-
-    Example
-    -------
-    >>> member(BoxSet(np.full(2, 0.25), np.full(2, 0.75)), np.array([0.2, 0.7])).round(6).tolist()
-    [0.277778, 0.722222]
-    """
-    inside = np.clip(weights, box.low, box.high)
-    lack = 1 - float(inside.sum())
-    room = box.high - inside if lack > 0 else inside - box.low
-    total = float(room.sum())
-    step = math.copysign(min(abs(lack) / total, 1.0), lack) if total > 0 else 0.0
-    return np.clip(inside + step * room, box.low, box.high)

@@ -33,7 +33,8 @@ from ..arrays import Array
 from ..certificate import Status, check_tolerance, relative_gap
 from ..robust.sets import BoxSet
 from ..unbiased.interior_point import STEP_SHARE
-from .adversary import BORDER, Adversary, AdversarySystem, widened
+from .adversary import BORDER, Adversary, AdversarySystem
+from .box import widened
 from .optimum import HEADROOM
 from .program import ROUNDING, MeanError, Multipliers, check_users, mean_error, moments
 from .steps import Move, predictor_corrector
@@ -191,7 +192,7 @@ class DecoderSystem:
         free = self._solve(np.concatenate([known.b, known.v]) - self.rows @ drift)
         C_w, C_nu, Y, f = self.system.border_rows(known)
         C = np.hstack([C_nu, -C_w])
-        y = np.linalg.solve(C @ self.towards + Y, f - C @ free)
+        y = np.asarray(np.linalg.solve(C @ self.towards + Y, f - C @ free), dtype=np.float64)
         z = free + self.towards @ y
         adversary = self.system.move(known, -z[n:], z[:n], y)
         change = 0.5 * self.inverse * (z @ self.rows) + drift
@@ -217,8 +218,8 @@ def solve_decoder(program: DecoderProgram, *, tolerance: float = 1e-6) -> Decode
     >>> from optldp.solvers.biased.optimum import trusted
     >>> knots, P = np.linspace(-1, 1, 3), np.full((3, 3), 0.25) + 0.25 * np.eye(3)  # randomised response
     >>> many, few = (solve_decoder(DecoderProgram(knots, P, trusted(np.full(3, 1 / 3), 2.0), n)) for n in (10**9, 10))
-    >>> many.values.round(3).tolist()  # unbiased: (y - 0) / (1/2 - 1/4)
-    [-4.0, 0.0, 4.0]
+    >>> many.values.round(3) + 0.0  # unbiased: y / (1/2 - 1/4)
+    array([-4.,  0.,  4.])
     >>> bool(np.abs(few.values).max() < 3)
     True
     """

@@ -141,7 +141,7 @@ class ErrorSystem:
         free = self._solve(right)
         C_w, C_nu, Y, f = self.system.border_rows(known)
         C = np.hstack([np.zeros_like(C_w), C_nu, -C_w - self.slope * C_nu])
-        y = np.linalg.solve(C @ self.towards + Y, f - C @ free)
+        y = np.asarray(np.linalg.solve(C @ self.towards + Y, f - C @ free), dtype=np.float64)
         z = free + self.towards @ y
         level, tilt, dw = z[:n], z[n : 2 * n], -z[2 * n :]
         dg = dw[:, None] * self.bend - (level[:, None] + tilt[:, None] * self.offsets)

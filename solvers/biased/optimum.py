@@ -28,7 +28,8 @@ from ..unbiased.primal_dual import FIRST_PRICING, OUTPUTS_PER_KNOT, REFINE_AT
 from ..unbiased.refinement import refine_outputs
 from ..unbiased.starting_point import starting_outputs, starting_point
 from ..unbiased.window_rows import two_outputs
-from .adversary import Adversary, widened
+from .adversary import Adversary
+from .box import widened
 from .newton import ErrorIterate, error_step
 from .program import ErrorProgram, MeanError, Multipliers
 from .rows import Clip, sparse_rows_with_means

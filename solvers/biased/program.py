@@ -150,8 +150,9 @@ class ErrorProgram:
     -------
     >>> from optldp.solvers.robust.sets import BoxSet
     >>> program = ErrorProgram(np.array([-1.0, 1.0]), 3.0, BoxSet(np.full(2, 0.4), np.full(2, 0.6)), 100)
-    >>> program.error(np.zeros(1), np.ones((2, 1)))  # always zero: off by 0.2 if the prior is, and by 1 for each user
-    MeanError(rmse=0.2236..., noise=0.1..., bias_bound=0.2...)
+    >>> zero = program.error(np.zeros(1), np.ones((2, 1)))  # reports of zero: off by one each, by 0.2 if the prior is
+    >>> round(zero.rmse, 6), round(zero.noise, 6), round(zero.bias_bound, 6)
+    (0.223607, 0.1, 0.2)
     """
 
     knots: Array
@@ -194,9 +195,10 @@ class ErrorProgram:
         Example
         -------
         >>> from optldp.solvers.robust.sets import BoxSet
-        >>> even, program = np.full(2, 0.5), ErrorProgram(np.array([-1.0, 1.0]), 3.0, BoxSet(*np.eye(2)), 10)
+        >>> even = np.full(2, 0.5)
+        >>> program = ErrorProgram(np.array([-1.0, 1.0]), 3.0, BoxSet(0.5 * even, 2 * even), 10)
         >>> round(program.bound(Multipliers(even, even, even, 0.0, 0.0, np.full(2, 0.3))), 6)
-        0.24...
+        0.244949
         """
         if not (found.weight_up >= 0 and found.weight_down >= 0):
             return 0.0

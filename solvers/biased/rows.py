@@ -94,7 +94,7 @@ def rows_with_means(ratio: float, outputs: Array, floor: Array, means: Array) ->
     Example
     -------
     >>> outputs, P = rows_with_means(3.0, np.array([-2.0, 2.0]), np.full(2, 0.25), np.array([-1.0, 0.5, 0.5]))
-    >>> P.tolist()
+    >>> P.round(9).tolist()
     [[0.75, 0.25], [0.375, 0.625], [0.375, 0.625]]
     """
     at, rows, middle, half = distinct_means(means)
@@ -142,7 +142,7 @@ def sparse_rows_with_means(
     at, rows, middle, half = distinct_means(means)
     if len(outputs) <= FEW:
         return outputs, P
-    low, high = (np.bincount(rows, bound) for bound in (box.low, box.high))
+    low, high = (np.bincount(rows, bound).astype(np.float64) for bound in (box.low, box.high))
     program = RobustProgram(at, ratio, BoxSet(low, high))
     with suppress(SolverError):
         found, fewer = sparse_minimax(program, (outputs - middle) / half, P.min(0))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.mechanisms.errors import InputError
 from optldp.solvers.biased import decoder as biased_decoder
-from optldp.solvers.biased.adversary import member
+from optldp.solvers.biased.box import member
 from optldp.solvers.biased.decoder import DecoderOptimum, DecoderProgram, solve_decoder
 from optldp.solvers.biased.optimum import solve_error, trusted
 from optldp.solvers.biased.program import ErrorProgram, Multipliers
@@ -123,7 +123,8 @@ def test_no_multipliers_prove_more_than_a_decoder_promises(seed):
     worst, up, down = (member(box, rng.dirichlet(np.ones(n))) for _ in range(3))
     r, s = rng.exponential(3, 2) * np.sqrt(program.users) * rng.choice([0, 1e-3, 1], 2)
     bound = program.bound(Multipliers(worst, up, down, float(r), float(s), np.zeros(n)))
-    for values in (np.linalg.lstsq(P, knots)[0], program.values(worst, np.zeros(n)), rng.normal(size=P.shape[1])):
+    unbiased = np.asarray(np.linalg.lstsq(P, knots)[0], dtype=np.float64)
+    for values in (unbiased, program.values(worst, np.zeros(n)), rng.normal(size=P.shape[1])):
         assert bound <= program.error(values).rmse
 
 

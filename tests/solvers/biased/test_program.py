@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.mechanisms.errors import InputError
-from optldp.solvers.biased.adversary import member
+from optldp.solvers.biased.box import member
 from optldp.solvers.biased.optimum import trusted
 from optldp.solvers.biased.program import ErrorProgram, Multipliers
 from optldp.solvers.robust.sets import BoxSet

@@ -13,7 +13,7 @@ from optldp.solvers.robust.program import RobustProgram
 from optldp.solvers.robust.sets import BoxSet, MovedSet
 from optldp.solvers.unbiased.optimum import solve_unbiased
 
-from ..biased_oracle import error_with_cvxpy, random_prior
+from ..biased_oracle import error_with_cvxpy, random_prior, visits_prior
 
 KNOTS = np.linspace(-1, 1, 9)
 SKEWED = np.exp(-3 * (KNOTS + 1)) / np.exp(-3 * (KNOTS + 1)).sum()
@@ -73,6 +73,28 @@ def test_cvxpy_finds_the_same_error_on_twenty_five_knots(seed):
     prior = random_prior(rng, np.linspace(-1, 1, 25))
     epsilon, users, trust = np.exp(rng.uniform(-1.5, 1.7)), 10 ** rng.uniform(1, 8), 1 + 10 ** rng.uniform(-1.3, 2)
     agrees_with_cvxpy(program_of(prior, float(epsilon), int(users), float(trust)))
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "users", "trust", "error", "bias", "cut"),
+    [
+        (1.0, 20_000, 1.25, 0.10979, 0.307, 12),
+        (1.0, 20_000, 2.0, 0.17484, 0.171, 20),
+        (1.0, 20_000, 5.0, 0.25966, 0.152, 31),
+        (0.5, 20_000, 2.0, 0.26811, 0.291, 15),
+        (4.0, 10**6, 2.0, 0.00984, 0.006, 63),
+    ],
+)
+def test_visits_to_the_doctor_err_as_a_conic_program_on_refined_outputs_found(epsilon, users, trust, error, bias, cut):
+    """Before this solver was there; to what its grid left open. The unbiased optimum errs by 0.5212 at epsilon 1."""
+    best = solve_error(program_of(visits_prior(), epsilon, users, trust))
+    assert best.status is Status.OPTIMAL
+    assert best.lower_bound * 38 <= error + 5e-6
+    assert best.error.rmse * 38 == pytest.approx(error, rel=1.5e-3)
+    assert best.clip is not None
+    assert best.clip.low == -1
+    assert best.clip.shift * 38 == pytest.approx(bias, rel=0.1)
+    assert (best.clip.high + 1) * 38 == pytest.approx(cut, abs=1.5)
 
 
 @pytest.mark.parametrize("trust", [1.5, 20.0])
@@ -138,9 +160,43 @@ def test_a_long_tail_is_cut_and_the_rest_shifted_to_where_both_signs_of_the_bias
     assert mirrored.low == pytest.approx(-clip.high, abs=1e-2)
 
 
+@pytest.mark.parametrize("trust", [1.1, 3.0, 40.0])
+@pytest.mark.parametrize("users", [10, 10**4, 10**7])
+def test_both_signs_of_the_bias_bind_by_weights_that_the_worst_prior_tells(users, trust):
+    """Shifting all outputs changes neither rows nor privacy: r = N B - w.b and s = N B + w.b, and neither is zero."""
+    program = program_of(SKEWED, 1.0, users, trust)
+    best = checked(program, tolerance=1e-7)
+    b, proof = program.moments(best.outputs, best.probabilities)[1], best.multipliers
+    bound, tilt = users * best.error.bias_bound, proof.worst @ b
+    np.testing.assert_allclose((proof.weight_up, proof.weight_down), (bound - tilt, bound + tilt), rtol=3e-2)
+    for side in (1, -1):
+        assert program.priors.largest(1 + side * b)[0] - 1 == pytest.approx(best.error.bias_bound, rel=1e-2)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_where_the_theorem_says_so_the_optimum_is_a_clip(seed):
+    """Its two conditions, on the weights and on the levels of the bias, computed from what was found."""
+    rng = np.random.default_rng(seed)
+    knots = np.linspace(-1, 1, 21)
+    trust, users = float(rng.uniform(1.2, 4)), int(10 ** rng.uniform(3, 6))
+    program = program_of(random_prior(rng, knots), float(rng.uniform(0.5, 3)), users, trust)
+    best = checked(program, tolerance=1e-6)
+    box, b = program.priors, program.moments(best.outputs, best.probabilities)[1]
+    assert isinstance(box, BoxSet)
+    least = (box.low / box.high).max()
+    pulled = 0.5 * best.error.bias_bound * ((users - 1) - (users + 1) * least)
+    far = max(knots[-1] - best.outputs[0], best.outputs[-1] - knots[0])
+    share, order = (1 - box.low.sum()) / (box.high - box.low).sum(), np.argsort(b)
+    mass = np.cumsum((box.high - box.low)[order]) / (box.high - box.low).sum()
+    levels = b[order[np.searchsorted(mass, [share, 1 - share])]]
+    if pulled >= far and np.ptp(levels) < 1e-4:
+        assert best.clip is not None
+    else:
+        assert pulled < 2 * far
+
+
 def test_not_every_optimum_is_a_clip():
-    """Few users and a large budget: neighbouring values are better counted as one than told apart.  A wide set: two
-    values are counted as one, too, the common one and its neighbour."""
+    """Few users and a large budget: neighbouring values are better counted as one than told apart."""
     knots = np.linspace(-1, 1, 21)
     prior = np.exp(-4 * knots**2)
     few = checked(program_of(prior / prior.sum(), 4.0, 5, 1.02))

@@ -37,6 +37,9 @@ from .rows import Clip, sparse_rows_with_means
 MAX_STEPS = 400
 """Newton steps allowed; four times what the hardest measured design takes."""
 
+STALLED = 30
+"""Steps without a better table or bound after which rounding has the word."""
+
 HEADROOM = 0.3
 """The bias's share of the gap at the start, as a root, in units of the objective."""
 
@@ -177,7 +180,7 @@ class _Path:
 
     def _close_gap(self, it: ErrorIterate) -> ErrorIterate:
         """Return the best iterate of a path that ends with a closed gap, by rounding or after MAX_STEPS."""
-        best, least, users = it, np.inf, self.program.users
+        best, least, users, gaps = it, np.inf, self.program.users, [np.inf] * STALLED
         with suppress(SolverError, np.linalg.LinAlgError), np.errstate(all="ignore"):  # what is not finite ends it
             while self.steps < MAX_STEPS:
                 gap = it.complementarity
@@ -188,7 +191,8 @@ class _Path:
                 near = gap < FIRST_PRICING * users * rmse * rmse
                 loss = it.dual_objective - users * self._improve_bound(it) ** 2 if near else 0.0
                 self._report(it, reached)
-                if near and relative_gap(reached, self.bound) <= CLOSED * self.tolerance:
+                gaps.append(relative_gap(reached, self.bound))
+                if gaps[-1] <= CLOSED * self.tolerance or (self.bound > 0 and gaps[-1] >= gaps[-1 - STALLED]):
                     break
                 if loss > REFINE_AT * gap:
                     it = self._refine(it, gap, loss)

@@ -21,7 +21,7 @@ VISIT_KNOTS = np.arange(0, 78, 2.0)
 
 
 def visits_prior() -> np.ndarray:
-    """The weights of the knots 0, 2, ..., 76, odd numbers split between their neighbours, with a little of even ones."""
+    """The weights of the knots 0, 2, ..., 76, odd numbers split between two, with a little of even ones."""
     hats = np.maximum(1 - np.abs(np.arange(77.0)[:, None] - VISIT_KNOTS) / 2, 0)
     return 0.999 * (np.array(VISITS) @ hats) / sum(VISITS) + 0.001 / 39
 

@@ -12,7 +12,7 @@ from ..arrays import Array
 from ..robust.sets import BoxSet
 
 WIDER = 1e-8
-"""The path's box is wider by this share of its bounds, and of even weights: one prior alone has no inside."""
+"""Bounds have room for a path if they differ by this share of themselves and of even weights."""
 
 FARTHEST = 1e30
 """How near to a bound, as one over the distance, a centre may lie."""
@@ -42,8 +42,19 @@ def analytic_centre(box: BoxSet) -> Array:
 
 
 def widened(box: BoxSet) -> BoxSet:
-    """Return a box that has room for more than one prior even where this one has not, wider by next to nothing."""
-    return BoxSet(box.low * (1 - WIDER), box.high * (1 + WIDER) + WIDER / len(box.low))
+    """Return a box that has room at every knot: what has next to none is wider by next to nothing.
+
+    What has room stays as it is, for the multipliers that a path ends with must be moved back into the box.
+
+    Example
+    -------
+    >>> made = widened(BoxSet(np.array([0.0, 0.25]), np.array([0.0, 1.0])))
+    >>> made.low, made.high
+    (array([0.  , 0.25]), array([5.e-09, 1.e+00]))
+    """
+    room = WIDER * (box.high + 1 / len(box.low))
+    thin = box.high - box.low < room
+    return BoxSet(np.where(thin, box.low * (1 - WIDER), box.low), np.where(thin, box.high + room, box.high))
 
 
 def member(box: BoxSet, weights: Array) -> Array:

@@ -130,20 +130,20 @@ def test_no_budget_and_no_doubt_make_a_constant_report():
     assert best.error.bias_bound == pytest.approx(0.5 * (highest - lowest), rel=1e-2)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_less_is_never_worse_than_the_unbiased_table_and_more_users_or_trust_never_hurt(epsilon):
     found = {}
-    for users in (10, 1000, 10**5):
+    for users in (10, 10**4):
         for trust in (1.0, 1.2, 3.0):
             program = program_of(SKEWED, epsilon, users, trust)
-            best = checked(program)
-            found[users, trust] = best.error.rmse
+            found[users, trust] = checked(program).error.rmse
             known = solve_unbiased(KNOTS, SKEWED, program.ratio, tolerance=1e-4)
-            assert best.error.rmse <= program.error(known.outputs, known.probabilities).rmse
-    for users in (10, 1000, 10**5):
+            assert found[users, trust] <= program.error(known.outputs, known.probabilities).rmse
+    for users in (10, 10**4):
         assert found[users, 1.0] <= found[users, 1.2] * (1 + 1e-5) <= found[users, 3.0] * (1 + 2e-5)
     for trust in (1.0, 1.2, 3.0):
-        assert found[10, trust] >= found[1000, trust] * (1 - 1e-5) >= found[10**5, trust] * (1 - 2e-5)
+        assert found[10, trust] >= found[10**4, trust] * (1 - 1e-5)
 
 
 def test_a_long_tail_is_cut_and_the_rest_shifted_to_where_both_signs_of_the_bias_are_alike():
@@ -176,7 +176,7 @@ def test_both_signs_of_the_bias_bind_by_weights_that_the_worst_prior_tells(users
         assert program.priors.largest(1 + side * b)[0] - 1 == pytest.approx(best.error.bias_bound, rel=1e-2)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11])
 def test_where_the_theorem_says_so_the_optimum_is_a_clip(seed):
     """Its two conditions, on the weights and on the levels of the bias, computed from what was found."""

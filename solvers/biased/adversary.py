@@ -207,7 +207,7 @@ class AdversarySystem:
         values = np.stack([variances, biases, -biases])
         self.lack = values - it.levels[:, None] - it.over + it.under
         self.lack_total = it.totals - it.priors.sum(1)
-        self.lack_room = it.bias - self._supports(it.levels, it.over, it.under) - it.room
+        self.lack_room = it.bias - (it.levels + it.over @ it.high - it.under @ it.low)[1:] - it.room
         self.lack_bias = float(it.totals[1:].sum()) - 2 * it.users * it.bias
         self.both = self.D[1] + self.D[2]
         self.share = np.stack([self.D[2], self.D[1]]) / self.both
@@ -215,22 +215,21 @@ class AdversarySystem:
         up, down = self.share
         self.border_b = np.stack([np.zeros_like(up), up, -down, -up * self.e[1], down * self.e[2]], axis=1)
 
-    def _supports(self, levels: Array, over: Array, under: Array) -> Array:
-        """theta + high.a - low.l of the two priors of the bias."""
-        return (levels + over @ self.it.high - under @ self.it.low)[1:]
-
     def known(self, targets: list[Array], *, newton: bool) -> Known:
         """Return the right sides for products' targets in the order of `pairs`; `newton` removes residuals, too."""
-        above, below = self.it.slacks
+        it, removed = self.it, float(newton)
+        above, below = it.slacks
+        over, under, room = targets[0] / above, targets[1] / below, targets[2] / it.totals[1:]
+        bias = removed * self.lack_bias
         return Known(
-            (over := targets[0] / above),
-            (under := targets[1] / below),
-            (room := targets[2] / self.it.totals[1:]),
-            (self.lack if newton else 0.0) - over + under,
-            (self.lack_room if newton else 0.0) + (self.lack_bias if newton else 0.0) / (2 * self.it.users) - room,
-            self.lack_total * newton,
-            self.lack_bias * newton,
-            self.share,
+            over=over,
+            under=under,
+            room=room,
+            aim=removed * self.lack - over + under,
+            room_aim=removed * self.lack_room + bias / (2 * it.users) - room,
+            total=removed * self.lack_total,
+            bias=bias,
+            share=self.share,
         )
 
     def border_rows(self, known: Known) -> tuple[Array, Array, Array, Array]:
@@ -256,6 +255,7 @@ class AdversarySystem:
         return C_w, C_nu, Y, f
 
     def move(self, known: Known, dw: Array, dnu: Array, y: Array) -> AdversaryMove:
+        """Return the adversary's part of the direction in which the worst prior, nu and the border change like this."""
         it = self.it
         levels, totals = y[:3], np.array([0.0, y[3], y[4]])
         aims = (known.aim - levels[:, None] + self.e * totals[:, None])[1:].sum(0) / self.both

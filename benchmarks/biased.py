@@ -4,6 +4,7 @@ Seconds are of the processor, on one thread: OMP_NUM_THREADS=1 python benchmarks
 """
 
 import time
+from typing import Any, cast
 
 import numpy as np
 from markdown_table import table
@@ -43,7 +44,7 @@ def run() -> str:
 
 def visits_prior() -> np.ndarray:
     """Weights of the knots, values between them split linearly."""
-    values = np.minimum(randhie.load_pandas().data["mdvis"].to_numpy(float), KNOTS[-1])
+    values = np.minimum(cast("Any", randhie.load_pandas()).data["mdvis"].to_numpy(float), KNOTS[-1])
     hats = np.maximum(1 - np.abs(values[:, None] - KNOTS) / 2, 0).mean(0)
     return (1 - SHARE) * hats + SHARE / len(KNOTS)
 
@@ -96,7 +97,7 @@ def best_clip(program: ErrorProgram, box: BoxSet) -> float:
     for i in range(len(x)):
         for j in range(i + 1, len(x)):
             place = np.clip(np.arange(len(x)), i, j) - i
-            low, high = (np.bincount(place, bound) for bound in (box.low, np.minimum(box.high, 1)))
+            low, high = (np.bincount(place, bound).astype(np.float64) for bound in (box.low, np.minimum(box.high, 1)))
             middle, half = 0.5 * (x[j] + x[i]), 0.5 * (x[j] - x[i])
             inner = RobustProgram((x[i : j + 1] - middle) / half, program.ratio, BoxSet(low, high))
             made = solve_robust(inner, tolerance=1e-4)
@@ -105,7 +106,8 @@ def best_clip(program: ErrorProgram, box: BoxSet) -> float:
             def error(shift: float, outputs: np.ndarray = outputs, P: np.ndarray = P) -> float:
                 return program.error(outputs + shift, P).rmse
 
-            found.append(float(minimize_scalar(error, bounds=(-0.5, 0.5), method="bounded").fun))
+            best = cast("Any", minimize_scalar(error, bounds=(-0.5, 0.5), method="bounded"))
+            found.append(float(best.fun))
     return min(found)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import numpy as np
 from scipy.optimize import brentq
@@ -38,7 +39,8 @@ def analytic_centre(box: BoxSet) -> Array:
         reach *= 10
         if reach > FARTHEST:
             raise InputError("the bounds on a prior's weights must leave room for more than one prior")
-    return prior(float(brentq(lambda zeta: prior(zeta).sum() - 1, -reach, reach, xtol=1e-300, rtol=1e-12)))
+    zeta = brentq(lambda zeta: prior(zeta).sum() - 1, -reach, reach, xtol=1e-300)
+    return prior(cast("float", zeta))  # without full_output it is one number
 
 
 def widened(box: BoxSet) -> BoxSet:

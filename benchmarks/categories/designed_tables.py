@@ -4,7 +4,7 @@ Errors are expected squared errors of the frequencies, summed over categories, t
 """
 
 import numpy as np
-from markdown_table import table
+from measured import Table, timed
 from optldp.designer import CategoricalPrior, design
 from optldp.designer.comparison.categorical import compare_categorical
 
@@ -13,19 +13,23 @@ SIZES = (5, 16, 42, 64)
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 
 
-def run() -> str:
+def run() -> list[Table]:
     rows = []
     for size in SIZES:
         for name, prior in (("uniform", np.ones(size)), ("Zipf", 1 / np.arange(1, size + 1))):
             for epsilon in EPSILONS:
-                made = design(CategoricalPrior(range(size), prior), epsilon)
+                given = CategoricalPrior(range(size), prior)
+                made, seconds = timed(lambda given=given, epsilon=epsilon: design(given, epsilon))
                 others = compare_categorical(prior, epsilon, tolerance=0.5)[1:]
                 best = min(others, key=lambda row: row.error)
                 rows.append(
                     (
-                        size, name, epsilon, f"{made.seconds:.1f}", f"{made.value:.5g}", f"{made.gap:.1e}",
-                        len(made.mechanism.all_reports()), best.method, f"{best.error / made.value:.3f}",
+                        size, name, epsilon, seconds, made.value, made.gap, len(made.mechanism.all_reports()),
+                        best.method, best.error / made.value,
                     )
                 )  # fmt: skip
-    header = ("K", "prior", "epsilon", "s", "error", "relative gap", "outputs", "best other", "its error / designed")
-    return table(header, rows)
+    columns = {
+        "K": "", "prior": "", "epsilon": "", "s": ".2f", "error": ".5g", "relative gap": ".1e", "outputs": "",
+        "best other": "", "its error / designed": ".3f",
+    }  # fmt: skip
+    return [Table(columns, rows)]

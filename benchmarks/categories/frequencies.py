@@ -6,12 +6,10 @@ below 0.001; "exact" is the maximum, to a certificate of 1e-8. Then unary encodi
 codes of your own (`--part frequencies FILE COLUMN`: an npz archive, integers from 0), their frequencies at epsilon 1
 too, drawn by the operating system's generator."""
 
-import time
 from collections.abc import Callable
-from typing import TypeVar
 
 import numpy as np
-from markdown_table import table
+from measured import Cell, Table, timed
 from optldp.estimators.frequencies.category_counts import CategoryCounts
 from optldp.estimators.frequencies.estimation import estimate_frequencies
 from optldp.estimators.frequencies.likelihood import category_likelihood
@@ -21,8 +19,6 @@ from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import optimised_unary
 from optldp.solvers.likelihood.em import em
 
-T = TypeVar("T")
-
 TITLE = "Frequencies of categories"
 METHODS = ("unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr")
 MOST_OPERATIONS = 2**36
@@ -30,20 +26,17 @@ MOST_OPERATIONS = 2**36
 STEPS = 10
 
 
-def run(archive: str = "", column: str = "") -> str:
-    parts = ["By method:", _methods(), "Optimised unary encoding at epsilon 1, every report another:", _unary()]
-    if archive:
-        codes = np.load(archive)[column]
-        parts += [f"{codes.size:,} users of {codes.max() + 1} categories at epsilon 1:", _given(codes)]
-    return "\n\n".join(parts)
+def run(archive: str = "", column: str = "") -> list[Table]:
+    given = [_given(np.load(archive)[column])] if archive else []
+    return [_methods(), _unary(), *given]
 
 
-def _methods() -> str:
-    header = (
-        "mechanism", "categories", "users", "epsilon", "distinct reports", "runs",
-        "error: unbiased", "Norm-Sub", "Base-Cut", "IIW", "EM", "exact", "MR",
-        "EM, s (steps)", "exact, s (steps)", "MR, s (steps)",
-    )  # fmt: skip
+def _methods() -> Table:
+    columns = {
+        "mechanism": "", "categories": "", "users": ",", "epsilon": "", "distinct reports": ",", "runs": "",
+        **dict.fromkeys(("error: unbiased", "Norm-Sub", "Base-Cut", "IIW", "EM", "exact", "MR"), ".4f"),
+        **{f"{fit}, {what}": how for fit in ("EM", "exact", "MR") for what, how in (("s", ".2f"), ("steps", ""))},
+    }  # fmt: skip
     cases = [(64, 40_000, 20), (300, 40_000, 5), (64, 300_000, 5), (300, 300_000, 5)]
     rows = [
         _errors(make, size, users, epsilon, runs)
@@ -51,12 +44,12 @@ def _methods() -> str:
         for make in (categorical_grr, local_hashing)
         for epsilon in (0.5, 1.0, 2.0)
     ]
-    return table(header, rows)
+    return Table(columns, rows, "By method:")
 
 
 def _errors(
     make: Callable[..., CategoricalMechanism], size: int, users: int, epsilon: float, runs: int
-) -> tuple[str, ...]:
+) -> tuple[Cell, ...]:
     rng = np.random.default_rng(1)
     mechanism = make(range(size), epsilon)
     errors, cells, distinct = np.zeros(len(METHODS)), [], 0
@@ -65,56 +58,58 @@ def _errors(
         counts = CategoryCounts.from_reports(mechanism, mechanism.sample_codes(codes, rng))
         distinct = counts.counts.size
         for place, method in enumerate(METHODS):
-            found, seconds = _timed(lambda counts=counts, method=method: estimate_frequencies(counts, method=method))
+            found, seconds = timed(lambda counts=counts, method=method: estimate_frequencies(counts, method=method))
             errors[place] += np.abs(found.value - _shares(codes, size)).mean() / runs
             if not last and found.fit is not None:
-                cells.append(f"{seconds:.2f} ({found.fit.iterations})")
+                cells += [seconds, found.fit.iterations]
     name = mechanism.provenance.method.upper()
-    shown = [f"{error:.4f}" for error in errors]
-    return (name, str(size), f"{users:,}", f"{epsilon:g}", f"{distinct:,}", str(runs), *shown, *cells)
+    return name, size, users, epsilon, distinct, runs, *errors.tolist(), *cells
 
 
-def _unary() -> str:
-    header = ("categories", "users", "counting, s", "EM step, s", "exact, s (steps), certificate", "its error")
+def _unary() -> Table:
     rows = []
     for size, users in ((64, 40_000), (300, 300_000)):
         rng = np.random.default_rng(2)
         mechanism, codes = optimised_unary(range(size), 1.0), _zipf(size, users, rng)
         reports = mechanism.sample_codes(codes, rng)
-        counts, counting = _timed(lambda m=mechanism, r=reports: CategoryCounts.from_reports(m, r))
+        counts, counting = timed(lambda m=mechanism, r=reports: CategoryCounts.from_reports(m, r))
         steps = em(category_likelihood(counts), np.full(size, 1.0 / size))
-        _, stepping = _timed(lambda steps=steps: [next(steps) for _ in range(STEPS)])
-        found, seconds = _timed(lambda counts=counts: estimate_frequencies(counts, method="mle"))
+        _, stepping = timed(lambda steps=steps: [next(steps) for _ in range(STEPS)])
+        found, seconds = timed(lambda counts=counts: estimate_frequencies(counts, method="mle"))
         error = np.abs(found.value - _shares(codes, size)).mean()
-        fit = f"{seconds:.1f} ({found.fit.iterations}), {found.fit.certificate:.0e}" if found.fit else ""
-        rows.append((size, f"{users:,}", f"{counting:.2f}", f"{stepping / STEPS:.3f}", fit, f"{error:.5f}"))
-    return table(header, rows)
+        assert found.fit is not None
+        fit = seconds, found.fit.iterations, found.fit.certificate
+        rows.append((size, users, counting, stepping / STEPS, *fit, error))
+    columns = {
+        "categories": "", "users": ",", "counting, s": ".2f", "EM step, s": ".3f", "exact, s": ".1f", "steps": "",
+        "certificate": ".0e", "its error": ".5f",
+    }  # fmt: skip
+    return Table(columns, rows, "Optimised unary encoding at epsilon 1, every report another:")
 
 
-def _given(codes: np.ndarray) -> str:
-    header = (
-        "mechanism", "drawing, s", "counting, s", "distinct reports", "unbiased, s", "error",
-        "95% intervals that hold", "Norm-Sub, error", "exact, s", "error",
-    )  # fmt: skip
+def _given(codes: np.ndarray) -> Table:
     rows, size = [], int(codes.max()) + 1
     shares = _shares(codes, size)
     for make in (optimised_unary, local_hashing):
         mechanism = make(range(size), 1.0)
-        reports, drawing = _timed(lambda m=mechanism: m.sample_codes(codes))
-        counts, counting = _timed(lambda m=mechanism, r=reports: CategoryCounts.from_reports(m, r))
-        plain, seconds = _timed(lambda c=counts: estimate_frequencies(c))
+        reports, drawing = timed(lambda m=mechanism: m.sample_codes(codes))
+        counts, counting = timed(lambda m=mechanism, r=reports: CategoryCounts.from_reports(m, r))
+        plain, seconds = timed(lambda c=counts: estimate_frequencies(c))
         near = estimate_frequencies(counts, method="norm-sub")
         held = ((plain.interval().low <= shares) & (shares <= plain.interval().high)).mean()
-        exact = ("", "")
+        exact: tuple[Cell, ...] = (None, None)
         if counts.counts.size * size**2 <= MOST_OPERATIONS:
-            best, fitting = _timed(lambda c=counts: estimate_frequencies(c, method="mle"))
-            exact = f"{fitting:.1f}", f"{np.abs(best.value - shares).mean():.6f}"
-        errors = [f"{np.abs(found.value - shares).mean():.6f}" for found in (plain, near)]
-        rows.append(
-            (mechanism.provenance.method.upper(), f"{drawing:.2f}", f"{counting:.2f}", f"{counts.counts.size:,}",
-             f"{seconds:.2f}", errors[0], f"{held:.3f}", errors[1], *exact)
-        )  # fmt: skip
-    return table(header, rows)
+            best, fitting = timed(lambda c=counts: estimate_frequencies(c, method="mle"))
+            exact = fitting, float(np.abs(best.value - shares).mean())
+        errors = [float(np.abs(found.value - shares).mean()) for found in (plain, near)]
+        name = mechanism.provenance.method.upper()
+        rows.append((name, drawing, counting, counts.counts.size, seconds, errors[0], held, errors[1], *exact))
+    columns = {
+        "mechanism": "", "drawing, s": ".2f", "counting, s": ".2f", "distinct reports": ",", "unbiased, s": ".2f",
+        "error": ".6f", "95% intervals that hold": ".3f", "Norm-Sub, error": ".6f", "exact, s": ".1f",
+        "its error": ".6f",
+    }  # fmt: skip
+    return Table(columns, rows, f"{codes.size:,} users of {codes.max() + 1} categories at epsilon 1:")
 
 
 def _zipf(size: int, users: int, rng: np.random.Generator) -> np.ndarray:
@@ -124,8 +119,3 @@ def _zipf(size: int, users: int, rng: np.random.Generator) -> np.ndarray:
 
 def _shares(codes: np.ndarray, size: int) -> np.ndarray:
     return np.bincount(codes, minlength=size) / codes.size
-
-
-def _timed(work: Callable[[], T]) -> tuple[T, float]:
-    started = time.perf_counter()
-    return work(), time.perf_counter() - started

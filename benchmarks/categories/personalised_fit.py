@@ -1,10 +1,8 @@
 """45,211 users at ten levels from 0.1 to 1.0, whose choice is protected at epsilon 0.3, report values by basic RAPPOR;
 values by Zipf's law. Counting, the joint maximum likelihood of values and levels, and the bound by relaxation."""
 
-import time
-
 import numpy as np
-from markdown_table import table
+from measured import Table, timed
 from optldp.estimators import PersonalisedCounts, personalised_mle
 from optldp.estimators.personalised.likelihood import personalised_likelihood
 from optldp.estimators.personalised.mle import relaxation_bound
@@ -16,7 +14,7 @@ USERS = 45_211
 LEVELS = np.arange(1, 11) / 10
 
 
-def run() -> str:
+def run() -> list[Table]:
     rows = []
     for size in (12, 16, 42):
         rng = np.random.default_rng(1)
@@ -24,18 +22,15 @@ def run() -> str:
         weights = 1.0 / np.arange(1, size + 1)
         values = rng.choice(size, USERS, p=weights / weights.sum())
         sent = mechanism.sample(values, rng.integers(0, LEVELS.size, USERS), rng)
-        started = time.perf_counter()
-        counts = PersonalisedCounts.from_reports(mechanism, sent)
-        counted = time.perf_counter()
-        found = personalised_mle(counts)
+        counts, counting = timed(
+            lambda mechanism=mechanism, sent=sent: PersonalisedCounts.from_reports(mechanism, sent)
+        )
+        found, fitting = timed(lambda counts=counts: personalised_mle(counts))
         assert found.joint is not None
-        fitted = time.perf_counter()
-        bound, _ = relaxation_bound(personalised_likelihood(counts)) if size < 42 else (np.nan, None)
-        rows.append(
-            (
-                size, f"{counts.counts.size:,}", f"{counted - started:.2f}", f"{fitted - counted:.2f}",
-                found.joint.iterations, "" if np.isnan(bound) else f"{bound - found.joint.loglik:.1f}",
-            )
-        )  # fmt: skip
-    header = ("categories", "distinct reports", "counting, s", "fit, s", "steps", "bound above the maximum, nats")
-    return table(header, rows)
+        above = relaxation_bound(personalised_likelihood(counts))[0] - found.joint.loglik if size < 42 else None
+        rows.append((size, counts.counts.size, counting, fitting, found.joint.iterations, above))
+    columns = {
+        "categories": "", "distinct reports": ",", "counting, s": ".2f", "fit, s": ".2f", "steps": "",
+        "bound above the maximum, nats": ".1f",
+    }  # fmt: skip
+    return [Table(columns, rows)]

@@ -6,18 +6,15 @@ sizes are its arguments: `python benchmarks/run.py benchmarks-categories --part 
 512 categories 4,000 outputs, the most by default, are too few for a gap of 1e-3.
 """
 
-import resource
-import time
-
 import numpy as np
-from markdown_table import table
+from measured import Table, memory, timed
 from optldp.designer import CategoricalPrior, design
 
 TITLE = "Tables for more and more categories"
 SIZES = (16, 32, 64, 128)
 
 
-def run(*sizes: int) -> str:
+def run(*sizes: int) -> list[Table]:
     rows = []
     for size in sizes or SIZES:
         ranks = np.arange(1, size + 1)
@@ -26,12 +23,12 @@ def run(*sizes: int) -> str:
             ("ten of each", 1 / (1 + (ranks - 1) // 10)),
             ("uniform", 0 * ranks + 1),
         ):
-            started = time.process_time()
-            made = design(CategoricalPrior(range(size), prior), 1.0)
-            seconds = time.process_time() - started
-            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            given = CategoricalPrior(range(size), prior)
+            made, seconds = timed(lambda given=given: design(given, 1.0))
             outputs = len(made.mechanism.all_reports())
-            rows.append((size, name, f"{seconds:.2f}", f"{made.value:.6g}", f"{made.gap:.1e}", made.status.value,
-                         outputs, f"{memory:.0f}"))  # fmt: skip
-    header = ("K", "prior", "s", "error", "relative gap", "status", "outputs", "MB of the process so far, at most")
-    return table(header, rows)
+            rows.append((size, name, seconds, made.value, made.gap, made.status.value, outputs, memory("VmHWM")))
+    columns = {
+        "K": "", "prior": "", "s": ".2f", "error": ".6g", "relative gap": ".1e", "status": "", "outputs": "",
+        "MB of the process so far, at most": ".0f",
+    }  # fmt: skip
+    return [Table(columns, rows)]

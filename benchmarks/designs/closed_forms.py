@@ -1,7 +1,7 @@
 """PTT's optimum against the known table, and tabulated variances against closed forms."""
 
 import numpy as np
-from markdown_table import table
+from measured import Table
 from optldp.mechanisms import piecewise, ptt
 from optldp.mechanisms.families.duchi import duchi_variance
 from optldp.mechanisms.families.laplace import laplace_variance
@@ -13,7 +13,7 @@ KNOWN = {0.5: (2.1337, 21.0582), 1.0: (2.2888, 5.0657), 2.0: (2.6906, 1.0922), 4
 """Worst-case optimal eta and its variance, computed independently."""
 
 
-def run() -> str:
+def run() -> list[Table]:
     rows = []
     x = np.linspace(-1, 1, 101)
     for epsilon, (eta, variance) in KNOWN.items():
@@ -27,14 +27,13 @@ def run() -> str:
         ]
         rows.append(
             (
-                epsilon, eta, f"{best:.4f}", variance, f"{ptt_variance(1.0, epsilon, best).max():.4f}",
-                f"{np.max(piecewise_variance(1.0, epsilon)):.4f}", f"{np.max(duchi_variance(0.0, epsilon)):.4f}",
-                f"{np.max(laplace_variance(0.0, epsilon)):.4f}", f"{errors[0]:.0e}", f"{errors[1]:.0e}",
+                epsilon, eta, best, variance, ptt_variance(1.0, epsilon, best).max(),
+                np.max(piecewise_variance(1.0, epsilon)), np.max(duchi_variance(0.0, epsilon)),
+                np.max(laplace_variance(0.0, epsilon)), *errors,
             )
         )  # fmt: skip
-    header = (
-        "epsilon", "eta known", "eta", "worst case known", "PTT", "PM", "Duchi", "Laplace",
-        "PTT table, relative error", "PM table, relative error",
-    )  # fmt: skip
+    shown = ("eta known", "eta", "worst case known", "PTT", "PM", "Duchi", "Laplace")
+    columns = {"epsilon": "", **dict.fromkeys(shown, ".4f")}
+    columns |= {f"{name} table, relative error": ".0e" for name in ("PTT", "PM")}
     what = "Worst-case variances on [-1, 1], and how far tabulated variances are from closed forms at 101 knots:"
-    return what + "\n\n" + table(header, rows)
+    return [Table(columns, rows, what)]

@@ -1,30 +1,33 @@
-"""Certified optima with outputs free, gap 1e-6: processor seconds of one thread over 32 problems of each size.
+"""Certified optima with outputs free, gap 1e-6, over 32 problems of each size; their memory; and a slider for epsilon.
 
 Eight priors (two bells, falling, flat, arcsine, two humps, random weights, a random histogram; a share of 0.001 even)
-at epsilon 0.5, 1, 2 and 4. "All" is from knots to a table with its recomputed certificate; "floor" stops before rows
-are made, at the outputs, their masses and the certified bound, in memory that is linear in the knots. Beside them the
-path that the library took up to 0.1.0, and Clarabel on the same program with 321 outputs given, through cvxpy: one
-problem each, since they take so long.
+at epsilon 0.5, 1, 2 and 4. "Table" is from knots to a table with its recomputed certificate; "floor" stops before rows
+are made, at the outputs, their masses and the certified bound, in memory that is linear in the knots. Version 0.1.0
+took 0.3, 0.7 and 15 to 65 s at 65, 101 and 401 knots.
 """
 
-import statistics
-import time
 from collections.abc import Callable
 
 import numpy as np
-from markdown_table import table
-from optldp.solvers import UnbiasedProgram, certified_bound, solve_unbiased, solve_with_cvxpy
+from measured import Cell, Table, alone, memory, timed
+from optldp.designer import design
+from optldp.solvers import UnbiasedProgram, certified_bound, solve_unbiased
 from optldp.solvers.barrier.optimum import solve_by_barrier
 from optldp.solvers.unbiased.optimum import around_knots
-from optldp.solvers.unbiased.primal_dual import PrimalDualPath
+from priors import at_knots
 from scipy import stats
-from threadpoolctl import threadpool_limits
 
 TITLE = "From knots to a certified optimum"
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 SHARE = 1e-3
 GAP = 1e-6
-OUTPUTS = 321
+TABLES, FLOORS = (65, 101, 401, 1001), (4001,)
+MEMORY = (1001, 4001, 16_001)
+SLIDER_PRIORS = ("gaussian", "exponential", "beta")
+SLIDER = np.random.default_rng(1).permutation(np.geomspace(0.2, 8.0, 60))
+"""Budgets in the order in which somebody's hand might come by them."""
+AT_ONCE = 0.1
+"""Seconds within which an answer seems to come at once."""
 
 
 def priors(n: int) -> dict[str, np.ndarray]:
@@ -44,35 +47,37 @@ def priors(n: int) -> dict[str, np.ndarray]:
     return {name: (1 - SHARE) * p / p.sum() + SHARE / n for name, p in shapes.items()}
 
 
-def run() -> str:
-    rows = []
-    with threadpool_limits(1, user_api="blas"):
-        for n in (65, 101, 401, 1001):
-            rows.append((n, "all", *_over_problems(n, _all)))
-        for n in (1001, 4001):
-            rows.append((n, "floor", *_over_problems(n, _floor)))
-        rivals = [_former(65), _former(101), _former(201), _clarabel(101)]
-    header = ("knots", "what", "problems", "closed", "median s", "largest s")
-    others = ("knots", "way", "s", "ours, all, s", "ratio")
-    return f"{table(header, rows)}\n\nThe others, bell .3 at epsilon 1:\n\n{table(others, rivals)}"
+def bell(n: int) -> UnbiasedProgram:
+    """The one problem where there is time for one: the wider bell at epsilon 1."""
+    return UnbiasedProgram(np.linspace(-1, 1, n), priors(n)["bell .3"], np.e)
 
 
-def _over_problems(n: int, solve: Callable[[UnbiasedProgram], bool]) -> tuple[object, ...]:
-    seconds, closed = [], 0
+def run() -> list[Table]:
+    spread = [("table", n, *over_problems(n, to_table)) for n in TABLES]
+    spread += [("floor", n, *over_problems(n, to_floor)) for n in FLOORS]
+    columns = {
+        "what": "", "knots": "", "problems": "", "closed": "", "median s": ".3f", "90%, s": ".3f", "largest s": ".3f",
+    }  # fmt: skip
+    return [Table(columns, spread), _memory(), _slider()]
+
+
+def over_problems(n: int, solve: Callable[[UnbiasedProgram], bool]) -> tuple[Cell, ...]:
+    """How many problems, how many closed to the gap, and the median, 90% and largest of their seconds."""
+    taken, closed = [], 0
     for weights in priors(n).values():
         for epsilon in EPSILONS:
             program = UnbiasedProgram(np.linspace(-1, 1, n), weights, float(np.exp(epsilon)))
-            started = time.process_time()
-            closed += solve(program)
-            seconds.append(time.process_time() - started)
-    return len(seconds), closed, f"{statistics.median(seconds):.3f}", f"{max(seconds):.2f}"
+            done, seconds = timed(lambda program=program: solve(program))
+            closed += done
+            taken.append(seconds)
+    return len(taken), closed, *(float(one) for one in np.quantile(taken, [0.5, 0.9, 1.0]))
 
 
-def _all(program: UnbiasedProgram) -> bool:
+def to_table(program: UnbiasedProgram) -> bool:
     return solve_unbiased(program.knots, program.weights, program.ratio, tolerance=GAP).relative_gap <= GAP
 
 
-def _floor(program: UnbiasedProgram) -> bool:
+def to_floor(program: UnbiasedProgram) -> bool:
     found = solve_by_barrier(program.knots, program.weights, program.ratio, 0.8 * GAP, lambda *_: None)
     if found is None:
         return False
@@ -80,33 +85,37 @@ def _floor(program: UnbiasedProgram) -> bool:
     return found.floor.objective - bound <= GAP * found.floor.objective
 
 
-def _former(n: int) -> tuple[object, ...]:
-    program = _one(n)
-    path = PrimalDualPath(program, 0.8 * GAP, lambda *_: None)
-    return _beside(program, "primal-dual path, as in 0.1.0", path.run)
+def _memory() -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for n in MEMORY:
+        found = alone(floor_memory, n)
+        rows.append((n, found["seconds"], found["megabytes"], 1024 * found["megabytes"] / n))
+    columns = {"knots": "", "s": ".2f", "MB more than before": ".1f", "kB a knot": ".1f"}
+    return Table(columns, rows, "Memory of a floor, the wider bell at epsilon 1, each in a process of its own:")
 
 
-def _clarabel(n: int) -> tuple[object, ...]:
-    program = _one(n)
-    reach = 1.6 * (program.ratio + 1) / (program.ratio - 1)
-    outputs = np.linspace(-reach, reach, OUTPUTS)
-    return _beside(
-        program,
-        f"Clarabel, {OUTPUTS} outputs given",
-        lambda: solve_with_cvxpy(program.knots, program.weights, outputs, 1.0),
+def floor_memory(n: int) -> dict[str, float]:
+    """Seconds, and the most megabytes that a floor takes beyond what its process had before."""
+    program = bell(n)
+    to_floor(bell(65))
+    before = memory("VmRSS")
+    _, seconds = timed(lambda: to_floor(program))
+    return {"seconds": seconds, "megabytes": memory("VmHWM") - before}
+
+
+def _slider() -> Table:
+    rows = []
+    for name in SLIDER_PRIORS:
+        prior = at_knots(name, 101)
+        design(prior, 1.0)
+        taken = np.array([timed(lambda prior=prior, epsilon=epsilon: design(prior, epsilon))[1] for epsilon in SLIDER])
+        rows.append((name, taken.size, (taken <= AT_ONCE).mean(), *np.quantile(taken, [0.5, 0.9, 1.0])))
+    columns = {
+        "prior": "", "budgets": "", f"within {AT_ONCE:g} s": ".0%", "median s": ".3f", "90%, s": ".3f",
+        "largest s": ".3f",
+    }  # fmt: skip
+    about = (
+        "A slider: `design(prior, epsilon)` at 101 knots, exact table and certificate included, at budgets from "
+        f"{SLIDER.min():g} to {SLIDER.max():g} in random order, in a process that has made one design before:"
     )
-
-
-def _one(n: int) -> UnbiasedProgram:
-    return UnbiasedProgram(np.linspace(-1, 1, n), priors(n)["bell .3"], np.e)
-
-
-def _beside(program: UnbiasedProgram, way: str, solve: Callable[[], object]) -> tuple[object, ...]:
-    ours, theirs = (_seconds(what) for what in (lambda: _all(program), solve))
-    return len(program.knots), way, f"{theirs:.2f}", f"{ours:.3f}", f"{theirs / ours:.0f}"
-
-
-def _seconds(solve: Callable[[], object]) -> float:
-    started = time.process_time()
-    solve()
-    return time.process_time() - started
+    return Table(columns, rows, about)

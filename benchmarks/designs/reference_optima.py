@@ -1,6 +1,6 @@
 """The reference optima for 17 knots, to six digits, with continuous certificates."""
 
-from markdown_table import table
+from measured import Table, timed
 from optldp.designer import design
 from priors import EPSILONS, at_knots
 
@@ -13,17 +13,18 @@ REFERENCE = {
 """Computed independently, with relative gaps below 1e-6."""
 
 
-def run() -> str:
+def run() -> list[Table]:
     rows = []
     for name, optima in REFERENCE.items():
         prior = at_knots(name, 17)
         for epsilon, optimum in zip(EPSILONS, optima, strict=True):
-            found = design(prior, epsilon, uniform_share=0.0, tolerance=1e-7)
-            rows.append(
-                (
-                    name, epsilon, f"{optimum:.6f}", f"{found.expected_variance:.7f}", f"{found.bound:.7f}",
-                    f"{found.gap:.1e}", found.mechanism.probabilities.shape[1], f"{found.seconds:.2f}",
-                )
-            )  # fmt: skip
-    header = ("prior", "epsilon", "reference", "expected variance", "lower bound", "relative gap", "outputs", "s")
-    return table(header, rows)
+            found, seconds = timed(
+                lambda prior=prior, epsilon=epsilon: design(prior, epsilon, uniform_share=0.0, tolerance=1e-7)
+            )
+            outputs = found.mechanism.probabilities.shape[1]
+            rows.append((name, epsilon, optimum, found.expected_variance, found.bound, found.gap, outputs, seconds))
+    columns = {
+        "prior": "", "epsilon": "", "reference": ".6f", "expected variance": ".7f", "lower bound": ".7f",
+        "relative gap": ".1e", "outputs": "", "s": ".3f",
+    }  # fmt: skip
+    return [Table(columns, rows)]

@@ -1,6 +1,7 @@
 """Reports of three services (Duchi's mechanism, piecewise, square wave) in Parquet files, each in an order of its own,
 matched by an integer key and counted by `collect` in a process of its own. The pair of continuous mechanisms is
-grouped into 256 output cells. Peak memory is the process's, Python and numpy included."""
+grouped into 256 output cells. Processor seconds are those of all cores; peak memory is the process's, Python and numpy
+included."""
 
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from markdown_table import table
+from measured import Table
 from optldp.estimators.data.files import connected
 from optldp.mechanisms import TabulatedMechanism, duchi, make_exact, piecewise, save_table, square_wave
 from optldp.mechanisms.table.output_cells import with_output_cells
@@ -23,28 +24,28 @@ COUNT = """
 import resource, sys, time
 from optldp.estimators.counting.collect import collect
 from optldp.mechanisms import load_table
-started = time.perf_counter()
+started, processor = time.perf_counter(), time.process_time()
 sources = [(name, load_table(f"{name}.npz"), f"{name}.parquet") for name in sys.argv[1:]]
 counts = collect(sources, key="user", temp_directory=".")
-seconds = time.perf_counter() - started
+seconds = time.perf_counter() - started, time.process_time() - processor
 rows = sum(group.counts.size for group in counts.groups)
-print(counts.n_users, rows, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(counts.n_users, rows, *seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
-def rows(users: int) -> list[tuple[str, ...]]:
-    """Return one row: users, distinct combinations of outputs, seconds, peak memory in GB."""
+def run(users: int = 10_000_000) -> list[Table]:
     with tempfile.TemporaryDirectory() as folder:
         _write_services(Path(folder), users)
         ran = subprocess.run([sys.executable, "-c", COUNT, *SERVICES], check=True, capture_output=True, cwd=folder)
-    counted, combinations, seconds, kilobytes = ran.stdout.decode().split()
+    counted, combinations, elapsed, processor, kilobytes = ran.stdout.decode().split()
     if int(counted) != users:
         raise AssertionError(f"counted {counted} of {users} users")
-    return [(f"{users:.0e}", combinations, f"{float(seconds):.1f}", f"{float(kilobytes) * 1024 / 1e9:.2f}")]
-
-
-def run(users: int = 10_000_000) -> str:
-    return table(("users", "distinct combinations", "s", "peak memory, GB"), rows(users))
+    row = users, int(combinations), float(elapsed), float(processor), float(kilobytes) * 1024 / 1e9
+    columns = {
+        "users": ".0e", "distinct combinations": ",", "elapsed, s": ".1f", "processor, s": ".1f",
+        "peak memory, GB": ".2f",
+    }  # fmt: skip
+    return [Table(columns, [row])]
 
 
 def _write_services(folder: Path, users: int) -> None:

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from markdown_table import table
+from measured import Table
 from optldp.estimators.data.files import connected
 from optldp.mechanisms import AttributeSampling, duchi, make_exact, piecewise, save_bundle, square_wave
 
@@ -35,8 +35,7 @@ print(counts.n_users, len(means.attributes), *seconds, resource.getrusage(resour
 """
 
 
-def rows(users: int, attributes: int) -> list[tuple[str, ...]]:
-    """Return a row for each kind of file: seconds of counting, of the means and of the processor, memory in GB."""
+def run(users: int = 1_000_000, attributes: int = 60) -> list[Table]:
     made = []
     with tempfile.TemporaryDirectory() as folder:
         _write_services(Path(folder), users, [f"a{i}" for i in range(attributes)])
@@ -46,14 +45,12 @@ def rows(users: int, attributes: int) -> list[tuple[str, ...]]:
             counted, found, *seconds, kilobytes = ran.stdout.decode().split()
             if (int(counted), int(found)) != (users, attributes):
                 raise AssertionError(f"counted {counted} of {users} users, {found} of {attributes} attributes")
-            taken = (f"{float(part):.1f}" for part in seconds)
-            made.append((suffix, f"{users:.0e}", found, *taken, f"{float(kilobytes) * 1024 / 1e9:.2f}"))
-    return made
-
-
-def run(users: int = 1_000_000, attributes: int = 60) -> str:
-    header = ("files", "users", "attributes", "counting, s", "means, s", "processor, s", "peak memory, GB")
-    return table(header, rows(users, attributes))
+            made.append((suffix, users, attributes, *map(float, seconds), float(kilobytes) * 1024 / 1e9))
+    columns = {
+        "files": "", "users": ".0e", "attributes": "", "counting, elapsed s": ".1f", "means, elapsed s": ".1f",
+        "processor, s": ".1f", "peak memory, GB": ".2f",
+    }  # fmt: skip
+    return [Table(columns, made)]
 
 
 def _write_services(folder: Path, users: int, attributes: list[str]) -> None:

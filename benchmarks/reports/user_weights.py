@@ -3,10 +3,8 @@
 Target: under 3 s for 1e6 users, counting apart. The reference is Algorithms 1 and 2 in numpy, user by user.
 """
 
-import time
-
 import numpy as np
-from markdown_table import table
+from measured import Cell, Table, timed
 from optldp.estimators.counting.counts import ReportCounts, Service
 from optldp.estimators.input_grid import InputGrid
 from optldp.estimators.means.combined import estimate_combined_mean
@@ -20,36 +18,33 @@ LOOP_USERS = 10_000
 USERS = (LOOP_USERS, 100_000, 1_000_000)
 
 
-def run() -> str:
+def run() -> list[Table]:
     families = (duchi, laplace, piecewise, square_wave)
     services = [Service(family.__name__, family(KNOTS, EPSILON)) for family in families]
-    header = (
-        "users", "distinct combinations", "counting, s", "UWA, s", "population weights, s", "UWA user by user, s",
-        "difference of the two", "error of UWA", "error of population weights",
-    )  # fmt: skip
-    return table(header, [_row(services, n_users) for n_users in USERS])
+    columns = {
+        "users": ",", "distinct combinations": ",", "counting, s": ".2f", "UWA, s": ".2f",
+        "population weights, s": ".2f", "UWA user by user, s": ".2f", "difference of the two": ".0e",
+        "error of UWA": "+.4f", "its standard error": ".4f", "error of population weights": "+.4f",
+        "their standard error": ".4f",
+    }  # fmt: skip
+    return [Table(columns, [_row(services, n_users) for n_users in USERS])]
 
 
-def _row(services: list[Service], n_users: int) -> tuple[str, ...]:
+def _row(services: list[Service], n_users: int) -> tuple[Cell, ...]:
     rng = np.random.default_rng(n_users)
     x = 2 * rng.beta(2, 5, n_users) - 1
     outputs = [service.mechanism.output_index(service.mechanism.sample(x, rng)) for service in services]
     matrix = np.stack(outputs, axis=1).astype(np.int32)
-    started = time.perf_counter()
-    counts = ReportCounts.from_outputs(services, matrix)
-    counted = time.perf_counter()
-    uwa = estimate_combined_mean(counts, method="uwa")
-    averaged = time.perf_counter()
-    population = estimate_combined_mean(counts, method="population")
-    weighed = time.perf_counter()
-    loop = ("", "")
+    counts, counting = timed(lambda: ReportCounts.from_outputs(services, matrix))
+    uwa, averaging = timed(lambda: estimate_combined_mean(counts, method="uwa"))
+    population, weighing = timed(lambda: estimate_combined_mean(counts, method="population"))
+    loop: tuple[Cell, ...] = (None, None)
     if n_users <= LOOP_USERS:
-        mean = _user_by_user(services, matrix)
-        loop = f"{time.perf_counter() - weighed:.2f}", f"{abs(mean - uwa.value):.0e}"
+        mean, seconds = timed(lambda: _user_by_user(services, matrix))
+        loop = seconds, abs(mean - uwa.value)
     distinct = sum(group.counts.size for group in counts.groups)
-    seconds = [f"{step:.2f}" for step in (counted - started, averaged - counted, weighed - averaged)]
-    errors = [f"{found.value - x.mean():+.4f} (standard error {found.std_error:.4f})" for found in (uwa, population)]
-    return f"{n_users:,}", f"{distinct:,}", *seconds, *loop, *errors
+    errors = [cell for found in (uwa, population) for cell in (found.value - x.mean(), found.std_error)]
+    return n_users, distinct, counting, averaging, weighing, *loop, *errors
 
 
 def _user_by_user(services: list[Service], outputs: np.ndarray) -> float:

@@ -76,7 +76,7 @@ def estimate_distribution(
     rng : numpy.random.Generator, optional
         For "penalised": how the users are halved. Default: a fixed seed.
     progress, split_progress : callable, optional
-        Called at the start of a fit and after each step, and for "penalised" with the held-out fits done and of all.
+        Called at the start of a fit and after each step, and for "penalised" with the multipliers tried and of all.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def estimate_distribution(
     place = InputGrid.common(counts.mechanisms) if grid is None else grid
     if method == "penalised":
         found = penalised_likelihood(counts, place, smoothness=smoothness, rng=rng, progress=split_progress)
-        covariance = maximum_covariance(likelihood_of(counts, place), found.fit.weights, found.penalty)
+        covariance = maximum_covariance(found.likelihood, found.fit.weights, found.penalty)
         fitted = _Fitted(found.fit, covariance, place.size, found.smoothness)
     else:
         fitted = _FITS[method](likelihood_of(counts, place), given | {"progress": progress})

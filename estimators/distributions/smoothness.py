@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from ...solvers.likelihood.fit import MixtureFit, fit_mixture
 from ...solvers.likelihood.mixture import MixtureLikelihood
 from ..counting.counts import ReportCounts
 from ..input_grid import InputGrid
-from .likelihood import likelihood_of
+from .likelihood import likelihood_of_parts
 from .smoothed_em import ems
 
 SMOOTHNESSES = np.logspace(-4.0, -13.0, 13)
@@ -26,6 +26,11 @@ tenths do, and are far wrong much less often."""
 
 SPLIT_SEED = 0
 """Of the default halves: the same reports give the same estimate.  Any number would do."""
+
+FALLS, ERRORS_BEHIND, NATS_BEHIND = 2, 2.0, 1.0
+"""Multipliers in a row whose mean score is lower than that before, and by how many standard errors, and how much of the
+log-likelihood of a half, the last must be behind the best: then no rougher one is tried.  From the best on fits get
+worse and worse, but where reports say next to nothing the mean may fall by parts of a nat and rise again."""
 
 LEAST_DENSITY = 0.05
 """Density, relative to the uniform one, below which a kink is not counted any dearer."""
@@ -48,12 +53,15 @@ class PenalisedMixture:
         The multiplier chosen, or given.
     held_out : tuple of (float, float)
         Multipliers tried and the mean held-out log-likelihood per user of each; empty if it was given.
+    likelihood : MixtureLikelihood
+        That was penalised.
     """
 
     fit: MixtureFit
     penalty: np.ndarray
     smoothness: float
     held_out: tuple[tuple[float, float], ...]
+    likelihood: MixtureLikelihood
 
 
 def penalised_likelihood(
@@ -71,9 +79,10 @@ def penalised_likelihood(
     the weights, the program stays concave, and the interior point comes with its certificate.
 
     The multiplier s is chosen by held-out likelihood: five times the users are dealt at random into two halves, by
-    splitting the counts multinomially; each half is fitted for every s and judged by the other's likelihood.  The
-    largest s is taken whose mean is within one standard error of the best: the means are flat, and a fit that is too
-    rough costs more than one that is too smooth.  One user alone, who cannot be halved, gets the largest s.
+    splitting the counts multinomially; each half is fitted for each s, from the largest, and judged by the other's
+    likelihood, until the mean has fallen twice and by more than chance explains.  The largest s is taken whose mean is
+    within one standard error of the best: the means are flat, and a fit that is too rough costs more than one that is
+    too smooth.  One user alone, who cannot be halved, gets the largest s.
 
     Parameters
     ----------
@@ -85,7 +94,7 @@ def penalised_likelihood(
     rng : numpy.random.Generator, optional
         For the halves; default: a fixed seed, so that the same reports give the same estimate.
     progress : callable, optional
-        Called with the number of fits done and of all fits.
+        Called with the number of multipliers tried, and that of all; the rest at once where they are not worth trying.
 
     Returns
     -------
@@ -101,21 +110,22 @@ def penalised_likelihood(
     """
     if smoothness is not None and not (smoothness >= 0 and math.isfinite(smoothness)):
         raise InputError(f"smoothness must be finite and not negative, got {smoothness!r}")
-    likelihood = likelihood_of(counts, grid)
+    likelihood, of = likelihood_of_parts(counts, grid)
     if grid.size < 3:
         fit = replace(fit_mixture(likelihood), method="penalised")
-        return PenalisedMixture(fit, np.zeros((grid.size, grid.size)), 0.0, ())
+        return PenalisedMixture(fit, np.zeros((grid.size, grid.size)), 0.0, (), likelihood)
     pilot = ems(likelihood).weights
     roughness = roughness_form(grid, pilot)
     tried: tuple[tuple[float, float], ...] = ()
     if smoothness is None:
-        scores = _held_out(counts, grid, roughness, rng or np.random.default_rng(SPLIT_SEED), progress)
+        pairs = _halves(counts, of, rng or np.random.default_rng(SPLIT_SEED))
+        scores = _held_out(pairs, roughness, progress)
         smoothness = float(SMOOTHNESSES[_smoothest_of_the_best(scores)])
-        tried = tuple(zip(SMOOTHNESSES.tolist(), scores.mean(axis=0).tolist(), strict=True))
+        tried = tuple(zip(SMOOTHNESSES[: scores.shape[1]].tolist(), scores.mean(axis=0).tolist(), strict=True))
     penalty = smoothness * roughness
     fit = fit_mixture(likelihood, start=pilot, penalty=penalty, certificate=CERTIFICATE)
     plain = replace(fit, loglik=likelihood.loglik(likelihood.mix(fit.weights)), method="penalised")
-    return PenalisedMixture(plain, penalty, float(smoothness), tried)
+    return PenalisedMixture(plain, penalty, float(smoothness), tried, likelihood)
 
 
 def roughness_form(grid: InputGrid, pilot: np.ndarray) -> np.ndarray:
@@ -142,44 +152,61 @@ def roughness_form(grid: InputGrid, pilot: np.ndarray) -> np.ndarray:
     return scaled.T @ scaled
 
 
+def _halves(
+    counts: ReportCounts, of: Callable[[Sequence[np.ndarray]], MixtureLikelihood], rng: np.random.Generator
+) -> list[tuple[MixtureLikelihood, MixtureLikelihood]]:
+    """Return pairs of a half to fit and the one that judges it, both ways round."""
+    pairs = []
+    for _ in range(REPEATS):
+        first = [rng.multinomial(group.counts, [0.5, 0.5])[:, 0] for group in counts.groups]
+        parts = [first, [group.counts - own for group, own in zip(counts.groups, first, strict=True)]]
+        if all(any(own.any() for own in part) for part in parts):  # else the few users have all been dealt to one half
+            one, other = map(of, parts)
+            pairs += [(one, other), (other, one)]
+    return pairs
+
+
 def _held_out(
-    counts: ReportCounts,
-    grid: InputGrid,
+    pairs: Sequence[tuple[MixtureLikelihood, MixtureLikelihood]],
     roughness: np.ndarray,
-    rng: np.random.Generator,
     progress: Callable[[int, int], None] | None,
 ) -> np.ndarray:
-    """(H, S) log-likelihood per user of each half under the other half's fit, for each multiplier."""
-    scores = []
-    for repeat in range(REPEATS):
-        halves = [_present_likelihood(half, grid) for half in counts.split([1, 1], rng) if half.n_users]
-        if len(halves) < 2:  # the few users have all been dealt to one half
-            continue
-        for number, (fitted, judge) in enumerate((halves, halves[::-1])):
-            scores.append(_path_scores(fitted, judge, roughness) / judge.total)
-            if progress is not None:
-                progress(2 * repeat + number + 1, 2 * REPEATS)
-    return np.array(scores) if scores else np.zeros((1, SMOOTHNESSES.size))
+    """(H, S) log-likelihood per user of each half under the other half's fit, for the multipliers that are tried."""
+    if not pairs:
+        return np.zeros((1, SMOOTHNESSES.size))
+    weights: list[np.ndarray | None] = [None] * len(pairs)
+    scores = np.empty((len(pairs), 0))
+    for number, smoothness in enumerate(SMOOTHNESSES):
+        penalty, column = smoothness * roughness, []
+        for k, (fitted, judge) in enumerate(pairs):
+            fit = fit_mixture(fitted, start=weights[k], penalty=penalty, certificate=CERTIFICATE)
+            weights[k] = fit.weights
+            column.append(judge.loglik(judge.mix(fit.weights)) / judge.total)
+        scores = np.column_stack([scores, column])
+        done = _is_past(scores, pairs[0][0].total)
+        if progress is not None:
+            progress(SMOOTHNESSES.size if done else number + 1, SMOOTHNESSES.size)
+        if done:
+            break
+    return scores
+
+
+def _is_past(scores: np.ndarray, users: float) -> bool:
+    """Whether the mean has fallen as often as one waits for, and is behind the best by what so many users can tell."""
+    means = scores.mean(axis=0)
+    if means.size <= FALLS or not (np.diff(means[-FALLS - 1 :]) < 0).all():
+        return False
+    behind, error = _behind(scores)
+    return bool(behind[-1] > max(ERRORS_BEHIND * error[-1], NATS_BEHIND / users))
+
+
+def _behind(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far each multiplier is behind the best on average, and the standard error of that."""
+    behind = scores[:, [scores.mean(axis=0).argmax()]] - scores
+    return behind.mean(axis=0), behind.std(axis=0, ddof=min(1, len(scores) - 1)) / math.sqrt(len(scores))
 
 
 def _smoothest_of_the_best(scores: np.ndarray) -> int:
     """Position of the smoothest multiplier that is behind the best by at most one standard error of the mean."""
-    behind = scores[:, [scores.mean(axis=0).argmax()]] - scores
-    error = behind.std(axis=0, ddof=min(1, len(scores) - 1)) / math.sqrt(len(scores))
-    return int(np.argmax(behind.mean(axis=0) <= error))
-
-
-def _present_likelihood(half: ReportCounts, grid: InputGrid) -> MixtureLikelihood:
-    """The likelihood of some of the users, who may have left out a service that others reported to."""
-    present = sorted({j for group in half.groups for j in group.services})
-    return likelihood_of(half if len(present) == len(half.services) else half.only(present), grid)
-
-
-def _path_scores(fitted: MixtureLikelihood, judge: MixtureLikelihood, roughness: np.ndarray) -> np.ndarray:
-    """Log-likelihood of one half under the other's fits, each fit started from the smoother one before it."""
-    weights, scores = None, []
-    for smoothness in SMOOTHNESSES:
-        fit = fit_mixture(fitted, start=weights, penalty=smoothness * roughness, certificate=CERTIFICATE)
-        weights = fit.weights
-        scores.append(judge.loglik(judge.mix(weights)))
-    return np.array(scores)
+    behind, error = _behind(scores)
+    return int(np.argmax(behind <= error))

@@ -51,9 +51,14 @@ class Iterate:
         return float(self.gradient.max()) - 1.0
 
 
-def evaluate(likelihood: MixtureLikelihood, weights: np.ndarray, steps: int) -> Iterate:
-    """Return the weights with their gradient and log-likelihood; SolverError if that is minus infinity."""
-    mixed = likelihood.mix(weights)
+def evaluate(
+    likelihood: MixtureLikelihood, weights: np.ndarray, steps: int, mixed: np.ndarray | None = None
+) -> Iterate:
+    """Return the weights with their gradient and log-likelihood; SolverError if that is minus infinity.
+
+    Their L w is computed unless it is at hand.
+    """
+    mixed = likelihood.mix(weights) if mixed is None else mixed
     loglik = likelihood.loglik(mixed)
     if not math.isfinite(loglik):
         raise SolverError("every observation must be possible under the start, but one has probability zero")

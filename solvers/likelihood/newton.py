@@ -57,6 +57,13 @@ class _Program:
     def __init__(self, likelihood: MixtureLikelihood, penalty: np.ndarray | None) -> None:
         self.likelihood = likelihood
         self.penalty = penalty
+        self._mixed = np.empty(0), np.empty(0)
+
+    def mix(self, weights: np.ndarray) -> np.ndarray:
+        """Return L w, that of the weights asked for last without work: a step asks for it up to four times."""
+        if self._mixed[0] is not weights:
+            self._mixed = weights, self.likelihood.mix(weights)
+        return self._mixed[1]
 
     def bend(self, weights: np.ndarray) -> np.ndarray:
         """Return Q w."""
@@ -64,7 +71,7 @@ class _Program:
 
     def loss(self, weights: np.ndarray) -> float:
         """Return the loss, per observation."""
-        loglik = self.likelihood.loglik(self.likelihood.mix(weights))
+        loglik = self.likelihood.loglik(self.mix(weights))
         return float(weights @ self.bend(weights)) / 2 - loglik / self.likelihood.total
 
     def gain(self, now: Iterate) -> np.ndarray:
@@ -73,7 +80,7 @@ class _Program:
 
     def hessian(self, weights: np.ndarray) -> np.ndarray:
         """Return the second derivative of the loss."""
-        curvature = self.likelihood.information(self.likelihood.mix(weights))
+        curvature = self.likelihood.information(self.mix(weights))
         curvature /= self.likelihood.total
         if self.penalty is not None:
             curvature += self.penalty
@@ -81,7 +88,7 @@ class _Program:
 
     def evaluate(self, weights: np.ndarray, steps: int) -> Iterate:
         """Return the weights with their penalised gradient and log-likelihood."""
-        plain = evaluate(self.likelihood, weights, steps)
+        plain = evaluate(self.likelihood, weights, steps, self.mix(weights))
         bend = self.bend(weights)
         whole = float(weights @ bend)
         loglik = plain.loglik - self.likelihood.total * whole / 2
@@ -165,15 +172,16 @@ def _step(program: _Program, place: _Place, iterate: Iterate) -> _Place | None:
     ahead = float((weights + _reach(weights, move) * move) @ (slack + _reach(slack, relax) * relax))
     centre = (ahead / now.sum()) ** CENTRING_POWER * now.mean()
     corrected = newton(now + move * relax - centre)
-    if found := _downhill(program, place, corrected, centre, 1):
+    if found := _downhill(program, place, iterate, corrected, centre, 1):
         return found
     centre = CAUTIOUS_CENTRE * now.mean()
-    return _downhill(program, place, newton(now - centre), centre, MOST_HALVINGS)
+    return _downhill(program, place, iterate, newton(now - centre), centre, MOST_HALVINGS)
 
 
 def _downhill(
     program: _Program,
     place: _Place,
+    iterate: Iterate,
     direction: tuple[np.ndarray, np.ndarray, float],
     centre: float,
     trials: int,
@@ -181,17 +189,17 @@ def _downhill(
     """Return the first place, halving the step from its longest, that does not raise the barrier function."""
     move, relax, rise = direction
 
-    def barrier(weights: np.ndarray) -> float:
-        return program.loss(weights) - centre * float(np.log(weights).sum())
+    def barrier(weights: np.ndarray, loss: float) -> float:
+        return loss - centre * float(np.log(weights).sum())
 
     # One length for all: the dual residual is linear in the step only if weights and multipliers move together.
     share = min(1.0, TO_BOUNDARY * min(_reach(place.weights, move), _reach(place.slack, relax)))
-    before = barrier(place.weights)
+    before = barrier(place.weights, -iterate.loglik / program.likelihood.total)
     for _ in range(trials):
         weights = place.weights + share * move
         weights /= weights.sum()
         short = (np.abs(weights - place.weights) <= SHORT * place.weights).all()
-        if short or barrier(weights) <= before + SAME_VALUE * (1.0 + abs(before)):
+        if short or barrier(weights, program.loss(weights)) <= before + SAME_VALUE * (1.0 + abs(before)):
             return _Place(weights, place.slack + share * relax, place.level + share * rise)
         share /= 2
     return None

@@ -1,6 +1,7 @@
 """The likelihood of observations whose probability is constant over runs of neighbouring components."""
 
 from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +13,9 @@ from .mixture import MixtureLikelihood
 SAME_LEVEL = 2.0**-41
 """Relative difference up to which neighbouring probabilities are one level, computed in different ways: the level is
 that of the run's first component."""
+
+MOST_PAIRS = 2**23
+"""Pairs of jumps in one row that are kept with their products: a hundred mebibytes."""
 
 
 class RunLikelihood(MixtureLikelihood):
@@ -62,6 +66,10 @@ class RunLikelihood(MixtureLikelihood):
         self._jumps = jumps
         self._transposed = sparse.csr_array(jumps.T)
 
+    def recounted(self, counts: np.ndarray) -> MixtureLikelihood:
+        _ = self._products  # made once for all
+        return super().recounted(counts)
+
     def mix(self, weights: np.ndarray) -> np.ndarray:
         return self._jumps @ np.cumsum((self._scale * weights)[::-1])[::-1]
 
@@ -70,8 +78,38 @@ class RunLikelihood(MixtureLikelihood):
 
     def curvature(self, values: np.ndarray) -> np.ndarray:
         # D^T diag(v) D is as sparse as runs allow; two prefix sums make it L^T diag(v) L.
-        middle = (self._transposed @ sparse.diags_array(values) @ self._jumps).toarray()
+        if self._products is None:
+            middle = (self._transposed @ sparse.diags_array(values) @ self._jumps).toarray()
+        else:
+            middle = (self._products @ values).reshape(self.n_components, self.n_components)
+            middle += np.tril(middle, -1).T
         return np.cumsum(np.cumsum(middle, axis=0), axis=1) * self._scale[:, None] * self._scale
+
+    @cached_property
+    def _products(self) -> sparse.csr_array | None:
+        """(K^2, R) what times v the entries of D^T diag(v) D are, in its lower half; None where that is too much."""
+        lengths, entries = np.diff(self._jumps.indptr), self.n_components**2
+        if max(entries, int((lengths * (lengths + 1) // 2).sum())) > MOST_PAIRS:
+            return None
+        pieces = [_pairs(self._jumps, rows, self.n_components) for rows in _by_length(lengths)]
+        places, rows, values = (np.concatenate(part) for part in zip(*pieces, strict=True))
+        return sparse.csr_array((values, (places, rows)), shape=(entries, lengths.size))
+
+
+def _by_length(lengths: np.ndarray) -> list[np.ndarray]:
+    """Return the rows that have the same number of jumps, for each such number."""
+    order = np.argsort(lengths, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1)
+
+
+def _pairs(jumps: sparse.csr_array, rows: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return for each pair of jumps, or one twice, of rows of equal length: place in D^T D, row, and product."""
+    first = jumps.indptr[rows]
+    own = first[:, None] + np.arange(jumps.indptr[rows[0] + 1] - first[0])
+    columns, values = jumps.indices[own].astype(np.int64), jumps.data[own]
+    later, earlier = np.tril_indices(own.shape[1])
+    places = columns[:, later] * n_components + columns[:, earlier]
+    return places.reshape(-1), np.repeat(rows, later.size), (values[:, later] * values[:, earlier]).reshape(-1)
 
 
 def jumps_of(blocks: Iterable[np.ndarray]) -> sparse.csr_array:

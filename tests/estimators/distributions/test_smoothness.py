@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.estimators import InputGrid, ReportCounts, Service, likelihood_of
+from optldp.estimators.distributions import smoothness as module
 from optldp.estimators.distributions.smoothness import (
+    FALLS,
     REPEATS,
     SMOOTHNESSES,
+    _is_past,
     _smoothest_of_the_best,
     penalised_likelihood,
     roughness_form,
@@ -92,11 +95,11 @@ class TestChoice:
         progress = []
         found = penalised_likelihood(counted(3000, 1), GRID, progress=lambda done, of: progress.append((done, of)))
         tried, scores = zip(*found.held_out, strict=True)
-        assert tried == tuple(SMOOTHNESSES)
+        assert tried == tuple(SMOOTHNESSES[: len(tried)])
         best = int(np.argmax(scores))
         assert tried.index(found.smoothness) <= best
         assert scores[best] - scores[tried.index(found.smoothness)] < 1e-3
-        assert progress == [(number + 1, 2 * REPEATS) for number in range(2 * REPEATS)]
+        assert progress == [*((number + 1, 13) for number in range(len(tried) - 1)), (13, 13)]
 
     def test_the_smoothest_within_one_standard_error_is_taken(self):
         """Behind by 1, 0.2 and 0 on average, where the standard error of the second is 0.2 or nearly nothing."""
@@ -105,18 +108,45 @@ class TestChoice:
         assert (_smoothest_of_the_best(wavering), _smoothest_of_the_best(steady)) == (1, 2)
         assert _smoothest_of_the_best(np.zeros((1, 3))) == 0
 
+    def test_a_path_ends_once_it_has_surely_fallen_twice(self):
+        """Not after one fall, nor where the halves do not agree that the last is worse, nor where it hardly is."""
+        falling = np.array([[3.0, 2.0, 1.0], [3.0, 2.1, 1.1]])
+        assert _is_past(falling, 1)
+        assert not _is_past(falling, 0.5)
+        assert not _is_past(falling[:, :2], 1)
+        assert not _is_past(np.array([[3.0, 3.0, 1.0], [3.0, 3.2, 1.1]]), 1)
+        assert not _is_past(np.array([[3.0, 2.0, 0.0], [3.0, 3.1, 3.2]]), 1)
+
+    @pytest.mark.sampled(6)
+    @pytest.mark.parametrize("epsilon", [0.5, 2.0, 6.0])
+    @pytest.mark.parametrize("n", [300, 20_000])
+    @pytest.mark.parametrize("shape", ["smooth", "spike", "ages"])
+    def test_the_whole_path_would_have_chosen_the_same(self, shape, n, epsilon, monkeypatch):
+        """And the same estimate to its last digit, as the halves are the same."""
+        rng, table = np.random.default_rng(n), square_wave(np.linspace(0.0, 1.0, 25), epsilon)
+        smooth = rng.beta(2, 5, n)
+        values = {"smooth": smooth, "spike": np.where(rng.random(n) < 0.4, 0.3, smooth), "ages": smooth.round(1)}[shape]
+        counts, grid = ReportCounts.from_reports(table, table.sample(values, rng)), InputGrid.common([table])
+        found = penalised_likelihood(counts, grid)
+        monkeypatch.setattr(module, "FALLS", SMOOTHNESSES.size)
+        whole = penalised_likelihood(counts, grid)
+        assert whole.held_out[: len(found.held_out)] == found.held_out
+        assert len(whole.held_out) == SMOOTHNESSES.size
+        assert found.smoothness == whole.smoothness
+        assert np.array_equal(found.fit.weights, whole.fit.weights)
+
     @pytest.mark.slow
     def test_the_scores_are_the_held_out_likelihoods(self):
         """Five times: fit each half for each multiplier, and judge it by the other half."""
         counts = counted(600, 4)
         found = penalised_likelihood(counts, GRID, rng=np.random.default_rng(9))
         form = found.penalty / found.smoothness
-        rng, expected = np.random.default_rng(9), np.zeros(SMOOTHNESSES.size)
+        rng, expected = np.random.default_rng(9), np.zeros(len(found.held_out))
         for _ in range(REPEATS):
             halves = counts.split([1, 1], rng)
             for fitted, judge in (halves, halves[::-1]):
                 seen = judge.reports_of(0)
-                for s, smoothness in enumerate(SMOOTHNESSES):
+                for s, smoothness in enumerate(SMOOTHNESSES[: expected.size]):
                     fit = fit_mixture(likelihood_of(fitted, GRID), penalty=smoothness * form, certificate=1e-6)
                     expected[s] += seen @ np.log(fit.weights @ TABLE.probabilities) / seen.sum()
         # The fits start elsewhere, and stop a millionth below their best.
@@ -138,7 +168,7 @@ class TestChoice:
         outputs[:400, 0] = np.random.default_rng(3).integers(0, 4, 400)
         outputs[400, 1] = 2
         found = penalised_likelihood(ReportCounts.from_outputs(both, outputs), GRID)
-        assert len(found.held_out) == SMOOTHNESSES.size
+        assert len(found.held_out) > FALLS
         assert np.isfinite([score for _, score in found.held_out]).all()
 
     def test_one_user_has_no_half_and_gets_the_smoothest(self):

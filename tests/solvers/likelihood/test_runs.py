@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from optldp.mechanisms import square_wave
 from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.families.registry import FAMILIES
+from optldp.solvers.likelihood import runs
 from optldp.solvers.likelihood.runs import RunLikelihood, jumps_of
 
 
@@ -38,3 +40,15 @@ def test_products_lose_no_more_digits_than_the_ratio_costs(name, epsilon):
 def test_counts_or_scales_of_another_length_are_refused(counts, scale):
     with pytest.raises(InputError, match=r"counts must be 2, as many as rows, and a scale 3"):
         RunLikelihood(jumps_of([np.full((2, 3), 0.5)]), counts, scale)
+
+
+def test_products_of_jumps_are_kept_where_there_is_room(monkeypatch):
+    """And the curvature is the same without them, rows of no jumps among the others."""
+    rows = square_wave(np.linspace(-1, 1, 33), 1.0).probabilities.T.copy()
+    rows[3] = 0.0
+    values = np.random.default_rng(0).random(len(rows))
+    kept = RunLikelihood(jumps_of([rows]), np.ones(len(rows))).curvature(values)
+    monkeypatch.setattr(runs, "MOST_PAIRS", 0)
+    formed = RunLikelihood(jumps_of([rows]), np.ones(len(rows))).curvature(values)
+    np.testing.assert_allclose(kept, formed, rtol=1e-12)
+    np.testing.assert_allclose(kept, rows.T * values @ rows, rtol=1e-12)

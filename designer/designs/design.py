@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
@@ -36,6 +36,7 @@ def design(
     uniform_share: float | None = None,
     tolerance: float | None = None,
     exact: bool = True,
+    form: Literal["table", "floor"] = "table",
     progress: Callable[[Any], None] | None = None,
 ) -> Design:
     """Build a mechanism and certify how good it is.
@@ -66,6 +67,9 @@ def design(
     exact : bool
         Whether to make the table exact (see `make_exact`), which costs less than a millionth of the variance; only
         exact tables are for clients. Laplace's and ptt2's cells become points.
+    form : {"table", "floor"}
+        What the mechanism for one prior of numbers shall be; a `FloorForm` of least expected variance on hundreds of
+        knots is made without a table, in memory that grows with the knots alone.
     progress : callable, optional
         Called after each solver step with the solver's progress; for attributes with an `AttributeStep`.
 
@@ -73,6 +77,8 @@ def design(
     ------
     InputError
         What is not usable, or does not go together, and why.
+    TableError
+        A floor form of what has none.
     SolverError
         No solution was found.
 
@@ -89,6 +95,10 @@ def design(
     True
     """
     started = time.perf_counter()
+    if form not in ("table", "floor") or (
+        form == "floor" and (isinstance(privacy, Levels) or not isinstance(prior, Prior))
+    ):
+        raise InputError(f"form must be table, or floor for one prior of numbers and one budget, got {form!r}")
     options = {"uniform_share": uniform_share, "tolerance": tolerance, "exact": exact, "progress": progress}
     if isinstance(privacy, Levels):
         if not isinstance(prior, Prior) or not isinstance(objective, Variance | None) or as_method(method) or not exact:
@@ -100,7 +110,7 @@ def design(
         made = design_levels(prior, privacy, outputs=outputs, **tuned)
     elif isinstance(prior, Prior | CategoricalPrior):
         named = as_oracle(method) if isinstance(prior, CategoricalPrior) else as_method(method)
-        made = design_table(prior, privacy, objective, named, outputs=outputs, **options)
+        made = design_table(prior, privacy, objective, named, outputs=outputs, as_floor=form == "floor", **options)
     elif not isinstance(prior, KnotChoice | Attributes | Mapping):
         raise InputError(
             "what is designed for must be a Prior, a CategoricalPrior, Attributes by name, or a KnotChoice, got "

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.exactness.make_exact import exact_if_possible
-from ...mechanisms.exactness.verification import require_private
+from ...mechanisms.exactness.verification import Verification, require_private
+from ...mechanisms.floors import FloorForm, floor_form
 from ...mechanisms.promise import Promise, Pure, as_promise
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
@@ -39,12 +40,28 @@ def design_table(
     uniform_share: float | None = None,
     tolerance: float | None = None,
     exact: bool = True,
+    as_floor: bool = False,
     progress: Told = None,
 ) -> Design:
     """Return the design for one prior; as `design`, with None for the optimum and for the usual objective."""
     asked = default_objective(prior) if objective is None else objective
     problem = problem_for(prior, privacy, asked, outputs=outputs, uniform_share=uniform_share, tolerance=tolerance)
-    return judged(problem, asked, method, asked.solve(problem, progress), exact=exact)
+    if as_floor and not (exact and isinstance(prior, Prior)):
+        raise InputError("floor forms are exact and of numbers, got categories or exact=False: leave form out")
+    if as_floor and method is None:
+        problem = replace(problem, as_floor=True)
+    made = judged(problem, asked, method, asked.solve(problem, progress), exact=exact)
+    return in_floor_form(made) if as_floor else made
+
+
+def in_floor_form(made: Design) -> Design:
+    """Return the design with its table as a floor form, and what follows; TableError for one of another form."""
+    if isinstance(made.mechanism, FloorForm):
+        return made
+    form = floor_form(made.mechanism)
+    certificate = replace(made.certificate, mechanism=form)
+    value = made.objective.value(form, certificate.problem)
+    return replace(made, mechanism=form, certificate=certificate, value=value, verification=form.verification())
 
 
 def default_objective(prior: Prior | CategoricalPrior) -> Objective:
@@ -125,7 +142,7 @@ def judged(problem: Problem, objective: Objective, method: Method | None, soluti
     status = objective.status(problem, value, bound, solution)
     if method is not None:  # the solver's word is on its own table
         status = Status.of(relative_gap(value, bound), problem.tolerance)
-    verification = require_private(table) if isinstance(table, TabulatedMechanism) else None
+    verification = _verified(table)
     table = _documented(table, problem, objective, value, bound, str(status), None if method is None else method.key)
     evidence = objective.evidence(problem, table, solution) if method is None else candidates[best].evidence
     return Design(
@@ -142,6 +159,13 @@ def judged(problem: Problem, objective: Objective, method: Method | None, soluti
         verification=verification,
         seconds=time.perf_counter() - started,
     )
+
+
+def _verified(mechanism: Any) -> Verification | None:
+    """What is verified of a mechanism for numbers; TableError for one that is broken."""
+    if isinstance(mechanism, FloorForm):  # proved when it was made
+        return mechanism.verification()
+    return require_private(mechanism) if isinstance(mechanism, TabulatedMechanism) else None
 
 
 def _finished(problem: Problem, objective: Objective, mechanism: Any, exact: bool) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...mechanisms.documents.exact_mechanism import ExactMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.exactness.verification import Verdict, Verification, verify
+from ...mechanisms.floors import FloorForm
 from ...mechanisms.promise import Pure
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
@@ -68,9 +69,10 @@ class Certificate:
         value = self.objective.value(self.mechanism, self.problem)
         bound = self.objective.bound(self.problem, self.multipliers)
         gap = relative_gap(value, bound)
-        if not isinstance(self.mechanism, TabulatedMechanism):
-            return Checked(value, bound, gap, None, self.mechanism.failures())
-        verification = verify(self.mechanism)
+        made = self.mechanism
+        if not isinstance(made, TabulatedMechanism | FloorForm):
+            return Checked(value, bound, gap, None, made.failures())
+        verification = verify(made) if isinstance(made, TabulatedMechanism) else made.verification()
         return Checked(value, bound, gap, verification, verification.failures)
 
     def against(self, prior: Any) -> float:
@@ -98,7 +100,7 @@ class Design:
     objective : Objective
     method : str
         "optimal", or the key of the method that built the mechanism.
-    mechanism : TabulatedMechanism, CategoricalTable or a bundle
+    mechanism : TabulatedMechanism, FloorForm, CategoricalTable or a bundle
     value : float
         The objective's, under the prior that was solved for, uniform share included.
     bound : float
@@ -191,7 +193,8 @@ class Design:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the mechanism, as `plots.heat_map` does; InputError for what is no table of numbers."""
-        return heat_map(self._table("a heat map"), ax)
+        made = self._table("a heat map")
+        return heat_map(made.expand() if isinstance(made, FloorForm) else made, ax)
 
     def _promise(self) -> str:
         """What is proved of the mechanism's privacy; of a bundle by whole numbers."""
@@ -207,8 +210,8 @@ class Design:
         )
         return f"{Verdict.PROVED}: {kept}"
 
-    def _table(self, what: str = "variances of a report") -> TabulatedMechanism:
-        if not isinstance(self.mechanism, TabulatedMechanism):
+    def _table(self, what: str = "variances of a report") -> TabulatedMechanism | FloorForm:
+        if not isinstance(self.mechanism, TabulatedMechanism | FloorForm):
             raise InputError(f"only tables of numbers have {what}, got {type(self.mechanism).__name__}")
         return self.mechanism
 

@@ -41,6 +41,8 @@ class Problem:
         Relative gap to reach, in (0, 1).
     outputs : (m,) ndarray, optional
         The only reports there may be: in the prior's units, increasing, or for categories 0, ..., m - 1. None for any.
+    as_floor : bool
+        Whether a floor form is wanted; a solver that finds one need not make the table.
 
     Raises
     ------
@@ -53,6 +55,7 @@ class Problem:
     uniform_share: float = 0.0
     tolerance: float = DEFAULT_TOLERANCE
     outputs: np.ndarray | None = None
+    as_floor: bool = False
 
     def __post_init__(self) -> None:
         check_tolerance(self.tolerance)

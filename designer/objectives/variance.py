@@ -8,18 +8,25 @@ variance that rounding to knots adds is the same for every mechanism and is adde
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ...mechanisms.errors import TableError
+from ...mechanisms.floors import FloorForm, form_over
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import squared, units_label
-from ...solvers import certified_bound, solve_unbiased
+from ...solvers import Status, certified_bound, solve_unbiased
+from ...solvers.unbiased.optimum import solve_floor
 from ...solvers.unbiased.program import UnbiasedProgram
 from ..priors.prior import DEFAULT_UNIFORM_SHARE
 from .base import Objective, Problem, Solution, Told
+
+LARGE = 256
+"""Knots beyond which a floor form is made without a table: up to there solvers make tables of fewer outputs."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,8 @@ class Variance(Objective):
         # Threads of a second core mostly wait for each other at these sizes, and far longer on a busy machine: at 401
         # knots one thread took 42 s where two took 135 s beside another process.
         with threadpool_limits(1, user_api="blas"):
+            if problem.as_floor and problem.prior.knots.size > LARGE and (direct := _floor(problem, progress)):
+                return direct
             best = solve_unbiased(
                 problem.unit.knots,
                 problem.solved.weights,
@@ -60,11 +69,10 @@ class Variance(Objective):
                 tolerance=problem.tolerance,
                 progress=progress,
             )
-        origin = Provenance("optimal", {"unbiased": True, "tolerance": problem.tolerance})
-        table = problem.table(best.outputs, best.probabilities, origin)
+        table = problem.table(best.outputs, best.probabilities, _origin(problem))
         return Solution(table, {"lam": best.lam, "nu": best.nu}, best.status, aside={"steps": best.steps})
 
-    def value(self, mechanism: TabulatedMechanism, problem: Problem) -> float:
+    def value(self, mechanism: TabulatedMechanism | FloorForm, problem: Problem) -> float:
         solved = problem.solved
         if not np.array_equal(mechanism.knots, solved.knots):
             solved = solved.coarsened(mechanism.knots)
@@ -74,3 +82,28 @@ class Variance(Objective):
         program = UnbiasedProgram(problem.unit.knots, problem.solved.weights, problem.ratio)
         found = certified_bound(program, multipliers["lam"], multipliers["nu"])
         return problem.unit.half**2 * found + problem.solved.rounding_variance
+
+
+def _origin(problem: Problem) -> Provenance:
+    return Provenance("optimal", {"unbiased": True, "tolerance": problem.tolerance})
+
+
+def _floor(problem: Problem, progress: Told) -> Solution | None:
+    """Return the floor form of the optimum, or None where none is found that whole numbers can stand on."""
+    knots, weights = problem.unit.knots, problem.solved.weights
+    best = solve_floor(knots, weights, problem.inner_ratio, tolerance=problem.tolerance, progress=progress)
+    if best is None:
+        return None
+    prior = problem.prior
+    with suppress(TableError):
+        form = form_over(
+            prior.knots,
+            problem.unit.values(best.outputs),
+            best.masses,
+            problem.epsilon,
+            provenance=_origin(problem),
+            prior=prior.knot_prior,
+            units=prior.units,
+        )
+        return Solution(form, {"lam": best.lam, "nu": best.nu}, Status.OPTIMAL, aside={"steps": best.steps})
+    return None

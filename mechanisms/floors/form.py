@@ -17,7 +17,9 @@ from ..documents.bundle import Bundle, Nested
 from ..documents.exact_table import whole_numbers
 from ..documents.table import require_sides
 from ..errors import InputError, TableError
+from ..exactness.promises import log_ratio
 from ..exactness.proof import ExactProof
+from ..exactness.verification import Verdict, Verification
 from ..integers.exponential import SCALE
 from ..integers.numerators import DENOMINATOR
 from ..laws.domain import admitted_values, numbers
@@ -207,6 +209,22 @@ class FloorForm(BetweenKnots, Bundle):
         means = self.windows.spans(self.starts), self.exact_means
         ends = self.outputs[[0, -1]].tolist()
         return form_proof(self.ratio, self.epsilon, self.knots, ends, *means, unbiased=self.provenance.claims_unbiased)
+
+    def verification(self) -> Verification:
+        """Return what `verify` says of the table that it expands to, without making it."""
+        proof = self.proof()
+        kept = log_ratio(proof.largest, proof.smallest)
+        return Verification(
+            verdict=Verdict.PROVED if proof.ok else Verdict.BROKEN,
+            promise=self.promise,
+            kept=kept,
+            max_log_ratio=kept,
+            max_abs_bias=float(proof.bias),
+            max_row_sum_error=0.0,
+            expected_variance=None if self.prior is None else self.expected_variance(self.prior),
+            worst_case_variance=self.worst_case_variance()[0],
+            failures=proof.failures,
+        )
 
     def failures(self) -> tuple[str, ...]:
         return self.proof().failures

@@ -130,6 +130,55 @@ def solve_unbiased(
     return run.result()
 
 
+@dataclass(frozen=True, eq=False)
+class FloorOptimum:
+    """A floor over which the best rows are, and the certificate.
+
+    Attributes
+    ----------
+    outputs, masses : (m,) ndarray
+        Increasing, in the program's scale; the least probability of each.
+    lam, nu : (n,) ndarray
+        The multipliers behind the bound.
+    steps : int
+    """
+
+    outputs: Array
+    masses: Array
+    lam: Array
+    nu: Array
+    steps: int
+
+
+def solve_floor(
+    knots: Array,
+    weights: Array,
+    ratio: float,
+    *,
+    tolerance: float = 1e-6,
+    progress: Callable[[Progress], None] | None = None,
+) -> FloorOptimum | None:
+    """Return the floor that `solve_unbiased` would make rows over, in O(n) memory; None where the barrier is lost.
+
+    Parameters and errors are those of `solve_unbiased`.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> x = np.linspace(-1, 1, 33)
+    >>> found = solve_floor(x, np.full(33, 1 / 33), np.e)
+    >>> found is not None and bool(found.masses.sum() < 1 < np.e * found.masses.sum())
+    True
+    """
+    program = UnbiasedProgram(knots, weights, ratio)
+    run = _Run(program, check_tolerance(tolerance), progress)
+    found = solve_by_barrier(program.knots, program.weights, program.ratio, CLOSED * run.tolerance, run.on_the_line)
+    if found is None:
+        return None
+    lam, nu = around_knots(program, found.lam, found.nu)
+    return FloorOptimum(found.floor.outputs, found.floor.masses, lam, nu, run.steps)
+
+
 class _Run:
     """The best mechanism and the best bound so far."""
 
@@ -150,7 +199,7 @@ class _Run:
     def barrier(self) -> None:
         """Solve over the output line."""
         x, p, E = self.program.knots, self.program.weights, self.program.ratio
-        found = solve_by_barrier(x, p, E, CLOSED * self.tolerance, self._on_the_line)
+        found = solve_by_barrier(x, p, E, CLOSED * self.tolerance, self.on_the_line)
         if found is not None:
             self._mechanism(found.floor.outputs, found.floor.masses)
             self._multipliers(*around_knots(self.program, found.lam, found.nu))
@@ -182,7 +231,7 @@ class _Run:
                 between = refined(few, state, fine)
                 self._multipliers(*around_knots(self.program, between.lam, between.nu))
 
-    def _on_the_line(self, value: float, multipliers: tuple[Array, Array] | None, outputs: int) -> None:
+    def on_the_line(self, value: float, multipliers: tuple[Array, Array] | None, outputs: int) -> None:
         if self.progress is not None:
             shown = 0.0
             if multipliers is not None:

@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...mechanisms import TabulatedMechanism
+    from ...mechanisms.floors import FloorForm
     from .kinds.kind import Designed
     from .objectives import Outcome
+
+FLOOR = "note: the file is in floor form, as the table would be large (--form table): every command takes it"
+"""Said of a form that was not asked for."""
 
 FOR_PROGRAMS = ("program_variance", "status", "value", "worst_case_lower_bound")
 """Facts of the JSON object that people are told in other words."""
@@ -58,7 +62,8 @@ def _finish_table(made: Outcome, asked: DesignOptions) -> None:
     """Write one table of numbers, and say what it is."""
     mechanism, notes = made.mechanism.without_prior() if asked.omit_prior else made.mechanism, list(made.notes)
     if asked.out is not None:
-        _save(mechanism, asked.out, asked.form)
+        if _save(mechanism, asked.out, asked) and asked.form != "floor":
+            notes.append(FLOOR)
         if mechanism.prior is not None and not asked.public:
             notes.append(CARRIED)
     for note in notes:
@@ -75,17 +80,25 @@ def _finish_table(made: Outcome, asked: DesignOptions) -> None:
     print_facts(made.title, rows)
 
 
-def _save(mechanism: TabulatedMechanism, out: Path, form: str | None) -> None:
-    """Write a table as it is, or the floor that it stands on."""
-    if form == "floor":
-        from ...mechanisms import save_bundle
-        from ...mechanisms.floors import floor_form
+def _save(mechanism: TabulatedMechanism | FloorForm, out: Path, asked: DesignOptions) -> bool:
+    """Write a table as it is, or the floor that it stands on, and return whether it is the floor."""
+    from ...mechanisms import TabulatedMechanism, save_bundle, save_table
+    from ...mechanisms.errors import TableError
+    from ...mechanisms.floors import floor_form
 
-        save_bundle(floor_form(mechanism), out)
-    else:
-        from ...mechanisms import save_table
-
-        save_table(mechanism, out)
+    if isinstance(mechanism, TabulatedMechanism):
+        try:
+            floor = floor_form(mechanism) if asked.writes_floor(*mechanism.probabilities.shape) else None
+        except TableError:
+            if asked.form == "floor":
+                raise
+            floor = None
+        if floor is None:
+            save_table(mechanism, out)
+            return False
+        mechanism = floor
+    save_bundle(mechanism, out)
+    return True
 
 
 def _finish_bundle(designed: Designed, asked: DesignOptions) -> None:

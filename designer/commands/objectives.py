@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ...mechanisms import TabulatedMechanism
+    from ...mechanisms.floors import FloorForm
     from ...solvers import Status
     from ..designs.result import Design
     from ..priors.prior import Prior
@@ -38,7 +39,7 @@ class Outcome:
     """A table, the facts of its JSON object, what people see before the bound, and what there is to say on stderr."""
 
     title: str
-    mechanism: TabulatedMechanism
+    mechanism: TabulatedMechanism | FloorForm
     facts: dict[str, Any]
     notes: list[str]
     aside: dict[str, Any] = field(default_factory=dict)
@@ -257,8 +258,11 @@ def _noise(options: DesignOptions) -> Outcome:
 
 
 def _size(made: Design) -> dict[str, Any]:
-    n, m = made.mechanism.probabilities.shape
-    return {"method": made.method, "epsilon": made.epsilon, "knots": n, "outputs": m}
+    from ...mechanisms import TabulatedMechanism
+
+    table = made.mechanism
+    outputs = table.low if isinstance(table, TabulatedMechanism) else table.outputs
+    return {"method": made.method, "epsilon": made.epsilon, "knots": table.knots.size, "outputs": outputs.size}
 
 
 def _closing(made: Design, *, unbiased: bool = True, worst_case: bool = True) -> dict[str, Any]:

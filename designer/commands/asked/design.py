@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 NOISES = ("gaussian", "geometric")
 """Values of --method that keep no pure budget; as of `ADDITIVE`."""
 
-FORMS = ("table", "floor")
+FORMS = ("auto", "table", "floor")
 """Values of --form."""
+
+LARGE_TABLE = 2**16
+"""Numbers beyond which a table is written as a floor form if nothing else is asked: a megabyte of JSON."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,8 +139,8 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
         str | None,
         typer.Option(
             "--form",
-            help="Of the file of one table of numbers: table (default), or floor: a few numbers a knot, for an optimum "
-            "of hundreds of knots.",
+            help="Of the file of one table of numbers: table, floor: a few numbers a knot, or auto (default): floor "
+            "for an optimum of 182 knots and more.",
         ),
     ] = None
     omit_prior: Annotated[bool, typer.Option("--omit-prior", help="Leave the prior out of the table.")] = False
@@ -215,6 +218,10 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
         except ValueError:
             raise InputError(f"--knots must be a whole number or auto, got {self.knots!r}") from None
 
+    def writes_floor(self, knots: int, outputs: int) -> bool:
+        """Whether a table of such a size is to be written as a floor form, if it has one."""
+        return self.form == "floor" or (self.form in (None, "auto") and knots * outputs > LARGE_TABLE)
+
     @property
     def precision(self) -> float:
         """The relative gap that a program for numbers must reach."""
@@ -233,7 +240,7 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
         if self.level_epsilon is None:
             refuse_given("of no use without --level-epsilon", {"--level-method": given.get("--level-method")})
         if self.form not in (None, *FORMS):
-            raise InputError(f"--form must be {' or '.join(FORMS)}, got {self.form!r}")
+            raise InputError(f"--form must be one of {', '.join(FORMS)}, got {self.form!r}")
         if self.leakage is None:
             refuse_given(
                 "of no use without --leakage",

@@ -176,9 +176,14 @@ def to_decimal(value: Fraction | None) -> str | None:
 def design_numbers(options: DesignOptions, prior: Prior, epsilon: float) -> Design:
     """Design one table of numbers, showing progress."""
     from ...designs.design import design
+    from ...objectives.variance import LARGE
+    from ...priors.prior import Prior
     from ..output import solver_progress
 
     method = options.method or "optimal"
+    # Up to these the table is made, and judged, whatever is written: the facts do not depend on the form of the file.
+    direct = method == "optimal" and isinstance(prior, Prior) and prior.knots.size > LARGE
+    form = "floor" if direct and options.writes_floor(prior.knots.size, 2 * prior.knots.size) else "table"
     with solver_progress(f"{method}, epsilon {epsilon:g}") as progress:
         return design(
             prior,
@@ -186,5 +191,6 @@ def design_numbers(options: DesignOptions, prior: Prior, epsilon: float) -> Desi
             method=options.asked_method,
             uniform_share=options.uniform_share,
             tolerance=options.precision,
+            form=form,
             progress=progress,
         )

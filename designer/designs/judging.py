@@ -58,10 +58,11 @@ def in_floor_form(made: Design) -> Design:
     """Return the design with its table as a floor form, and what follows; TableError for one of another form."""
     if isinstance(made.mechanism, FloorForm):
         return made
-    form = floor_form(made.mechanism)
-    certificate = replace(made.certificate, mechanism=form)
-    value = made.objective.value(form, certificate.problem)
-    return replace(made, mechanism=form, certificate=certificate, value=value, verification=form.verification())
+    form, problem = floor_form(made.mechanism), made.certificate.problem
+    value = made.objective.value(form, problem)
+    told = _documented(form, problem, made.objective, value, made.bound, str(made.status), None)
+    certificate = replace(made.certificate, mechanism=told)
+    return replace(made, mechanism=told, certificate=certificate, value=value, verification=told.verification())
 
 
 def default_objective(prior: Prior | CategoricalPrior) -> Objective:

@@ -273,6 +273,11 @@ class FloorForm(BetweenKnots, Bundle):
         """Return which output (N,) each of these doubles is, and -1 for what is none."""
         return locate_outputs(self.outputs, self.outputs, Uniform(), reports)
 
+    @property
+    def expands(self) -> bool:
+        """Whether its table is small enough to be made."""
+        return self.knots.size * self.places.size <= MOST_EXPANDED
+
     def expand(self) -> TabulatedMechanism:
         """Return the table of the same law: same numerators, and same reports of the same random words.
 
@@ -288,10 +293,10 @@ class FloorForm(BetweenKnots, Bundle):
         array([[0.75, 0.25],
                [0.25, 0.75]])
         """
-        n, m = self.knots.size, self.places.size
-        if n * m > MOST_EXPANDED:
+        if not self.expands:
             raise TableError(
-                f"a floor form expands to at most {MOST_EXPANDED} probabilities, got {n} x {m}: draw from it"
+                f"a floor form expands to at most {MOST_EXPANDED} probabilities, got {self.knots.size} x "
+                f"{self.places.size}: means of one service need no table, for what else is asked design fewer knots"
             )
         return TabulatedMechanism(
             knots=self.knots,

@@ -32,11 +32,13 @@ class Floors(Kind[FloorForm]):
         return Numbers.layout(self, column, level_column)  # pyright: ignore[reportArgumentType] -- it locates as a table
 
     def for_estimates(self) -> Kind:
-        """Return its table, which estimators ask for the likelihood of every output."""
-        return Numbers(self.mechanism.expand())
+        """Return its table, which estimators ask for the likelihood of every output, unless it would be too large."""
+        return Numbers(self.mechanism.expand()) if self.mechanism.expands else self
 
     def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
-        return self.for_estimates().estimate(services, asked)
+        from .number_estimates import estimate_numbers
+
+        return estimate_numbers(services, asked)
 
     def facts(self) -> dict[str, Any]:
         made, proof = self.mechanism, self.mechanism.proof()
@@ -69,7 +71,7 @@ class Floors(Kind[FloorForm]):
         return carries_notes(self.mechanism.prior)
 
     def figure(self) -> Axes:
-        return self.for_estimates().figure()
+        return Numbers(self.mechanism.expand()).figure()
 
     def influence_times_n(self) -> float:
         return float(self.mechanism.outputs[-1] - self.mechanism.outputs[0])

@@ -69,6 +69,8 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
 def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
     from ....estimators import estimate_mean
     from ....estimators.data import SkippedRows
+    from ....estimators.means.averaged import average_of
+    from ....mechanisms.floors import FloorForm
     from .reading import accounted, holds_simulated, read_laid_out
 
     if (counts := _counted_at_once(service, asked)) is not None:
@@ -79,8 +81,12 @@ def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
 
     layout = service.kind.layout(asked.column, "")
     read = read_laid_out(layout, service.reports, drop_missing=asked.drop_missing, skip_invalid=asked.skip_invalid)
+    mechanism = service.kind.mechanism
     with accounted(read.skipped):
-        found = estimate_mean(count(service.kind.mechanism, read.reports), winsorise=asked.winsorise, raw=asked.raw)
+        if isinstance(mechanism, FloorForm) and not mechanism.expands and asked.winsorise is None:
+            found = average_of(mechanism, read.reports)
+        else:
+            found = estimate_mean(count(mechanism, read.reports), winsorise=asked.winsorise, raw=asked.raw)
     return mean_found(found, asked, told_of_reports(read.simulated, read.skipped))
 
 

@@ -116,7 +116,7 @@ def test_a_copy_is_the_same_and_checked_again():
 def test_a_form_too_large_to_be_a_table_says_so(monkeypatch):
     """In one line, before memory is asked for."""
     monkeypatch.setattr("optldp.mechanisms.floors.form.MOST_EXPANDED", 8)
-    with pytest.raises(TableError, match="at most 8 probabilities, got 3 x 3: draw from it"):
+    with pytest.raises(TableError, match="at most 8 probabilities, got 3 x 3: means of one service"):
         by_hand().expand()
 
 

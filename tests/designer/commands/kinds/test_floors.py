@@ -51,9 +51,52 @@ def test_a_minimax_design_has_a_floor_form_too(optldp, here):
 def test_what_has_no_floor_form_is_refused_and_nothing_is_written(refusal, here):
     """A closed form of cells, a word that is none, and designs that are not one table of windows."""
     assert "of points" in refusal(*DESIGN, "--method", "piecewise", "--form", "floor", "--out", "short.json")
-    assert "--form must be table or floor, got 'short'" in refusal(*DESIGN, "--form", "short")
+    assert "--form must be one of auto, table, floor, got 'short'" in refusal(*DESIGN, "--form", "short")
     noise = ("design", "--range", 0, 1, "--epsilon", 1, "--delta", 1e-6)
     assert "--form is of no use to noise of one shape" in refusal(*noise, "--form", "floor")
+
+
+def test_a_table_that_would_be_large_is_written_as_its_floor(optldp, here, monkeypatch):
+    """Said where nobody asked for it; the same design in either form, and a table where that is asked for."""
+    words = ("design", "--range", 0, 10, "--knots", 9, "--epsilon", 1, "--objective", "minimax")
+    monkeypatch.setattr("optldp.designer.commands.asked.design.LARGE_TABLE", 9 * 9 - 1)
+    assert "the file is in floor form" in optldp(*words, "--out", "short.json").stderr
+    optldp(*words, "--form", "table", "--out", "whole.json")
+    assert "in floor form" not in optldp(*words, "--form", "floor", "--out", "again.json").stderr
+    one, other = (json.loads(Path(name).read_text()) for name in ("short.json", "again.json"))
+    assert all(one[name] == other[name] for name in ("knots", "places", "floor", "starts", "ratio"))
+    np.testing.assert_allclose(loaded(Path("short.json")).knot_variances, load_table("whole.json").knot_variances)
+    piecewise = ("design", *INCOME, "--range", 0, 100, "--knots", 9, "--epsilon", 1, "--method", "piecewise")
+    assert "in floor form" not in optldp(*piecewise, "--out", "cells.json").stderr
+    assert not load_table("cells.json").is_discrete
+
+
+def test_many_knots_are_designed_and_written_as_a_floor(optldp, here):
+    """With the facts that a table of so many has, and less than a hundred kilobytes."""
+    words = ("design", *INCOME, "--range", 0, 100, "--epsilon", 1, "--knots", 301)
+    facts = found(optldp, *words, "--omit-prior", "--out", "short.json")
+    form, whole = loaded(Path("short.json")), found(optldp, *words, "--form", "table", "--out", "whole.npz")
+    assert (form.knots.size, form.places.size) == (facts["knots"], facts["outputs"])
+    assert facts.keys() == whole.keys()
+    for name in ("expected_variance", "lower_bound", "worst_case_variance"):
+        assert facts[name] == pytest.approx(whole[name], rel=2e-6), name
+    assert (facts["knots"], facts["status"]) == (301, "optimal")
+    assert Path("short.json").stat().st_size < 1e5
+    assert found(optldp, "verify", "--exact", "short.json")["epsilon"] == 1
+
+
+def test_a_mean_needs_no_table_and_what_does_says_so(optldp, refusal, table, floor, monkeypatch):
+    """The estimate is that of the table, for a form that is taken to be too large for one."""
+    optldp("perturb", floor, *INCOME, "--out", "r.csv")
+    plain = found(optldp, "estimate", floor, "r.csv")
+    monkeypatch.setattr("optldp.mechanisms.floors.form.MOST_EXPANDED", 8)
+    again = found(optldp, "estimate", floor, "r.csv")
+    assert again.keys() == plain.keys()
+    for name in ("value", "std_error", "low", "high", "one_report"):
+        assert again[name] == pytest.approx(plain[name], rel=1e-12), name
+    for more in (("--of", "distribution"), ("--winsorise", 0.01), ("--method", "em")):
+        assert "means of one service need no table" in refusal("estimate", floor, "r.csv", *more)
+    assert "means of one service need no table" in refusal("show", floor, "--plot", "map.png")
 
 
 def test_perturb_draws_reports_of_it_and_estimate_reads_them(optldp, table, floor):

@@ -12,11 +12,11 @@ from optldp.solvers.certificate import Progress, Status
 from optldp.solvers.unbiased import optimum as unbiased_optimum
 from optldp.solvers.unbiased import primal_dual
 from optldp.solvers.unbiased.interior_point import newton_step
-from optldp.solvers.unbiased.optimum import UnbiasedOptimum, solve_unbiased
+from optldp.solvers.unbiased.optimum import UnbiasedOptimum, solve_floor, solve_unbiased
 from optldp.solvers.unbiased.pricing import certified_bound
 from optldp.solvers.unbiased.program import UnbiasedProgram
 from optldp.solvers.unbiased.ratio_program import solve_with_highs
-from optldp.solvers.unbiased.window_rows import two_outputs
+from optldp.solvers.unbiased.window_rows import stretched_rows, two_outputs
 
 KNOTS = np.linspace(-1, 1, 17)
 PRIORS = {
@@ -265,3 +265,25 @@ def test_the_same_program_has_the_same_answer():
 def test_a_malformed_program_is_refused():
     with pytest.raises(InputError, match="sum to 1"):
         solve_unbiased(KNOTS, np.ones(17), np.e)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+def test_a_floor_has_rows_of_the_optimum_and_its_bound(epsilon):
+    """Rows made over it afterwards close the gap to the bound of its multipliers; who watches sees the bound rise."""
+    knots, seen = np.linspace(-1, 1, 65), []
+    weights = np.exp(-3 * (knots + 1))
+    program = UnbiasedProgram(knots, weights / weights.sum(), float(np.exp(epsilon)))
+    found = solve_floor(program.knots, program.weights, program.ratio, progress=seen.append)
+    assert found is not None
+    objective = program.objective(*stretched_rows(program, found.outputs, found.masses))
+    bound = certified_bound(program, found.lam, found.nu)
+    assert 0 <= objective - bound <= 1e-6 * objective
+    assert bound == pytest.approx(checked(knots, weights, epsilon).lower_bound, rel=1e-6)
+    assert [step.bound for step in seen] == sorted(step.bound for step in seen)
+    assert found.steps == len(seen)
+
+
+def test_no_floor_is_found_where_the_barrier_is_lost():
+    """Beyond the budgets that doubles hold; the other way is for those who ask for a mechanism."""
+    knots = np.linspace(-1, 1, 33)
+    assert solve_floor(knots, np.full(33, 1 / 33), float(np.exp(30.0))) is None

@@ -13,7 +13,6 @@ from measured import Cell, Table, alone, memory, timed
 from optldp.designer import design
 from optldp.solvers import UnbiasedProgram, certified_bound, solve_unbiased
 from optldp.solvers.barrier.optimum import solve_by_barrier
-from optldp.solvers.unbiased.optimum import around_knots
 from priors import at_knots
 from scipy import stats
 
@@ -81,7 +80,7 @@ def to_floor(program: UnbiasedProgram) -> bool:
     found = solve_by_barrier(program.knots, program.weights, program.ratio, 0.8 * GAP, lambda *_: None)
     if found is None:
         return False
-    bound = certified_bound(program, *around_knots(program, found.lam, found.nu))
+    bound = certified_bound(program, found.lam, found.nu)
     return found.floor.objective - bound <= GAP * found.floor.objective
 
 

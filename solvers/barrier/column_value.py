@@ -1,9 +1,9 @@
 """F over a stretch of the output line, cut at the roots of its terms, with the integrals that the barrier needs.
 
-In the coordinate y of the outputs a row's reduced cost is g_i(y) = p_i y^2 - lam_i - nu_i y with roots r_i < s_i, and
-the value of a column at y is F(y) = sum_i min(g_i(y), E g_i(y)): every row counts once, and E times in its window,
-where r_i < y < s_i. Between neighbouring roots (a *piece*) F is one parabola A (y - v)^2 + f. With u = y - v from u1 to
-u2, q = sqrt(f/A), tau = u/q, phi = arctan tau, rho = 1/(1 + tau^2), and [.] the difference between the ends,
+A row's reduced cost is g_i(y) = p_i (y - x_i)^2 - lam_i - nu_i (y - x_i) with roots r_i < s_i, and the value of a
+column at y is F(y) = sum_i min(g_i(y), E g_i(y)): every row counts once, and E times in its window, where r_i < y <
+s_i. Between neighbouring roots (a *piece*) F is one parabola A (y - v)^2 + f. With u = y - v from u1 to u2, q =
+sqrt(f/A), tau = u/q, phi = arctan tau, rho = 1/(1 + tau^2), and [.] the difference between the ends,
 
     int log F = q [tau log f - tau log rho - 2 tau + 2 phi]
     int 1/F = [phi]/(A q)                          int u/F = -[log rho]/(2A)
@@ -13,17 +13,24 @@ u2, q = sqrt(f/A), tau = u/q, phi = arctan tau, rho = 1/(1 + tau^2), and [.] the
 They lose their digits where F hardly changes over the piece, and do not hold where f <= 0; there Gauss's rule of six
 points is right to eight digits.
 
+F is what is left of positive and negative terms, and may be 1e-12 of them near the end of a path. So multipliers are
+those around the knots, which are small where windows are narrow, and the sums are taken in the machine's long doubles;
+where these are no longer than doubles, budgets beyond 8 may be lost.
+
 Cost: O(n log n) for the sorted roots, O(n) for everything else, by running sums over the at most 2n + 1 pieces.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Array, Flags, Indices
+
+Real = TypeVar("Real", bound=np.floating[Any])
 
 NODES, RULE = np.polynomial.legendre.leggauss(6)
 
@@ -56,8 +63,8 @@ class ColumnValue:
 
     Parameters
     ----------
-    p, lam, nu : (n,) ndarray
-        Positive weights, multipliers in the coordinate of the outputs.
+    x, p, lam, nu : (n,) ndarray
+        Knots, positive weights, multipliers of 1 and y - x.
     E, reach : float
 
     Attributes
@@ -80,25 +87,31 @@ class ColumnValue:
         The parabolas, the least F on each piece, and the larger of the values at its ends.
     """
 
-    def __init__(self, p: Array, lam: Array, nu: Array, E: float, reach: float) -> None:
-        self.p, self.lam, self.nu, self.E, self.reach = p, lam, nu, E, reach
+    def __init__(self, x: Array, p: Array, lam: Array, nu: Array, E: float, reach: float) -> None:
+        self.x, self.p, self.lam, self.nu, self.E, self.reach = x, p, lam, nu, E, reach
         with np.errstate(all="ignore"):  # what is no number is not proper
             square = nu * nu + 4 * p * lam
             self.slope = np.sqrt(square)
             far = 0.5 * (nu + np.copysign(self.slope, nu))
-            one, other = far / p, -lam / far
+            one, other = x + far / p, x - lam / far
             self.proper = bool((square > 0).all() and np.isfinite(one + other).all())
         if not self.proper:
             return
         self.left, self.right = np.minimum(one, other), np.maximum(one, other)
         self._cut()
-        A, N, L = (self.sums(values) for values in (p, nu, lam))
-        self.A, self.v = A, 0.5 * N / A
-        self.f = -L - 0.5 * N * self.v
+        self._sum_up()
         self.low, self.high = self.edges[:-1] - self.v, self.edges[1:] - self.v
         nearest = np.where((self.low < 0) & (self.high > 0), 0.0, np.minimum(np.abs(self.low), np.abs(self.high)))
-        self.least = A * nearest**2 + self.f
-        self.most = np.maximum(A * self.low**2, A * self.high**2) + self.f
+        self.least = self.A * nearest**2 + self.f
+        self.most = self.A * np.maximum(self.low**2, self.high**2) + self.f
+
+    def _sum_up(self) -> None:
+        """Each piece's parabola, in long doubles of A y^2 - N y - L."""
+        p, x = self.p.astype(np.longdouble), self.x
+        A, N = self.sums(p), self.sums(self.nu + 2 * p * x)
+        L = self.sums(self.lam - (self.nu + p * x) * x)
+        v = 0.5 * N / A
+        self.A, self.v, self.f = (one.astype(np.float64) for one in (A, v, -L - 0.5 * N * v))
 
     def _cut(self) -> None:
         """Sort the roots within reach."""
@@ -116,14 +129,18 @@ class ColumnValue:
         self.start[starts], self.end[ends] = piece[: len(starts)], piece[len(starts) :]
         self.base = np.where((left <= -reach) & (right > -reach), self.E, 1.0)
 
-    def sums(self, values: Array) -> Array:
+    def sums(self, values: NDArray[Real]) -> NDArray[Real]:
         """sum_i c_ik values_i of each piece k (K + 1,), c_ik in {1, E}."""
         return np.cumsum(np.append(self.base @ values, self.growth * values[self.who]))
 
     def rows(self, values: Array) -> Array:
         """sum_k c_ik values_k of each row i (n,): the transpose of `sums`."""
+        return values.sum() + (self.E - 1) * self.within(values)
+
+    def within(self, values: Array) -> Array:
+        """The sum of values (K + 1,) over the pieces of each row's window (n,)."""
         running = np.append(0.0, np.cumsum(values))
-        return running[-1] + (self.E - 1) * (running[self.end] - running[self.start])
+        return running[self.end] - running[self.start]
 
     @property
     def pieces(self) -> int:

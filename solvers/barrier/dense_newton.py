@@ -1,11 +1,11 @@
 """The Newton system of the barrier as a matrix: for few knots.
 
-The negative Hessian of sum lam + nu.x + mu int log F is, with C_k = (c_ik)_i for piece k,
+The negative Hessian of sum lam + mu int log F is, with C_k = (c_ik)_i for piece k,
 
-    S = mu sum_k int_k [C_k; y C_k] [C_k; y C_k]^T / F^2  +  sum over rows and their roots r of theta [1; r] [1; r]^T,
+    S = mu sum_k int_k [C_k; Y_k] [C_k; Y_k]^T / F^2  +  sum over rows and their roots r of theta [1; r-x] [1; r-x]^T,
 
-theta = (E - 1) mu / (F(r) |g_i'(r)|): what the kinks of F add where a window's end moves. Three products of (n, K) by
-(K, n), a Cholesky factorisation of the scaled matrix, one refinement: O(n^2 K).
+Y_k = (c_ik (y - x_i))_i and theta = (E - 1) mu / (F(r) |g_i'(r)|): what the kinks of F add where a window's end moves.
+Four products of (n, K) by (K, n), a Cholesky factorisation of the scaled matrix, one refinement: O(n^2 K).
 """
 
 from __future__ import annotations
@@ -30,17 +30,20 @@ class DenseNewton:
         self.F = F
         n, k = len(F.p), np.arange(F.pieces)
         self.factors = 1 + (F.E - 1) * ((k >= F.start[:, None]) & (k < F.end[:, None]))
-        moments = (F.integrals.zero_squared, F.integrals.zero_squared * F.centre, F.second_squared)
-        zero, one, two = ((self.factors * (mu * moment)) @ self.factors.T for moment in moments)
+        offsets = self.factors * (F.centre - F.x[:, None])
+        mass, spread = mu * F.integrals.zero_squared, mu * F.integrals.spread
+        zero, one = ((self.factors * mass) @ other.T for other in (self.factors, offsets))
+        two = (offsets * mass) @ offsets.T + (self.factors * spread) @ self.factors.T
         S = np.empty((2 * n, 2 * n))
         S[:n, :n], S[:n, n:], S[n:, :n], S[n:, n:] = zero, one, one.T, two
         self.kinks = kinks(F, mu)
         i = np.arange(n)
         for root, theta in self.kinks:
+            offset = root - F.x
             S[i, i] += theta
-            S[i, n + i] += theta * root
-            S[n + i, i] += theta * root
-            S[n + i, n + i] += theta * root * root
+            S[i, n + i] += theta * offset
+            S[n + i, i] += theta * offset
+            S[n + i, n + i] += theta * offset * offset
         self.S, self.scale = S, 1 / np.sqrt(np.diag(S))
         self.factor = cho_factor(self.scale[:, None] * S * self.scale, check_finite=False)
 

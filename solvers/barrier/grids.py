@@ -45,10 +45,16 @@ def refined(coarse: Problem, state: State, fine: Problem) -> State:
     """Return a coarse point on the fine knots, which hold the coarse ones."""
     F = coarse.at(state)
     left, right = np.clip(F.left, -F.reach, F.reach), np.clip(F.right, -F.reach, F.reach)
-    product, total = -left * right, left + right
+    product, total = left * right, left + right
     p = fine.weights(state.share)
-    lam, nu = p * np.interp(fine.x, coarse.x, product), p * np.interp(fine.x, coarse.x, total)
+    lam, nu = _multipliers(fine.x, p, *(np.interp(fine.x, coarse.x, values) for values in (product, total)))
+    kept_lam, kept_nu = _multipliers(coarse.x, F.p, product, total)
     own = np.searchsorted(fine.x, coarse.x)
-    lam[own] += state.lam - F.p * product
-    nu[own] += state.nu - F.p * total
+    lam[own] += state.lam - kept_lam
+    nu[own] += state.nu - kept_nu
     return state._replace(lam=lam, nu=nu)
+
+
+def _multipliers(x: Array, p: Array, product: Array, total: Array) -> tuple[Array, Array]:
+    """Of parabolas p (y^2 - total y + product), around the knots."""
+    return p * ((total - x) * x - product), p * (total - 2 * x)

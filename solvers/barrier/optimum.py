@@ -43,7 +43,7 @@ path, by their Newton decrement, have lost it or made no guess in so many steps.
 
 @dataclass(frozen=True, eq=False)
 class Centre:
-    """What the path has led to: multipliers (n,) in the coordinate of the outputs, and a floor."""
+    """What the path has led to: multipliers (n,) around the knots, and a floor."""
 
     lam: Array
     nu: Array
@@ -151,8 +151,9 @@ class _Grids:
     def _close_enough(self, here: Here) -> bool:
         """Whether a coarse grid has nothing more to say: F feels its knots."""
         F, mu = here.F, here.state.mu
-        near = 2 * mu * F.reach < COARSE * here.problem.bound(here.state)
-        return near and float(np.median(F.most / F.least)) > SEES_KNOTS
+        gap, bound = 2 * mu * F.reach, here.problem.bound(here.state)
+        sees = float(np.median(F.most / F.least)) > SEES_KNOTS
+        return gap < COARSE * bound and (sees or gap < self.tolerance * bound)
 
     def _closed(self, here: Here) -> bool:
         """Whether there is a floor within the tolerance; the best so far is kept."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from .column_value import ColumnValue
+from .column_value import LEAST, ColumnValue
 from .dense_newton import DenseNewton
 from .problem import Problem, State
 from .sparse_newton import SparseNewton
@@ -82,32 +82,47 @@ class Here:
         """Factorise the Newton system and solve it for all three directions."""
         system = _system(F, state.mu)
         gradient = problem.gradient(F, state.mu)
-        sides = [gradient, np.concatenate([np.ones_like(problem.x), problem.x])]
+        sides = [gradient, np.repeat([1.0, 0.0], len(problem.x))]
         falls, change = _weights_ahead(problem, state)
         if falls:
             sides.append(_change_by_weights(F, system, state.mu, change))
         found = system.solve(np.stack(sides))
-        by_share = found[2] if falls else np.zeros_like(gradient)
+        # What the even weights lose changes p y^2, of which the multipliers hold p (2 x y - x^2).
+        by_share = found[2] - np.append(change * problem.x**2, 2 * change * problem.x) if falls else 0 * gradient
         decrement = float(gradient @ found[0]) / state.mu
         return cls(problem, state, F, Directions(found[0], found[1], by_share, decrement))
 
     def stepped(self) -> tuple[State, ColumnValue, float] | None:
         """Return the point after a Newton step and how much of the step was taken; None where nothing is possible."""
-        problem, mu, newton = self.problem, self.state.mu, self.directions.newton
-        before, slope, step = problem.objective(self.F, mu), self.directions.decrement * mu, 1.0
+        newton, turn, step = self.directions.newton, self._turn(), 1.0
         while step > LEAST_STEP:
             state = self.state.moved(newton, step)
-            F = problem.at(state)
-            if clear(self.F, F, CLEAR, CLEAR_WIDTH) and (
-                step * slope < NO_RISE * abs(before)
-                or (
-                    problem.objective(F, mu) >= before + RISE * step * slope
-                    and problem.gradient(F, mu) @ newton >= -OVERSHOOT * slope
-                )
-            ):
+            state = state._replace(lam=state.lam - step**2 * turn)
+            F = self.problem.at(state)
+            if clear(self.F, F, CLEAR, CLEAR_WIDTH) and self._rises(F, step):
                 return state, F, step
             step *= 0.5
         return None
+
+    def _turn(self) -> Array:
+        """What lam (n,) must fall by, to second order of a Newton step, lest the least F of its pieces does.
+
+        Along a straight line the vertex of a piece moves by d, and F falls there by A d^2 below its linear prediction:
+        more than all of F in a narrow piece. As min_y sum_i c_i p_i ((y - m_i)^2 - h_i) is not lowered by windows that
+        move together, rows move so: p_i d^2, the mean over the window by the floor's mass, is put back.
+        """
+        F = self.F
+        mass, d = F.integrals.zero, F.sums(self.directions.newton[len(F.p) :]) / (2 * F.A)
+        return F.p * F.within(mass * d * d) / np.maximum(F.within(mass), LEAST)
+
+    def _rises(self, F: ColumnValue, step: float) -> bool:
+        """Whether the objective has risen as it should by part of a Newton step, and not gone far beyond its top."""
+        problem, mu, newton = self.problem, self.state.mu, self.directions.newton
+        before, slope = problem.objective(self.F, mu), self.directions.decrement * mu
+        return step * slope < NO_RISE * abs(before) or (
+            problem.objective(F, mu) >= before + RISE * step * slope
+            and bool(problem.gradient(F, mu) @ newton >= -OVERSHOOT * slope)
+        )
 
     def guessed(self, state: State, F: ColumnValue) -> tuple[State, ColumnValue] | None:
         """Return the point ahead on the path from `state`, where a step from here has led; None where it is too far."""
@@ -162,12 +177,12 @@ def _weights_ahead(problem: Problem, state: State) -> tuple[float, Array]:
 
 
 def _change_by_weights(F: ColumnValue, system: DenseNewton | SparseNewton, mu: float, fall: Array) -> Array:
-    """The gradient's change (2n,) as the weights change by `fall`: mu int c_i e y^2 (1, y)/F^2, and at the kinks."""
+    """The gradient's change (2n,) as parabolas change by fall y^2: mu int c_i e y^2 (1, y - x)/F^2, and of kinks."""
     e = F.sums(fall)
     of_lam, of_nu = mu * F.rows(e * F.second_squared), mu * F.rows(e * F.third_squared)
     for root, theta in system.kinks:
         of_lam, of_nu = of_lam + theta * fall * root**2, of_nu + theta * fall * root**3
-    return np.concatenate([of_lam, of_nu])
+    return np.concatenate([of_lam, of_nu - F.x * of_lam])
 
 
 class Walk:

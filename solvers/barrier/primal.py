@@ -39,13 +39,15 @@ def floor_at(here: Here) -> Floor | None:
     """Return the floor of a point, or None where it is none: of negative mass, or too short."""
     problem, F, mu = here.problem, here.F, here.state.mu
     n, found = len(problem.x), F.integrals
-    of_lam, of_nu = F.sums(here.directions.newton[:n]), F.sums(here.directions.newton[n:])
-    masses = mu * (found.zero + found.zero_squared * (of_lam + F.centre * of_nu))
+    turn = here.directions.newton[n:].astype(np.longdouble)
+    of_nu = F.sums(turn)
+    change = (F.sums(here.directions.newton[:n] - problem.x * turn) + F.centre * of_nu).astype(np.float64)
+    masses = mu * (found.zero + found.zero_squared * change)
     if (masses < 0).any():
         return None
-    moments = mu * (F.first + found.zero_squared * F.centre * of_lam + F.second_squared * of_nu)
+    moments = mu * (found.one + found.one_squared * change + found.spread * of_nu.astype(np.float64))
     k = np.flatnonzero(masses)
-    outputs = np.clip(moments[k] / masses[k], F.edges[k], F.edges[k + 1])
+    outputs = np.clip(F.v[k] + moments[k] / masses[k], F.edges[k], F.edges[k + 1])
     return best_floor(problem, outputs, masses[k])
 
 

@@ -1,14 +1,15 @@
 """The Newton system of the barrier without its matrix: for many knots, O(n) to factorise.
 
-S d = b (`dense_newton`) is the least value of a quadratic in few and local unknowns: per row the changes a, b of p_i
-g_i at its two roots (d = (dlam, dnu), a p_i = dlam + r dnu, b p_i = dlam + s dnu), where what the kinks add is
-diagonal; per piece the sums (alpha, beta)_k = sum_i c_ik (dlam, dnu)_i, centred at the mean c_k of y under 1/F^2 so
-that they are diagonal too, xi_k = (alpha_k + c_k beta_k, beta_k). Neighbouring pieces differ by one row only,
+S d = b (`dense_newton`) is the least value of a quadratic in few and local unknowns. With d = (dlam, dnu) and l_i =
+dlam_i - x_i dnu_i, these are per row the changes a, b of g_i / p_i at its two roots (a p_i = l_i + r_i dnu_i, b p_i =
+l_i + s_i dnu_i), where what the kinks add is diagonal; per piece the sums (alpha, beta)_k = sum_i c_ik (l, dnu)_i,
+centred at the mean c_k of y under 1/F^2 so that they are diagonal too, xi_k = (alpha_k + c_k beta_k, beta_k).
+Neighbouring pieces differ by one row only,
 
-    (alpha, beta)_k - (alpha, beta)_{k-1} = +-(E - 1) (dlam, dnu)_{i(k)},
+    (alpha, beta)_k - (alpha, beta)_{k-1} = +-(E - 1) (l, dnu)_{i(k)},
 
 so that the Karush-Kuhn-Tucker matrix has some ten entries per row. The two equations of the first piece, (alpha,
-beta)_0 = sum_i base_i (dlam, dnu)_i, are dense; they stay outside as a border of two columns (Schur complement), since
+beta)_0 = sum_i base_i (l, dnu)_i, are dense; they stay outside as a border of two columns (Schur complement), since
 with them inside the factors fill up.
 """
 
@@ -94,7 +95,7 @@ class SparseNewton:
     def solve(self, sides: Array) -> Array:
         """Return S^-1 of each row of sides (s, 2n), refined once."""
         n, gap = len(self.F.p), self.gap[:, None]
-        left, right = self.left[:, None], self.right[:, None]
+        left, right = (self.left - self.F.x)[:, None], (self.right - self.F.x)[:, None]
         of_lam, of_nu = sides.T[:n], sides.T[n:]
         full = np.zeros((self.size, len(sides)))
         full[:n], full[n : 2 * n] = (right * of_lam - of_nu) / gap, (of_nu - left * of_lam) / gap

@@ -33,10 +33,10 @@ def start(problem: Problem) -> State | None:
     """Return a point with F > 0 in the middle of its barrier, or None where rounding leaves none."""
     x, p = problem.x, problem.weights(SHARE)
     left, right = _windows(x, problem.E)
-    middle, half = 0.5 * (left + right), 0.5 * (right - left)
+    offset, half = 0.5 * (left + right) - x, 0.5 * (right - left)
 
     def at(theta: float) -> State:
-        return State(p * (theta * half**2 - middle**2), 2 * p * middle, 0.0, SHARE)
+        return State(p * (theta * half**2 - offset**2), 2 * p * offset, 0.0, SHARE)
 
     low, high = 0.0, 1.0
     if problem.at(at(high)).lowest > 0:

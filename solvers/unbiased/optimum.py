@@ -202,7 +202,7 @@ class _Run:
         found = solve_by_barrier(x, p, E, CLOSED * self.tolerance, self.on_the_line)
         if found is not None:
             self._mechanism(found.floor.outputs, found.floor.masses)
-            self._multipliers(*around_knots(self.program, found.lam, found.nu))
+            self._multipliers(found.lam, found.nu)
 
     def primal_dual(self) -> None:
         """Solve on refined outputs."""
@@ -226,16 +226,16 @@ class _Run:
             with suppress(SolverError):
                 outputs, P = sparse_mechanism(program, it.outputs, it.t)
                 self._mechanism(outputs, P.min(0))
-            state = State(*_around_zero(program, path.lam, path.nu), mu=0.0, share=0.0)
+            state = State(path.lam, path.nu, mu=0.0, share=0.0)
             if few.at(state).proper:  # every row has a window that can be put between knots
                 between = refined(few, state, fine)
-                self._multipliers(*around_knots(self.program, between.lam, between.nu))
+                self._multipliers(between.lam, between.nu)
 
     def on_the_line(self, value: float, multipliers: tuple[Array, Array] | None, outputs: int) -> None:
         if self.progress is not None:
             shown = 0.0
             if multipliers is not None:
-                shown = certified_bound(self.program, *around_knots(self.program, *multipliers))
+                shown = certified_bound(self.program, *multipliers)
             self._report(value, shown, outputs)
         self.steps += 1
 
@@ -268,15 +268,3 @@ class _Run:
             *self.mechanism, self.objective, self.bound, self.lam, self.nu, status, self.steps, seconds
         )
 
-
-def _around_zero(program: UnbiasedProgram, lam: Array, nu: Array) -> tuple[Array, Array]:
-    """The other way round."""
-    x, p = program.knots, program.weights
-    slope = nu + 2 * p * x
-    return lam - slope * x + p * x * x, slope
-
-
-def around_knots(program: UnbiasedProgram, lam: Array, nu: Array) -> tuple[Array, Array]:
-    """From multipliers for p y^2 - lam - nu y to those for p (y - x)^2 - lam - nu (y - x)."""
-    x, p = program.knots, program.weights
-    return lam + nu * x - p * x * x, nu - 2 * p * x

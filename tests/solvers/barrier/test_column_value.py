@@ -12,7 +12,7 @@ SEEDS = range(6)
 
 def value_at(F: ColumnValue, y: float) -> float:
     """By its definition."""
-    g = F.p * y * y - F.lam - F.nu * y
+    g = F.p * (y - F.x) ** 2 - F.lam - F.nu * (y - F.x)
     return float(np.minimum(g, F.E * g).sum())
 
 
@@ -64,8 +64,9 @@ def test_sums_and_rows_are_the_pattern_and_its_transpose(some_point, seed):
     rng = np.random.default_rng(seed)
     of_rows, of_pieces = rng.normal(size=len(F.p)), rng.normal(size=F.pieces)
     np.testing.assert_allclose(F.sums(of_rows), of_rows @ pattern, rtol=0, atol=1e-12 * F.E)
+    np.testing.assert_allclose(F.within(of_pieces), (pattern > 1) @ of_pieces, rtol=0, atol=1e-12)
     np.testing.assert_allclose(F.rows(of_pieces), pattern @ of_pieces, rtol=0, atol=1e-12 * F.E)
 
 
 def test_a_row_without_two_roots_is_said_to_have_none():
-    assert not ColumnValue(np.array([0.5, 0.5]), np.array([-1.0, 1.0]), np.zeros(2), 2.0, 5.0).proper
+    assert not ColumnValue(np.array([-1.0, 1.0]), np.full(2, 0.5), np.array([-1.0, 1.0]), np.zeros(2), 2.0, 5.0).proper

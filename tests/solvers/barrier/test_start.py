@@ -62,4 +62,5 @@ def test_refining_a_point_raises_f(name):
 
 
 def _g(F, grid):
-    return F.p[:, None] * grid**2 - F.lam[:, None] - F.nu[:, None] * grid
+    offsets = grid - F.x[:, None]
+    return (F.p[:, None] * offsets - F.nu[:, None]) * offsets - F.lam[:, None]

@@ -175,8 +175,7 @@ def solve_floor(
     found = solve_by_barrier(program.knots, program.weights, program.ratio, CLOSED * run.tolerance, run.on_the_line)
     if found is None:
         return None
-    lam, nu = around_knots(program, found.lam, found.nu)
-    return FloorOptimum(found.floor.outputs, found.floor.masses, lam, nu, run.steps)
+    return FloorOptimum(found.floor.outputs, found.floor.masses, found.lam, found.nu, run.steps)
 
 
 class _Run:

@@ -39,6 +39,25 @@ def test_the_floor_and_the_multipliers_meet(epsilon, dense, monkeypatch):
     assert 0 <= objective - bound <= 1.2e-6 * objective
 
 
+SHAPES = {
+    "flat": np.full(33, 1 / 33),
+    "bell": BELL,
+    "one value": 0.95 * np.eye(33)[20] + 0.05 / 33,
+    "falling": np.exp(-6 * (X + 1)) / np.exp(-6 * (X + 1)).sum(),
+}
+
+
+@pytest.mark.parametrize("epsilon", [8.5, 10.0, 11.5])
+@pytest.mark.parametrize("name", list(SHAPES))
+def test_large_budgets_are_closed(name, epsilon):
+    """Where windows of neighbours hardly meet and F is some 1e-12 of what it is summed from."""
+    program = UnbiasedProgram(X, SHAPES[name], float(np.exp(epsilon)))
+    found = solve_by_barrier(X, program.weights, program.ratio, 1e-6, silent)
+    assert found is not None
+    bound = certified_bound(program, found.lam, found.nu)
+    assert 0 <= found.floor.objective - bound <= 1.2e-6 * bound
+
+
 def test_floors_cost_what_their_rows_cost():
     """Random floors, without rows in O(n log n) and by the rows themselves."""
     rng = np.random.default_rng(5)

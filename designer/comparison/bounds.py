@@ -96,22 +96,24 @@ def bounds(
     found = {} if file is None else _reusable(file, budgets, chosen)
     total = len(budgets) + 1
     missing = [epsilon for epsilon in budgets if epsilon not in found]
+    shown = min(budgets, key=lambda e: abs(math.log(e / USUAL_EPSILON))) if at is None else check_epsilon(at)
+    options: Any = {"uniform_share": uniform_share, "tolerance": tolerance}
     cases = [
-        joblib.delayed(solve_budget)(
-            prior, e, chosen, uniform_share=uniform_share, tolerance=tolerance, objectives=asked
-        )
+        joblib.delayed(solve_budget)(prior, e, chosen, **options, objectives=asked, in_detail=e == shown)
         for e in missing
     ]
+    detail = None
     solved: Any = as_they_come(cases, n_jobs)
     with closing(solved):
-        for budget in solved:
+        for budget, own in solved:
+            detail = own or detail
             if file is not None:
                 file.append(budget)
             found[budget.epsilon] = budget
             if progress is not None:
                 progress(len(found), total, f"epsilon {budget.epsilon:g}")
-    shown = min(budgets, key=lambda e: abs(math.log(e / USUAL_EPSILON))) if at is None else check_epsilon(at)
-    detail = solve_detail(prior, shown, chosen, uniform_share=uniform_share, tolerance=tolerance)
+    if detail is None:  # the budget that is shown comes from the file, which has no mechanisms
+        detail = solve_detail(prior, shown, chosen, **options)
     if progress is not None:
         progress(total, total, f"epsilon {shown:g} in detail")
     return BoundsResult(prior, tuple(found[e] for e in budgets), detail, chosen, uniform_share, tolerance, asked)

@@ -139,6 +139,19 @@ def judged_rows(
         prior, epsilon, methods, objective=objective, uniform_share=uniform_share, tolerance=tolerance,
         progress=progress,
     )  # fmt: skip
+    return rows_beside(name, prior, case, methods, objectives, uniform_share, tolerance)
+
+
+def rows_beside(
+    name: str,
+    prior: Prior,
+    case: Case,
+    methods: Sequence[str],
+    objectives: Sequence[Objective] = (),
+    uniform_share: float | None = None,
+    tolerance: float | None = None,
+) -> list[Row]:
+    """Return the rows of `judged_rows` for what has been solved."""
     decides = case.best.objective
     rows = [
         _failed(name, case, decides.key, method, case.failures[method])
@@ -164,8 +177,22 @@ def solve_case(name: str, prior: Prior, epsilon: float, methods: Sequence[str], 
         try:
             return judged_rows(name, prior, epsilon, methods, **asked)
         except OptldpError as error:
-            keys = wanted_keys(methods, asked.get("objective"), asked.get("objectives", ()))
-            return [Row.failed(name, epsilon, *key, f"no optimum: {error}") for key in keys]
+            return rows_without_optimum(
+                name, epsilon, methods, asked.get("objective"), asked.get("objectives", ()), error
+            )
+
+
+def rows_without_optimum(
+    name: str,
+    epsilon: float,
+    methods: Sequence[str],
+    objective: Objective | None,
+    objectives: Iterable[Objective],
+    error: OptldpError,
+) -> list[Row]:
+    """Return the rows of a case whose optimum cannot be solved: each says why."""
+    keys = wanted_keys(methods, objective, objectives)
+    return [Row.failed(name, epsilon, *key, f"no optimum: {error}") for key in keys]
 
 
 def wanted_keys(

@@ -8,6 +8,15 @@ between them, all divided by the scale of their column,
 
 so that a tied entry is simply u_i or v_i in every column of the tail, and a column's privacy is a statement
 about numbers of like size however small r^k or 1 - r is: T_k / e^epsilon <= X[i, k] <= T_k.
+
+Where windows are wide no output on any row's tail has a probability, and what is left is the program of
+`solvers.unbiased` on given outputs, which takes some hundredths of a second. That it is so is proved by multipliers.
+With c_ik what is left of the cost of a unit of X[i, k] (tails summed up) and v_i the heights of a tail, all between 1
+and e^epsilon if the least is 1, a tail and whatever else stands in its columns, at floors from e^-epsilon to 1, costs
+
+    sum_i min(G_i, e^epsilon G_i) + sum_k min(F_k, e^-epsilon F_k),
+
+or more, where G_i sums row i's tied c_ik and F_k = sum min(c_ik, e^epsilon c_ik) over the rows that are free at k.
 """
 
 from dataclasses import dataclass
@@ -18,6 +27,9 @@ from scipy import sparse
 
 from ...mechanisms.errors import SolverError
 from ...solvers.linear_program import LinearProgram, Solver, solve_linear_program
+from ...solvers.unbiased.fixed_outputs import solve_on_outputs
+from ...solvers.unbiased.program import UnbiasedProgram
+from ...solvers.unbiased.sparse_support import sparse_mechanism
 
 ATTEMPTS: tuple[tuple[float, Solver, float], ...] = (
     (1e-8, "ipm", 1e-10),
@@ -29,6 +41,15 @@ tightest tolerance that HiGHS accepts, is enough for budgets above 0.05; the oth
 
 NOISE = 1e-12
 """Columns whose scaled probabilities are all below this are the solver's rounding, and are dropped."""
+
+WITHIN = 1e-8
+"""Relative gap of the program without tails."""
+
+SPARE = 1e-9
+"""The program without tails is solved for outputs nearer by this share, so that those meant reach all the means."""
+
+FEWEST = 3
+"""Outputs on no tail that make a program."""
 
 RESTORE_STEPS = 3
 """Newton-like steps that restore sums and means; the second already works on rounding errors."""
@@ -112,6 +133,11 @@ def optimal_noise(lattice: LatticeShape, weights: np.ndarray, epsilon: float) ->
     """
     mass, first, _ = lattice.moments()
     failure = ""
+    reserve = ATTEMPTS[0][0]
+    if (found := _without_tails(lattice, weights, float(np.exp(epsilon * (1 - reserve))))) is not None:
+        restored, strain = _restored(lattice, found, mass, first)
+        if _repaired(strain, epsilon, reserve):
+            return restored * mass
     for reserve, solver, tolerance in ATTEMPTS:
         ratio = float(np.exp(epsilon * (1 - reserve)))
         program = _program(lattice, weights, ratio)
@@ -121,11 +147,52 @@ def optimal_noise(lattice: LatticeShape, weights: np.ndarray, epsilon: float) ->
             failure = failure or str(error)
             continue
         restored, strain = _restored(lattice, _pressed(lattice, solution, ratio), mass, first)
-        # Factors in [1 - s, 1 + s] change a log-ratio by at most log((1+s)/(1-s)) < 2 s/(1-s).
-        if strain < 0.5 and 2 * strain / (1 - strain) < epsilon * reserve:
+        if _repaired(strain, epsilon, reserve):
             return restored * mass
         failure = f"the solver's answer is too coarse to repair (rows would change by {strain:.1e})"
     raise SolverError(failure)
+
+
+def _repaired(strain: float, epsilon: float, reserve: float) -> bool:
+    """Whether factors in [1 - s, 1 + s], which change a log-ratio by less than 2 s/(1 - s), keep the budget."""
+    return strain < 0.5 and 2 * strain / (1 - strain) < epsilon * reserve
+
+
+def _without_tails(lattice: LatticeShape, weights: np.ndarray, ratio: float) -> np.ndarray | None:
+    """The best probabilities (n, K) with none on any tail; None unless they are proved to be the best of all."""
+    free = np.flatnonzero(~lattice.tied.any(axis=0))
+    knots = 2 * np.arange(lattice.intervals + 1) / lattice.intervals - 1
+    outputs = 2 * lattice.columns[free] / lattice.intervals - 1
+    if len(outputs) < FEWEST:
+        return None
+    try:
+        program = UnbiasedProgram(knots, weights / weights.sum(), ratio)
+        found = solve_on_outputs(knots, program.weights, outputs / (1 + SPARE), ratio, tolerance=WITHIN)
+        used, rows = sparse_mechanism(program, outputs, found.floor)
+    except SolverError:
+        return None
+    column = np.rint((used + 1) * lattice.intervals / 2).astype(np.intp) + lattice.window
+    if np.abs(used - (2 * lattice.columns[column] / lattice.intervals - 1)).max() > 10 * SPARE * outputs[-1]:
+        return None
+    if min(_tail_costs(lattice, program, found.lam, found.nu)) < 0:
+        return None
+    probabilities = np.zeros(lattice.noise.shape)
+    probabilities[:, column] = rows
+    return probabilities
+
+
+def _tail_costs(lattice: LatticeShape, program: UnbiasedProgram, lam: np.ndarray, nu: np.ndarray) -> list[float]:
+    """The least that a left and a right tail can cost beyond what they are worth, per unit of their least height."""
+    step, ratio = 2 / lattice.intervals, program.ratio
+    mass, first, second = lattice.moments()
+    costs = program.weights[:, None] * step**2 * second - lam[:, None] * mass - nu[:, None] * step * first
+    found = []
+    for side in (lattice.noise < 0, lattice.noise > 0):
+        tied = lattice.tied & side
+        own = np.where(tied, costs, 0.0).sum(axis=1)
+        others = np.where(tied, 0.0, np.minimum(costs, ratio * costs)).sum(axis=0)[tied.any(axis=0)]
+        found.append(float(np.minimum(own, ratio * own).sum() + np.minimum(others, others / ratio).sum()))
+    return found
 
 
 def _program(lattice: LatticeShape, weights: np.ndarray, ratio: float) -> LinearProgram:

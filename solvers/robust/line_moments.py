@@ -97,8 +97,9 @@ def _by_rule(F: ColumnValue, k: Indices) -> Array:
     mass = weight.sum(1)
     c = (weight * u).sum(1) / mass
     u = u - c[:, None]
-    powers = [(weight * u**power).sum(1) for power in (2, 3, 4)]
-    return np.array([mass, F.v[k] + middle + c, *powers])
+    second = weight * u * u
+    third = second * u
+    return np.array([mass, F.v[k] + middle + c, second.sum(1), third.sum(1), (third * u).sum(1)])
 
 
 def second_moments(F: ColumnValue) -> Array:

@@ -59,7 +59,7 @@ CENTRED, ALONE = 1e-2, 0.8
 CLOSE, NEARLY_CENTRED = 3e-2, 5.0
 """A floor is asked for once 2 mu Y is below this share of the bound, and the Newton decrement below the second."""
 
-MOST_STEPS, PATIENCE = 150, 20
+MOST_STEPS, PATIENCE = 150, 12
 """Steps allowed, and those without a better floor, once there is one."""
 
 
@@ -88,20 +88,21 @@ Report = Callable[[float, Array, Array, Array, int], None]
 def solve_on_the_line(
     knots: Array, prior: Array, ratio: float, worst: float, tolerance: float, report: Report
 ) -> LineOptimum | None:
-    """Return the least (1 - w) sum p_i V_i + w max V_i to a relative gap, or None where the path was lost.
+    """Return the least (1 - w) sum p_i V_i + w max V_i that is found, None where the path is lost before any floor.
 
     Parameters
     ----------
     knots, prior : (n,) ndarray
         Increasing from -1 to 1; non-negative, summing to one.
     ratio, worst, tolerance : float
-        E; w in (0, 1]; relative gap of the floor's value and the dual objective.
+        E; w in (0, 1]; relative gap of the floor's value and the dual objective at which it ends.
     report : callable
         Called at every point with the value that is or will be reached, q, lambda, nu, and the number of outputs.
     """
     walk = _Walk(_Mixtures.of(knots, prior, ratio, worst), tolerance, report)
     with np.errstate(all="ignore"):  # what is no number is no step
-        return walk.found if walk.arrives() else None
+        walk.arrives()
+    return walk.found
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +184,7 @@ class _Walk:
         self.value, self.bound, self.idle = np.inf, 0.0, 0
         self.floor: tuple[Array, Array] | None = None
         self.multipliers = np.empty(0)
+        self.first = 0
 
     @property
     def found(self) -> LineOptimum | None:
@@ -261,7 +263,8 @@ class _Walk:
         """Return a point ahead on the path; None where all are too far."""
         problem, twice = self.problem, 2 * len(self.problem.x)
         share_fall = SHARE_FALL if self._share_falls(state) else 0.0
-        for fall in FALLS:
+        for k in range(max(self.first - 2, 0), len(FALLS)):
+            fall = FALLS[k]
             part = fall / FALLS[0]
             z = state.z + fall * by_mu + part * by_share
             ahead = State(z, (1 - fall) * state.mu, (1 - part * share_fall) * state.share)
@@ -270,7 +273,9 @@ class _Walk:
             if G is None or not self._clear(state, F, ahead, G, left * (1 - fall), GUESS_WIDTH, left):
                 continue
             if np.abs(problem.gradient(ahead, G)[:twice]).max() < GUESS_GRADIENT:
+                self.first = k
                 return ahead, G
+        self.first = len(FALLS)
         return None
 
     def _clear(

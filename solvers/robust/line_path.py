@@ -99,14 +99,14 @@ def solve_on_the_line(
     report : callable
         Called at every point with the value that is or will be reached, q, lambda, nu, and the number of outputs.
     """
-    walk = _Walk(_Mixtures.of(knots, prior, ratio, worst), tolerance, report)
+    walk = _Walk(Mixtures.of(knots, prior, ratio, worst), tolerance, report)
     with np.errstate(all="ignore"):  # what is no number is no step
         walk.arrives()
     return walk.found
 
 
 @dataclass(frozen=True, eq=False)
-class _Mixtures:
+class Mixtures:
     """Knots, prior (n,), E, the stretch Y, the weight of the worst case, and whether all is symmetric about zero."""
 
     x: Array
@@ -117,7 +117,7 @@ class _Mixtures:
     mirrored: bool
 
     @classmethod
-    def of(cls, x: Array, p: Array, E: float, worst: float) -> _Mixtures:
+    def of(cls, x: Array, p: Array, E: float, worst: float) -> Mixtures:
         p = np.full(len(x), 1 / len(x)) if worst > 1 - SPREAD else p
         mirrored = bool(max(np.abs(x + x[::-1]).max(), np.abs(p - p[::-1]).max()) < MIRRORED)
         if mirrored:
@@ -179,7 +179,7 @@ class _Mixtures:
 class _Walk:
     """Follows the path; the best floor and the best multipliers so far are `found`."""
 
-    def __init__(self, problem: _Mixtures, tolerance: float, report: Report) -> None:
+    def __init__(self, problem: Mixtures, tolerance: float, report: Report) -> None:
         self.problem, self.tolerance, self.report = problem, tolerance, report
         self.value, self.bound, self.idle = np.inf, 0.0, 0
         self.floor: tuple[Array, Array] | None = None

@@ -14,6 +14,7 @@ from optldp.designer.comparison import bounds as bounds_computation
 from optldp.designer.comparison.bounds import bounds
 from optldp.designer.comparison.bounds_result import BoundsResult
 from optldp.designer.comparison.row import Row
+from optldp.designer.methods.lattice import Lattice
 from optldp.mechanisms import InputError
 
 from ..sweep_cases import FAR_AWAY
@@ -108,6 +109,35 @@ class TestDetail:
 
     def test_another_budget_can_be_asked_for(self):
         assert bounds(PRIOR, [1.0, 2.0], methods=["duchi"], at=2.0).detail.epsilon == 2.0
+
+
+class TestSharing:
+    def test_every_objective_is_solved_once_at_a_budget_and_every_method_built_once(self, monkeypatch):
+        """The budget that is shown in detail too; of its trade-off the six points between are solved beside."""
+        solved: list[tuple[str, float, float]] = []
+
+        def watched(kind, name):
+            real = getattr(kind, name)
+
+            def called(self, problem, *rest):
+                solved.append((self.key, problem.epsilon, getattr(self, "worst", 0.0)))
+                return real(self, problem, *rest)
+
+            monkeypatch.setattr(kind, name, called)
+
+        for kind, name in ((Variance, "solve"), (TradeOff, "solve"), (Lattice, "build")):
+            watched(kind, name)
+        bounds(PRIOR, [1.0, 2.0], methods=["aaa", "duchi"])
+        assert len(solved) == len(set(solved))
+        once = [(key, epsilon) for key, epsilon, worst in solved if worst in (0.0, 1.0)]
+        assert sorted(once) == [(key, epsilon) for key in ("aaa", "expected", "minimax") for epsilon in (1.0, 2.0)]
+        between = [worst for key, epsilon, worst in solved if key == "trade-off" and epsilon == 1.0]
+        assert between == [0.001, 0.01, 0.1, 0.25, 0.5, 0.75]
+
+    def test_points_that_are_only_drawn_are_proved_to_what_can_be_seen(self):
+        *between, worst = small_result().detail.trade_off
+        assert all(point.gap <= 1e-4 and point.status == "optimal" for point in between)
+        assert worst.gap <= 1e-6
 
 
 class TestFailures:

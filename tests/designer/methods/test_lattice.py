@@ -5,8 +5,9 @@ import math
 
 import numpy as np
 import pytest
+from optldp.designer.methods import lattice_program
 from optldp.designer.methods.lattice import lattice_mechanism
-from optldp.designer.methods.lattice_program import LatticeShape
+from optldp.designer.methods.lattice_program import LatticeShape, optimal_noise
 from optldp.designer.priors.prior import Prior
 from optldp.mechanisms.errors import InputError, SolverError
 from optldp.mechanisms.exactness.verification import verify
@@ -68,6 +69,29 @@ class TestProgram:
         prior = gaussian(17)
         table = lattice_mechanism(prior, epsilon, window=64)
         assert table.expected_variance(prior.knot_prior) == pytest.approx(expected, abs=6e-5)
+
+    @pytest.mark.parametrize(
+        ("window", "epsilon", "spared"), [(10, 0.5, False), (16, 1.0, True), (40, 0.5, True), (12, 4.0, True)]
+    )
+    def test_tails_are_left_out_where_they_are_worth_nothing(self, monkeypatch, window, epsilon, spared):
+        """The program with tails, by a general solver, has the same optimum, and is not asked for it."""
+        lattice, weights = LatticeShape(8, window, math.exp(-0.99 * epsilon / 8)), gaussian(9).weights
+        mass, _, second = lattice.moments()
+        asked, general = [], lattice_program.solve_linear_program
+
+        def watched(*arguments, **options):
+            asked.append(1)
+            return general(*arguments, **options)
+
+        monkeypatch.setattr(lattice_program, "solve_linear_program", watched)
+        found = optimal_noise(lattice, weights, epsilon)
+        assert bool(asked) is not spared
+        monkeypatch.setattr(lattice_program, "_without_tails", lambda *_: None)
+        oracle = optimal_noise(lattice, weights, epsilon)
+        costs = [float(weights @ (made / mass * second).sum(1)) for made in (found, oracle)]
+        assert costs[0] == pytest.approx(costs[1], rel=1e-7)
+        tied = lattice.tied.any(axis=0)
+        assert bool(found[:, tied].max() < 1e-15) is spared
 
     @pytest.mark.parametrize("epsilon", [1.0, 3.0])
     def test_with_a_wide_window_it_is_the_optimum_over_lattice_points(self, epsilon):

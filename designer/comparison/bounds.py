@@ -24,8 +24,7 @@ from .judging import check_objectives
 from .sweep import as_they_come
 
 REPORT_KNOTS = 65
-"""Knots if none are named: sixteen budgets with every method take half a minute, and up to epsilon 4 the optimum is
-within half a percent of what the continuum allows."""
+"""Knots if none are named: up to epsilon 4 the optimum is within half a percent of what the continuum allows."""
 
 ALWAYS = (Variance(), WorstCase())
 """What every report judges by."""

@@ -154,6 +154,7 @@ class _Solved:
         return BudgetDetail(self.epsilon, mechanisms, tuple(curve), failures)
 
     def _minimax(self) -> Design:
+        """The end of the trade-off: the least worst case with the prior, of which its table says nothing."""
         if isinstance(self.minimax, OptldpError):
             raise self.minimax
-        return self.minimax
+        return replace(self.minimax, mechanism=replace(self.minimax.mechanism, prior=self.prior.knot_prior))

@@ -137,6 +137,7 @@ class TestSharing:
     def test_points_that_are_only_drawn_are_proved_to_what_can_be_seen(self):
         *between, worst = small_result().detail.trade_off
         assert all(point.gap <= 1e-4 and point.status == "optimal" for point in between)
+        assert all(point.mechanism.prior is not None for point in (*between, worst))
         assert worst.gap <= 1e-6
 
 

@@ -43,7 +43,7 @@ from .base import Built, Method
 from .lattice_program import LatticeShape, optimal_noise
 
 MAX_INTERVALS = 25
-"""Default fineness of the lattice: 26 inputs take hundredths of a second, and HiGHS, where tails are needed, seconds."""
+"""Default fineness of the lattice: 26 inputs take hundredths of a second, or, where tails are needed, seconds."""
 
 REACH = 1.5
 """The default window lets outputs reach this many times as far as those of Duchi's mechanism. Nearer, the

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .asked.kind import DesignKind
 from .asked.objective import INFORMATION
-from .output import solver_progress
+from .output import at_most, solver_progress
 from .prior import SENSITIVE
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from ..designs.result import Design
     from ..priors.prior import Prior
     from .asked.design import DesignOptions
-
-GAP = 1e-3
-"""Of --knots auto: below what rounding to 101 knots costs at epsilon 4 and above."""
 
 UNREADABLE = (
     "warning: the reports of this table cannot tell all distributions on the knots apart, so none can be estimated "
@@ -48,7 +45,7 @@ class Outcome:
 def design_table(options: DesignOptions) -> Outcome:
     """Design what was asked for, showing progress."""
     made: dict[DesignKind, Callable[[DesignOptions], Outcome]] = {
-        DesignKind.EXPECTED: _automatic if options.automatic else _expected,
+        DesignKind.EXPECTED: _expected,
         DesignKind.MINIMAX: _minimax,
         DesignKind.TRADE_OFF: _trade_off,
         DesignKind.ROBUST: _robust,
@@ -59,53 +56,60 @@ def design_table(options: DesignOptions) -> Outcome:
 
 
 def _expected(options: DesignOptions) -> Outcome:
+    """The least expected variance: of a method, or the least of all on knots that were named or chosen."""
+    from ...mechanisms.errors import InputError
+    from ..designs.knots import KnotChoice
     from .kinds.numbers import design_numbers
 
-    prior, notes = options.prior()
-    return _of_design(design_numbers(options, prior, options.budgets.epsilons[0]), notes)
+    (prior, notes), epsilon = options.prior(), options.budgets.epsilons[0]
+    if (method := options.method or "optimal") != "optimal":
+        if options.automatic:
+            raise InputError(f"--knots auto is for the method optimal, got {method!r}: give a number of knots")
+        made = design_numbers(options, prior, epsilon)
+        return Outcome(f"{method} mechanism", made.mechanism, _facts(made, made.bound, made.gap), notes, _aside(made))
+    few = options.prior_file is not None and prior.rounding_variance == 0  # its own values are the knots
+    chosen = options.automatic or (options.knots is None and not few)
+    made = design_numbers(options, KnotChoice(prior, gap=options.gap) if chosen else prior, epsilon)
+    return _beside_the_interval(made, notes, options.gap)
 
 
-def _of_design(made: Design, notes: list[str]) -> Outcome:
-    facts = {
+def _beside_the_interval(made: Design, notes: list[str], gap: float | None) -> Outcome:
+    """The optimum on its knots, and how far it is from what is possible without any."""
+    from ..designs.knots import KnotChoiceEvidence, continuum_certificate
+
+    evidence, opened = made.evidence, []
+    if isinstance(evidence, KnotChoiceEvidence):
+        tried = evidence.tried
+        if made.status != "optimal":
+            kept = f"the total gap stayed at {made.gap:.1e} with {tried[-1].knots} knots, the most"
+            opened = [f"note: {kept} without --gap" if gap is None else f"warning: {kept}"]
+    else:
+        tried, opened = (continuum_certificate(made),), _open(made.status, made.gap)
+    last = tried[-1]
+    facts = _facts(made, last.knot_bound, last.knot_gap) | {
+        "continuum_lower_bound": last.lower_bound,
+        "total_gap": last.total_gap,
+        "knots_tried": [one.knots for one in tried],
+    }
+    near = f"{last.knots} knots: within {at_most(last.total_gap)} of the best for every value of the range"
+    return Outcome(f"optimal mechanism, {near}", made.mechanism, facts, notes + opened, _aside(made))
+
+
+def _facts(made: Design, bound: float, gap: float) -> dict[str, Any]:
+    """The facts of a design of least expected variance, with the bound on its knots."""
+    return {
         **_size(made),
         "expected_variance": made.expected_variance,
         "program_variance": made.value,
-        "lower_bound": made.bound,
+        "lower_bound": bound,
         **_closing(made),
+        "relative_gap": gap,
     }
-    aside = {}
-    if made.value != made.expected_variance:  # the bound is under the prior with the uniform share: show its like
-        aside["with the uniform share"] = made.value
-    # Of a closed form nobody expects that it is the best: its gap is among the facts.
-    opened = _open(made.status, made.gap) if made.method == "optimal" else []
-    return Outcome(f"{made.method} mechanism", made.mechanism, facts, notes + opened, aside)
 
 
-def _automatic(options: DesignOptions) -> Outcome:
-    """As many knots as bring the gap to every mechanism on the interval below the one asked for."""
-    from ...mechanisms.errors import InputError
-    from ..designs.design import design
-    from ..designs.knots import KnotChoice
-
-    if (options.method or "optimal") != "optimal":
-        raise InputError(f"--knots auto is for the method optimal, got {options.method!r}: give a number of knots")
-    prior, notes = options.prior()
-    choice = KnotChoice(prior.on, gap=GAP if options.gap is None else options.gap)
-    with solver_progress("optimal, as many knots as it takes") as progress:
-        found = design(choice, options.budgets.epsilons[0], uniform_share=options.uniform_share, progress=progress)
-    last = found.evidence.last
-    facts = _of_design(found, notes).facts | {
-        "lower_bound": last.knot_bound,
-        "relative_gap": last.knot_gap,
-        "continuum_lower_bound": last.lower_bound,
-        "total_gap": last.total_gap,
-        "knots_tried": [tried.knots for tried in found.evidence.tried],
-    }
-    said = list(notes)
-    if found.status != "optimal":
-        said.append(f"warning: the total gap stayed at {last.total_gap:.1e} with {last.knots} knots, the most")
-    plain = _of_design(found, notes)
-    return Outcome(plain.title, plain.mechanism, facts, said, plain.aside)
+def _aside(made: Design) -> dict[str, Any]:
+    """What the bound is to be compared with: it is under the prior with the uniform share."""
+    return {"with the uniform share": made.value} if made.value != made.expected_variance else {}
 
 
 def _minimax(options: DesignOptions) -> Outcome:

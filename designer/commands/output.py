@@ -12,6 +12,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from decimal import ROUND_CEILING, Context
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import typer
@@ -135,6 +136,17 @@ def _plain(value: Any) -> Any:
 def number(value: float | None) -> str:
     """Format a number for people: seven significant digits."""
     return "unknown" if value is None else f"{value:.7g}"
+
+
+def at_most(value: float) -> str:
+    """Format what nothing is above for people: two significant digits, rounded up.
+
+    Example
+    -------
+    >>> at_most(8.5101e-05), at_most(0.25)
+    ('8.6e-5', '2.5e-1')
+    """
+    return f"{Context(prec=2, rounding=ROUND_CEILING).create_decimal_from_float(value):.1e}"
 
 
 def readable(value: object) -> str:

@@ -21,6 +21,7 @@ from ...solvers.unbiased.continuum import continuum_bound
 from ...solvers.unbiased.program import UnbiasedProgram
 from ..objectives.base import DEFAULT_TOLERANCE, Problem, Solution, Told
 from ..objectives.variance import Variance
+from ..priors.even_knots import fewest_even_knots
 from ..priors.prior import Prior
 from .judging import design_table
 from .result import Design
@@ -28,8 +29,14 @@ from .result import Design
 FIRST_KNOTS = 21
 """Knots tried first: a design of hundredths of a second, fine enough for the law of the gap to show."""
 
+DEFAULT_GAP = 1e-4
+"""To the whole interval, if none is asked for: less than a tenth of what the uniform share may cost."""
+
 MOST_KNOTS = 401
-"""Knots tried last: their tables have a quarter of a million entries, some megabytes as a file."""
+"""Knots tried last unless a gap is asked for: their tables have a third of a million entries, 5 MB as JSON."""
+
+MOST_FOR_A_GAP = 2001
+"""Knots tried last for a gap that is asked for: tables of eight million entries, half a gigabyte while made."""
 
 SMOOTH_ORDER = 2.0
 """The gap falls like this power of the knots' distance where the prior's density is bounded."""
@@ -163,18 +170,19 @@ class KnotChoice:
 
     Starts with `FIRST_KNOTS`, then follows the law of the gap, distance^2 at first and afterwards as measured. Ends
     with slightly more knots than are necessary, usually after two or three designs, or with `most_knots` and status
-    GAP_OPEN. The design's bound and gap are those to every unbiased mechanism on the whole interval; those for its
-    knots alone are in its evidence, a `KnotChoiceEvidence`.
+    GAP_OPEN. Where all values lie on no more knots than the law asks for, such as whole numbers, it takes these, on
+    which nothing is rounded. The design's bound and gap are those to every unbiased mechanism on the whole interval;
+    those for its knots alone are in its evidence, a `KnotChoiceEvidence`.
 
     Parameters
     ----------
-    prior_at : callable
-        Gives the same prior on a given number of knots, such as
-        `lambda n: Prior.from_data(values, knots=n, domain=(0, 100))`: a prior does not keep the data it was made of.
-    gap : float
-        Relative, in (0, 1).
-    most_knots : int
-        At least `FIRST_KNOTS`.
+    prior : Prior or callable
+        Whose values are known, so that `prior.on` can put it on other knots; or what gives the same prior on a given
+        number of knots, such as `lambda n: Prior.from_data(values, knots=n, domain=(0, 100))`.
+    gap : float, optional
+        Relative, in (0, 1). Default: 1e-4, as far as 401 knots reach it.
+    most_knots : int, optional
+        At least `FIRST_KNOTS`. Default: 2001 if a gap is given, 401 otherwise.
 
     Raises
     ------
@@ -187,36 +195,56 @@ class KnotChoice:
     -------
     >>> from scipy.stats import uniform
     >>> from optldp.designer import Prior, design
-    >>> found = design(KnotChoice(lambda n: Prior.from_distribution(uniform(0, 1), knots=n), gap=1e-3), 1.0)
-    >>> found.status, found.gap <= 1e-3, [one.knots for one in found.evidence.tried]
-    (<Status.OPTIMAL: 'optimal'>, True, [21, 31])
+    >>> found = design(KnotChoice(Prior.from_distribution(uniform(0, 1))), 1.0)
+    >>> found.status, found.gap <= 1e-4, [one.knots for one in found.evidence.tried]
+    (<Status.OPTIMAL: 'optimal'>, True, [21, 91])
     """
 
-    prior_at: Callable[[int], Prior]
-    gap: float = 1e-3
-    most_knots: int = MOST_KNOTS
+    prior: Prior | Callable[[int], Prior]
+    gap: float | None = None
+    most_knots: int | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.gap < 1:
+        if not 0 < self.wanted < 1:
             raise InputError(f"gap must lie strictly between 0 and 1, got {self.gap!r}")
-        if not self.most_knots >= FIRST_KNOTS:
+        if not self.most >= FIRST_KNOTS:
             raise InputError(f"most_knots must be at least {FIRST_KNOTS}, got {self.most_knots!r}")
+
+    @property
+    def wanted(self) -> float:
+        """The gap to reach."""
+        return DEFAULT_GAP if self.gap is None else self.gap
+
+    @property
+    def most(self) -> int:
+        """The most knots that there may be."""
+        if self.most_knots is not None:
+            return self.most_knots
+        return MOST_KNOTS if self.gap is None else MOST_FOR_A_GAP
 
     @property
     def tolerance(self) -> float:
         """Of the knots' own certificate."""
-        return min(DEFAULT_TOLERANCE, TOLERANCE_SHARE * self.gap)
+        return min(DEFAULT_TOLERANCE, TOLERANCE_SHARE * self.wanted)
 
-    def prior(self, knots: int) -> Prior:
+    def on(self, knots: int) -> Prior:
         """Return the prior on so many knots."""
-        found = self.prior_at(knots)
+        found = self.prior.on(knots) if isinstance(self.prior, Prior) else self.prior(knots)
         if found.knots.size != knots:
-            raise InputError(f"prior_at({knots}) must give a prior on {knots} knots, got {found.knots.size}")
+            raise InputError(f"the prior asked for must be on {knots} knots, got {found.knots.size}: give prior.on")
         return found
+
+    def unrounded(self, instead: Prior) -> Prior | None:
+        """Return the same prior on no more knots than these that round none of its values, even ones or its own."""
+        own, most = None, instead.knots.size
+        if isinstance(self.prior, Prior) and self.prior.rounding_variance == 0 and self.prior.knots.size <= most:
+            own, most = self.prior, self.prior.knots.size - 1
+        even = fewest_even_knots(self.on, instead.domain, most)
+        return own if even is None else self.on(even)
 
     def enough(self, last: ContinuumCertificate) -> bool:
         """Whether to stop: the gap is small enough, or there may be no more knots."""
-        return last.total_gap <= self.gap or last.knots >= self.most_knots
+        return last.total_gap <= self.wanted or last.knots >= self.most
 
     def next_knots(self, tried: Sequence[ContinuumCertificate]) -> int:
         """Return how many knots bring the gap to `gap` by the law through the last two, odd, or else the most."""
@@ -228,8 +256,8 @@ class KnotChoice:
             finer = math.log((last.knots - 1) / (before.knots - 1))
             order = math.log(before.total_gap / last.total_gap) / finer
             order = min(max(order, ROUGH_ORDER), SMOOTH_ORDER)
-        halves = math.ceil(0.5 * SPARE * (last.knots - 1) * (last.total_gap / self.gap) ** (1 / order))
-        return min(max(2 * halves + 1, last.knots + 2), self.most_knots)
+        halves = math.ceil(0.5 * SPARE * (last.knots - 1) * (last.total_gap / self.wanted) ** (1 / order))
+        return min(max(2 * halves + 1, last.knots + 2), self.most)
 
 
 def design_on_enough_knots(
@@ -244,10 +272,12 @@ def design_on_enough_knots(
     """Return the design on the first number of knots whose gap to the continuum is small enough, or on the most."""
     tried: tuple[ContinuumCertificate, ...] = ()
     while True:
+        prior = choice.on(choice.next_knots(tried))
+        unrounded = choice.unrounded(prior)
         made = design_table(
-            choice.prior(choice.next_knots(tried)),
+            prior if unrounded is None else unrounded,
             privacy,
-            IntervalVariance(choice.gap),
+            IntervalVariance(choice.wanted),
             None,
             uniform_share=uniform_share,
             tolerance=choice.tolerance if tolerance is None else tolerance,
@@ -255,5 +285,5 @@ def design_on_enough_knots(
             progress=progress,
         )
         tried = (*tried, continuum_certificate(made))
-        if choice.enough(tried[-1]):
+        if unrounded is not None or choice.enough(tried[-1]):
             return replace(made, evidence=KnotChoiceEvidence(tried))

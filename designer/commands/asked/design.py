@@ -53,12 +53,16 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
         typer.Option(
             "--knots",
             metavar="N|auto",
-            help="Equally spaced knots, or auto for as many as --gap takes. Default: 101, or a prior's own values.",
+            help="Equally spaced knots, or auto for as many as --gap takes. Default: auto, or a prior's own values; "
+            "for other methods and objectives 101.",
         ),
     ] = None
     gap: Annotated[
         float | None,
-        typer.Option("--gap", help="For --knots auto: relative gap to every mechanism on the interval. Default: 1e-3."),
+        typer.Option(
+            "--gap",
+            help="Of --knots auto: relative gap to every mechanism on the interval. Default: 1e-4, by at most 401.",
+        ),
     ] = None
     objective: Annotated[
         str,
@@ -203,8 +207,8 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
 
     @property
     def automatic(self) -> bool:
-        """Whether the number of knots is to be chosen."""
-        return self.knots == "auto"
+        """Whether the number of knots is to be chosen, because that was asked for."""
+        return self.knots == "auto" or (self.knots is None and self.gap is not None)
 
     @cached_property
     def knot_count(self) -> int | None:
@@ -251,7 +255,7 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
         if self.automatic and "--gap" not in self.kind.uses:
             raise InputError(f"--knots auto is of no use to {self.kind.label}: give a number")
         if self.gap is not None and not self.automatic:
-            raise InputError(f"--gap {self.gap:g} says how many knots there must be: add --knots auto")
+            raise InputError(f"--gap {self.gap:g} says how many knots there must be: leave out --knots {self.knots}")
         _ = self.knot_count
 
     def prior(self, column: str | None = None) -> tuple[Prior, list[str]]:

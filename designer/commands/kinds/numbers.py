@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ....mechanisms.floors import FloorForm
     from ....mechanisms.table.knot_prior import KnotPrior
+    from ...designs.knots import KnotChoice
     from ...designs.result import Design
     from ...priors.prior import Prior
     from ..asked.design import DesignOptions
@@ -173,8 +174,8 @@ def to_decimal(value: Fraction | None) -> str | None:
         return str(Decimal(value.numerator) / Decimal(value.denominator))
 
 
-def design_numbers(options: DesignOptions, prior: Prior, epsilon: float) -> Design:
-    """Design one table of numbers, showing progress."""
+def design_numbers(options: DesignOptions, prior: Prior | KnotChoice, epsilon: float) -> Design:
+    """Design one table of numbers, on the prior's knots or as many as it takes, showing progress."""
     from ...designs.design import design
     from ...objectives.variance import LARGE
     from ...priors.prior import Prior
@@ -190,7 +191,7 @@ def design_numbers(options: DesignOptions, prior: Prior, epsilon: float) -> Desi
             epsilon,
             method=options.asked_method,
             uniform_share=options.uniform_share,
-            tolerance=options.precision,
+            tolerance=options.tolerance,
             form=form,
             progress=progress,
         )

@@ -105,9 +105,6 @@ class TestDesign:
         assert done.exit_code == 0
         assert load_table("new.json").knots.tolist() == [-1, 0, 1]
 
-    def test_it_has_101_knots_unless_told_otherwise(self, optldp):
-        assert json.loads(optldp("design", *INCOME, "--epsilon", 1, "--json").stdout)["knots"] == 101
-
     def test_missing_values_are_left_out_when_asked(self, optldp):
         Path("gaps.csv").write_text("x\n1\n\nNA\n4\n2\n")
         Path("full.csv").write_text("x\n1\n4\n2\n")

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.designer import Guarantee, Information, KnotChoice, Prior, TradeOff, WorstCase, design
+from optldp.designer import (
+    Guarantee,
+    Information,
+    KnotChoice,
+    Prior,
+    TradeOff,
+    WorstCase,
+    continuum_certificate,
+    design,
+)
 from optldp.designer.objectives.worst_case import minimax_knots
 from optldp.designer.priors.ambiguity import AMBIGUITIES
 from optldp.mechanisms import load_table, verify
@@ -21,16 +30,55 @@ DESIGN = ("design", *INCOME, *RANGE, "--epsilon", 1, "--out", "new.json")
 class TestAutomaticKnots:
     def test_there_are_as_many_as_the_gap_takes(self, optldp):
         found = json.loads(optldp(*DESIGN, "--knots", "auto", "--gap", 0.005, "--json").stdout)
-        made = design(KnotChoice(lambda n: Prior.from_data(PEOPLE, knots=n, domain=(0, 100)), gap=0.005), 1.0)
+        made = design(KnotChoice(Prior.from_data(PEOPLE, domain=(0, 100)), gap=0.005), 1.0)
         assert found["knots"] == made.evidence.last.knots == load_table("new.json").knots.size
         assert found["continuum_lower_bound"] == made.evidence.last.lower_bound
         assert found["total_gap"] == made.evidence.last.total_gap <= 0.005
         assert found["knots_tried"] == [tried.knots for tried in made.evidence.tried]
         assert found["expected_variance"] == made.expected_variance
 
-    def test_the_gap_is_a_thousandth_unless_told(self, optldp):
-        found = json.loads(optldp(*DESIGN, "--knots", "auto", "--json").stdout)
-        assert 1e-4 < found["total_gap"] <= 1e-3
+    def test_they_are_the_default_and_the_gap_is_a_ten_thousandth_unless_told(self, optldp):
+        found, named, coarser = (
+            json.loads(optldp(*DESIGN, *more, "--json").stdout) for more in ((), ("--knots", "auto"), ("--gap", 1e-3))
+        )
+        assert 5e-5 < found["total_gap"] <= 1e-4 < coarser["total_gap"] <= 1e-3
+        assert found["knots_tried"][-1] == found["knots"] > coarser["knots"]
+        assert named | {"seconds": found["seconds"]} == found
+
+    def test_their_number_and_their_gap_are_the_first_that_is_said(self, optldp):
+        found = json.loads(optldp(*DESIGN, "--gap", 1e-2, "--json").stdout)
+        said = optldp(*DESIGN, "--gap", 1e-2).stdout.splitlines()[0]
+        start, end = f"optimal mechanism, {found['knots']} knots: within ", " of the best for every value of the range"
+        assert said.startswith(start)
+        assert said.endswith(end)
+        assert found["total_gap"] <= float(said[len(start) : -len(end)]) <= 1.1 * found["total_gap"]
+
+    def test_a_number_fixes_them_and_their_gap_is_said_as_well(self, optldp):
+        found = json.loads(optldp(*DESIGN, "--knots", 9, "--json").stdout)
+        made = design(Prior.from_data(PEOPLE, knots=9, domain=(0, 100)), 1.0)
+        assert (found["knots"], found["knots_tried"]) == (9, [9])
+        assert (found["lower_bound"], found["relative_gap"], found["status"]) == (made.bound, made.gap, "optimal")
+        assert found["total_gap"] == continuum_certificate(made).total_gap > found["relative_gap"]
+
+    def test_whole_numbers_are_knots_where_they_are_few(self, optldp):
+        Path("ages.csv").write_text("age\n" + "".join(f"{18 + i * i % 73}\n" for i in range(200)))
+        words = ("design", "ages.csv", "--column", "age", "--range", 18, 90, "--epsilon", 4, "--json")
+        found = json.loads(optldp(*words, "--out", "ages.json").stdout)
+        assert load_table("ages.json").knots.tolist() == list(range(18, 91))
+        assert found["total_gap"] <= 1e-6
+
+    def test_the_values_of_a_prior_are_knots_unless_a_gap_is_asked_for(self, optldp):
+        places = np.linspace(0, 1, 59) ** 2
+        Path("many.csv").write_text("value,weight\n" + "".join(f"{float(x)!r},1\n" for x in places))
+        words = ("design", "--prior", "many.csv", "--epsilon", 0.5, "--json")
+        own, fewer = (json.loads(optldp(*words, *more).stdout) for more in ((), ("--gap", 0.01)))
+        assert own["knots"] == 59 > fewer["knots"]
+        assert own["total_gap"] <= 1e-6 < fewer["total_gap"] <= 0.01
+
+    def test_closed_forms_have_101(self, optldp):
+        found = json.loads(optldp(*DESIGN, "--method", "duchi", "--json").stdout)
+        assert found["knots"] == 101
+        assert "total_gap" not in found
 
     def test_the_worst_case_has_its_own(self, optldp):
         found = json.loads(optldp(*DESIGN, "--objective", "minimax", "--knots", "auto", "--gap", 1e-3, "--json").stdout)
@@ -50,7 +98,14 @@ class TestAutomaticKnots:
         done = optldp(*DESIGN, "--knots", "auto", "--gap", 1e-5, "--public", "--json")
         found = json.loads(done.stdout)
         assert (found["status"], found["knots"]) == ("gap-open", 25)
-        assert f"warning: the total gap stayed at {found['total_gap']:.1e} with 25 knots, the most" in done.stderr
+        assert f"warning: the total gap stayed at {found['total_gap']:.1e} with 25 knots, the most\n" in done.stderr
+
+    def test_the_gap_that_the_most_knots_leave_by_default_is_noted(self, optldp, monkeypatch):
+        monkeypatch.setattr(import_module("optldp.designer.designs.knots"), "MOST_KNOTS", 25)
+        done = optldp(*DESIGN, "--public", "--json")
+        found = json.loads(done.stdout)
+        assert (found["status"], found["knots"]) == ("gap-open", 25)
+        assert f"note: the total gap stayed at {found['total_gap']:.1e} with 25 knots, the most without" in done.stderr
 
 
 class TestMinimax:
@@ -175,7 +230,7 @@ class TestInformation:
         (("--objective", "minimax", "--radius", 0.1), "--radius is of no use to a minimax table"),
         (("--radius", 0.1), "--radius is for --objective robust: leave it out"),
         (("--criterion", "fisher"), "--criterion is for --objective information: leave it out"),
-        (("--gap", 0.1), "--gap 0.1 says how many knots there must be: add --knots auto"),
+        (("--gap", 0.1, "--knots", 9), "--gap 0.1 says how many knots there must be: leave out --knots 9"),
         (("--knots", "many"), "--knots must be a whole number or auto, got 'many'"),
         (("--knots", "auto", "--gap", 2), "gap must lie strictly between 0 and 1, got 2"),
         (("--knots", "auto", "--method", "duchi"), "--knots auto is for the method optimal, got 'duchi'"),

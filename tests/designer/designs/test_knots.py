@@ -145,6 +145,32 @@ class TestKnotChoice:
     def test_the_first_design_may_be_the_last(self):
         assert [one.knots for one in design(KnotChoice(PRIORS["uniform"], gap=0.01), 0.5).evidence.tried] == [21]
 
+    def test_the_default_gap_is_a_ten_thousandth_as_far_as_401_knots_reach_it(self):
+        plain, asked = KnotChoice(PRIORS["uniform"]), KnotChoice(PRIORS["uniform"], gap=1e-4)
+        assert (plain.wanted, plain.most, asked.wanted, asked.most) == (1e-4, 401, 1e-4, 2001)
+        far = ContinuumCertificate(knots=21, expected_variance=1.0, lower_bound=0.5, knot_bound=1.0)
+        assert (plain.next_knots([far]), asked.next_knots([far])) == (401, 1529)
+
+    def test_a_prior_that_knows_its_values_is_put_on_other_knots(self):
+        once, twice = (design(KnotChoice(prior, gap=2e-3), 1.0) for prior in (PRIORS["data"], PRIORS["data"](7)))
+        assert (once.value, once.bound, once.evidence) == (twice.value, twice.bound, twice.evidence)
+
+    @pytest.mark.parametrize(("epsilon", "knots"), [(0.1, [21, 27]), (4.0, [21, 41])])
+    def test_steps_on_which_all_values_lie_are_the_knots_where_the_law_asks_for_more(self, epsilon, knots):
+        """Whole numbers from 0 to 40: at a small budget fewer knots are near enough."""
+        prior = Prior.from_data(np.arange(400) ** 2 % 41, domain=(0, 40))
+        found = design(KnotChoice(prior), epsilon)
+        assert [one.knots for one in found.evidence.tried] == knots
+        assert found.gap <= (1e-6 if epsilon == 4 else 1e-4)
+
+    def test_few_values_of_a_prior_are_its_knots_however_they_lie(self):
+        prior = Prior.on_knots([0, 1, 10, 100], [1, 2, 3, 4])
+        found = design(KnotChoice(prior), 4.0)
+        assert found.mechanism.knots.tolist() == [0, 1, 10, 100]
+        assert found.gap <= 1e-6
+        even = design(KnotChoice(Prior.on_knots([0, 10, 30, 35, 40], [1, 2, 3, 4, 5])), 4.0)
+        assert even.mechanism.knots.tolist() == [0, 10, 30, 35, 40]
+
     def test_progress_is_told_of_every_design(self):
         seen = []
         found = design(KnotChoice(PRIORS["uniform"], gap=1e-3), 1.0, progress=lambda step: seen.append(step.step))
@@ -158,14 +184,14 @@ class TestKnotChoice:
             ({"gap": float("nan")}, "gap must lie strictly between 0 and 1, got nan"),
             ({"most_knots": 20}, "most_knots must be at least 21, got 20"),
             ({"epsilon": -1.0}, "epsilon"),
-            ({"prior_at": lambda n: PRIORS["uniform"](n + 1)}, "prior_at.21. must give a prior on 21 knots, got 22"),
+            ({"prior": lambda n: PRIORS["uniform"](n + 1)}, "asked for must be on 21 knots, got 22: give prior.on"),
         ],
     )
     def test_unusable_options_are_refused(self, options, message):
-        given = {"prior_at": PRIORS["uniform"], **options}
+        given = {"prior": PRIORS["uniform"], **options}
         epsilon = given.pop("epsilon", 1.0)
         with pytest.raises(InputError, match=message):
-            design(KnotChoice(given.pop("prior_at"), **given), epsilon)
+            design(KnotChoice(**given), epsilon)
 
     def test_it_is_for_the_least_expected_variance_alone(self):
         choice = KnotChoice(PRIORS["uniform"])

@@ -32,7 +32,7 @@ def design_command(asked: DesignOptions) -> None:
 
     \b
     Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --out mech.json
-    Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --knots auto --gap 1e-3 --out m.json
+    Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --gap 1e-5 --out near.json
     Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --form floor --out short.json
     Example: optldp design --range 0 200000 --epsilon 1 --objective minimax --out worst.json
     Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --objective robust --ambiguity tv \\

@@ -47,8 +47,8 @@ ROUGH_ORDER = 1.0
 SPARE = 1.08
 """More knots than the law says, so that the next design is usually the last one."""
 
-TOLERANCE_SHARE = 0.1
-"""The knots' own certificate may use up this share of the gap asked for."""
+TOLERANCE_SHARE = 0.3
+"""The knots' own certificate may use up this share of the gap asked for; of gaps above 1e-5 it uses less."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ class KnotChoice:
         own, most = None, instead.knots.size
         if isinstance(self.prior, Prior) and self.prior.rounding_variance == 0 and self.prior.knots.size <= most:
             own, most = self.prior, self.prior.knots.size - 1
-        even = fewest_even_knots(self.on, instead.domain, most)
+        even = fewest_even_knots(lambda n: instead if n == instead.knots.size else self.on(n), instead.domain, most)
         return own if even is None else self.on(even)
 
     def enough(self, last: ContinuumCertificate) -> bool:
@@ -256,7 +256,8 @@ class KnotChoice:
             finer = math.log((last.knots - 1) / (before.knots - 1))
             order = math.log(before.total_gap / last.total_gap) / finer
             order = min(max(order, ROUGH_ORDER), SMOOTH_ORDER)
-        halves = math.ceil(0.5 * SPARE * (last.knots - 1) * (last.total_gap / self.wanted) ** (1 / order))
+        between = max(last.total_gap - last.knot_gap, 0.0) / (self.wanted - self.tolerance)
+        halves = math.ceil(0.5 * SPARE * (last.knots - 1) * between ** (1 / order))
         return min(max(2 * halves + 1, last.knots + 2), self.most)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -57,6 +58,5 @@ def fewest_even_knots(prior_at: Callable[[int], Prior], domain: tuple[float, flo
     for count in even_counts(high - low, most - 1):
         prior = prior_at(count + 1)
         if prior.rounding_variance <= SAME * ((high - low) / count) ** 2:
-            places = np.flatnonzero(prior.weights > SAME)
-            return count // int(np.gcd.reduce([count, *places])) + 1
+            return count // math.gcd(count, *np.flatnonzero(prior.weights > SAME).tolist()) + 1
     return None

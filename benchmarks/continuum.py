@@ -15,7 +15,6 @@ from optldp.designer import KnotChoice, Prior, design
 from optldp.designer.designs.knots import ContinuumCertificate, continuum_certificate
 from optldp.solvers import UnbiasedProgram, continuum_bound
 from optldp.solvers.barrier.optimum import solve_by_barrier
-from optldp.solvers.unbiased.optimum import around_knots
 from priors import EPSILONS
 from scipy import stats
 
@@ -127,7 +126,7 @@ def _solved(prior: Prior, program: UnbiasedProgram) -> tuple[float, float, float
     started = time.process_time()
     found = solve_by_barrier(program.knots, program.weights, program.ratio, TOLERANCE, lambda *_: None)
     assert found is not None
-    bound = continuum_bound(program, *around_knots(program, found.lam, found.nu), prior.rounding).lower_bound
+    bound = continuum_bound(program, found.lam, found.nu, prior.rounding).lower_bound
     return time.process_time() - started, bound, found.floor.objective + prior.rounding_variance
 
 

@@ -29,11 +29,11 @@ class SharpValue(ColumnValue):
 
     Running sums, of terms of order one, leave an error of some 1e-15 in what is of the order of mu^2 at the outputs,
     and their masses, mu int 1/F, have as large a share of error: an expected variance evens it out, a largest one does
-    not.
+    not. Multipliers are those of 1 and y: rows move along with their weights.
     """
 
     def __init__(self, p: Array, lam: Array, nu: Array, E: float, reach: float) -> None:
-        super().__init__(p, lam, nu, E, reach)
+        super().__init__(np.zeros_like(p), p, lam, nu, E, reach)
         if not self.proper:
             return
         k = np.arange(self.pieces)[:, None]

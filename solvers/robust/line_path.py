@@ -35,7 +35,7 @@ SPREAD = 1e-6
 MIRRORED = 1e-12
 """Knots and weights that differ by less from their mirror images count as symmetric; rows are for knots as given."""
 
-STRETCH = 0.7
+STRETCH = 0.7 / 1.5
 """Of the stretch of `barrier.problem`: the outputs end at half of it, and what a step costs at most goes with it."""
 
 OF_WEIGHTS = 0.3
@@ -170,10 +170,11 @@ class Mixtures:
         first = start(Problem.of(self.x, (1 - self.worst) * self.p + even, self.E))
         if first is None:
             return None
-        lam, nu = first.lam, first.nu
+        q = self.base(SHARE) + even
+        lam, nu = first.lam - (first.nu + q * self.x) * self.x, first.nu + 2 * q * self.x
         if self.mirrored:
             lam, nu = (lam + lam[::-1]) / 2, (nu - nu[::-1]) / 2
-        return State(np.concatenate([lam, nu, self.base(SHARE) + even]), first.mu, SHARE)
+        return State(np.concatenate([lam, nu, q]), first.mu, SHARE)
 
 
 class _Walk:

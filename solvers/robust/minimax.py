@@ -18,7 +18,7 @@ import numpy as np
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
 from ..certificate import Progress, Status, check_tolerance, relative_gap
-from ..unbiased.optimum import CLOSED, around_knots
+from ..unbiased.optimum import CLOSED
 from ..unbiased.program import UnbiasedProgram
 from ..unbiased.window_rows import stretched_rows, two_outputs
 from .line_path import solve_on_the_line
@@ -146,7 +146,7 @@ def _on_the_line(program: MinimaxProgram, tolerance: float, progress: Told) -> R
         nonlocal steps, shown
         if progress is not None:
             rho, own = _rho(program, weights)
-            shown = max(shown, program.bound(rho, *around_knots(own, lam, nu)))
+            shown = max(shown, program.bound(rho, *_around_knots(own, lam, nu)))
             progress(Progress(steps, max(value, shown), shown, outputs, time.perf_counter() - started))
         steps += 1
 
@@ -159,11 +159,17 @@ def _on_the_line(program: MinimaxProgram, tolerance: float, progress: Told) -> R
         made.append(stretched_rows(mixed, found.outputs, found.masses))
     outputs, P = min(made, key=lambda rows: program.objective(program.variances(*rows)))
     variances = program.variances(outputs, P)
-    lam, nu = around_knots(mixed, found.lam, found.nu)
+    lam, nu = _around_knots(mixed, found.lam, found.nu)
     objective, seconds = program.objective(variances), time.perf_counter() - started
     return RobustOptimum(
         outputs, P, variances, objective, 0.0, mixed.weights, lam, nu, Status.GAP_OPEN, steps, 0, seconds
     )
+
+
+def _around_knots(program: UnbiasedProgram, lam: Array, nu: Array) -> tuple[Array, Array]:
+    """From multipliers of 1 and y, for p y^2 - lam - nu y, to those of 1 and y - x."""
+    x, p = program.knots, program.weights
+    return lam + (nu - p * x) * x, nu - 2 * p * x
 
 
 def _rho(program: MinimaxProgram, weights: Array) -> tuple[Array, UnbiasedProgram]:

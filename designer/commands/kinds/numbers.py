@@ -183,8 +183,8 @@ def design_numbers(options: DesignOptions, prior: Prior | KnotChoice, epsilon: f
 
     method = options.method or "optimal"
     # Up to these the table is made, and judged, whatever is written: the facts do not depend on the form of the file.
-    direct = method == "optimal" and isinstance(prior, Prior) and prior.knots.size > LARGE
-    form = "floor" if direct and options.writes_floor(prior.knots.size, 2 * prior.knots.size) else "table"
+    n = prior.knots.size if method == "optimal" and isinstance(prior, Prior) else 0
+    form = "floor" if n > LARGE and options.writes_floor(n, 2 * n) else "table"
     with solver_progress(f"{method}, epsilon {epsilon:g}") as progress:
         return design(
             prior,

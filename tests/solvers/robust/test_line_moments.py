@@ -56,6 +56,6 @@ def test_every_moment_is_that_of_a_dense_rule(seed, depth):
 @pytest.mark.parametrize("seed", range(3))
 def test_least_values_are_those_of_running_sums_up_to_rounding(seed):
     sharp = some_value(seed, 0.9)
-    plain = ColumnValue(sharp.p, sharp.lam, sharp.nu, sharp.E, sharp.reach)
+    plain = ColumnValue(np.zeros_like(sharp.p), sharp.p, sharp.lam, sharp.nu, sharp.E, sharp.reach)
     for name in ("f", "least", "most"):
         np.testing.assert_allclose(getattr(sharp, name), getattr(plain, name), rtol=1e-9, atol=1e-13)

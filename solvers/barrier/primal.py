@@ -53,17 +53,25 @@ def floor_at(here: Here) -> Floor | None:
 
 def best_floor(problem: Problem, outputs: Array, masses: Array) -> Floor | None:
     """Return a floor with its expected variance, stretched if it ends a little too early; None if far too early."""
-    least = 2 / (problem.E + 1) * (1 + ROOM)  # the mass of one window
+    made = stretched_floor(problem.x, problem.E, outputs, masses)
+    if made is None:
+        return None
+    outputs, masses, variances = made
+    return Floor(outputs, masses, float(problem.p @ variances))
+
+
+def stretched_floor(x: Array, E: float, outputs: Array, masses: Array) -> tuple[Array, Array, Array] | None:
+    """Return outputs and masses (m,) of a floor that reaches all knots, and the variances (n,) of the best rows."""
+    least = 2 / (E + 1) * (1 + ROOM)  # the mass of one window
     masses = masses * np.clip(least / masses.sum(), 1.0, 1 + LARGEST_STRETCH)
-    windows = Windows(problem.E, outputs, masses)
+    windows = Windows(E, outputs, masses)
     if not windows.exist:
         return None
     low, high = windows.reach
     if not low < 0 < high:
         return None
-    stretch = max(1.0, problem.x[0] / low, problem.x[-1] / high)
-    if stretch > 1 + LARGEST_STRETCH:
+    stretch = max(1.0, x[0] / low, x[-1] / high)
+    if not stretch <= 1 + LARGEST_STRETCH:
         return None
-    starts = windows.starts(problem.x / stretch)
-    squares = windows.sums(starts, masses * outputs**2) * stretch**2
-    return Floor(outputs * stretch, masses, float(problem.p @ (squares - problem.x**2)))
+    outputs = outputs * stretch
+    return outputs, masses, windows.sums(windows.starts(x / stretch), masses * outputs**2) - x**2

@@ -16,7 +16,7 @@ diagonal: what is left of the adversary in the mechanism's own Newton equations 
 the means (nu = q_2 - q_1, so the two D add up like resistors in parallel), and a border of five numbers, d theta and
 d beta.
 
-Source: linear programming duality; primal-dual steps as in `robust.newton`.
+Source: linear programming duality; primal-dual steps as in `unbiased.correctors`.
 """
 
 from __future__ import annotations
@@ -290,3 +290,21 @@ class Known:
     def b(self) -> Array:
         """That of the biases with dnu = 0 and no border."""
         return self.share[1] * self.aim[2] - self.share[0] * self.aim[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Move:
+    """A direction: what else moves, the adversary's part, changes of values and slacks in the order of `pairs`."""
+
+    parts: tuple[Array, ...]
+    adversary: AdversaryMove
+    values: list[Array]
+    slacks: list[Array]
+
+    def plus(self, share: float, other: Move) -> Move:
+        return Move(
+            tuple(one + share * two for one, two in zip(self.parts, other.parts, strict=True)),
+            self.adversary.plus(share, other.adversary),
+            [one + share * two for one, two in zip(self.values, other.values, strict=True)],
+            [one + share * two for one, two in zip(self.slacks, other.slacks, strict=True)],
+        )

@@ -32,12 +32,12 @@ from ...mechanisms.errors import InputError
 from ..arrays import Array
 from ..certificate import Status, check_tolerance, relative_gap
 from ..robust.sets import BoxSet
+from ..unbiased.correctors import predictor_corrector, step_lengths
 from ..unbiased.interior_point import STEP_SHARE
-from .adversary import BORDER, Adversary, AdversarySystem
+from .adversary import BORDER, Adversary, AdversarySystem, Move
 from .box import widened
 from .optimum import HEADROOM
 from .program import ROUNDING, MeanError, Multipliers, check_users, mean_error, moments
-from .steps import Move, predictor_corrector
 
 MAX_STEPS = 200
 """Newton steps allowed; thirty are typical."""
@@ -253,6 +253,6 @@ def _scale(program: DecoderProgram) -> tuple[Array, float]:
 def _step(program: DecoderProgram, it: DecoderIterate) -> DecoderIterate:
     system, n = DecoderSystem(program, it), len(program.knots)
     move = predictor_corrector(it, system, [1.0, 1.0, 1.0], 6 * n + 2)
-    primal, dual = (min(1.0, STEP_SHARE * length) for length in move.lengths(it))
+    primal, dual = (min(1.0, STEP_SHARE * length) for length in step_lengths(it, move))
     adversary = it.adversary.primal_step(move.adversary, primal).dual_step(move.adversary, dual)
     return DecoderIterate(it.values + primal * move.parts[0], adversary)

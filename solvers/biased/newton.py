@@ -23,6 +23,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs  # pyright: ignore[reportAttribut
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
+from ..unbiased.correctors import predictor_corrector, step_lengths
 from ..unbiased.dual_centring import centre_slacks
 from ..unbiased.interior_point import (
     BOUNDARY_SHARE,
@@ -32,9 +33,8 @@ from ..unbiased.interior_point import (
     STEP_SHARE,
     Iterate,
 )
-from .adversary import Adversary, AdversarySystem
+from .adversary import Adversary, AdversarySystem, Move
 from .program import ErrorProgram
-from .steps import Move, predictor_corrector
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +170,7 @@ def error_step(program: ErrorProgram, it: ErrorIterate) -> ErrorIterate:
     system = ErrorSystem(program, it)
     w, even = system.under.barrier_weights[:, None], 1 / (6 * len(system.a))
     move = predictor_corrector(it, system, [w, w, even, even, even], 2 * len(it.point.outputs) + 1)
-    primal, dual = move.lengths(it)
+    primal, dual = step_lengths(it, move)
     stretch = LONG_STEP_SHARE if min(primal, dual) > 0.9 else STEP_SHARE
     return _dual_step(program, _primal_step(it, move, min(1.0, stretch * primal)), move, system)
 

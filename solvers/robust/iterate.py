@@ -68,9 +68,3 @@ class RobustMove:
             [one + share * two for one, two in zip(self.values, other.values, strict=True)],
             [one + share * two for one, two in zip(self.slacks, other.slacks, strict=True)],
         )
-
-    def lengths(self, it: RobustIterate) -> tuple[float, float]:
-        """Return the largest primal and dual steps in [0, 1] that keep everything non-negative."""
-        falls = [(-dv / v, -dz / z) for (v, z), dv, dz in zip(it.pairs, self.values, self.slacks, strict=True)]
-        primal, dual = (max(1.0, *(float(fall[side].max()) for fall in falls)) for side in (0, 1))
-        return 1 / primal, 1 / dual

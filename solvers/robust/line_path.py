@@ -22,10 +22,9 @@ import numpy as np
 from ..arrays import Array
 from ..barrier.column_value import ColumnValue
 from ..barrier.path import LEAST_SHARE, LEAST_STEP, MOST_RAISES, NO_RISE, RAISE, RISE, SHARE_FALL
-from ..barrier.primal import LARGEST_STRETCH, ROOM
+from ..barrier.primal import stretched_floor
 from ..barrier.problem import Problem
 from ..barrier.start import SHARE, start
-from ..barrier.windows import Windows
 from .line_moments import SharpValue, second_moments
 from .line_newton import LineNewton
 
@@ -318,17 +317,9 @@ class _Walk:
 
     def _best(self, outputs: Array, masses: Array) -> tuple[float, Array, Array] | None:
         """The floor, stretched if it ends a little too early, with the value of its best rows."""
-        problem, least = self.problem, 2 / (self.problem.E + 1) * (1 + ROOM)
-        masses = masses * np.clip(least / masses.sum(), 1.0, 1 + LARGEST_STRETCH)
-        windows = Windows(problem.E, outputs, masses)
-        if not windows.exist:
+        problem = self.problem
+        made = stretched_floor(problem.x, problem.E, outputs, masses)
+        if made is None:
             return None
-        low, high = windows.reach
-        if not low < 0 < high:
-            return None
-        stretch = max(1.0, problem.x[0] / low, problem.x[-1] / high)
-        if not stretch < 1 + LARGEST_STRETCH:
-            return None
-        squares = windows.sums(windows.starts(problem.x / stretch), masses * outputs**2)
-        V = squares * stretch**2 - problem.x**2
-        return float((1 - problem.worst) * (problem.p @ V) + problem.worst * V.max()), outputs * stretch, masses
+        outputs, masses, V = made
+        return float((1 - problem.worst) * (problem.p @ V) + problem.worst * V.max()), outputs, masses

@@ -33,10 +33,10 @@ from scipy.linalg.lapack import dpotrf, dpotrs  # pyright: ignore[reportAttribut
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
+from ..unbiased.correctors import predictor_corrector, step_lengths
 from ..unbiased.dual_centring import centre_slacks
 from ..unbiased.interior_point import (
     BOUNDARY_SHARE,
-    CORRECTORS,
     LONG_STEP_SHARE,
     REGULARISATION,
     SMALLEST_STEP,
@@ -185,51 +185,12 @@ def robust_step(program: RobustProgram, polytope: PriorPolytope, it: RobustItera
         Rounding leaves no step to take.
     """
     system = RobustSystem(program, polytope, it)
-    move = system.refined(_predictor_corrector(it, system))
-    primal, dual = move.lengths(it)
+    w = system.under.barrier_weights[:, None]
+    weights = [w, w, np.full(len(it.eta), 1 / len(it.eta))]
+    move = system.refined(predictor_corrector(it, system, weights, 2 * len(it.point.outputs) + 1))
+    primal, dual = step_lengths(it, move)
     stretch = LONG_STEP_SHARE if min(primal, dual) > 0.9 else STEP_SHARE
     return _dual_step(program, _primal_step(it, move, min(1.0, stretch * primal)), move, system)
-
-
-def _predictor_corrector(it: RobustIterate, system: RobustSystem) -> RobustMove:
-    w = system.under.barrier_weights
-    weights = [w[:, None], w[:, None], np.full(len(it.eta), 1 / len(it.eta))]
-    mu = it.complementarity / (2 * len(it.point.outputs) + 1)
-    move = system.direction([-value * slack for value, slack in it.pairs], newton=True)
-    primal, dual = move.lengths(it)
-    after = sum(
-        float(np.vdot(value + primal * dv, slack + dual * dz))
-        for (value, slack), dv, dz in zip(it.pairs, move.values, move.slacks, strict=True)
-    )
-    sigma = float(np.clip((after / it.complementarity) ** 3, 1e-6, 0.9))
-    targets = [sigma * mu * weight for weight in weights]
-    second = [target - dv * dz for target, dv, dz in zip(targets, move.values, move.slacks, strict=True)]
-    move = _best_blend(it, move, system.direction(second, newton=False), (1.0, max(primal * dual, 0.1)))
-    primal, dual = move.lengths(it)
-    for _ in range(CORRECTORS):
-        if min(primal, dual) > 0.9:
-            break
-        pulled = _centrality(it, move, min(1.0, primal + 0.3), min(1.0, dual + 0.3), targets)
-        better = _best_blend(it, move, system.direction(pulled, newton=False), (1.0, 0.4))
-        lengths = better.lengths(it)
-        if sum(lengths) <= primal + dual + 0.05:
-            break
-        (primal, dual), move = lengths, better
-    return move
-
-
-def _best_blend(it: RobustIterate, base: RobustMove, extra: RobustMove, shares: tuple[float, ...]) -> RobustMove:
-    """Return the base with the share of the extra whose two step lengths add up to most."""
-    return max((base.plus(share, extra) for share in shares), key=lambda move: sum(move.lengths(it)))
-
-
-def _centrality(it: RobustIterate, move: RobustMove, primal: float, dual: float, targets: list[Array]) -> list[Array]:
-    """Return Gondzio's targets: products that would leave [0.1, 10] times the target, pulled back."""
-    out = []
-    for (value, slack), dv, dz, target in zip(it.pairs, move.values, move.slacks, targets, strict=True):
-        product = (value + primal * dv) * (slack + dual * dz)
-        out.append(np.maximum(np.clip(product, 0.1 * target, 10 * target) - product, -10 * target))
-    return out
 
 
 def _primal_step(it: RobustIterate, move: RobustMove, length: float) -> RobustIterate:

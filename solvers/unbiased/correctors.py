@@ -1,19 +1,19 @@
 """A predictor, a corrector and centrality correctors, for any system whose products of values and slacks shall vanish.
 
-Source: Mehrotra (1992), Gondzio (1996), Colombo and Gondzio (2008); as in `robust.newton`.
+`interior_point` does the same with the four products of the unbiased program written out, as its smallest designs ask.
+
+Source: Mehrotra (1992), Gondzio (1996), Colombo and Gondzio (2008).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
 from ..arrays import Array
-from ..unbiased.interior_point import CORRECTORS
-from .adversary import AdversaryMove
+from .interior_point import CORRECTORS
 
 
 class Interior(Protocol):
@@ -26,39 +26,38 @@ class Interior(Protocol):
     def complementarity(self) -> float: ...
 
 
-@dataclass(frozen=True, eq=False)
-class Move:
-    """A direction: what else moves, the adversary's part, changes of values and slacks in the order of `pairs`."""
+class Direction(Protocol):
+    """Where to move: changes of values and slacks in the order of `pairs`, and whatever else moves."""
 
-    parts: tuple[Array, ...]
-    adversary: AdversaryMove
-    values: list[Array]
-    slacks: list[Array]
+    @property
+    def values(self) -> list[Array]: ...
 
-    def plus(self, share: float, other: Move) -> Move:
-        return Move(
-            tuple(one + share * two for one, two in zip(self.parts, other.parts, strict=True)),
-            self.adversary.plus(share, other.adversary),
-            [one + share * two for one, two in zip(self.values, other.values, strict=True)],
-            [one + share * two for one, two in zip(self.slacks, other.slacks, strict=True)],
-        )
+    @property
+    def slacks(self) -> list[Array]: ...
 
-    def lengths(self, it: Interior) -> tuple[float, float]:
-        """Return the largest primal and dual steps in [0, 1] that keep everything non-negative."""
-        falls = [(-dv / v, -dz / z) for (v, z), dv, dz in zip(it.pairs, self.values, self.slacks, strict=True)]
-        primal, dual = (max(1.0, *(float(fall[side].max()) for fall in falls)) for side in (0, 1))
-        return 1 / primal, 1 / dual
+    def plus(self, share: float, other: Self) -> Self: ...
 
 
-class System(Protocol):
+Move = TypeVar("Move", bound=Direction)
+MoveOut = TypeVar("MoveOut", bound=Direction, covariant=True)
+
+
+class System(Protocol[MoveOut]):
     """Newton equations at a point."""
 
-    def direction(self, targets: list[Array], *, newton: bool) -> Move:
+    def direction(self, targets: list[Array], *, newton: bool) -> MoveOut:
         """Return the move whose products change by the targets; `newton` removes the residuals, too."""
         ...
 
 
-def predictor_corrector(it: Interior, system: System, weights: Sequence[Array | float], total: float) -> Move:
+def step_lengths(it: Interior, move: Direction) -> tuple[float, float]:
+    """Return the largest primal and dual steps in [0, 1] that keep everything non-negative."""
+    falls = [(-dv / v, -dz / z) for (v, z), dv, dz in zip(it.pairs, move.values, move.slacks, strict=True)]
+    primal, dual = (max(1.0, *(float(fall[side].max()) for fall in falls)) for side in (0, 1))
+    return 1 / primal, 1 / dual
+
+
+def predictor_corrector(it: Interior, system: System[Move], weights: Sequence[Array | float], total: float) -> Move:
     """Return the move that makes all products smaller while keeping them in the proportion of their weights.
 
     Parameters
@@ -70,7 +69,7 @@ def predictor_corrector(it: Interior, system: System, weights: Sequence[Array | 
     """
     mu = it.complementarity / total
     move = system.direction([-value * slack for value, slack in it.pairs], newton=True)
-    primal, dual = move.lengths(it)
+    primal, dual = step_lengths(it, move)
     after = sum(
         float(np.vdot(value + primal * dv, slack + dual * dz))
         for (value, slack), dv, dz in zip(it.pairs, move.values, move.slacks, strict=True)
@@ -79,13 +78,13 @@ def predictor_corrector(it: Interior, system: System, weights: Sequence[Array | 
     targets = [sigma * mu * weight for weight in weights]
     second = [target - dv * dz for target, dv, dz in zip(targets, move.values, move.slacks, strict=True)]
     move = _best_blend(it, move, system.direction(second, newton=False), (1.0, max(primal * dual, 0.1)))
-    primal, dual = move.lengths(it)
+    primal, dual = step_lengths(it, move)
     for _ in range(CORRECTORS):
         if min(primal, dual) > 0.9:
             break
         pulled = _centrality(it, move, min(1.0, primal + 0.3), min(1.0, dual + 0.3), targets)
         better = _best_blend(it, move, system.direction(pulled, newton=False), (1.0, 0.4))
-        lengths = better.lengths(it)
+        lengths = step_lengths(it, better)
         if sum(lengths) <= primal + dual + 0.05:
             break
         (primal, dual), move = lengths, better
@@ -94,10 +93,12 @@ def predictor_corrector(it: Interior, system: System, weights: Sequence[Array | 
 
 def _best_blend(it: Interior, base: Move, extra: Move, shares: tuple[float, ...]) -> Move:
     """Return the base with the share of the extra whose two step lengths add up to most."""
-    return max((base.plus(share, extra) for share in shares), key=lambda move: sum(move.lengths(it)))
+    return max((base.plus(share, extra) for share in shares), key=lambda move: sum(step_lengths(it, move)))
 
 
-def _centrality(it: Interior, move: Move, primal: float, dual: float, targets: Sequence[Array | float]) -> list[Array]:
+def _centrality(
+    it: Interior, move: Direction, primal: float, dual: float, targets: Sequence[Array | float]
+) -> list[Array]:
     """Return Gondzio's targets: products that would leave [0.1, 10] times the target, pulled back."""
     out = []
     for (value, slack), dv, dz, target in zip(it.pairs, move.values, move.slacks, targets, strict=True):

@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 COMMANDS = {
+    "describe": ".commands.describe",
     "design": ".commands.design",
     "show": ".commands.show",
     "verify": ".commands.show",

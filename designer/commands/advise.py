@@ -11,6 +11,7 @@ from .options import (
     TOLERANCE,
     UNIFORM_SHARE,
     Categorical,
+    Clip,
     Column,
     Data,
     Domain,
@@ -51,6 +52,7 @@ def advise_command(
     column: Column = None,
     categorical: Categorical = False,
     domain: Domain = None,
+    clip: Clip = False,
     prior_file: PriorFile = None,
     knots: Knots = None,
     mechanisms: Annotated[
@@ -80,10 +82,10 @@ def advise_command(
     from ..planning.advice import advise, choices, pieces_of_work
 
     if categorical:
-        refuse_given("for numbers", {"--range": domain, "--knots": knots})
+        refuse_given("for numbers", {"--range": domain, "--knots": knots, "--clip": clip or None})
         prior, notes = read_categorical_prior(data, column, prior_file, drop_missing=drop_missing, public=public)
     else:
-        prior, notes = read_prior(data, column, domain, prior_file, knots, public, drop_missing, "")
+        prior, notes = read_prior(data, column, domain, prior_file, knots, public, drop_missing, "", clip=clip)
     tables, methods = choices(categorical, mechanisms or None, estimators or None)
     with task_progress("simulating", pieces_of_work(tables, methods, repetitions)) as update:
         advice = advise(

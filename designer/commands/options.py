@@ -40,6 +40,9 @@ Domain = Annotated[
     tuple[float, float] | None,
     typer.Option("--range", metavar="LO HI", help="Domain of the values; default: their extremes, a disclosure."),
 ]
+Clip = Annotated[
+    bool, typer.Option("--clip", help="Count values outside --range as its nearer end, and say how many there are.")
+]
 PriorFile = Annotated[
     Path | None, typer.Option("--prior", help="CSV or Parquet with columns value and weight, instead of DATA.")
 ]

@@ -34,6 +34,8 @@ def read_prior(
     public: bool,
     drop_missing: bool,
     units: str,
+    *,
+    clip: bool = False,
 ) -> tuple[Prior, list[str]]:
     """Read the prior from whichever of the two was given, and what there is to say of it once all went well."""
     from ...estimators.data.numbers import read_column, read_pairs
@@ -46,12 +48,13 @@ def read_prior(
     notes = [] if public else [SENSITIVE]
     if prior_file is not None:
         values, weights = read_pairs(prior_file)
+        values = within_range(values, domain, clip, notes, str(prior_file))
         _require_width(values, domain, str(prior_file))
         grid = _own_knots(values, domain, DEFAULT_KNOTS) if knots is None else knots
         return Prior.from_pairs(values, weights, knots=grid, domain=domain, source=source, units=units), notes
     assert data is not None
     assert column is not None
-    numbers = read_column(data, column, drop_missing=drop_missing)
+    numbers = within_range(read_column(data, column, drop_missing=drop_missing), domain, clip, notes, column)
     _require_width(numbers, domain, str(data))
     if domain is None:
         notes.append(
@@ -59,6 +62,41 @@ def read_prior(
         )
     count = DEFAULT_KNOTS if knots is None else knots
     return Prior.from_data(numbers, knots=count, domain=domain, source=source, units=units), notes
+
+
+def within_range(
+    values: np.ndarray, domain: tuple[float, float] | None, clip: bool, notes: list[str], of: str
+) -> np.ndarray:
+    """Return the values; those outside the range count as its nearer end where that is wished, which is noted.
+
+    Raises
+    ------
+    InputError
+        Values outside a range when they are not to be clipped, or clipping without a range.
+    """
+    import numpy as np
+
+    from ...mechanisms.errors import InputError
+
+    if domain is None:
+        if clip:
+            raise InputError("--clip moves values to the ends of a range, got none: give --range LO HI")
+        return values
+    low, high = domain
+    outside = int(np.count_nonzero((values < low) | (values > high)))
+    if not (outside and low < high):  # a range that is none is refused where knots are made
+        return values
+    if not clip:
+        raise InputError(
+            f"values must lie in the range [{low:.9g}, {high:.9g}], got {outside} of {values.size} of {of} outside it "
+            f"(smallest {values.min():.9g}, largest {values.max():.9g}): widen --range, or count them as its ends "
+            "by --clip"
+        )
+    notes.append(
+        f"note: {outside} of {values.size} values of {of} lie outside the range and count as its ends: every mean is "
+        "of values as counted"
+    )
+    return np.clip(values, *domain)
 
 
 def _require_width(values: np.ndarray, domain: tuple[float, float] | None, where: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +16,7 @@ from .options import (
     EPSILON,
     TOLERANCE,
     UNIFORM_SHARE,
+    Clip,
     Column,
     Confidence,
     Domain,
@@ -46,6 +48,7 @@ class TwoPhaseOptions(LatticeOptions):
     data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet file with the values.")]
     column: Column = None
     domain: Domain = None
+    clip: Clip = False
     attributes: Annotated[
         list[str] | None,
         typer.Option(
@@ -100,16 +103,22 @@ class TwoPhaseOptions(LatticeOptions):
             )
         return {self.column: self.domain}
 
-    def values(self, names: list[str]) -> dict[str, np.ndarray]:
-        """Read the columns; --drop-missing leaves out the clients who lack a value of any of them."""
+    def values(self, domains: Mapping[str, tuple[float, float]]) -> tuple[dict[str, np.ndarray], list[str]]:
+        """Read the columns, and what there is to say; --drop-missing leaves out who lacks a value of any of them."""
         import numpy as np
 
         from ...estimators.data.numbers import read_column, read_sparse_column
+        from .prior import within_range
 
-        if not self.drop_missing:
-            return {name: read_column(self.data, name) for name in names}
-        columns = np.array([read_sparse_column(self.data, name) for name in names])
-        return dict(zip(names, columns[:, ~np.isnan(columns).any(axis=0)], strict=True))
+        if self.drop_missing:
+            sparse = np.array([read_sparse_column(self.data, name) for name in domains])
+            columns = dict(zip(domains, sparse[:, ~np.isnan(sparse).any(axis=0)], strict=True))
+        else:
+            columns = {name: read_column(self.data, name) for name in domains}
+        notes: list[str] = []
+        return {
+            name: within_range(values, domains[name], self.clip, notes, name) for name, values in columns.items()
+        }, notes
 
     def plan(self, domain: tuple[float, float]) -> TwoPhasePlan:
         """Return the plan of one column."""
@@ -145,13 +154,14 @@ def two_phase_command(asked: TwoPhaseOptions) -> None:
     check_confidence(asked.confidence)
     domains = asked.domains()
     plans = {name: asked.plan(domain) for name, domain in domains.items()}
-    values = asked.values(list(domains))
+    values, notes = asked.values(domains)
     rng = np.random.default_rng(asked.seed)
     with task_progress("two phases", len(STAGES) * len(plans)) as update:
         results = two_phase_attributes(
             values, plans, rng=rng, share=asked.share, progress=lambda stage, step: update(stage, step is None)
         )
-    say(SIMULATED)
+    for note in [SIMULATED, *notes]:
+        say(note)
     facts = {name: _facts(found, values[name], asked.epsilon, asked.confidence, rng) for name, found in results.items()}
     if asked.attributes is None:
         (one,) = facts.values()

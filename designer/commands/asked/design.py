@@ -262,4 +262,6 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
         """Read the prior of numbers: of --column or --prior, or of another column of DATA."""
         if column is None:
             return self.prior_on(self.knot_count, self.units)
-        return read_prior(self.data, column, self.domain, None, self.knot_count, self.public, True, self.units)
+        return read_prior(
+            self.data, column, self.domain, None, self.knot_count, self.public, True, self.units, clip=self.clip
+        )

@@ -10,16 +10,16 @@ FOR_ALL = ("--epsilon", "--public", "--drop-missing", "--out", "--json")
 """Options that every design has a use for."""
 
 _NUMERIC = (
-    "--range", "--knots", "--uniform-share", "--worst-case", "--eta", "--intervals", "--window", "--tail-ratio",
-    "--tolerance",
+    "--range", "--clip", "--knots", "--uniform-share", "--worst-case", "--eta", "--intervals", "--window",
+    "--tail-ratio", "--tolerance",
 )  # fmt: skip
 _ONE_COLUMN = ("--column", "--prior", "--units")
-_OBJECTIVE = ("--objective", "--range", "--knots", "--tolerance", *_ONE_COLUMN)
+_OBJECTIVE = ("--objective", "--range", "--clip", "--knots", "--tolerance", *_ONE_COLUMN)
 _WINDOWED = "--form", "--omit-prior"
 _CATEGORIES = ("--method", "--column", "--prior", "--categorical")
-_PAIRS = (*_CATEGORIES, "--value-column", "--value-method", "--padding", "--range", "--knots", "--units")
+_PAIRS = (*_CATEGORIES, "--value-column", "--value-method", "--padding", "--range", "--clip", "--knots", "--units")
 _LEVELS = ("--levels", "--level-epsilon", "--level-method")
-_ATTRIBUTES = ("--method", "--attribute", "--sampled", "--knots", "--uniform-share", "--tolerance")
+_ATTRIBUTES = ("--method", "--attribute", "--sampled", "--clip", "--knots", "--uniform-share", "--tolerance")
 
 
 class DesignKind(Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..options import Column, Data, Domain, DropMissing, Options, PriorFile, Public
+from ..options import Clip, Column, Data, Domain, DropMissing, Options, PriorFile, Public
 from ..prior import read_prior
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ class PriorOptions(Options):
     data: Data = None
     column: Column = None
     domain: Domain = None
+    clip: Clip = False
     prior_file: PriorFile = None
     public: Public = False
     drop_missing: DropMissing = False
@@ -26,5 +27,6 @@ class PriorOptions(Options):
     def prior_on(self, knots: int | None, units: str = "") -> tuple[Prior, list[str]]:
         """Read the prior, and what there is to say of it; on the default knots for None."""
         return read_prior(
-            self.data, self.column, self.domain, self.prior_file, knots, self.public, self.drop_missing, units
-        )
+            self.data, self.column, self.domain, self.prior_file, knots, self.public, self.drop_missing, units,
+            clip=self.clip,
+        )  # fmt: skip

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from ....estimators.methods import DistributionMethod, FrequencyMethod, MeanMethod
 from ..options import CONFIDENCE, AllowUnproved, Confidence, DropMissing, Json, Options, SkipInvalid, Table
+
+if TYPE_CHECKING:
+    import numpy as np
 
 REPORT_COLUMN = "report"
 LEVEL_COLUMN = "level"
@@ -59,6 +62,13 @@ class PerturbOptions(Options):
         """Refuse options that this kind of mechanism has no use for."""
         of_a_kind = ("--column", "--value-column", "--level-column", "--clip", "--drop-missing")
         self.refuse("of no use to this mechanism", *(name for name in of_a_kind if name not in options))
+
+    def inside(self, values: np.ndarray, domain: tuple[float, float]) -> tuple[np.ndarray, int]:
+        """Return the values, moved into the domain and counted where --clip asks for it; what is missing stays."""
+        import numpy as np
+
+        outside = (values < domain[0]) | (values > domain[1])
+        return (np.clip(values, *domain), int(outside.sum())) if self.clip else (values, 0)
 
     def needed(self, option: str) -> str:
         """Return the column that an option names; InputError where it was not given."""

@@ -38,7 +38,8 @@ class Attributes(BundleKind[AttributeSampling]):
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
         """Return a table for each attribute, given as NAME=LO:HI, and how many of them a user reports."""
-        made = design_attributes(options, attribute_priors(options), options.sampled, options.budgets.epsilons[0])
+        priors, notes = attribute_priors(options)
+        made = design_attributes(options, priors, options.sampled, options.budgets.epsilons[0])
         found = made.evidence
         more = {
             "expected_variance": [one.expected_variance for one in found.designs.values()],
@@ -46,7 +47,7 @@ class Attributes(BundleKind[AttributeSampling]):
             "predicted_variance_one_user": list(found.predicted_variances(1).values()),
             "rule_of_thumb": found.rule_of_thumb,
         }
-        return Designed(made.mechanism, prior_notes(options), more)
+        return Designed(made.mechanism, notes, more)
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         asked.only("--clip")
@@ -165,27 +166,22 @@ def named(found: Found, attribute: str) -> Found:
     return replace(found, facts=name | found.facts, said=None if found.said is None else name | found.said)
 
 
-def attribute_priors(options: DesignOptions) -> dict[str, Prior]:
-    """Return the prior of each attribute that was asked for, out of its column of DATA."""
+def attribute_priors(options: DesignOptions) -> tuple[dict[str, Prior], list[str]]:
+    """Return the prior of each attribute that was asked for, out of its column of DATA, and what is to be said."""
     from ....estimators.data.numbers import read_column
     from ...priors.prior import DEFAULT_KNOTS, Prior
+    from ..prior import SENSITIVE, within_range
 
     if options.data is None:
         raise InputError("the priors must come from DATA, got none: name a CSV or Parquet file")
-    priors = {}
+    priors, notes = {}, [] if options.public else [SENSITIVE]
     for name, domain in map(attribute_range, options.attributes or ()):
         values = read_column(options.data, name, drop_missing=options.drop_missing)
+        values = within_range(values, domain, options.clip, notes, name)
         source = "public" if options.public else "sensitive"
         count = DEFAULT_KNOTS if options.knot_count is None else options.knot_count
         priors[name] = Prior.from_data(values, knots=count, domain=domain, source=source)
-    return priors
-
-
-def prior_notes(options: DesignOptions) -> list[str]:
-    """Return what is to be said of priors out of data."""
-    from ..prior import SENSITIVE
-
-    return [] if options.public else [SENSITIVE]
+    return priors, notes
 
 
 def design_attributes(options: DesignOptions, priors: dict[str, Prior], sampled: int | None, epsilon: float) -> Design:

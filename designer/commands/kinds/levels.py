@@ -64,14 +64,16 @@ class Levels(BundleKind[PersonalisedMechanism]):
         from ....estimators.data.numbers import read_column
         from ....estimators.data.texts import read_labels
 
-        asked.only("--column", "--level-column")
         mechanism = self.mechanism
-        values = (read_column if mechanism.tables else read_labels)(asked.data, asked.needed("--column"))
+        asked.only("--column", "--level-column", *(("--clip",) if mechanism.tables else ()))
+        values, clipped = (read_column if mechanism.tables else read_labels)(asked.data, asked.needed("--column")), 0
+        if mechanism.tables:
+            values, clipped = asked.inside(values, mechanism.tables[0].domain)
         budgets = read_column(asked.data, asked.needed("--level-column"))
         sent = mechanism.sample(values, mechanism.level_numbers(budgets), rng)
         reports = sent.reports if mechanism.tables else report_texts(mechanism.categorical[0], sent.reports)
         columns = {REPORT_COLUMN: reports, LEVEL_COLUMN: told_levels(mechanism, sent.levels)}
-        return WrittenReports(marked(columns, rng), len(values))
+        return WrittenReports(marked(columns, rng), len(values), clipped)
 
     def layout(self, column: str, level_column: str) -> Layout:
         return Layout((column, level_column), (bool(self.mechanism.tables), True), self._parse)

@@ -22,7 +22,6 @@ from .attributes import (
     design_attributes,
     mean_rows,
     named,
-    prior_notes,
 )
 from .bundle import BundleKind
 from .kind import Designed, Found, Layout, Service, WrittenReports, marked
@@ -47,10 +46,10 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
     def design(cls, options: DesignOptions) -> Designed:
         """Return tables for each attribute and level; as many are sampled at all levels."""
         require_names_beside_levels(attribute_range(text)[0] for text in options.attributes or ())
-        priors = attribute_priors(options)
+        priors, notes = attribute_priors(options)
         levels = _each_by_itself(options, priors) if options.leakage is None else _on_common_outputs(options, priors)
         made = PersonalisedAttributes(levels, **protocol_of_level(len(levels), options))
-        return Designed(made, prior_notes(options) + level_notes(made, "--leakage bounds it"))
+        return Designed(made, notes + level_notes(made, "--leakage bounds it"))
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         from ....estimators.data.numbers import read_column

@@ -40,14 +40,14 @@ class LevelsOfPairs(BundleKind[PersonalisedPairs]):
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         from ....estimators.data.numbers import read_column
 
-        asked.only("--column", "--value-column", "--level-column")
+        asked.only("--column", "--value-column", "--level-column", "--clip")
         mechanism = self.mechanism
-        keys, values = read_pairs(asked)
+        keys, values, clipped = read_pairs(asked, mechanism.levels[0].value.domain)
         budgets = read_column(asked.data, asked.needed("--level-column"))
         sent = mechanism.sample(keys, values, mechanism.level_numbers(budgets), rng)
         texts = np.array(mechanism.levels[0].to_text(sent.reports), dtype=object)
         columns = {REPORT_COLUMN: texts, LEVEL_COLUMN: told_levels(mechanism, sent.levels)}
-        return WrittenReports(marked(columns, rng), keys.size)
+        return WrittenReports(marked(columns, rng), keys.size, clipped)
 
     def layout(self, column: str, level_column: str) -> Layout:
         return Layout((column, level_column), (False, True), self._parse)

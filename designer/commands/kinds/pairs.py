@@ -42,11 +42,11 @@ class Pairs(BundleKind[KeyValueMechanism]):
         return Designed(best(options.budgets.epsilons[0]), notes)
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
-        asked.only("--column", "--value-column")
-        keys, values = read_pairs(asked)
+        asked.only("--column", "--value-column", "--clip")
+        keys, values, clipped = read_pairs(asked, self.mechanism.value.domain)
         reports = self.mechanism.sample(keys, values, rng)
         texts = np.array(self.mechanism.to_text(reports), dtype=object)
-        return WrittenReports(marked({REPORT_COLUMN: texts}, rng), keys.size)
+        return WrittenReports(marked({REPORT_COLUMN: texts}, rng), keys.size, clipped)
 
     def layout(self, column: str, level_column: str) -> Layout:
         return Layout((column,), (False,), lambda cells: self.mechanism.from_text(cells[0].tolist()))
@@ -87,7 +87,7 @@ def best_pairs(options: DesignOptions) -> tuple[Callable[[float], KeyValueMechan
     from ....mechanisms.key_value import best_key_value
     from ...designs.design import design
     from ...methods.registry import METHODS
-    from ..prior import read_categorical_prior
+    from ..prior import SENSITIVE, read_categorical_prior
 
     # A row without a key, or without a value, is a user who holds no pair.
     keys, notes = read_categorical_prior(
@@ -98,7 +98,7 @@ def best_pairs(options: DesignOptions) -> tuple[Callable[[float], KeyValueMechan
         raise InputError(f"--method must be unary or grr for pairs, got {form!r}")
     if values not in METHODS:
         raise InputError(f"--value-method must be one of {', '.join(METHODS)}, got {values!r}")
-    prior, _ = options.prior(options.value_column)
+    prior, of_values = options.prior(options.value_column)
 
     def best(budget: float) -> KeyValueMechanism:
         return best_key_value(
@@ -109,17 +109,17 @@ def best_pairs(options: DesignOptions) -> tuple[Callable[[float], KeyValueMechan
             padding=1 if options.padding is None else options.padding,
         )
 
-    return best, notes
+    return best, [*notes, *(note for note in of_values if note != SENSITIVE)]
 
 
-def read_pairs(asked: PerturbOptions) -> tuple[np.ndarray, np.ndarray]:
-    """Return the keys and the values of users, from their columns of the data."""
+def read_pairs(asked: PerturbOptions, domain: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return the keys and the values of users, from their columns of the data, and how many values were clipped."""
     from ....estimators.data.numbers import read_sparse_column
     from ....estimators.data.texts import read_texts
 
     key_column, value_column = asked.needed("--column"), asked.needed("--value-column")
     (keys,) = read_texts(asked.data, [key_column])
-    return keys, read_sparse_column(asked.data, value_column)
+    return keys, *asked.inside(read_sparse_column(asked.data, value_column), domain)
 
 
 def fitted_keys(counts: KeyCounts, method: str, confidence: float) -> Found:

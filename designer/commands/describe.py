@@ -1,0 +1,112 @@
+"""`optldp describe`: what a column holds, the range to give, and the next command to type."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import Categorical, Json
+from .output import number, one_line_errors, print_facts, print_json, print_rows, say
+
+if TYPE_CHECKING:
+    from ...estimators.data.described import CategoryColumn, NumberColumn
+
+RAW = (
+    "note: all this is told of the values themselves, the smallest and the largest of single people: what you publish "
+    "of it discloses. A range is best known from elsewhere, such as last year or a law"
+)
+COMMON = 0.05
+"""Share from which the commonest value is told."""
+
+BAR = 40
+"""Characters of the longest bar."""
+
+
+@one_line_errors
+def describe_command(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet file with the values.")],
+    column: Annotated[str, typer.Option("--column", help="Column of DATA.")],
+    categorical: Categorical = False,
+    as_json: Json = False,
+) -> None:
+    """Say what a column holds, which range to give, and what to type next.
+
+    \b
+    Example: optldp describe people.csv --column income
+    Example: optldp describe people.csv --column job
+    """
+    from ...estimators.data.described import CategoryColumn, describe_column
+
+    found = describe_column(data, column, categorical=categorical or None)
+    command = _next(data, column, found)
+    if as_json:
+        kind = "categories" if isinstance(found, CategoryColumn) else "numbers"
+        print_json({"kind": kind, **asdict(found), "next": command})
+        say(RAW)
+        return
+    (_print_categories if isinstance(found, CategoryColumn) else _print_numbers)(data, column, found)
+    typer.echo(f"next: {command}")
+    say(RAW)
+
+
+def _next(data: Path, column: str, found: NumberColumn | CategoryColumn) -> str:
+    """The command that designs for this column."""
+    from ...estimators.data.described import NumberColumn
+
+    words = ["optldp", "design", str(data), "--column", column]
+    if isinstance(found, NumberColumn):
+        words += ["--range", f"{found.low:.12g}", f"{found.high:.12g}"]
+        words += ["--clip"] if found.below + found.above else []
+    else:
+        words.append("--categorical")
+    words += ["--drop-missing"] if found.missing else []
+    return shlex.join([*words, "--epsilon", "1", "--out", "mech.json"])
+
+
+def _print_numbers(data: Path, column: str, found: NumberColumn) -> None:
+    held = found.rows - found.missing - found.texts
+    facts = [("rows", f"{found.rows:,}"), ("missing", _share(found.missing, found.rows))]
+    if found.texts:
+        facts.append(("no numbers", f"{_share(found.texts, found.rows)}, the first {found.first_text}: correct them"))
+    facts.append(("values", f"{found.distinct:,} different{', all whole' if found.whole else ''}"))
+    facts.append(("smallest, largest", f"{number(found.smallest)}, {number(found.largest)}"))
+    facts += [(f"{share:.0%} are at most", number(quantile)) for share, quantile in found.quantiles]
+    if found.common >= COMMON:
+        facts.append(("commonest", f"{number(found.commonest)}, {found.common:.1%} of them"))
+    if found.heaped:
+        facts.append(("heaped", f"{found.heaped:.0%} of all others are multiples of {found.heap:g}"))
+    print_facts(f"{column} of {data}: numbers", facts)
+    most, rows = max(found.counts), []
+    for low, high, count in zip(found.edges, found.edges[1:], found.counts, strict=False):
+        rows.append([f"{low:g} to {high:g}", f"{count / held:.1%}", "#" * round(BAR * count / most)])
+    if found.below:
+        rows.insert(0, [f"below {found.low:g}", f"{found.below / held:.2%}", ""])
+    if found.above:
+        rows.append([f"above {found.high:g}", f"{found.above / held:.2%}", ""])
+    width = max(len(bar) for _, _, bar in rows)
+    print_rows("", ["value", "share", ""], [[value, share, bar.ljust(width)] for value, share, bar in rows])
+    outside = found.below + found.above
+    told = (
+        f"{outside:,} of {held:,} lie outside, which --clip counts as its ends" if outside else "it holds every value"
+    )
+    typer.echo(f"a range with round ends: {found.low:g} to {found.high:g}; {told}")
+
+
+def _print_categories(data: Path, column: str, found: CategoryColumn) -> None:
+    held = found.rows - found.missing
+    facts = [("rows", f"{found.rows:,}"), ("missing", _share(found.missing, found.rows))]
+    facts.append(("categories", f"{found.distinct:,}"))
+    facts += [("spelt differently", " = ".join(map(repr, group))) for group in found.alike]
+    print_facts(f"{column} of {data}: categories", facts)
+    rows = [[text, f"{count:,}", f"{count / held:.1%}"] for text, count in found.commonest]
+    if (others := held - sum(count for _, count in found.commonest)) > 0:
+        rows.append([f"{found.distinct - len(found.commonest):,} others", f"{others:,}", f"{others / held:.1%}"])
+    print_rows("", ["category", "rows", "share"], rows)
+
+
+def _share(count: int, of: int) -> str:
+    return f"{count:,} ({count / of:.1%})" if count and of else f"{count:,}"

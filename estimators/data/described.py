@@ -1,0 +1,269 @@
+"""What a column holds, before anything is designed for it: numbers or categories, and what a range would leave out.
+
+Everything is counted by duckdb, from one reading of the file.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+
+from .cells import TEXT_SHOWN, blank, is_text, number, quoted
+from .files import UNREADABLE_FILE, FilePath, column_position, connected, open_file, unreadable
+
+QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+"""Shares of the values below the quantiles that are told."""
+
+RARE = 0.001
+"""Share of the values that may lie beyond either end of the range that is suggested."""
+
+STEPS = tuple(digit * 10**power for power in range(10) for digit in (1, 2, 2.5, 5))
+"""Lengths that people round to."""
+
+NEAR = 0.05
+"""Share of its width by which that range may grow to hold every value."""
+
+BINS = 12
+"""Bars of the histogram, about."""
+
+HEAPED, OVER_EVEN = 0.1, 3.0
+"""Values are heaped on the multiples of a step if so many are, and so many times as many as of evenly spread ones."""
+
+CATEGORIES_SHOWN = 20
+"""Categories that are told, the commonest first, and pairs of spellings."""
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """A column of numbers.
+
+    Attributes
+    ----------
+    rows, missing : int
+        Rows of the file, and those with no value.
+    texts : int
+        Rows whose text is no finite number.
+    first_text : str
+        The first of them and its row; empty where there is none.
+    distinct : int
+        Different values.
+    whole : bool
+        Whether all are whole numbers.
+    smallest, largest : float
+    quantiles : tuple of (float, float)
+        Shares and quantiles.
+    commonest : float
+        The most frequent value.
+    common : float
+        Its share.
+    heap, heaped : float
+        A step whose multiples have far more of all other values than chance gives them, and their share; NaN and 0
+        where there is none.
+    low, high : float
+        A range with round ends that holds all but the rarest values.
+    below, above : int
+        Values outside it.
+    edges : tuple of float
+        k + 1 edges of equal bins of that range.
+    counts : tuple of int
+        Values in each of the k bins.
+    """
+
+    rows: int
+    missing: int
+    texts: int
+    first_text: str
+    distinct: int
+    whole: bool
+    smallest: float
+    largest: float
+    quantiles: tuple[tuple[float, float], ...]
+    commonest: float
+    common: float
+    heap: float
+    heaped: float
+    low: float
+    high: float
+    below: int
+    above: int
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class CategoryColumn:
+    """A column of categories.
+
+    Attributes
+    ----------
+    rows, missing : int
+    distinct : int
+        Different categories.
+    commonest : tuple of (str, int)
+        At most twenty, with their rows, the commonest first.
+    alike : tuple of tuple of str
+        Categories that differ in case and spaces alone, at most twenty groups.
+    """
+
+    rows: int
+    missing: int
+    distinct: int
+    commonest: tuple[tuple[str, int], ...]
+    alike: tuple[tuple[str, ...], ...]
+
+
+def describe_column(path: FilePath, column: str, *, categorical: bool | None = None) -> NumberColumn | CategoryColumn:
+    """Say what a column of a CSV or Parquet file holds; whatever is told is told of the values themselves.
+
+    Parameters
+    ----------
+    path : str or path-like
+    column : str
+    categorical : bool, optional
+        Whether it holds categories; by default where fewer than half of its values are numbers.
+
+    Raises
+    ------
+    InputError
+        One line each: no such file, unreadable, unsupported extension, no such column.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("job,income\\nCook,1200\\ncook,900\\n,n/a\\n")
+    >>> told = describe_column(path, "income")
+    >>> told.low, told.high, told.texts, told.first_text
+    (900.0, 1200.0, 1, "'n/a' in row 3")
+    >>> describe_column(path, "job").alike
+    (('Cook', 'cook'),)
+    """
+    try:
+        with connected() as connection:
+            relation, names = open_file(connection, path)
+            position = column_position(names, column, f"column {column!r} of {str(path)!r}")
+            cell, text = quoted(relation.columns[position]), is_text(relation, position)
+            if not text and not _is_number(str(relation.types[position])):
+                cell, text = f"CAST({cell} AS VARCHAR)", True
+            cells = relation.project(
+                f"row_number() OVER () AS r, CAST({cell} AS VARCHAR) AS t, {blank(cell, text=text)} AS missing, "
+                f"{number(cell, text=text)} AS v"
+            )
+            cells.create("cells")
+            return _described(connection, categorical)
+    except UNREADABLE_FILE as error:
+        raise unreadable(path, error) from None
+
+
+def _is_number(kind: str) -> bool:
+    return kind.endswith("INT") or kind.startswith(("INTEGER", "FLOAT", "DOUBLE", "DECIMAL", "BIGNUM", "BOOLEAN"))
+
+
+def _described(connection: duckdb.DuckDBPyConnection, categorical: bool | None) -> NumberColumn | CategoryColumn:
+    rows, missing, finite = _row(
+        connection, "SELECT count(*), count(*) FILTER (missing), count(*) FILTER (isfinite(v)) FROM cells"
+    )
+    if categorical is None:
+        categorical = 2 * finite < rows - missing
+    if categorical or not finite:
+        return _categories(connection, rows, missing)
+    return _numbers(connection, rows, missing, finite)
+
+
+def _numbers(connection: duckdb.DuckDBPyConnection, rows: int, missing: int, finite: int) -> NumberColumn:
+    shares = [RARE, *QUANTILES, 1 - RARE]
+    smallest, largest, distinct, whole, quantiles = _row(
+        connection,
+        f"SELECT min(v), max(v), count(DISTINCT v), bool_and(v = floor(v)), quantile_cont(v, {shares}) "
+        "FROM cells WHERE isfinite(v)",
+    )
+    low, high = round_range(*((smallest, largest) if distinct <= 2 else (quantiles[0], quantiles[-1])))
+    for wider in (round_range(smallest, high), round_range(low, largest)):  # ends that cost little are moved for all
+        if wider[1] - wider[0] <= (1 + NEAR) * (high - low):
+            low, high = min(low, wider[0]), max(high, wider[1])
+    commonest, common = _row(
+        connection, "SELECT v, count(*) AS n FROM cells WHERE isfinite(v) GROUP BY v ORDER BY n DESC, v LIMIT 1"
+    )
+    heap, heaped = _heap(connection, commonest, high - low) if whole else (math.nan, 0.0)
+    below, above = _row(
+        connection, f"SELECT count(*) FILTER (v < {low!r}), count(*) FILTER (v > {high!r}) FROM cells WHERE isfinite(v)"
+    )
+    edges = _edges(low, high)
+    counts = [0] * (len(edges) - 1)
+    found = connection.execute(
+        f"SELECT least(floor((v - {low!r}) / {edges[1] - edges[0]!r}), {len(counts) - 1}) AS bin, count(*) FROM cells "
+        f"WHERE v BETWEEN {low!r} AND {high!r} GROUP BY bin"
+    ).fetchall()
+    for place, count in found:
+        counts[int(place)] = count
+    first = connection.execute(
+        f"SELECT r, left(t, {TEXT_SHOWN}) FROM cells WHERE NOT missing AND NOT coalesce(isfinite(v), false) "
+        "ORDER BY r LIMIT 1"
+    ).fetchone()
+    return NumberColumn(
+        rows, missing, rows - missing - finite, "" if first is None else f"{first[1]!r} in row {first[0]}", distinct,
+        whole, smallest, largest, tuple(zip(QUANTILES, quantiles[1:-1], strict=True)), commonest, common / finite, heap,
+        heaped, low, high, below, above, edges, tuple(counts),
+    )  # fmt: skip
+
+
+def _heap(connection: duckdb.DuckDBPyConnection, commonest: float, width: float) -> tuple[float, float]:
+    """The step on whose multiples there are more whole numbers, but for the commonest, than of even ones."""
+    steps = [step for step in STEPS if 5 <= step <= width / 4 and step == int(step)]
+    if not steps:
+        return math.nan, 0.0
+    asked = ", ".join(["count(*)", *(f"count(*) FILTER (v % {step!r} = 0)" for step in steps)])
+    others, *found = _row(connection, f"SELECT {asked} FROM cells WHERE isfinite(v) AND v != {commonest!r}")
+    shares = [count / max(others, 1) for count in found]
+    heaps = [(step, share) for step, share in zip(steps, shares, strict=True) if share > max(HEAPED, OVER_EVEN / step)]
+    return max(heaps, key=lambda heap: heap[1] - 1 / heap[0], default=(math.nan, 0.0))
+
+
+def _edges(low: float, high: float) -> tuple[float, ...]:
+    """Edges of about a dozen bins, of a round length if one divides the range."""
+    steps = [step * scale for step in (1, 2, 2.5, 5) for scale in (10.0**power for power in range(-12, 13))]
+    bins = [(high - low) / step for step in steps if 8 <= (high - low) / step <= 20]
+    whole = [round(count) for count in bins if abs(count - round(count)) < 1e-9]
+    return tuple(np.linspace(low, high, min(whole, key=lambda count: abs(count - BINS), default=BINS) + 1).tolist())
+
+
+def round_range(low: float, high: float) -> tuple[float, float]:
+    """Return the ends widened to multiples of a round step, a tenth to a fifth of the width; 0 if the low end is near.
+
+    Example
+    -------
+    >>> round_range(17, 90), round_range(3.2, 187_340), round_range(5, 5)
+    ((15.0, 90.0), (0.0, 190000.0), (4.0, 6.0))
+    """
+    if low == high:
+        return (math.floor(low) - 1.0, math.ceil(high) + 1.0) if low == int(low) else (math.floor(low), math.ceil(high))
+    width = high - low
+    power = 10.0 ** math.floor(math.log10(width / 10))
+    step = next(digit * power for digit in (1, 2, 2.5, 5, 10) if digit * power >= width / 20)
+    bottom, top = math.floor(low / step) * step, math.ceil(high / step) * step
+    if 0 <= bottom <= 2 * step:
+        bottom = 0.0
+    return float(f"{bottom:.12g}"), float(f"{top:.12g}")
+
+
+def _categories(connection: duckdb.DuckDBPyConnection, rows: int, missing: int) -> CategoryColumn:
+    connection.execute("CREATE TABLE groups AS SELECT t, count(*) AS n FROM cells WHERE NOT missing GROUP BY t")
+    (distinct,) = _row(connection, "SELECT count(*) FROM groups")
+    commonest = connection.execute(
+        f"SELECT left(t, {TEXT_SHOWN}), n FROM groups ORDER BY n DESC, t LIMIT {CATEGORIES_SHOWN}"
+    ).fetchall()
+    alike = connection.execute(
+        f"SELECT list(left(t, {TEXT_SHOWN}) ORDER BY n DESC, t) FROM groups "
+        r"GROUP BY lower(regexp_replace(trim(t), '\s+', ' ', 'g')) HAVING count(*) > 1 "
+        f"ORDER BY sum(n) DESC, min(t) LIMIT {CATEGORIES_SHOWN}"
+    ).fetchall()
+    return CategoryColumn(rows, missing, distinct, tuple(commonest), tuple(tuple(group) for (group,) in alike))
+
+
+def _row(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[int, ...]:
+    found = connection.execute(query).fetchone()
+    assert found is not None
+    return found

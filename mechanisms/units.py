@@ -6,14 +6,25 @@ from .printable import printable
 
 
 def units_label(what: str, units: str) -> str:
-    """Return an axis' label: what it shows, and the units in brackets if there are any.
+    """Return what a number is, with the units in brackets if there are any.
 
     Example
     -------
-    >>> units_label("value", "EUR"), units_label("value", "")
-    ('value [EUR]', 'value')
+    >>> units_label("value", "US$"), units_label("value", "")
+    ('value [US$]', 'value')
     """
-    return f"{what} [{literal(units)}]" if units else what
+    return f"{what} [{units}]" if units else what
+
+
+def axis_label(what: str, units: str) -> str:
+    r"""Return the same as matplotlib is to be told it.
+
+    Example
+    -------
+    >>> axis_label("value", "US$")
+    'value [US\\$]'
+    """
+    return literal(units_label(what, units))
 
 
 def literal(text: str) -> str:

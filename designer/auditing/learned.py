@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from .subjects.events import Columns, Family
 
 TOO_FEW = "learned by a classifier: there were too few reports"
-NOT_LEARNED = 'learned by a classifier: scikit-learn is not installed (pip install "optldp[audit]")'
+NOT_LEARNED = "learned by a classifier: scikit-learn is not installed (pip install scikit-learn)"
 
 PARITIES = "parities of two bits"
 LEARNED = "learned by a classifier"

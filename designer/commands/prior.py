@@ -39,11 +39,9 @@ def read_prior(
 ) -> tuple[Prior, list[str]]:
     """Read the prior from whichever of the two was given, and what there is to say of it once all went well."""
     from ...estimators.data.numbers import read_column, read_pairs
-    from ...mechanisms.errors import InputError
     from ..priors.prior import DEFAULT_KNOTS, Prior
 
-    if (data is None) == (prior_file is None) or (data is None) != (column is None):
-        raise InputError("the prior must come either from DATA with --column, or from --prior, and not from both")
+    _require_one_source(data, column, prior_file)
     source = "public" if public else "sensitive"
     notes = [] if public else [SENSITIVE]
     if prior_file is not None:
@@ -62,6 +60,19 @@ def read_prior(
         )
     count = DEFAULT_KNOTS if knots is None else knots
     return Prior.from_data(numbers, knots=count, domain=domain, source=source, units=units), notes
+
+
+def _require_one_source(data: Path | None, column: str | None, prior_file: Path | None) -> None:
+    from ...mechanisms.errors import InputError
+
+    if data is None and prior_file is None:
+        raise InputError("the prior must come from a file, got none: give DATA with --column NAME, or --prior FILE")
+    if data is not None and prior_file is not None:
+        raise InputError(f"the prior must come from one file, got {str(data)!r} and {str(prior_file)!r}: leave one out")
+    if data is not None and column is None:
+        raise InputError(f"a column of {str(data)!r} must be named, got none: add --column NAME")
+    if prior_file is not None and column is not None:
+        raise InputError(f"--column {column} is of DATA, and --prior has columns of its own: leave one out")
 
 
 def within_range(
@@ -120,11 +131,9 @@ def read_categorical_prior(
     data: Path | None, column: str | None, prior_file: Path | None, *, drop_missing: bool, public: bool
 ) -> tuple[CategoricalPrior, list[str]]:
     """Read categories and their weights from whichever of the two was given, and what there is to say of it."""
-    from ...mechanisms.errors import InputError
     from ..priors.categorical import CategoricalPrior
 
-    if (data is None) == (prior_file is None) or (data is None) != (column is None):
-        raise InputError("categories must come either from DATA with --column, or from --prior, and not from both")
+    _require_one_source(data, column, prior_file)
     if prior_file is not None:
         return CategoricalPrior.from_pairs_file(prior_file), []
     assert data is not None

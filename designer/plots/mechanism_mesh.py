@@ -8,7 +8,7 @@ import numpy as np
 
 from ...estimators.plots.style import axes_or_new
 from ...mechanisms import TabulatedMechanism
-from ...mechanisms.units import literal, units_label
+from ...mechanisms.units import axis_label, literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,8 +51,8 @@ def heat_map(mechanism: TabulatedMechanism, ax: Axes | None = None) -> Axes:
         if chosen.any():
             image = _draw(axes, inputs, low[chosen], high[chosen], values[:, chosen], norm)
     axes.set_ylim(low.min(), high.max())
-    axes.set_xlabel(units_label("value", mechanism.units))
-    axes.set_ylabel(units_label("report", mechanism.units))
+    axes.set_xlabel(axis_label("value", mechanism.units))
+    axes.set_ylabel(axis_label("report", mechanism.units))
     n, m = mechanism.probabilities.shape
     axes.set_title(
         f"{mechanism.provenance.method} mechanism, ε = {mechanism.epsilon:g}: {n} knots, {m} outputs",

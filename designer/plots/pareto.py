@@ -10,7 +10,7 @@ import numpy as np
 
 from ...estimators.plots.style import SHADE, SMALL, UNREACHABLE, add_note, axes_or_new, method_style, methods_in_order
 from ...mechanisms import InputError, TabulatedMechanism
-from ...mechanisms.units import literal, squared, units_label
+from ...mechanisms.units import axis_label, literal, squared
 from ..priors.prior import Prior
 from .drawn import WeightedDesign
 from .labels import label_points
@@ -94,8 +94,8 @@ def trade_off(
     for name, place in shown.items():
         axes.plot(*place, label=name, gid=f"method-{name}", **_hollow(name))
     units = squared(ordered[0].mechanism.units)
-    axes.set_xlabel(units_label("expected variance of one report", units))
-    axes.set_ylabel(units_label("largest variance of one report", units))
+    axes.set_xlabel(axis_label("expected variance of one report", units))
+    axes.set_ylabel(axis_label("largest variance of one report", units))
     axes.set_title(f"What the worst case costs, ε = {epsilon:g}", fontsize="medium")
     weights = {f"w = {point.objective.worst:g}": tuple(place) for point, place in zip(ordered, front, strict=True)}
     add_note(axes, _note({name: place for name, place in others.items() if name not in shown}))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...estimators.plots.style import axes_or_new, method_style, methods_in_order
 from ...mechanisms import InputError, TabulatedMechanism
-from ...mechanisms.units import squared, units_label
+from ...mechanisms.units import axis_label, squared
 from ..priors.prior import Prior
 from .labels import label_ends
 from .prior_strip import draw_prior, strip_below
@@ -73,8 +73,8 @@ def by_value(
     lines = [_draw(axes, name, mechanisms[name], k / len(names)) for k, name in enumerate(names)]
     axes.set_xlim(*domain)
     _scale(axes, lines)
-    lowest.set_xlabel(units_label("value", units))
-    axes.set_ylabel(units_label("variance of one report", squared(units)))
+    lowest.set_xlabel(axis_label("value", units))
+    axes.set_ylabel(axis_label("variance of one report", squared(units)))
     budgets = {mechanism.epsilon for mechanism in mechanisms.values()}
     at = f", ε = {budgets.pop():g}" if len(budgets) == 1 else ""
     axes.set_title(f"Who pays: variance by value{at}", fontsize="medium")

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...estimators.plots.style import SHADE, SMALL, UNREACHABLE, add_note, axes_or_new, method_style, methods_in_order
 from ...mechanisms import InputError
-from ...mechanisms.units import literal, squared, units_label
+from ...mechanisms.units import axis_label, literal, squared
 from .drawn import JudgedRow
 from .labels import label_ends
 from .scales import log_axis, plain_number
@@ -213,7 +213,7 @@ def _draw(axes: Axes, name: str, points: Sequence[tuple[float, float]]) -> Line2
 def _label(worst_case: bool, relative: bool, units: str) -> str:
     if relative:
         return "largest variance over the least possible" if worst_case else "expected variance over the optimum's"
-    return units_label(f"{'largest' if worst_case else 'expected'} variance of one report", squared(units))
+    return axis_label(f"{'largest' if worst_case else 'expected'} variance of one report", squared(units))
 
 
 def _note(lines: Mapping[str, Sequence[tuple[float, float]]], failed: Sequence[JudgedRow], highest: float) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...estimators.plots.style import BLACK, BLUE, SMALL, VERMILLION, axes_or_new
 from ...mechanisms import InputError
-from ...mechanisms.units import squared, units_label
+from ...mechanisms.units import axis_label, squared
 from ..priors.prior import Prior
 from .drawn import WeightedDesign
 from .prior_strip import strip_below
@@ -66,8 +66,8 @@ def least_favourable(design: WeightedDesign, ax: Axes | None = None, *, prior: P
     units = design.mechanism.units
     room = END_ROOM * (knots[-1] - knots[0])
     above.set_xlim(knots[0] - room, knots[-1] + room)
-    above.set_ylabel(units_label("variance", squared(units)))
-    below.set_xlabel(units_label("value", units))
+    above.set_ylabel(axis_label("variance", squared(units)))
+    below.set_xlabel(axis_label("value", units))
     below.set_ylabel("share of the values")
     at = "" if design.objective.worst == 1 else f", weight of the worst case {design.objective.worst:g}"
     above.set_title(f"Least worst case and the prior behind it, ε = {design.epsilon:g}{at}", fontsize="medium")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...estimators.plots.style import BLUE, empty_figure, method_style, new_axes, whole_figure
 from ...mechanisms import TabulatedMechanism
-from ...mechanisms.units import units_label
+from ...mechanisms.units import axis_label
 from .. import plots
 from ..comparison.bounds_result import MINIMAX, BoundsResult, BudgetDetail
 from ..comparison.row import Row
@@ -199,7 +199,7 @@ def prior_svg(prior: Prior) -> str:
     axes = new_axes(SIZE[0], 0.6 * SIZE[1])
     width = float(np.diff(prior.knots).min())
     axes.bar(prior.knots, prior.weights, width=width, color=BLUE, linewidth=0)
-    axes.set_xlabel(units_label("value", literal(prior.units)))
+    axes.set_xlabel(axis_label("value", prior.units))
     axes.set_ylabel("share at a knot")
     spots = [
         Spot(x, w, "prior", (f"value {short(x)}", f"share {percent(w, 2)}"))

@@ -24,7 +24,7 @@ from .numbers import percent_above, percent_up, short, with_units
 if TYPE_CHECKING:
     from jinja2 import Template
 
-MISSING = "reports need {}: install optldp[report]"
+MISSING = "reports need {0}: pip install {0}"
 
 HEADLINES = 5
 """Budgets in the headline table at most: what fits on a telephone."""

@@ -15,6 +15,7 @@ import tempfile
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
@@ -238,7 +239,10 @@ def column_position(names: Sequence[str], column: str, where: str) -> int:
     1
     """
     if column not in names:
-        raise InputError(f"{where} must exist: the file has {listed(names)}")
+        folded = {name.casefold(): name for name in names}
+        near = get_close_matches(column.casefold(), folded, 1)
+        meant = f"did you mean {folded[near[0]]!r}? " if near else ""
+        raise InputError(f"{where} must exist: {meant}the file has {listed(names)}")
     if (times := list(names).count(column)) > 1:
         raise InputError(f"{where} must be the only one of its name, got {times}: rename the others")
     return list(names).index(column)

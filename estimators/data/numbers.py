@@ -39,7 +39,7 @@ def read_column(path: FilePath, column: str, *, drop_missing: bool = False) -> n
     column : str
         Name of the column.
     drop_missing : bool
-        Leave out rows whose value is missing (an empty CSV cell, NA, a Parquet null) instead of refusing.
+        Leave out rows whose value is missing (an empty CSV cell, NA, a Parquet null, NaN) instead of refusing.
 
     Returns
     -------
@@ -237,6 +237,8 @@ def _finite_column(
     """The named column as finite doubles, or the error that says which row stands in the way."""
     where = f"column {column!r} of {str(path)!r}"
     fetched = _doubles(relation, names, column, where, drop_missing=drop_missing)
+    if drop_missing:
+        fetched = np.ma.masked_where(np.ma.filled(fetched != fetched, False), fetched)
     values = np.asarray(np.ma.compressed(fetched), dtype=np.float64)
     if values.size == 0:
         raise InputError(f"{where} must hold at least one value, but it is empty")

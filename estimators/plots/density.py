@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ...mechanisms.units import literal, units_label
+from ...mechanisms.units import axis_label, literal
 from ..estimate import Estimate
 from ..input_grid import InputGrid
 from ..intervals import CONFIDENCE, Interval
@@ -71,7 +71,7 @@ def distribution(estimate: Density, ax: Axes | None = None, *, units: str = "", 
         axes.set_xlim(edges[0], edges[-1])
     # A band that says nothing reaches up to one: the estimate decides the height.
     axes.set_ylim(0.0, 1.15 * max(float(density.max()), float(np.quantile(high, 0.9))))
-    axes.set_xlabel(units_label("value", units))
+    axes.set_xlabel(axis_label("value", units))
     axes.set_ylabel(f"density per {literal(units)}" if units else "density")
     axes.set_title(f"Distribution of the values of {estimate.n:,} users by {NAMES[estimate.method]}", fontsize="medium")
     axes.legend(loc="best", frameon=False, fontsize="small")

@@ -117,7 +117,7 @@ def empty_figure(width: float, height: float) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise InputError("plots need matplotlib: install optldp[plot]") from None
+        raise InputError("plots need matplotlib: pip install matplotlib") from None
     return Figure(figsize=(width, height), layout="constrained")
 
 

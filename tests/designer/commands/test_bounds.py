@@ -196,7 +196,7 @@ class TestRefusals:
     def test_missing_tools_are_named_at_once(self, run, monkeypatch):
         monkeypatch.setattr("optldp.designer.comparison.bounds.solve_budget", None)
         monkeypatch.setitem(sys.modules, "jinja2", None)
-        assert "reports need jinja2: install optldp[report]" in run(*INCOME, *QUICK, "--out", "report.html").stderr
+        assert "reports need jinja2: pip install jinja2" in run(*INCOME, *QUICK, "--out", "report.html").stderr
 
     @pytest.mark.sampled(2)
     @pytest.mark.parametrize("error", [KeyboardInterrupt(), InputError("no such luck")], ids=["ctrl-c", "error"])

@@ -119,20 +119,19 @@ class TestBadData:
         )
 
     @pytest.mark.parametrize(
-        "arguments",
+        ("arguments", "says"),
         [
-            [],
-            ["people.csv"],
-            ["--column", "income"],
-            [*INCOME, "--prior", "prior.csv"],
-            ["people.csv", "--prior", "prior.csv"],
-            ["--prior", "prior.csv", "--column", "income"],
+            ([], "the prior must come from a file, got none"),
+            (["people.csv"], "a column of 'people.csv' must be named, got none: add --column NAME"),
+            (["--column", "income"], "the prior must come from a file, got none"),
+            ([*INCOME, "--prior", "prior.csv"], "from one file, got 'people.csv' and 'prior.csv'"),
+            (["people.csv", "--prior", "prior.csv"], "from one file, got 'people.csv' and 'prior.csv'"),
+            (["--prior", "prior.csv", "--column", "income"], "--column income is of DATA"),
         ],
         ids=["neither", "no-column", "no-data", "both", "data-and-prior", "column-and-prior"],
     )
-    def test_the_prior_comes_from_exactly_one_place(self, refusal, command, arguments):
-        message = refusal(command, *arguments, "--epsilon", 1, *out(command))
-        assert "either from DATA with --column, or from --prior, and not from both" in message
+    def test_the_prior_comes_from_exactly_one_place(self, refusal, command, arguments, says):
+        assert says in refusal(command, *arguments, "--epsilon", 1, *out(command))
 
 
 class TestBadOptions:

@@ -309,7 +309,7 @@ class TestFiles:
         """The picture is drawn before the distribution is written."""
         monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
         says = refusal("estimate", *ONE, "--method", "ems", "--out", "dist.csv", "--plot", "dist.png")
-        assert "plots need matplotlib: install optldp[plot]" in says
+        assert "plots need matplotlib: pip install matplotlib" in says
 
     @pytest.mark.parametrize("moment", ["count", "estimate_distribution"])
     def test_ctrl_c_leaves_nothing(self, optldp, here, monkeypatch, moment):

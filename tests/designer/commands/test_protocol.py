@@ -221,7 +221,7 @@ class TestAdvise:
             (["--mechanism", "best"], "mechanisms must be out of optimal, aaa"),
             (["--estimator", "best"], "estimators must be out of ua, decoder"),
             (["--epsilon", 0], "epsilon must be positive"),
-            (["--prior", "prior.csv"], "the prior must come either from DATA with --column, or from --prior"),
+            (["--prior", "prior.csv"], "the prior must come from one file, got 'people.csv' and 'prior.csv'"),
         ],
         ids=str,
     )

@@ -105,7 +105,7 @@ class TestShow:
 
     def test_a_plot_without_matplotlib_names_the_extra(self, refusal, table, monkeypatch):
         monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-        assert "install optldp[plot]" in refusal("show", table, "--plot", "map.png")
+        assert "pip install matplotlib" in refusal("show", table, "--plot", "map.png")
 
 
 @pytest.mark.parametrize("command", ["show", "verify", "perturb", "estimate"])

@@ -182,6 +182,15 @@ class TestRefusals:
     def test_values_that_are_not_finite_are_named(self, tmp_path, cell, row):
         assert f"row {row}" in refusal(written(tmp_path, f"x\n1\n{cell}\n"))
 
+    def test_a_column_nearly_of_that_name_is_offered(self, tmp_path):
+        assert "must exist: did you mean 'X1'? the file has 'X1', 'other'" in refusal(
+            written(tmp_path, "X1,other\n1,2\n"), column="x1"
+        )
+
+    def test_nan_is_a_missing_value_to_leave_out(self, tmp_path):
+        assert read_column(written(tmp_path, "x\n1\nNaN\n3\n"), "x", drop_missing=True).tolist() == [1.0, 3.0]
+        assert "(inf) in row 3" in refusal(written(tmp_path, "x\n1\nNaN\ninf\n"), drop_missing=True)
+
     @pytest.mark.parametrize(
         ("text", "says"),
         [

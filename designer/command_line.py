@@ -25,6 +25,7 @@ COMMANDS = {
     "estimate": ".commands.estimate",
     "compare": ".commands.compare",
     "bounds": ".commands.bounds",
+    "evaluate": ".commands.evaluate",
     "plan": ".commands.plan",
     "two-phase": ".commands.two_phase",
     "advise": ".commands.advise",

@@ -100,6 +100,7 @@ ASKED = {
     "audit": ["audit", "mech.json", "--samples", 10_000, "--confidence", 0.999999],
     "compare": ["compare", *INCOME, "--knots", 5, "--epsilon", 1, "--epsilon", 2],
     "bounds": ["bounds", *INCOME, "--knots", 5, "--epsilon", "1,2", "--method", "duchi", "--out", "report.html"],
+    "evaluate": ["evaluate", "mech.json", "--on", *INCOME],
     "plan": ["plan", *INCOME, "--knots", 5, "--n", 1000, "--error", 4],
     "two-phase": ["two-phase", *INCOME, "--range", 0, 100, "--knots", 5, "--epsilon", 1],
     "advise": ["advise", *INCOME, "--knots", 5, "--epsilon", 1, "--n", 300, "--estimator", "ua"],

@@ -1,0 +1,53 @@
+"""`optldp evaluate`: an old table on new values, beside a new design for them."""
+
+import json
+
+import numpy as np
+import pytest
+from optldp.designer import Prior, design
+from optldp.estimators.data.numbers import write_column
+from optldp.mechanisms import load_table, make_exact, save_table, square_wave
+
+from ..conftest import INCOME, PEOPLE
+
+
+@pytest.mark.usefixtures("table")
+class TestEvaluate:
+    def test_an_old_table_beside_a_new_design(self, optldp):
+        later = np.clip(PEOPLE + 20, 0, 100)
+        write_column("later.csv", "income", later)
+        told = json.loads(
+            optldp("evaluate", "mech.json", "--on", "later.csv", "--column", "income", "--n", 400, "--json").stdout
+        )
+        table = load_table("mech.json")
+        prior = Prior.from_data(later, knots=table.knots)
+        assert told["expected_variance"] == pytest.approx(table.expected_variance(prior.knot_prior))
+        assert told["expected_variance_of_new_design"] == pytest.approx(design(prior, 1.0).expected_variance)
+        assert told["ratio_to_new_design"] > 1.01
+        assert told["mean_within"] == pytest.approx(1.96 * np.sqrt(told["expected_variance"]) / 20, rel=1e-4)
+
+    def test_on_what_it_was_made_for_nothing_is_lost(self, optldp):
+        shown = optldp("evaluate", "mech.json", "--on", *INCOME).stdout
+        told = dict(line.rsplit(maxsplit=1) for line in shown.splitlines()[1:])
+        told = {name.strip(): float(value) for name, value in told.items()}
+        assert told["expected_variance"] == told["expected_variance_as_designed"]
+        assert told["ratio_to_new_design"] == pytest.approx(1, abs=1e-5)
+
+    def test_values_outside_the_tables_range_are_clipped_if_asked_for(self, optldp, refusal):
+        write_column("later.csv", "income", [50.0, 101.0])
+        words = ("evaluate", "mech.json", "--on", "later.csv", "--column", "income")
+        assert "got 1 of 2 of income outside" in refusal(*words)
+        assert optldp(*words, "--clip").exit_code == 0
+
+
+def test_a_table_of_biased_reports_is_judged_decoded(optldp):
+    save_table(make_exact(square_wave(np.linspace(0, 100, 9), 1.0)).mechanism, "wave.json")
+    told = json.loads(optldp("evaluate", "wave.json", "--on", *INCOME, "--json").stdout)
+    assert told["ratio_to_new_design"] > 1
+
+
+def test_bundles_are_refused(optldp, refusal):
+    optldp("design", "people.csv", "--column", "name", "--categorical", "--epsilon", 1, "--out", "made.json")
+    assert "evaluate is for one table of numbers, got local-hashing" in refusal(
+        "evaluate", "made.json", "--on", *INCOME
+    )

@@ -9,6 +9,7 @@ from accuracy import (
     distributions,
     key_value,
     personalised,
+    phases,
     reduction,
     services_distribution,
     services_mean,
@@ -23,6 +24,7 @@ PARTS = {
     "smoothing": smoothing,
     "personalised": personalised,
     "key-value": key_value,
+    "phases": phases,
 }
 
 

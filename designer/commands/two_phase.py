@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from ...mechanisms import TabulatedMechanism
     from ..protocols.plan import TwoPhasePlan, TwoPhaseResult
 
-SHARE = 0.1
-
 SIMULATED = "note: a simulation, which reads the values themselves: the reports of real clients would be private"
 
 
@@ -58,15 +57,18 @@ class TwoPhaseOptions(LatticeOptions):
         ),
     ] = None
     epsilon: Annotated[float, EPSILON]
-    share: Annotated[float, typer.Option("--share", help="Share of the clients who report first.")] = SHARE
+    share: Annotated[
+        float | None,
+        typer.Option("--share", help="Share of the clients who report first. Default: 9 over the root of them."),
+    ] = None
     phase_one: Annotated[
         str,
         typer.Option(
             "--phase-one",
-            help="square-wave, grr, another closed form, designed, an oracle for the knots (olh, oue, rappor), or a "
-            "TABLE file.",
+            help="designed (optimal for a uniform prior), square-wave, grr, another closed form, an oracle for the "
+            "knots (olh, oue, rappor), or a TABLE file.",
         ),
-    ] = "square-wave"
+    ] = "designed"
     estimator: Annotated[
         str, typer.Option("--estimator", help=f"How the distribution is learnt: {', '.join(PRIOR_METHODS)}.")
     ] = "em"
@@ -163,6 +165,13 @@ def two_phase_command(asked: TwoPhaseOptions) -> None:
     for note in [SIMULATED, *notes]:
         say(note)
     facts = {name: _facts(found, values[name], asked.epsilon, asked.confidence, rng) for name, found in results.items()}
+    for name, told in facts.items():
+        one = math.sqrt((told["one_phase_expected_variance"] + float(values[name].var())) / told["n"])
+        if told["std_error"] >= one:
+            say(
+                f"note: two phases do not pay for {name}: one phase through the table that is optimal for a uniform "
+                f"prior has a standard error of {number(one)}, these two {number(told['std_error'])}"
+            )
     if asked.attributes is None:
         (one,) = facts.values()
         if asked.as_json:
@@ -195,18 +204,18 @@ def _first_phase(named: str) -> str | TabulatedMechanism:
 def _facts(
     result: TwoPhaseResult, values: np.ndarray, epsilon: float, confidence: float, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Return the result beside the truth and beside what one phase through the piecewise mechanism gives.
+    """Return the result beside the truth and beside one phase through the optimal table for a uniform prior.
 
     The expected variances are of one report, under the data themselves.
     """
     from ...estimators import count, estimate_mean
-    from ...mechanisms import piecewise
+    from ..designs.design import design
     from ..objectives.guarantee import Guarantee
     from ..priors.prior import Prior
 
     table = result.design.mechanism
     own = Prior.from_data(values, knots=table.knots).knot_prior
-    rival = piecewise(table.knots, epsilon)
+    rival = design(Prior.even(table.knots), epsilon, uniform_share=0.0).mechanism
     one_phase = estimate_mean(count(rival, rival.sample(values, rng)))
     robust = isinstance(result.design.objective, Guarantee)
     return {
@@ -217,8 +226,8 @@ def _facts(
         "first_weight": result.first_weight,
         "second_mean": result.second_mean.to_dict(confidence),
         "second_expected_variance": table.expected_variance(own),
-        "piecewise_mean": one_phase.to_dict(confidence),
-        "piecewise_expected_variance": rival.expected_variance(own),
+        "one_phase_mean": one_phase.to_dict(confidence),
+        "one_phase_expected_variance": rival.expected_variance(own),
         "relative_gap": result.design.gap,
         "seconds": result.design.seconds,
         **({"guaranteed_variance": result.design.value} if robust else {}),

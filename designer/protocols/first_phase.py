@@ -35,7 +35,10 @@ from ..priors.prior import Prior
 ORACLES_BY_NAME = tuple(name for name in ORACLES if name not in ("auto", "grr"))
 """Oracles that are not among the tables of numbers: "grr" is both, and the same."""
 
-FIRST_TABLES = ("designed", *FAMILIES, *ORACLES_BY_NAME)
+DESIGNED = "designed"
+"""The optimal unbiased table of a uniform prior."""
+
+FIRST_TABLES = (DESIGNED, *FAMILIES, *ORACLES_BY_NAME)
 """What the first phase can report through, beside a mechanism of one's own."""
 
 
@@ -113,9 +116,9 @@ def first_phase(
         return FirstOracle(_within(RoundedOracle(knots, asked), epsilon))
     if asked not in FIRST_TABLES:
         raise InputError(f"phase_one must be a mechanism or one of {', '.join(FIRST_TABLES)}, got {asked!r}")
-    if asked == "designed":
-        flat = Prior.on_knots(knots, np.ones(knots.size), source="public", units=units)
-        return FirstTable(design(flat, epsilon, uniform_share=0.0, tolerance=tolerance).mechanism)
+    if asked == DESIGNED:
+        even = Prior.even(knots, units=units)
+        return FirstTable(design(even, epsilon, uniform_share=0.0, tolerance=tolerance).mechanism)
     if asked in ORACLES_BY_NAME:
         return FirstOracle(RoundedOracle(knots, ORACLES[asked](Categories(range(knots.size)), epsilon)))
     return FirstTable(replace(make_exact(FAMILIES[asked](knots, epsilon)).mechanism, units=units))

@@ -33,7 +33,7 @@ from ..objectives.guarantee import Guarantee
 from ..priors.checks import as_knots
 from ..priors.prior import DEFAULT_KNOTS, DEFAULT_UNIFORM_SHARE, Prior
 from ..priors.region import confidence_region, require_knots_among
-from .first_phase import FirstOracle, FirstPhase, first_phase
+from .first_phase import DESIGNED, FirstOracle, FirstPhase, first_phase
 
 LEAST_CLIENTS = 30
 """Clients that each phase needs: with fewer, a variance estimated from their reports is no weight to combine by,
@@ -63,11 +63,11 @@ class TwoPhasePlan:
     knots : int or (n,) array_like
         Of the design, and of the distribution that the first phase learns.
     phase_one : str, TabulatedMechanism or CategoricalMechanism
-        A family by name, "square-wave" or AAA's "grr" among them; "designed" for the optimal unbiased table
-        of a flat prior; a frequency oracle for the knots that values are rounded to, "olh", "oue" or "rappor"; or a
-        mechanism of one's own that keeps within epsilon: an exact table on this domain, or an oracle of as many
+        "designed", the default, for the optimal unbiased table of a uniform prior; a family by name, "square-wave" or
+        AAA's "grr" among them; a frequency oracle for the knots that values are rounded to, "olh", "oue" or "rappor";
+        or a mechanism of one's own that keeps within epsilon: an exact table on this domain, or an oracle of as many
         categories as knots. With many knots oracles say little of the distribution and next to nothing of the mean,
-        as a knot is as far from its neighbour as from any other: "square-wave" errs least.
+        as a knot is as far from its neighbour as from any other.
     estimator : {"em", "ems", "mr", "penalised", "least-absolute"}
         From the first reports to a distribution; "least-absolute" is AAA's linear program. For an oracle "em", the
         exact maximum likelihood, "mr" or "least-absolute".
@@ -98,14 +98,14 @@ class TwoPhasePlan:
     -------
     >>> plan = TwoPhasePlan((0.0, 10.0), 1.0, knots=11)
     >>> plan.first.provenance.method, plan.first.exact
-    ('square-wave', True)
+    ('optimal', True)
     """
 
     domain: tuple[float, float]
     epsilon: float
     _: KW_ONLY
     knots: int | ArrayLike = DEFAULT_KNOTS
-    phase_one: str | TabulatedMechanism | CategoricalMechanism = "square-wave"
+    phase_one: str | TabulatedMechanism | CategoricalMechanism = DESIGNED
     estimator: PriorMethod = "em"
     method: str | Method = OPTIMAL
     uniform_share: float = DEFAULT_UNIFORM_SHARE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -19,11 +20,13 @@ from ..methods.registry import OPTIMAL
 from ..objectives.base import DEFAULT_TOLERANCE
 from ..priors.prior import DEFAULT_KNOTS, DEFAULT_UNIFORM_SHARE
 from .cohort import Client, Cohort, ValueCohort, cohort_of
+from .first_phase import DESIGNED
 from .plan import LEAST_CLIENTS, TwoPhasePlan, TwoPhaseResult
 
-DEFAULT_SHARE = 0.1
-"""Share of the clients that reports first. Their reports count towards the mean too, so that little is lost if a
-smaller share would have done; Wei et al. (2024) use a tenth."""
+SHARE_OF_ROOT, LARGEST_SHARE = 9.0, 0.3
+"""Unless told otherwise 9 sqrt(n) of n clients report first, three in ten at most: what the second phase loses by
+learning from few falls with their number, what the first one loses grows with it, so that their best number goes with
+the root of n. Anything near it is as good, as the first reports count towards the mean too: docs/accuracy/phases.md."""
 
 STAGES = ("first phase", "design", "second phase")
 """What `progress` is told about, in order."""
@@ -35,9 +38,9 @@ def two_phase(
     *,
     domain: tuple[float, float],
     rng: np.random.Generator,
-    share: float = DEFAULT_SHARE,
+    share: float | None = None,
     knots: int | ArrayLike = DEFAULT_KNOTS,
-    phase_one: str | TabulatedMechanism | CategoricalMechanism = "square-wave",
+    phase_one: str | TabulatedMechanism | CategoricalMechanism = DESIGNED,
     estimator: PriorMethod = "em",
     method: str | Method = OPTIMAL,
     uniform_share: float = DEFAULT_UNIFORM_SHARE,
@@ -64,8 +67,8 @@ def two_phase(
         Where the values lie; public.
     rng : numpy.random.Generator
         Deals the clients, and perturbs the values of simulated ones.
-    share : float
-        Share of clients in the first phase, in (0, 1).
+    share : float, optional
+        Share of clients in the first phase, in (0, 1). Default: 9 / sqrt(N), 0.3 at most.
     knots, phase_one, estimator, method, uniform_share, tolerance, robust_confidence
         As in `TwoPhasePlan`.
     progress : callable, optional
@@ -103,7 +106,7 @@ def two_phase_attributes(
     plans: Mapping[str, TwoPhasePlan],
     *,
     rng: np.random.Generator,
-    share: float = DEFAULT_SHARE,
+    share: float | None = None,
     progress: Callable[[str, Progress | None], None] | None = None,
 ) -> dict[str, TwoPhaseResult]:
     """Simulate two phases for several attributes of the same clients, each of whom reports one of them, once.
@@ -172,7 +175,7 @@ def two_phase_attributes(
 def _carried_out(
     plan: TwoPhasePlan,
     cohort: Cohort,
-    share: float,
+    share: float | None,
     rng: np.random.Generator,
     progress: Callable[[str, Progress | None], None] | None,
 ) -> TwoPhaseResult:
@@ -202,8 +205,8 @@ def _generator(rng: np.random.Generator) -> np.random.Generator:
     return rng
 
 
-def _check_share(share: float) -> None:
-    if not 0.0 < share < 1.0:
+def _check_share(share: float | None) -> None:
+    if share is not None and not 0.0 < share < 1.0:
         raise InputError(f"share must lie strictly between 0 and 1, got {share!r}")
 
 
@@ -214,8 +217,10 @@ def _enough(phase: str, cohort: Cohort, reports: np.ndarray) -> np.ndarray:
     return reports
 
 
-def _first_size(n: int, share: float) -> int:
+def _first_size(n: int, share: float | None) -> int:
     """Clients in the first phase; InputError if either phase would have too few."""
+    if share is None:
+        share = min(SHARE_OF_ROOT / math.sqrt(n), LARGEST_SHARE) if n else LARGEST_SHARE
     n_first = round(share * n)
     if min(n_first, n - n_first) < LEAST_CLIENTS:
         raise InputError(

@@ -138,7 +138,7 @@ def test_estimates_of_both_phases_and_of_one_alone(optldp, people):
     command = ("two-phase", people, "--column", "pay", "--range", 0, 60, "--epsilon", 2, "--knots", 5, "--seed", 1)
     require_words(json.loads(optldp(*command, "--share", 0.5, "--json").stdout), at_least=4)
     shown = optldp(*command, "--share", 0.5).stdout
-    assert " +- " in next(line for line in shown.splitlines() if "piecewise_mean" in line)
+    assert " +- " in next(line for line in shown.splitlines() if "one_phase_mean" in line)
 
 
 def test_shares_of_levels_are_said_with_their_budgets(optldp, people):

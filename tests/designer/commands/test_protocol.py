@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.designer import CategoricalPrior, Guarantee, Lattice, Prior, TwoPhasePlan, advise, two_phase
+from optldp.designer import CategoricalPrior, Guarantee, Lattice, Prior, TwoPhasePlan, advise, design, two_phase
 from optldp.designer.commands.advise import REPETITIONS
-from optldp.designer.commands.two_phase import SHARE
 from optldp.designer.planning.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, DEFAULT_REPETITIONS
-from optldp.designer.protocols.two_phase import DEFAULT_SHARE, two_phase_attributes
+from optldp.designer.protocols.two_phase import two_phase_attributes
 from optldp.estimators import count, estimate_mean
-from optldp.mechanisms import duchi, make_exact, piecewise, save_table
+from optldp.mechanisms import duchi, make_exact, save_table
 
 from ..conftest import INCOME, PEOPLE
 
@@ -21,13 +20,13 @@ ADVISE = ("advise", *INCOME, "--range", 0, 100, "--n", 500, "--epsilon", 1, "--k
 
 TWO_PHASE_KEYS = (
     "value std_error low high confidence n method target n_first truth first_mean first_weight second_mean "
-    "second_expected_variance piecewise_mean piecewise_expected_variance relative_gap seconds"
+    "second_expected_variance one_phase_mean one_phase_expected_variance relative_gap seconds"
 )
 ROW_KEYS = "mechanism estimator mse mse_error jensen_shannon jensen_shannon_error wasserstein wasserstein_error seconds"
 
 
 def test_defaults_are_those_of_the_library():
-    assert (SHARE, REPETITIONS) == (DEFAULT_SHARE, DEFAULT_REPETITIONS)
+    assert REPETITIONS == DEFAULT_REPETITIONS
 
 
 @pytest.mark.parametrize("command", ["two-phase", "advise"])
@@ -47,11 +46,11 @@ class TestTwoPhase:
         assert found | expected.to_dict(0.9) == found
         assert found["first_weight"] == expected.first_weight
         assert (found["n"], found["n_first"], found["truth"]) == (300, 60, PEOPLE.mean())
-        table = piecewise(np.linspace(0, 100, 9), 1.0)
+        table = design(Prior.even(np.linspace(0, 100, 9)), 1.0, uniform_share=0.0).mechanism
         rival = estimate_mean(count(table, table.sample(PEOPLE, rng)))
-        assert found["piecewise_mean"] == rival.to_dict(0.9)
+        assert found["one_phase_mean"] == rival.to_dict(0.9)
         prior = Prior.from_data(PEOPLE, knots=table.knots).knot_prior
-        assert found["piecewise_expected_variance"] == table.expected_variance(prior)
+        assert found["one_phase_expected_variance"] == table.expected_variance(prior)
         assert found["second_expected_variance"] == expected.design.mechanism.expected_variance(prior)
 
     def test_attributes_are_the_librarys_own_run(self, optldp, here):

@@ -16,6 +16,7 @@ from .methods.pieces import Pieces as Pieces
 from .methods.registry import METHODS as METHODS
 from .objectives.base import Objective as Objective
 from .objectives.custom import Custom as Custom
+from .objectives.error import Error as Error
 from .objectives.frequencies import Frequencies as Frequencies
 from .objectives.guarantee import Guarantee as Guarantee
 from .objectives.information import Information as Information
@@ -24,6 +25,7 @@ from .objectives.worst_case import TradeOff as TradeOff
 from .objectives.worst_case import WorstCase as WorstCase
 from .planning.advice import advise as advise
 from .priors.ambiguity import BoxAmbiguity as BoxAmbiguity
+from .priors.ambiguity import FactorAmbiguity as FactorAmbiguity
 from .priors.ambiguity import RelativeAmbiguity as RelativeAmbiguity
 from .priors.ambiguity import TotalVariationAmbiguity as TotalVariationAmbiguity
 from .priors.ambiguity import WassersteinAmbiguity as WassersteinAmbiguity

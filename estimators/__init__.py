@@ -12,7 +12,8 @@ more for more users.
 and target, a summary for people and a data frame.
 
 *Means.*  `estimate_mean` for one table; `estimate_combined_mean` for several services: plain averages (UA), each user's
-own weights (UWA), weights for the population, or a jointly optimal decoder.
+own weights (UWA), weights for the population, or a jointly optimal decoder.  `bias_aware_mean`, of either, has the
+least error for as many users as there are under a prior that is trusted within a factor.
 
 *Distributions.*  `estimate_distribution` on an `InputGrid`: the likelihood of all reports (`likelihood_of`), maximised
 as it is, with smoothing (EMS), with mixture reduction, or with a penalty chosen by held-out likelihood, and a

@@ -1,3 +1,5 @@
+from .bias_aware.mean import BiasAwareMean as BiasAwareMean
+from .bias_aware.mean import bias_aware_mean as bias_aware_mean
 from .count_reports import count as count
 from .counting.counts import ReportCounts as ReportCounts
 from .counting.counts import ReportGroup as ReportGroup
@@ -20,6 +22,7 @@ from .key_values.published import estimate_key_means as estimate_key_means
 from .means.attributes import estimate_attribute_means as estimate_attribute_means
 from .means.combined import estimate_combined_mean as estimate_combined_mean
 from .means.decoding import plain_decoder as plain_decoder
+from .means.error import promised_error as promised_error
 from .means.joint_decoder import joint_decoder as joint_decoder
 from .means.mean import MeanEstimate as MeanEstimate
 from .means.mean import estimate_mean as estimate_mean

@@ -76,6 +76,44 @@ def normal_quantile(confidence: float) -> float:
     return -NormalDist().inv_cdf((1.0 - confidence) / 2.0)
 
 
+def bias_aware_reach(std_error: float, bias: float, confidence: float) -> float:
+    r"""Return how far off an estimate is, at most, with this confidence, if its bias is no more than so much.
+
+    c s for the quantile c of \|N(bias / s, 1)\|: the normal quantile without a bias, nearly bias / s plus the quantile
+    of one side where the bias is large, and always less than both added up.
+
+    Parameters
+    ----------
+    std_error : float
+        s, not negative.
+    bias : float
+        Not negative.
+    confidence : float
+        Coverage, strictly between 0 and 1.
+
+    Raises
+    ------
+    InputError
+        Any other confidence.
+
+    Source: Armstrong and Kolesar (2018), "Optimal inference in a class of regression models".
+
+    Example
+    -------
+    >>> [round(bias_aware_reach(1.0, bias, 0.95), 4) for bias in (0.0, 0.5, 1.0, 10.0)]
+    [1.96, 2.1815, 2.6461, 11.6449]
+    """
+    most = normal_quantile(confidence)
+    if bias == 0.0 or std_error == 0.0:
+        return most * std_error + bias
+    normal, ratio = NormalDist(), bias / std_error
+    low, high = normal.inv_cdf(confidence), most  # of the quantile less the ratio
+    while (middle := 0.5 * (low + high)) not in (low, high):
+        reached = normal.cdf(middle) - normal.cdf(-middle - 2 * ratio)
+        low, high = (middle, high) if reached < confidence else (low, middle)
+    return std_error * high + bias
+
+
 @dataclass(frozen=True)
 class Sample:
     """One value for each of n independent users, reduced to what a standard error needs.

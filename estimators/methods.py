@@ -14,6 +14,11 @@ DistributionMethod = Literal["em", "ule", "ems", "mr", "penalised"]
 FrequencyMethod = Literal["unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr"]
 """Of `estimate_frequencies`."""
 
+BiasAware = Literal["bias-aware"]
+"""Of `bias_aware_mean`: of one service or several."""
+
+BIAS_AWARE: BiasAware = "bias-aware"
+
 MEAN_METHODS: tuple[MeanMethod, ...] = get_args(MeanMethod)
 DISTRIBUTION_METHODS: tuple[DistributionMethod, ...] = get_args(DistributionMethod)
 FREQUENCY_METHODS: tuple[FrequencyMethod, ...] = get_args(FrequencyMethod)

@@ -39,6 +39,7 @@ def design_command(asked: DesignOptions) -> None:
     --radius 0.1 --out safe.json
     Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --objective information \\
     --criterion cumulative --knots 33 --out shape.json
+    Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --n 20000 --trust 2 --out mean.json
     Example: optldp design people.csv --column job --categorical --epsilon 1 --out jobs.json
     Example: optldp design --range 0 200000 --epsilon 1 --delta 1e-6 --out gauss.json
     Example: optldp design --range 0 40 --epsilon 0.5 --per-unit --out contacts.json
@@ -116,4 +117,4 @@ def _finish_bundle(designed: Designed, asked: DesignOptions) -> None:
         print_json(facts)
         return
     rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
-    print_facts(f"{designed.bundle.kind} mechanism", rows)
+    print_facts(designed.title or f"{designed.bundle.kind} mechanism", rows)

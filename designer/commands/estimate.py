@@ -37,6 +37,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     Example: optldp estimate mech.json reports.csv
     Example: optldp estimate mech.json reports.csv --of distribution --out d.csv
     Example: optldp estimate mech.json reports.csv --method mr --plot dist.png
+    Example: optldp estimate mech.json reports.csv --method bias-aware --prior last_year.csv --trust 2
     Example: optldp estimate a.json a.csv b.json b.parquet --key user
     Example: optldp estimate both.json r1.csv both2.json r2.csv --key user --attribute income --of quantiles
     Example: optldp estimate jobs.json reports.csv --method mr --preselect 2

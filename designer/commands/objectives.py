@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from .asked.kind import DesignKind
@@ -50,6 +50,7 @@ def design_table(options: DesignOptions) -> Outcome:
         DesignKind.TRADE_OFF: _trade_off,
         DesignKind.ROBUST: _robust,
         DesignKind.INFORMATION: _information,
+        DesignKind.ERROR: _error,
         DesignKind.NOISE: _noise,
     }
     return made[options.kind](options)
@@ -66,11 +67,22 @@ def _expected(options: DesignOptions) -> Outcome:
         if options.automatic:
             raise InputError(f"--knots auto is for the method optimal, got {method!r}: give a number of knots")
         made = design_numbers(options, prior, epsilon)
-        return Outcome(f"{method} mechanism", made.mechanism, _facts(made, made.bound, made.gap), notes, _aside(made))
+        facts = _facts(made, made.bound, made.gap)
+        return _with_errors(
+            Outcome(f"{method} mechanism", made.mechanism, facts, notes, _aside(made)), made, prior, options
+        )
     few = options.prior_file is not None and prior.rounding_variance == 0  # its own values are the knots
     chosen = options.automatic or (options.knots is None and not few)
     made = design_numbers(options, KnotChoice(prior, gap=options.gap) if chosen else prior, epsilon)
-    return _beside_the_interval(made, notes, options.gap)
+    return _with_errors(_beside_the_interval(made, notes, options.gap), made, prior, options)
+
+
+def _with_errors(outcome: Outcome, made: Design, prior: Prior, options: DesignOptions) -> Outcome:
+    """The same with the errors of the mean of --n users, if it was given."""
+    if options.n is None:
+        return outcome
+    facts, note = _both_errors(made, prior, options.n, options)
+    return replace(outcome, facts=outcome.facts | facts, notes=[*outcome.notes, note])
 
 
 def _beside_the_interval(made: Design, notes: list[str], gap: float | None) -> Outcome:
@@ -251,6 +263,73 @@ def _information(options: DesignOptions) -> Outcome:
     else:  # of intervals nobody expects that they are the best of all: that gap is among the facts
         opened = _open(found.interval_status, found.interval_gap)
     return Outcome("information-optimal mechanism", made.mechanism, facts, notes + opened)
+
+
+def _error(options: DesignOptions) -> Outcome:
+    """The least error of the mean of so many users, bias allowed, while the prior may be off by a factor."""
+    from ..designs.design import design
+    from .biased import biased_facts, biased_note, biased_title
+
+    asked, (prior, notes) = options.asked, options.prior()
+    epsilon = options.budgets.epsilons[0]
+    with solver_progress(f"error, epsilon {epsilon:g}") as progress:
+        made = design(
+            prior,
+            epsilon,
+            objective=asked,
+            uniform_share=options.uniform_share,
+            tolerance=options.tolerance,
+            progress=progress,
+        )
+    found, table = made.evidence, made.mechanism
+    facts = {
+        "objective": "error",
+        **_size(made),
+        **biased_facts(table),
+        "lower_bound": made.bound,
+        "relative_gap": made.gap,
+        "rmse_unbiased": found.rmse_unbiased,
+        "rmse_clip": found.rmse_clip,
+        "tails_heavier": list(found.heavier),
+        "rmse_heavier": list(found.rmse_heavier),
+        "value": made.value,
+        "max_log_ratio": made.max_log_ratio,
+        "status": str(made.status),
+        "seconds": made.seconds,
+    }
+    said = [f"note: {biased_note(table)}", *_open(made.status, made.gap)]
+    return Outcome(f"{biased_title(table)}; unbiased: --objective expected", table, facts, notes + said)
+
+
+def _both_errors(made: Design, prior: Prior, users: int, options: DesignOptions) -> tuple[dict[str, Any], str]:
+    """The errors of the mean of so many users, of an unbiased table and of a biased one: facts and a note."""
+    from ...estimators.means.error import counted_as
+    from ...mechanisms.floors import FloorForm
+    from ..designs.judging import problem_for
+    from ..objectives.error import DEFAULT_TRUST, Error
+    from .biased import cut_words, rounded
+
+    objective = Error(users)
+    table = made.mechanism.expand() if isinstance(made.mechanism, FloorForm) else made.mechanism
+    own, wanted = (
+        problem_for(each, made.privacy, objective, uniform_share=options.uniform_share)
+        for each in (made.prior.coarsened(table.knots), prior)
+    )
+    biased = objective.solve(wanted).mechanism
+    unbiased, least = objective.value(table, own), objective.value(biased, wanted)
+    counted = counted_as(biased, prior.weights)
+    facts = {
+        "users": users,
+        "rmse": unbiased,
+        "rmse_biased": least,
+        "clip_low": counted.low,
+        "clip_high": counted.high,
+    }
+    cut = cut_words(biased.with_prior(prior.knot_prior))
+    return facts, (
+        f"note: mean of {users:,} users within {rounded(unbiased)} (root mean squared error, prior right within a "
+        f"factor of {DEFAULT_TRUST:g}); {rounded(least)} if {cut}: --objective error"
+    )
 
 
 def _noise(options: DesignOptions) -> Outcome:

@@ -80,6 +80,10 @@ class PlanOptions(ObjectiveOptions, PriorOptions):
     units: Units = ""
     as_json: Json = False
 
+    @property
+    def used_besides(self) -> tuple[str, ...]:
+        return ("--n",)
+
     @cached_property
     def asked(self) -> dict[str, Any]:
         """What plans take whatever is estimated; InputError for options that are lacking or of no use."""

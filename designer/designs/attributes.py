@@ -15,6 +15,7 @@ from ...mechanisms.table.unit_interval import UnitInterval
 from ...solvers import Progress, Status
 from ...solvers.certificate import relative_gap
 from ..methods.base import Method
+from ..objectives.error import Error
 from ..objectives.variance import Variance
 from ..priors.prior import Prior
 from .judging import design_table, require_pure
@@ -40,6 +41,24 @@ class AttributesVariance(Variance):
 
     def quantity(self, units: str) -> str:
         return "weighted sum of the means' variances, times n"
+
+
+@dataclass(frozen=True)
+class AttributesError(Error):
+    """Weighted sum of the largest squared errors of the attributes' means, times the number of users."""
+
+    nobody = "no mechanism on these knots, biased or not, with as many attributes sampled,"
+
+    @property
+    def label(self) -> str:
+        return f"least error of all means of {self.n:,} users, bias allowed, {self.ambiguity.label}"
+
+    def quantity(self, units: str) -> str:
+        return "weighted sum of the means' squared errors, times n"
+
+    def reporting(self, share: float) -> Error:
+        """Return what is wanted of an attribute's table, to which this share of the users report."""
+        return Error(max(1, int(self.n * share)), self.ambiguity)
 
 
 @dataclass(frozen=True)
@@ -141,6 +160,8 @@ class AttributesEvidence:
         k by Wang et al. (2019): max(1, min(d, floor(epsilon / 2.5))).
     data_variances : mapping of str to float
         Variance of the values under each prior, squared units.
+    users : int, optional
+        Those that an error was designed for.
     """
 
     sampled: int
@@ -148,17 +169,32 @@ class AttributesEvidence:
     choices: tuple[SampledChoice, ...]
     rule_of_thumb: int
     data_variances: dict[str, float]
+    users: int | None = None
 
     def predicted_variances(self, users: int) -> dict[str, float]:
         """Return the variance of each estimated mean of so many users, squared units.
 
-        (V + (1 - k/d) S^2) / (n k / d), V the expected variance of the table and S^2 that of the data.
+        (V + (1 - k/d) S^2) / (n k / d), V the expected variance of the table and S^2 that of the data. Designed for an
+        error it is the largest squared error, R^2 in place of the first term, for those users alone: bias does not
+        fall with their number.
+
+        Raises
+        ------
+        InputError
+            Other users than an error was designed for.
         """
+        if self.users not in (None, users):
+            raise InputError(f"these tables are for the error of {self.users:,} users, got {users:,}: design for those")
         share = self.sampled / len(self.designs)
         return {
-            name: predicted_variance(made.expected_variance, self.data_variances[name], share) / users
+            name: predicted_variance(_of_a_report(made, share, users), self.data_variances[name], share) / users
             for name, made in self.designs.items()
         }
+
+
+def _of_a_report(made: Design, share: float, users: int) -> float:
+    """The variance of a report that the error of a mean of so many users, of whom a share report, amounts to."""
+    return made.value**2 * users * share if isinstance(made.objective, Error) else made.expected_variance
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,12 +204,13 @@ class AttributesCertificate:
     attributes: Attributes
     designs: Mapping[str, Design]
     sampled: int
+    objective: AttributesVariance | AttributesError
 
     def check(self) -> Checked:
         """Recompute value and bound: that of the tables for this number of sampled attributes."""
         found = {name: made.certificate.check() for name, made in self.designs.items()}
-        value = self.attributes.total({name: each.value for name, each in found.items()}, self.sampled)
-        bound = self.attributes.total({name: each.bound for name, each in found.items()}, self.sampled)
+        value = self.total({name: each.value for name, each in found.items()})
+        bound = self.total({name: each.bound for name, each in found.items()})
         failures = tuple(f"attribute {name!r}: {said}" for name, each in found.items() for said in each.failures)
         return Checked(value, bound, relative_gap(value, bound), None, failures)
 
@@ -183,8 +220,16 @@ class AttributesCertificate:
         if not isinstance(priors, Mapping) or set(priors) != set(self.designs):
             got = ", ".join(map(str, priors)) or "none" if isinstance(priors, Mapping) else type(priors).__name__
             raise InputError(f"there must be a prior for each of {', '.join(self.designs)}, by name, got {got}")
-        others = replace(self.attributes, priors=priors)
-        return others.total({name: made.against(priors[name]) for name, made in self.designs.items()}, self.sampled)
+        others = replace(self, attributes=replace(self.attributes, priors=priors))
+        return others.total({name: made.against(priors[name]) for name, made in self.designs.items()})
+
+    def total(self, found: Mapping[str, float]) -> float:
+        """Return the weighted sum, for these values of the attributes' own objectives: variances, or errors."""
+        attributes, objective = self.attributes, self.objective
+        if not isinstance(objective, AttributesError):
+            return attributes.total(found, self.sampled)
+        reports = objective.n * self.sampled / len(self.designs)
+        return attributes.total({name: error**2 * reports for name, error in found.items()}, self.sampled)
 
 
 def design_attributes(
@@ -192,6 +237,7 @@ def design_attributes(
     privacy: Pure | float,
     method: Method | None,
     *,
+    error: Error | None,
     uniform_share: float | None,
     tolerance: float | None,
     exact: bool,
@@ -208,11 +254,16 @@ def design_attributes(
     its neighbours, and at theirs while the sum falls. The value is that sum, times n, under the priors solved for; the
     bound is for any unbiased tables and the k chosen.
 
+    With an error, V_j / (n k / d) is the largest squared error of the mean of the n k / d users who report j, for which
+    its table is designed, each with its own clip; the bound is then for tables that may be biased.
+
     Parameters
     ----------
     attributes : Attributes
     privacy : Pure or float
         Budget of a user, all attributes together.
+    error : Error, optional
+        Of all n users, in place of the least variance.
     method, uniform_share, tolerance, exact, progress
         As in `design`, for every attribute.
 
@@ -233,22 +284,26 @@ def design_attributes(
     candidates = _candidates(attributes.sampled, epsilon, len(priors))
     screened = {k: attributes.total(_screened(priors, attribute_budget(epsilon, k)), k) for k in candidates}
     designed: dict[int, dict[str, Design]] = {}
+    asked = AttributesVariance() if error is None else AttributesError(error.n, error.ambiguity)
+    users = None if error is None else error.n
 
     def cost(k: int) -> float:
+        share = k / len(priors)
         if k not in designed:
             designed[k] = {}
             for name, prior in priors.items():
                 designed[k][name] = design_table(
                     prior,
                     attribute_budget(epsilon, k),
-                    None,
+                    asked.reporting(share) if isinstance(asked, AttributesError) else None,
                     method,
                     uniform_share=uniform_share,
                     tolerance=tolerance,
                     exact=exact,
                     progress=None if progress is None else _told(progress, name, k),
                 )
-        return attributes.total({name: made.expected_variance for name, made in designed[k].items()}, k)
+        of_reports = {name: _of_a_report(made, share, users or 1) for name, made in designed[k].items()}
+        return attributes.total(of_reports, k)
 
     best = _descend(cost, candidates, min(candidates, key=lambda k: screened[k]))
     chosen = designed[best]
@@ -257,17 +312,18 @@ def design_attributes(
         for k in candidates
     )
     rule, spread = rule_of_thumb(epsilon, len(priors)), attributes.data_variances
+    certificate = AttributesCertificate(attributes, chosen, best, asked)
     return Design(
         prior=attributes,
         privacy=Pure(epsilon),
-        objective=AttributesVariance(),
+        objective=asked,
         method=next(iter(chosen.values())).method,
         mechanism=AttributeSampling.of({name: made.mechanism for name, made in chosen.items()}, best, epsilon),
-        value=attributes.total({name: made.value for name, made in chosen.items()}, best),
-        bound=attributes.total({name: made.bound for name, made in chosen.items()}, best),
+        value=certificate.total({name: made.value for name, made in chosen.items()}),
+        bound=certificate.total({name: made.bound for name, made in chosen.items()}),
         status=Status.OPTIMAL if all(made.status == Status.OPTIMAL for made in chosen.values()) else Status.GAP_OPEN,
-        certificate=AttributesCertificate(attributes, chosen, best),
-        evidence=AttributesEvidence(best, chosen, choices, rule, spread),
+        certificate=certificate,
+        evidence=AttributesEvidence(best, chosen, choices, rule, spread, users),
         verification=None,
         seconds=0.0,
     )

@@ -16,6 +16,7 @@ from ..methods.base import Method
 from ..methods.oracles import as_oracle
 from ..methods.registry import OPTIMAL, as_method
 from ..objectives.base import Objective
+from ..objectives.error import Error
 from ..objectives.variance import Variance
 from ..priors.categorical import CategoricalPrior
 from ..priors.prior import Prior
@@ -51,8 +52,8 @@ def design(
         A number is the budget epsilon of `Pure`. `Levels`: budgets that users choose from; their
         tables have common outputs, and a report tells little of the level.
     objective : Objective, optional
-        What is wanted: `Variance` (default for numbers), `WorstCase`, `TradeOff`, `Guarantee`, `Information`, `Custom`;
-        `Frequencies` (default) or `Custom` for categories.
+        What is wanted: `Variance` (default for numbers), `WorstCase`, `TradeOff`, `Guarantee`, `Error`, `Information`,
+        `Custom`; `Frequencies` (default) or `Custom` for categories.
     method : str or Method
         "optimal": the objective's own. One of `METHODS`, or `Lattice(...)`, `Pieces(...)`: judged beside it. For
         categories "auto", "grr", "olh", "oue" or "rappor".
@@ -61,9 +62,11 @@ def design(
         `Levels`.
     uniform_share : float, optional
         Mixed into the prior before solving, in [0, 1]: without it some programs are indifferent to knots of no mass.
-        Default: 0.001 for `Variance` and `Information`, else 0. `expected_variance` is under the prior as given.
+        Default: 0.001 for `Variance`, `Error` and `Information`, else 0. `expected_variance` is under the prior as
+        given.
     tolerance : float, optional
-        Relative gap of the certificate to reach. Default: 1e-6; 1e-4 for levels; 1e-3 for categories.
+        Relative gap of the certificate to reach. Default: 1e-6; 1e-4 for levels and `Error`; 1e-3 for
+        categories.
     exact : bool
         Whether to make the table exact (see `make_exact`), which costs less than a millionth of the variance; only
         exact tables are for clients. Laplace's and ptt2's cells become points.
@@ -117,10 +120,12 @@ def design(
             f"{type(prior).__name__}: make a prior of values first, and name each of several"
         )
     else:
-        if not isinstance(objective, Variance | None):
+        error = objective if isinstance(objective, Error) and not isinstance(prior, KnotChoice) else None
+        if not isinstance(objective, Variance | None) and error is None:
             asked = getattr(objective, "label", repr(objective))
             who = "a number of knots is chosen for" if isinstance(prior, KnotChoice) else "attributes are designed for"
-            raise InputError(f"{who} the least expected variance alone, got {asked}: use one Prior, or no objective")
+            what = "the least expected variance" if isinstance(prior, KnotChoice) else "the least variance or error"
+            raise InputError(f"{who} {what} alone, got {asked}: use one Prior, or no objective")
         if outputs is not None:
             raise InputError("outputs are for Custom, which takes one Prior: leave them out")
         if isinstance(prior, KnotChoice):
@@ -129,5 +134,5 @@ def design(
             made = design_on_enough_knots(prior, privacy, **options)
         else:
             several = prior if isinstance(prior, Attributes) else Attributes(prior)
-            made = design_attributes(several, privacy, as_method(method), **options)
+            made = design_attributes(several, privacy, as_method(method), error=error, **options)
     return replace(made, seconds=time.perf_counter() - started)

@@ -1,3 +1,4 @@
+from ...estimators.plots.counted_reports import counted_as as counted_as
 from ...estimators.plots.density import distribution as distribution
 from ...estimators.plots.frequency_bars import frequencies as frequencies
 from .error_cells import error_table as error_table

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms import InputError
 from ...mechanisms.table.unit_interval import UnitInterval
+from ...solvers.biased.optimum import check_trust, trusted
 from ...solvers.robust.sets import BoxSet, MovedSet, PriorSet
 from ...solvers.robust.transport import TransportSet
 from .prior import Prior
@@ -95,6 +96,48 @@ class RelativeAmbiguity(Ambiguity):
     def contains_every(self, prior: Prior) -> bool:
         """A point mass at knot i needs (1 + psi) p_i >= 1 there, and psi >= 1 for all others to vanish."""
         return self.psi >= 1 and bool(((1 + self.psi) * prior.weights).min() >= 1)
+
+
+@dataclass(frozen=True)
+class FactorAmbiguity(Ambiguity):
+    """Every weight may be off by a factor: p_i / trust <= q_i <= trust p_i.  Weights of zero stay zero.
+
+    Parameters
+    ----------
+    trust : float
+        At least 1, which trusts the prior wholly.
+
+    Raises
+    ------
+    InputError
+        A factor below 1 or not finite.
+
+    Example
+    -------
+    >>> prior = Prior.on_knots([0, 1, 2], [1, 2, 1], source="public")
+    >>> FactorAmbiguity(1.25).around(prior).largest(np.array([0.0, 1.0, 3.0]))[1]
+    array([0.2   , 0.4875, 0.3125])
+    """
+
+    trust: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "trust", check_trust(self.trust))
+
+    @property
+    def label(self) -> str:
+        return f"weights within a factor of {self.trust:.6g}"
+
+    def around(self, prior: Prior) -> BoxSet:
+        return trusted(prior.weights, self.trust)
+
+    def is_single(self, prior: Prior) -> bool:
+        box = self.around(prior)
+        return _is_tight(box.low, box.high)
+
+    def contains_every(self, prior: Prior) -> bool:
+        """No finite factor lets a weight vanish."""
+        return False
 
 
 @dataclass(frozen=True)

@@ -74,8 +74,10 @@ class AttributeMeans(Estimate):
         return Interval(np.array([one.low for one in found]), np.array([one.high for one in found]), confidence)
 
     def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
-        """Return what every estimate has, and `one_report` of each mean."""
-        return super().to_dict(confidence) | {"one_report": [mean.one_report for mean in self.means]}
+        """Return what every estimate has, `one_report` of each mean, and bounds on its bias where there are any."""
+        bounds = {name: [getattr(mean, name) for mean in self.means] for name in ("bias_low", "bias_high")}
+        biased = bounds if any(bounds["bias_high"]) else {}
+        return super().to_dict(confidence) | {"one_report": [mean.one_report for mean in self.means]} | biased
 
 
 def estimate_attribute_means(

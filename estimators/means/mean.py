@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ...mechanisms.errors import InputError
 from ..counting.counts import ReportCounts
 from ..estimate import NumberEstimate
-from ..intervals import CONFIDENCE, Interval, Sample, bernstein_reach, normal_interval, pooled
+from ..intervals import CONFIDENCE, Interval, Sample, bernstein_reach, bias_aware_reach, normal_interval, pooled
 from .decoder import MeanDecoder, mean_decoder
 from .decoding import plain_decoder
 from .raw_reports import raw_sample
@@ -30,7 +30,7 @@ class MeanEstimate(NumberEstimate):
         the inputs.
     n : int
         Number of reports, or of users where several services are combined.
-    method : {"average", "affine", "decoder", "ua", "uwa", "population", "em", "ems", "mr", "penalised"}
+    method : {"average", "affine", "decoder", "ua", "uwa", "population", "bias-aware", "em", "ems", "mr", "penalised"}
         How reports were decoded: taken as they are, by one scale and shift, or by one value per output; how the
         reports of one user were combined, see `estimate_combined_mean`; or how the distribution that this is the mean
         of was estimated, see `estimate_distribution`.
@@ -42,7 +42,8 @@ class MeanEstimate(NumberEstimate):
         user's reports, where there are several); see `influence`. None for the mean of an estimated distribution,
         which `fitted_influence` has it for.
     bias_low, bias_high : float
-        Least and largest bias of winsorising, whatever the inputs are; within the interval. 0 without it.
+        Least and largest bias: of winsorising, whatever the inputs are; of a bias-aware mean, whatever prior within
+        the trust they are drawn from. Within the interval; 0 without it.
     samples : tuple of Sample
         Where the interval is to hold for any number of users: what the empirical Bernstein bound needs.
     """
@@ -53,12 +54,18 @@ class MeanEstimate(NumberEstimate):
     samples: tuple[Sample, ...] = ()
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
-        """Return [value - reach - bias_high, value + reach - bias_low]; InputError for a confidence outside (0, 1)."""
+        """Return where the truth lies, whatever the bias within its bounds; InputError for a confidence outside (0, 1).
+
+        The value less the middle of the bounds, plus and minus `bias_aware_reach` of the half between them.
+        """
         if self.samples:
             reach = bernstein_reach(self.samples, confidence)
             return Interval(self.value - reach, self.value + reach, confidence)
-        found = normal_interval(self.value, self.std_error, confidence, self.least, self.most)
-        return Interval(found.low - self.bias_high, found.high - self.bias_low, confidence)
+        if self.bias_low == self.bias_high == 0.0:
+            return normal_interval(self.value, self.std_error, confidence, self.least, self.most)
+        middle = self.value - 0.5 * (self.bias_low + self.bias_high)
+        reach = bias_aware_reach(self.std_error, 0.5 * (self.bias_high - self.bias_low), confidence)
+        return Interval(middle - reach, middle + reach, confidence)
 
     def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
         """Return what every estimate has, and `one_report`, `bias_low` and `bias_high`."""

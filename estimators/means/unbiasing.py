@@ -146,6 +146,11 @@ def nearest_unbiased(mechanism: TabulatedMechanism, importance: np.ndarray, star
     missed = system @ solution - target
     if np.abs(missed).max() > 2 * UNBIASED_TOLERANCE:
         worst = int(np.abs(missed).argmax())
+        if mechanism.provenance.is_for_error:
+            raise InputError(
+                "an unbiased mean must be possible, got a table that is biased on purpose, for the error of a mean: "
+                "use bias_aware_mean, --method bias-aware"
+            )
         raise InputError(
             f"an unbiased mean must be possible, but the probabilities of {knots.size} knots have rank "
             f"{rank} and no decoder fits the input {knots[worst]:g} (the best is off by "

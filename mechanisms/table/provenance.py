@@ -75,6 +75,11 @@ class Provenance:
         """Whether the parameters say that reports average to the value."""
         return self.parameters.get("unbiased") is True
 
+    @property
+    def is_for_error(self) -> bool:
+        """Whether the parameters say that reports are biased on purpose, for the mean of `n` users."""
+        return self.parameters.get("unbiased") is False and "n" in self.parameters
+
 
 def _plain_mapping(name: str, mapping: object) -> dict[str, Parameter]:
     if not isinstance(mapping, Mapping):

@@ -14,7 +14,8 @@ With r = s = 0 that is the mean of the posterior; nu is what pulls it towards th
 
 **Path.**  Newton steps in d and the adversary (`adversary`) together: with W_j = sum_i w_i P_ij and G_ij = P_ij (d_j -
 x_i), W dd = - G' dw + P' dnu / 2 + lack, d b = P dd and, to first order, d v = 2 G dd.  So the 2n equations have the
-matrix A A' with A = (P, 2 G) / sqrt(2 W) and the adversary's two diagonals.  A step costs O(n^2 m + n^3).
+matrix A W^-1 A' / 2 with A = (P; 2 G) and the adversary's two diagonals.  A step costs O(n^2 m + n^3).  `summed` has
+other A and W for the reports to several tables, and all else in common.
 
 Source: derived here.  The decoder of least expected variance among the unbiased ones is the limit of many users.
 """
@@ -28,89 +29,18 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from ...mechanisms.errors import InputError
 from ..arrays import Array
 from ..certificate import Status, check_tolerance, relative_gap
-from ..robust.sets import BoxSet
 from ..unbiased.correctors import predictor_corrector, step_lengths
 from ..unbiased.interior_point import STEP_SHARE
 from .adversary import BORDER, Adversary, AdversarySystem, Move
 from .box import widened
 from .optimum import HEADROOM
-from .program import ROUNDING, MeanError, Multipliers, check_users, mean_error, moments
+from .program import MeanError, Multipliers
+from .reports import DecoderBase
 
 MAX_STEPS = 200
 """Newton steps allowed; thirty are typical."""
-
-
-@dataclass(frozen=True, eq=False)
-class DecoderProgram:
-    """A table, the priors that may be, and the number of users.
-
-    Parameters
-    ----------
-    knots : (n,) ndarray
-        In any unit.
-    probabilities : (n, m) ndarray
-        Rows that sum to one; reports that nobody makes count as zero.
-    priors : BoxSet
-    users : int
-        N >= 1.
-
-    Raises
-    ------
-    InputError
-        A shape does not fit, or a number is out of range.
-    """
-
-    knots: Array
-    probabilities: Array
-    priors: BoxSet
-    users: int
-
-    def __post_init__(self) -> None:
-        n, P = len(self.knots), self.probabilities
-        if P.ndim != 2 or len(P) != n or len(self.priors.low) != n:
-            raise InputError(f"a decoder needs a row and bounds for each of {n} knots, got a table of shape {P.shape}")
-        if not (np.all(P >= 0) and np.allclose(P.sum(1), 1, rtol=0, atol=1e-9)):
-            raise InputError("the rows of a table must be non-negative and sum to one")
-        check_users(self.users)
-
-    def error(self, values: Array) -> MeanError:
-        """Return R and its parts for any decoder, rounded up.
-
-        Parameters
-        ----------
-        values : (m,) ndarray
-            What each report counts as.
-        """
-        return mean_error(self.knots, self.priors, self.users, values, self.probabilities)
-
-    def values(self, worst: Array, nu: Array) -> Array:
-        """Return the decoder, (m,), of least sum_ij P_ij (w_i (d_j - x_i)^2 - nu_i (d_j - x_i))."""
-        W = worst @ self.probabilities
-        return (worst * self.knots + 0.5 * nu) @ self.probabilities / np.where(W > 0, W, np.inf)
-
-    def bound(self, found: Multipliers) -> float:
-        """Return a lower bound on R for every decoder of this table, from any multipliers (lambda is not used).
-
-        Example
-        -------
-        >>> from optldp.solvers.robust.sets import BoxSet
-        >>> even = np.full(2, 0.5)
-        >>> program = DecoderProgram(np.array([-1.0, 1.0]), np.eye(2), BoxSet(even, even), 10)
-        >>> program.bound(Multipliers(even, even, even, 0.0, 0.0, np.zeros(2)))  # reports are values: no error at all
-        0.0
-        """
-        if not (found.weight_up >= 0 and found.weight_down >= 0):
-            return 0.0
-        users, nu = float(self.users), found.nu
-        v, b = moments(self.knots, self.values(found.worst, nu), self.probabilities)
-        taken = found.weight**2 / (4 * users)
-        terms = float(found.worst @ v) + float(np.abs(nu) @ (np.abs(b) + np.sqrt(v))) + taken
-        square = float(found.worst @ v) - float(nu @ b) - taken - terms * ROUNDING * sum(self.probabilities.shape)
-        square -= found.weight * math.sqrt(max(square, 0.0)) * ROUNDING * len(b)  # as in `ErrorProgram.bound`
-        return math.sqrt(max(square, 0.0) / users) * (1 - ROUNDING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +49,7 @@ class DecoderOptimum:
 
     Attributes
     ----------
-    values : (m,) ndarray
+    values : (M,) ndarray
         What each report counts as, in the unit of the knots.
     error : MeanError
         R, the error promised, and its parts.
@@ -162,16 +92,16 @@ class DecoderIterate:
 class DecoderSystem:
     """The Newton equations at one iterate, factorised once."""
 
-    def __init__(self, program: DecoderProgram, it: DecoderIterate) -> None:
-        P, x, n = program.probabilities, program.knots, len(program.knots)
+    def __init__(self, program: DecoderBase, it: DecoderIterate) -> None:
+        n = len(program.knots)
         self.it, self.n = it, n
         worst, nu = it.adversary.priors[0], it.adversary.nu
-        W = worst @ P
-        self.inverse = 1 / np.where(W > 0, W, np.inf)
-        self.lack = (worst * x + 0.5 * nu) @ P - W * it.values
-        self.rows = np.concatenate([P, 2 * P * (it.values - x[:, None])])
-        self.system = AdversarySystem(it.adversary, *moments(x, it.values, P))
-        matrix = (self.rows * (0.5 * self.inverse)) @ self.rows.T
+        curvature = program.curvature(worst)
+        self.drift = curvature.solve(program.pull(worst, nu) - curvature.times(it.values))
+        self.rows = program.slopes(it.values)
+        self.moves = 0.5 * curvature.solve(self.rows.T)
+        self.system = AdversarySystem(it.adversary, *program.moments(it.values))
+        matrix = self.rows @ self.moves
         matrix[np.arange(2 * n), np.arange(2 * n)] += np.concatenate([self.system.of_nu, self.system.of_worst])
         self.scale = 1 / np.sqrt(np.diag(matrix))
         self.matrix = matrix * self.scale[:, None] * self.scale
@@ -188,23 +118,23 @@ class DecoderSystem:
     def direction(self, targets: list[Array], *, newton: bool) -> Move:
         """Return the move whose products change by the targets, in the order of `pairs`."""
         known, n = self.system.known(targets, newton=newton), self.n
-        drift = self.inverse * self.lack if newton else np.zeros_like(self.lack)
+        drift = self.drift if newton else np.zeros_like(self.drift)
         free = self._solve(np.concatenate([known.b, known.v]) - self.rows @ drift)
         C_w, C_nu, Y, f = self.system.border_rows(known)
         C = np.hstack([C_nu, -C_w])
         y = np.asarray(np.linalg.solve(C @ self.towards + Y, f - C @ free), dtype=np.float64)
         z = free + self.towards @ y
         adversary = self.system.move(known, -z[n:], z[:n], y)
-        change = 0.5 * self.inverse * (z @ self.rows) + drift
+        change = self.moves @ z + drift
         return Move((change,), adversary, *adversary.changes(self.it.adversary))
 
 
-def solve_decoder(program: DecoderProgram, *, tolerance: float = 1e-6) -> DecoderOptimum:
-    """Derive the decoder of least R for the reports of a table, with its certificate.
+def solve_decoder(program: DecoderBase, *, tolerance: float = 1e-6) -> DecoderOptimum:
+    """Derive the decoder of least R for the reports of a table, or of several, with its certificate.
 
     Parameters
     ----------
-    program : DecoderProgram
+    program : DecoderProgram or SummedProgram
     tolerance : float
         Relative gap of R to reach.
 
@@ -215,7 +145,7 @@ def solve_decoder(program: DecoderProgram, *, tolerance: float = 1e-6) -> Decode
 
     Example
     -------
-    >>> from optldp.solvers.biased.optimum import trusted
+    >>> from optldp.solvers.biased import DecoderProgram, trusted
     >>> knots, P = np.linspace(-1, 1, 3), np.full((3, 3), 0.25) + 0.25 * np.eye(3)  # randomised response
     >>> many, few = (solve_decoder(DecoderProgram(knots, P, trusted(np.full(3, 1 / 3), 2.0), n)) for n in (10**9, 10))
     >>> many.values.round(3) + 0.0  # unbiased: y / (1/2 - 1/4)
@@ -225,7 +155,7 @@ def solve_decoder(program: DecoderProgram, *, tolerance: float = 1e-6) -> Decode
     """
     check_tolerance(tolerance)
     box = program.priors
-    outer = DecoderProgram(program.knots, program.probabilities, widened(box), program.users)
+    outer = program.with_priors(widened(box))
     adversary = Adversary.start(outer.priors, float(program.users), *_scale(outer))
     it = DecoderIterate(outer.values(adversary.priors[0], adversary.nu), adversary)
     best, error = it.values, program.error(it.values)
@@ -243,14 +173,14 @@ def solve_decoder(program: DecoderProgram, *, tolerance: float = 1e-6) -> Decode
     return DecoderOptimum(best, error, lower, multipliers, Status.of(relative_gap(error.rmse, lower), tolerance), steps)
 
 
-def _scale(program: DecoderProgram) -> tuple[Array, float]:
+def _scale(program: DecoderBase) -> tuple[Array, float]:
     """Return variances of the posterior mean under some prior of the set, and a weight for the bias to start with."""
     some = program.priors.some_prior
-    v, _ = moments(program.knots, program.values(some, np.zeros_like(some)), program.probabilities)
+    v, _ = program.moments(program.values(some, np.zeros_like(some)))
     return v, HEADROOM * math.sqrt(program.users * float(v.mean()))
 
 
-def _step(program: DecoderProgram, it: DecoderIterate) -> DecoderIterate:
+def _step(program: DecoderBase, it: DecoderIterate) -> DecoderIterate:
     system, n = DecoderSystem(program, it), len(program.knots)
     move = predictor_corrector(it, system, [1.0, 1.0, 1.0], 6 * n + 2)
     primal, dual = (min(1.0, STEP_SHARE * length) for length in step_lengths(it, move))

@@ -105,9 +105,21 @@ def trusted(prior: Array, trust: float) -> BoxSet:
     >>> trusted(np.array([0.25, 0.75]), 2.0)
     BoxSet(low=array([0.125, 0.375]), high=array([0.5, 1. ]))
     """
-    if not 1 <= trust < math.inf:
+    factor = check_trust(trust)
+    return BoxSet(prior / factor, np.minimum(factor * prior, 1.0))
+
+
+def check_trust(trust: object) -> float:
+    """Return the factor by which a prior may be off.
+
+    Raises
+    ------
+    InputError
+        What is no number, below 1 or not finite.
+    """
+    if isinstance(trust, bool) or not isinstance(trust, int | float | np.number) or not 1 <= trust < math.inf:
         raise InputError(f"trust is the factor by which a prior may be off, at least 1, got {trust!r}")
-    return BoxSet(prior / trust, np.minimum(trust * prior, 1.0))
+    return float(trust)
 
 
 def solve_error(

@@ -76,10 +76,27 @@ def moments(knots: Array, outputs: Array, probabilities: Array) -> tuple[Array, 
 
 def mean_error(knots: Array, priors: PriorSet, users: float, outputs: Array, probabilities: Array) -> MeanError:
     """Return R and its parts, rounded up, for any table of numbers, private or not."""
-    v, b = moments(knots, outputs, probabilities)
-    noise = priors.largest(v)[0] / users
     size = float(np.abs(outputs).max() + np.abs(knots).max())
-    bias = _largest_size(priors, b) + ROUNDING * (len(outputs) + len(b)) * size
+    return error_of_moments(*moments(knots, outputs, probabilities), priors, users, len(outputs), size)
+
+
+def error_of_moments(v: Array, b: Array, priors: PriorSet, users: float, outputs: int, size: float) -> MeanError:
+    """Return R and its parts, rounded up, of v_i and b_i that are sums over so many outputs.
+
+    Parameters
+    ----------
+    v, b : (n,) ndarray
+        Mean squared error, not negative, and bias of one report at each knot.
+    priors : PriorSet
+    users : float
+        N >= 1.
+    outputs : int
+        Terms of the sums that v and b are.
+    size : float
+        Of what is summed, outputs and knots, at most; what b may have lost to rounding is a share of it.
+    """
+    noise = priors.largest(v)[0] / users
+    bias = _largest_size(priors, b) + ROUNDING * (outputs + len(b)) * size
     return MeanError(math.sqrt(noise + bias * bias) * (1 + ROUNDING), math.sqrt(noise), bias)
 
 
@@ -91,7 +108,8 @@ def _largest_size(priors: PriorSet, b: Array) -> float:
 
 def check_users(users: float) -> None:
     """Raise an InputError for a number of users that is not a whole number from 1 to 1e15."""
-    if not (1 <= users <= MOST_USERS and users == int(users)):
+    number = isinstance(users, int | float | np.number) and not isinstance(users, bool)
+    if not (number and 1 <= users <= MOST_USERS and users == int(users)):
         raise InputError(f"the number of users must be whole, from 1 to {MOST_USERS:g}, got {users!r}")
 
 

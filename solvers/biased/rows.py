@@ -65,7 +65,7 @@ class Clip:
         """
         low, high = float(means.min()), float(means.max())
         order = np.argsort(means - knots)
-        inner = weights * ((means > low) & (means < high))
+        inner = weights * ((means > low + ALIKE) & (means < high - ALIKE))
         if not inner.sum() > 0:
             inner = weights
         middle = int(np.searchsorted(np.cumsum(inner[order]), 0.5 * inner.sum()))

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.estimators.intervals import Interval, Sample, bernstein_reach, normal_interval, normal_quantile, pooled
+from optldp.estimators.intervals import (
+    Interval,
+    Sample,
+    bernstein_reach,
+    bias_aware_reach,
+    normal_interval,
+    normal_quantile,
+    pooled,
+)
 from optldp.mechanisms.errors import InputError
 from scipy import stats
 
@@ -67,3 +75,23 @@ def test_a_confidence_outside_zero_to_one_is_refused(confidence):
     for call in (normal_quantile, lambda confidence: bernstein_reach([Sample(9, 0.0, 1.0, 1.0)], confidence)):
         with pytest.raises(InputError, match="confidence must lie strictly between 0 and 1"):
             call(confidence)
+
+
+@given(st.floats(0, 1e3), st.floats(0.1, 1e6), st.floats(0.001, 0.9999))
+def test_a_biased_estimate_is_within_its_reach_as_often_as_said_and_no_farther(bias, error, confidence):
+    """By the folded normal's distribution; never more than both parts added up, nor less than either."""
+    reach = bias_aware_reach(error, bias, confidence)
+    assert stats.foldnorm.cdf(reach / error, bias / error) == pytest.approx(confidence, abs=1e-9)
+    assert reach <= (normal_quantile(confidence) * error + bias) * (1 + 1e-12)
+    assert reach >= normal_quantile(confidence) * error * (1 - 1e-12)
+
+
+def test_without_noise_the_bias_is_the_reach():
+    assert bias_aware_reach(0.0, 2.5, 0.95) == 2.5
+    assert bias_aware_reach(0.0, 0.0, 0.95) == 0.0
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, math.nan])
+def test_the_reach_has_a_confidence_between_0_and_1(confidence):
+    with pytest.raises(InputError, match="confidence must lie strictly between 0 and 1"):
+        bias_aware_reach(1.0, 1.0, confidence)

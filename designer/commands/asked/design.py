@@ -29,6 +29,9 @@ NOISES = ("gaussian", "geometric")
 FORMS = ("auto", "table", "floor")
 """Values of --form."""
 
+OF_ATTRIBUTES = ("expected", "error")
+"""Values of --objective that several attributes can be designed for."""
+
 LARGE_TABLE = 2**16
 """Numbers beyond which a table is written as a floor form if nothing else is asked: a megabyte of JSON."""
 
@@ -128,7 +131,10 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
     uniform_share: UniformShare = UNIFORM_SHARE
     tolerance: Annotated[
         float | None,
-        typer.Option("--tolerance", help="Relative gap to reach. Default: 1e-6 for numbers, 1e-3 for categories."),
+        typer.Option(
+            "--tolerance",
+            help="Relative gap to reach. Default: 1e-6 for numbers, 1e-4 for an error, 1e-3 for categories.",
+        ),
     ] = None
     worst_case: Annotated[bool, typer.Option("--worst-case", help="For ptt and ptt2: least worst-case variance.")] = (
         False
@@ -177,7 +183,16 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
             return DesignKind.CATEGORIES
         if self.objective not in OBJECTIVES:
             raise InputError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {self.objective!r}")
-        return DesignKind.of_objective(self.objective)
+        return DesignKind.of_objective(self.wanted)
+
+    @property
+    def wanted(self) -> str:
+        """The objective's name; a factor by which the prior may be off is for the error alone."""
+        return "error" if self.objective == "expected" and self.trust is not None else self.objective
+
+    @property
+    def used_besides(self) -> tuple[str, ...]:
+        return ("--n",) if self.kind is DesignKind.EXPECTED else ()  # beside the least variance both errors are told
 
     @cached_property
     def asked_method(self) -> str | Method:
@@ -196,7 +211,7 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
     @cached_property
     def asked(self) -> Objective:
         """The objective of a table of numbers; InputError for what it lacks."""
-        return self.objective_named(self.objective)
+        return self.objective_named(self.wanted)
 
     @cached_property
     def budgets(self) -> Budgets:
@@ -237,8 +252,10 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
 
         given = {name: value for name, value in self.given().items() if name not in FOR_ALL}
         _ = self.budgets
-        if self.kind is DesignKind.EXPECTED:
-            self.refuse_details_of_others((self.objective,))
+        if self.kind is DesignKind.ATTRIBUTES and self.objective not in OF_ATTRIBUTES:
+            raise InputError(f"--objective of attributes must be expected or error, got {self.objective!r}")
+        if self.kind in (DesignKind.EXPECTED, DesignKind.ATTRIBUTES):
+            self.refuse_details_of_others((self.wanted,))
         useless = {name: value for name, value in given.items() if name not in self.kind.uses}
         refuse_given(f"of no use to {self.kind.label}", useless)
         if self.level_epsilon is None:

@@ -33,7 +33,7 @@ class DesignKind(Enum):
 
     EXPECTED = (
         "one table of numbers",
-        ("--objective", "--method", *_NUMERIC, *_ONE_COLUMN, "--gap", *_WINDOWED),
+        ("--objective", "--method", *_NUMERIC, *_ONE_COLUMN, "--gap", "--n", *_WINDOWED),
         "expected",
     )
     MINIMAX = "a minimax table", (*_OBJECTIVE, "--gap", "--form"), "minimax"
@@ -44,6 +44,11 @@ class DesignKind(Enum):
         (*_OBJECTIVE, *DETAILS["information"], "--uniform-share", "--omit-prior"),
         "information",
     )
+    ERROR = (
+        "a table for the error of a mean",
+        (*_OBJECTIVE, *DETAILS["error"], "--uniform-share", "--omit-prior"),
+        "error",
+    )
     LEVELS = (
         "levels of numbers",
         ("--method", *_NUMERIC, *_ONE_COLUMN, *_LEVELS, "--leakage", "--level-shares", "--outputs"),
@@ -53,7 +58,7 @@ class DesignKind(Enum):
     PAIRS = "pairs", _PAIRS
     LEVELS_OF_PAIRS = "levels of pairs", (*_PAIRS, *_LEVELS)
     NOISE = "noise of one shape", ("--delta", "--per-unit", "--method", "--range", "--knots", "--units")
-    ATTRIBUTES = "attributes", _ATTRIBUTES
+    ATTRIBUTES = "attributes", (*_ATTRIBUTES, "--objective", *DETAILS["error"])
     LEVELS_OF_ATTRIBUTES = "levels of attributes", (*_ATTRIBUTES, *_LEVELS, "--leakage")
 
     uses: tuple[str, ...]

@@ -22,6 +22,7 @@ DETAILS: dict[str, tuple[str, ...]] = {
     "trade-off": ("--expected", "--worst"),
     "robust": ("--ambiguity", "--radius"),
     "information": ("--criterion", "--patterns"),
+    "error": ("--n", "--trust"),
 }
 """Values of --objective, each with the options that it alone has a use for."""
 
@@ -29,7 +30,8 @@ OBJECTIVES = tuple(DETAILS)
 
 KINDS = (
     "least expected variance (expected), least largest variance (minimax), between the two (trade-off), least expected "
-    "variance under the worst prior near this one (robust), or most information"
+    "variance under the worst prior near this one (robust), most information, or least error of the mean of --n users, "
+    "bias allowed (error)"
 )
 
 PANEL = "Objectives"
@@ -76,14 +78,31 @@ class ObjectiveOptions(Options):
         ),
     ] = None
 
+    n: Annotated[
+        int | None,
+        typer.Option("--n", help="For error: users who will report, once each.", rich_help_panel=PANEL),
+    ] = None
+    trust: Annotated[
+        float | None,
+        typer.Option(
+            "--trust", help="For error: factor by which the prior may be off. Default: 3.", rich_help_panel=PANEL
+        ),
+    ] = None
+
+    @property
+    def used_besides(self) -> tuple[str, ...]:
+        """Options of an objective that the command has another use for."""
+        return ()
+
     def objective_named(self, name: str) -> Objective:
         """Return the objective of that name with its options; InputError for what is not known, or what it lacks."""
         from ....mechanisms.errors import InputError
+        from ...objectives.error import Error
         from ...objectives.guarantee import Guarantee
         from ...objectives.information import Information
         from ...objectives.variance import Variance
         from ...objectives.worst_case import TradeOff, WorstCase
-        from ...priors.ambiguity import AMBIGUITIES
+        from ...priors.ambiguity import AMBIGUITIES, FactorAmbiguity
 
         if name == "expected":
             return Variance()
@@ -97,6 +116,10 @@ class ObjectiveOptions(Options):
         if name == "information":
             # What is not one of the criteria or patterns is refused by the objective itself.
             return Information(self.criterion or INFORMATION, self.patterns or "interval")  # pyright: ignore[reportArgumentType]
+        if name == "error":
+            if self.n is None:
+                raise InputError("the error of a mean needs --n N, the users who will report: add it")
+            return Error(self.n) if self.trust is None else Error(self.n, FactorAmbiguity(self.trust))
         if name != "robust":
             raise InputError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {name!r}")
         if self.ambiguity is None or self.radius is None:
@@ -117,4 +140,4 @@ class ObjectiveOptions(Options):
         """Raise InputError for an option of an objective that is not among these."""
         for name, options in DETAILS.items():
             if name not in names:
-                self.refuse(f"for --objective {name}", *options)
+                self.refuse(f"for --objective {name}", *(each for each in options if each not in self.used_besides))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ....estimators.methods import DistributionMethod, FrequencyMethod, MeanMethod
+from ....estimators.methods import BiasAware, DistributionMethod, FrequencyMethod, MeanMethod
 from ..options import CONFIDENCE, AllowUnproved, Confidence, DropMissing, Json, Options, SkipInvalid, Table
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 REPORT_COLUMN = "report"
 LEVEL_COLUMN = "level"
 
-Method = Literal[MeanMethod, DistributionMethod, FrequencyMethod]
+Method = Literal[MeanMethod, BiasAware, DistributionMethod, FrequencyMethod]
 
 REDUCTION = ("--threshold", "--least-components", "--prune", "--preselect")
 """Options of mixture reduction."""
@@ -97,8 +97,9 @@ class EstimateOptions(Options):
         Method | None,
         typer.Option(
             "--method",
-            help="Default: population for means of several services, penalised for distributions; unbiased for "
-            "categories and pairs, mle for levels of categories.",
+            help="Default: population for means of several services, bias-aware with --prior, --trust or tables "
+            "designed for the error, penalised for distributions; unbiased for categories and pairs, mle for levels "
+            "of categories.",
         ),
     ] = None
     attribute: Annotated[
@@ -148,8 +149,27 @@ class EstimateOptions(Options):
             "standard errors: 0, the negative ones; 2, all that may be noise. Default: none.",
         ),
     ] = None
-    out: Annotated[Path | None, typer.Option("--out", help="Write the distribution, .csv or .parquet.")] = None
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the distribution, .png, .svg or .pdf.")] = None
+    prior_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--prior",
+            help="bias-aware: CSV or Parquet with columns value and weight, last year's for instance. Default: the "
+            "prior that a table carries.",
+        ),
+    ] = None
+    trust: Annotated[
+        float | None,
+        typer.Option(
+            "--trust",
+            help="bias-aware: the factor by which each weight of the prior may be off. Default: that of the table's "
+            "design for the error, else 3.",
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write the distribution, or what reports count as (bias-aware): .csv or .parquet."),
+    ] = None
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the same: .png, .svg or .pdf.")] = None
     winsorise: Annotated[
         float | None,
         typer.Option(

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from ....estimators.methods import DISTRIBUTION_METHODS, MEAN_METHODS
+from ....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MEAN_METHODS
 from ....mechanisms.composed.attributes import AttributeSampling
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ..asked.kind import DesignKind
 from .bundle import BundleKind, found_rows
 from .kind import Designed, Found, Layout, Service, WrittenReports, marked, split
-from .number_estimates import mean_found, require_method, service_names, told_by_counts
+from .number_estimates import mean_found, require_method, say_of_users, service_names, told_by_counts, with_bias
 
 if TYPE_CHECKING:
+    from ....estimators import BiasAwareMean
     from ....estimators.means.attributes import AttributeMeans
     from ....estimators.methods import MeanMethod
     from ...designs.result import Design
@@ -41,6 +42,8 @@ class Attributes(BundleKind[AttributeSampling]):
         priors, notes = attribute_priors(options)
         made = design_attributes(options, priors, options.sampled, options.budgets.epsilons[0])
         found = made.evidence
+        if found.users is not None:
+            return _designed_for_error(made, prior_notes(options))
         more = {
             "expected_variance": [one.expected_variance for one in found.designs.values()],
             "relative_gap": [one.gap for one in found.designs.values()],
@@ -72,9 +75,10 @@ class Attributes(BundleKind[AttributeSampling]):
         asked.refuse("of no use to attributes, which have columns of their own names", "--column")
         asked.refuse("for the plain mean of one table", "--winsorise")
         held = [_require_attributes(service, asked.attribute) for service in services]
+        asked = with_bias(asked, [table for made in held for table in made.mechanisms])
         alone = len(services) == 1 and asked.key is None and asked.of in (None, "mean")
         alone = alone and asked.method in (None, "unbiased")
-        if asked.method not in (None, *MEAN_METHODS, *DISTRIBUTION_METHODS) and not alone:
+        if asked.method not in (None, *MEAN_METHODS, BIAS_AWARE, *DISTRIBUTION_METHODS) and not alone:
             raise InputError(f"--method {asked.method} is for frequencies or one service alone: leave it out")
         require_method(asked, alone, rows=asked.attribute is None)
         if alone:
@@ -82,6 +86,8 @@ class Attributes(BundleKind[AttributeSampling]):
         if asked.attribute is None and (asked.of not in (None, "mean") or asked.method in DISTRIBUTION_METHODS):
             names = ", ".join(dict.fromkeys(name for one in held for name in one.attributes))
             raise InputError(f"a distribution is one attribute's, got none: choose it by --attribute, one of {names}")
+        if asked.attribute is None and asked.prior_file is not None:
+            raise InputError("--prior is of one attribute, got none: choose it by --attribute, or leave --prior out")
         return _of_counts(services, held, asked)
 
     def found(self, reports: dict[str, np.ndarray], asked: EstimateOptions) -> Found:
@@ -100,6 +106,7 @@ class Attributes(BundleKind[AttributeSampling]):
             "epsilon": made.epsilon,
             "attributes": list(made.attributes),
             "sampled": made.sampled,
+            **_promised(made),
             "max_log_ratio": [verify(table).max_log_ratio for table in made.mechanisms],
         }
 
@@ -108,6 +115,37 @@ class Attributes(BundleKind[AttributeSampling]):
         from ....estimators import influence
 
         return influence(self.mechanism).times_n.tolist()
+
+
+def _designed_for_error(made: Design, notes: list[str]) -> Designed:
+    """Tables for the error of the means of so many users, each with its own clip."""
+    from ..biased import cut_words
+
+    found, tables = made.evidence, made.mechanism.mechanisms
+    more = {
+        "all_users": found.users,
+        "rmse_unbiased": [one.evidence.rmse_unbiased for one in found.designs.values()],
+        "rmse_clip": [one.evidence.rmse_clip for one in found.designs.values()],
+        "lower_bound": [one.bound for one in found.designs.values()],
+        "relative_gap": [one.gap for one in found.designs.values()],
+        "rmse_of_all_users": [variance**0.5 for variance in found.predicted_variances(found.users).values()],
+        "rule_of_thumb": found.rule_of_thumb,
+    }
+    cuts = (f"{name}: {cut_words(table)}" for name, table in zip(found.designs, tables, strict=True))
+    title = (
+        f"biased mechanism for the means of {found.users:,} users; {'; '.join(cuts)}; unbiased: --objective expected"
+    )
+    return Designed(made.mechanism, notes, more, title)
+
+
+def _promised(made: AttributeSampling) -> dict[str, list[Any]]:
+    """What tables for the error of a mean promise, a list of each fact; none where one of them is for another end."""
+    if not all(table.provenance.is_for_error for table in made.mechanisms):
+        return {}
+    from ..biased import biased_facts
+
+    facts = [biased_facts(table) for table in made.mechanisms]
+    return {name: [each[name] for each in facts] for name in facts[0]}
 
 
 def _require_attributes(service: Service, attribute: str | None) -> AttributeSampling:
@@ -129,6 +167,7 @@ def _require_attributes(service: Service, attribute: str | None) -> AttributeSam
 def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], asked: EstimateOptions) -> Found:
     """Return what counts tell, of one service or of several that have users in common."""
     from ....estimators import count, estimate_attribute_means
+    from ....estimators.bias_aware import bias_aware_attribute_means
     from ....estimators.data import SkippedRows
     from ..output import share_progress, told_of_reports
     from .reading import holds_simulated
@@ -150,8 +189,17 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
     if asked.attribute is not None:
         found = told_by_counts(counts[asked.attribute], asked, started, told, alike=True)
         return named(found, asked.attribute)
-    found = mean_rows(estimate_attribute_means(counts, method=cast("MeanMethod | None", asked.method)), asked)
-    return replace(found, facts=found.facts | {"seconds": time.perf_counter() - started} | told)
+    trusts: dict[str, Any] = {}
+    if asked.method == BIAS_AWARE:
+        means = bias_aware_attribute_means(counts, trust=asked.trust)
+        each = cast("tuple[BiasAwareMean, ...]", means.means)
+        trusts = {"trust": [mean.trust for mean in each]}
+        for mean in each:
+            say_of_users(mean)
+    else:
+        means = estimate_attribute_means(counts, method=cast("MeanMethod | None", asked.method))
+    found = mean_rows(means, asked)
+    return replace(found, facts=found.facts | trusts | {"seconds": time.perf_counter() - started} | told)
 
 
 def mean_rows(means: AttributeMeans, asked: EstimateOptions) -> Found:
@@ -190,13 +238,15 @@ def design_attributes(options: DesignOptions, priors: dict[str, Prior], sampled:
     from ...designs.design import design
     from ..output import share_progress
 
+    error = options.asked if options.wanted == "error" else None
     with share_progress("designing") as update:
         return design(
             AttributesAsked(priors, "auto" if sampled is None else sampled),
             epsilon,
+            objective=error,
             method=options.method or "optimal",
             uniform_share=options.uniform_share,
-            tolerance=options.precision,
+            tolerance=options.precision if error is None else options.tolerance,
             progress=lambda told: update(f"{told.attribute}, {told.sampled} sampled: gap {told.step.gap:.1e}", 0.0),
         )
 

@@ -28,7 +28,7 @@ MOST_ROWS = 25
 
 NUMERIC = (
     "--of", "--key", "--cells", "--quantile", "--between", "--stop", "--winsorise", "--raw", "--keep-first",
-    "--allow-disjoint",
+    "--allow-disjoint", "--prior", "--trust",
 )  # fmt: skip
 """Options of `estimate` that only tables of numbers have a use for."""
 

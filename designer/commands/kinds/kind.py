@@ -233,3 +233,5 @@ class Designed:
     bundle: Bundle
     notes: list[str] = field(default_factory=list)
     more: dict[str, Any] = field(default_factory=dict)
+    title: str = ""
+    """What people see first; empty for the kind's name."""

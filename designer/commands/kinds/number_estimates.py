@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ....estimators.methods import DISTRIBUTION_METHODS, MAXIMUM, MEAN_METHODS
+from ....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MAXIMUM, MEAN_METHODS
 from ....mechanisms.errors import InputError
 from ....mechanisms.table.table import TabulatedMechanism
-from ..output import number, share_progress, told_of_reports
+from ..asked.trusted_prior import trusted_weights
+from ..output import number, say, share_progress, told_of_reports
 from .kind import Found, Rows, Service, split
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ....estimators import DistributionEstimate, InputGrid, MeanEstimate, ReportCounts
+    from ....estimators import BiasAwareMean, DistributionEstimate, InputGrid, MeanEstimate, ReportCounts
     from ....estimators.methods import MeanMethod
     from .asked import EstimateOptions
 
@@ -30,8 +31,9 @@ def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Fou
     asked.refuse("for levels of budgets", "--level-column")
     asked.refuse("for several attributes", "--attribute")
     asked.refuse("for categories, which have an unbiased estimate each", "--preselect")
-    if asked.method not in (None, *MEAN_METHODS, *DISTRIBUTION_METHODS):
+    if asked.method not in (None, *MEAN_METHODS, BIAS_AWARE, *DISTRIBUTION_METHODS):
         raise InputError(f"--method {asked.method} is for frequencies, got tables of numbers: leave it out")
+    asked = with_bias(asked, [service.kind.mechanism for service in services])
     plain = asked.method is None or (asked.raw and asked.method == "ua")
     alone = len(services) == 1 and asked.key is None and asked.of in (None, "mean") and plain
     require_method(asked, alone)
@@ -41,7 +43,9 @@ def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Fou
 def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -> None:
     """Refuse combinations of options that contradict each other; means in rows, unlike one mean, can be written."""
     method, of = asked.method, asked.of or "mean"
-    if of != "mean" and method in MEAN_METHODS:
+    if method != BIAS_AWARE:
+        asked.refuse(f"for --method {BIAS_AWARE}, a mean", "--prior", "--trust")
+    if of != "mean" and method in (*MEAN_METHODS, BIAS_AWARE):
         raise InputError(
             f"--method {method} estimates a mean, not {of}: use one of {', '.join(DISTRIBUTION_METHODS)}, or --of mean"
         )
@@ -53,9 +57,10 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
         if not 0.0 < share < 1.0:
             raise InputError(f"a quantile's share must lie strictly between 0 and 1, got {share!r}")
     if of == "mean" and method not in DISTRIBUTION_METHODS:
-        options = [*(() if rows else ("--out",)), "--plot", "--between"]
+        options = [*(() if rows or method == BIAS_AWARE else ("--out",)), "--between"]
+        options += ["--plot"] if rows or method != BIAS_AWARE else []
         # A grid without a distribution serves the priors of several services.
-        options += ["--cells"] if alone or method == "ua" else []
+        options += ["--cells"] if alone or method in ("ua", BIAS_AWARE) else []
         given = asked.given()
         if useless := [option for option in options if given[option] is not None]:
             raise InputError(
@@ -64,6 +69,19 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
             )
     if (between := asked.between) is not None and not between[0] <= between[1]:
         raise InputError(f"--between must have its ends in order, got {between[0]!r} {between[1]!r}: swap them")
+
+
+def with_bias(asked: EstimateOptions, tables: Sequence[Any]) -> EstimateOptions:
+    """Return what is asked with the bias-aware method where that is meant: a prior to trust, or tables made for it."""
+    usual = asked.method is None and asked.of in (None, "mean") and asked.winsorise is None and not asked.raw
+    made = any(isinstance(table, TabulatedMechanism) and table.provenance.is_for_error for table in tables)
+    if usual and (made or asked.prior_file is not None or asked.trust is not None):
+        asked = replace(asked, method=BIAS_AWARE)
+    if asked.method == BIAS_AWARE and not all(isinstance(table, TabulatedMechanism) for table in tables):
+        raise InputError(
+            "a bias-aware mean needs tables, got a floor form that is too large for one: use fewer --knots"
+        )
+    return asked
 
 
 def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
@@ -143,6 +161,8 @@ def told_by_counts(
     from ....estimators import InputGrid, estimate_combined_mean
 
     table = counts.mechanisms[0]
+    if asked.method == BIAS_AWARE:
+        return _bias_aware(counts, asked, started, told, alike=alike)
     grid = None if asked.cells is None else InputGrid.equal_cells(*table.domain, asked.cells)
     if asked.of in (None, "mean") and asked.method not in DISTRIBUTION_METHODS:
         method = cast("MeanMethod", asked.method or "population")
@@ -155,6 +175,48 @@ def told_by_counts(
     if asked.of != "quantiles":
         facts["one_report"] = _one_report(counts, estimate)
     return told_fit(estimate, table.units, facts, asked)
+
+
+def _bias_aware(
+    counts: ReportCounts, asked: EstimateOptions, started: float, told: dict[str, Any], *, alike: bool
+) -> Found:
+    """Return the mean with the least error, its two parts in words, and what each report counts as."""
+    from ....estimators import bias_aware_mean
+
+    with share_progress("choosing what reports count as"):
+        found = bias_aware_mean(counts, trusted_weights(asked.prior_file, counts), trust=asked.trust, alike=alike)
+    facts = found.to_dict(asked.confidence) | {"seconds": time.perf_counter() - started} | told
+    say_of_users(found)
+    columns: dict[str, list[Any]] = {
+        "service": [part.service for part in found.parts for _ in part.values],
+        **{name: [float(one) for part in found.parts for one in getattr(part, name)] for name in ("low", "high")},
+        "before": [float(one) for part in found.parts for one in part.before],
+        "counts_as": [float(one) for part in found.parts for one in part.values],
+    }
+    units = counts.mechanisms[0].units
+    last = bias_said(found, asked.confidence)
+    return Found("mean of the values", facts, columns=columns, figure=lambda: found.plot(units=units), last=last)
+
+
+def say_of_users(found: BiasAwareMean) -> None:
+    """Warn where a table was designed for another number of users, with what that costs."""
+    if found.rmse_designed is not None:
+        say(
+            f"warning: the table was designed for another number of users than these {found.n:,}: the error is at most "
+            f"{number(found.rmse)}, {number(found.rmse_designed)} with a table designed for them"
+        )
+
+
+def bias_said(found: BiasAwareMean, confidence: float) -> str:
+    """Return in words what the interval and the error of a bias-aware mean are made of."""
+    noise, trust = found.reaches(confidence)
+    low, high = found.knots[[0, -1]]
+    return (
+        f"the interval's reach of {noise + trust:.4g} is {noise:.4g} of noise and {trust:.4g} of trust: the bias is at "
+        f"most {found.bias_high:.4g} if each weight of the prior is right within a factor of {found.trust:g}\n"
+        f"values from {low:.4g} to {high:.4g} count as {found.means.min():.4g} to {found.means.max():.4g} on average; "
+        f"the error is at most {found.rmse:.4g}, before {found.rmse_before:.4g}"
+    )
 
 
 def told_fit(estimate: DistributionEstimate, units: str, facts: dict[str, Any], asked: EstimateOptions) -> Found:

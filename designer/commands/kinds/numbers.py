@@ -70,6 +70,7 @@ class Numbers(Kind[TabulatedMechanism]):
             "expected_variance": checked.expected_variance,
             "worst_case_variance": checked.worst_case_variance,
             "one_report_times_n": self.one_report_times_n(),
+            **self._promised(),
             "max_log_ratio": checked.max_log_ratio,
             "max_abs_bias": checked.max_abs_bias,
             "parameters": dict(provenance.parameters),
@@ -79,12 +80,24 @@ class Numbers(Kind[TabulatedMechanism]):
             "verdict": str(checked.verdict),
         }
 
+    def _promised(self) -> dict[str, Any]:
+        """What a table for the error of a mean promises."""
+        if not self.mechanism.provenance.is_for_error:
+            return {}
+        from ..biased import biased_facts
+
+        return biased_facts(self.mechanism)
+
     def shown(self) -> dict[str, Any]:
         return self.facts() | {"plot": None}  # what one report can do is among the facts
 
     def notes(self) -> list[str]:
         notes = [f"note: {caution}"] if (caution := self.mechanism.promise.caution) else []
-        if self.mechanism.provenance.parameters.get("unbiased") is False:
+        if self.mechanism.provenance.is_for_error:
+            from ..biased import biased_note, biased_title
+
+            notes += [f"note: {said(self.mechanism)}" for said in (biased_title, biased_note)]
+        elif self.mechanism.provenance.parameters.get("unbiased") is False:
             notes.append(
                 "note: this table is biased, so its variances are no errors of a mean: use estimate --of distribution"
             )

@@ -53,6 +53,7 @@ NUMBERS = [
     (),
     ("--winsorise", 0.1),
     ("--method", "decoder"),
+    ("--method", "bias-aware", "--prior", "even.csv"),
     ("--method", "em"),
     ("--method", "em", "--between", 10, 20),
     ("--method", "em", "--of", "distribution"),
@@ -107,7 +108,8 @@ def save(kind: str) -> None:
 
 @pytest.fixture
 def people(here) -> str:
-    """some.csv: job, budget, pay and more of 200 people."""
+    """some.csv: job, budget, pay and more of 200 people; even.csv: a prior of their pay."""
+    Path("even.csv").write_text("value,weight\n" + "".join(f"{value},1\n" for value in range(61)))
     rows = "".join(f"{JOBS[i % 2]},{1.0 + i % 2},{i % 61},{i % 50}\n" for i in range(200))
     Path("some.csv").write_text("job,budget,pay,more\n" + rows)
     return "some.csv"

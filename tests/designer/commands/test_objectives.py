@@ -224,7 +224,7 @@ class TestInformation:
     [
         (
             ("--objective", "best"),
-            "--objective must be one of expected, minimax, trade-off, robust, information, got 'best'",
+            "--objective must be one of expected, minimax, trade-off, robust, information, error, got 'best'",
         ),
         (("--objective", "minimax", "--method", "duchi"), "--method is of no use to a minimax table"),
         (("--objective", "minimax", "--uniform-share", 0.1), "--uniform-share is of no use to a minimax table"),

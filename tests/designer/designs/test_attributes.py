@@ -2,10 +2,11 @@
 
 import math
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 import pytest
-from optldp.designer import METHODS, Attributes, Prior, design
+from optldp.designer import METHODS, Attributes, Error, FactorAmbiguity, KnotChoice, Prior, WorstCase, design
 from optldp.designer.designs.attributes import LEAST_SHARE, predicted_variance, rule_of_thumb
 from optldp.estimators import count
 from optldp.estimators.means.attributes import estimate_attribute_means
@@ -215,3 +216,53 @@ def test_a_summary_says_what_the_sum_is_of():
     assert f"  weighted sum of the means' variances, times n: {made.value:.6g}\n" in said
     assert "no unbiased mechanism on these knots, with as many attributes sampled, has less than" in said
     assert "of one report" not in said
+
+
+class TestError:
+    """Each attribute has the table for the mean of those who report it, and its own clip."""
+
+    GIVEN: ClassVar = {
+        "flat": Prior.on_knots(np.linspace(0, 10, 6), np.ones(6), source="public"),
+        "skewed": Prior.on_knots(np.linspace(0, 100, 6), 4.0 ** -np.arange(6), source="public"),
+    }
+
+    @pytest.mark.sampled(2)
+    @pytest.mark.parametrize("sampled", [1, 2])
+    def test_each_table_is_designed_for_those_who_report_it(self, sampled):
+        asked = Error(5001, FactorAmbiguity(2.0))
+        made = design(Attributes(self.GIVEN, sampled=sampled), 2.0, objective=asked)
+        reporting = 5001 * sampled // 2
+        errors, weights = {}, {"flat": 4 / 10**2, "skewed": 4 / 100**2}
+        for name, prior in self.GIVEN.items():
+            alone = design(prior, 2.0 / sampled, objective=Error(reporting, FactorAmbiguity(2.0)))
+            one = made.evidence.designs[name]
+            assert one.value == pytest.approx(alone.value, rel=1e-6)
+            assert one.mechanism.provenance.parameters["n"] == reporting
+            spread = prior.weights @ (prior.knots - prior.mean) ** 2
+            errors[name] = one.value**2 + (1 - sampled / 2) * spread / (5001 * sampled / 2)
+        assert made.evidence.predicted_variances(5001) == pytest.approx(errors)
+        assert made.value == pytest.approx(5001 * sum(weights[name] * error for name, error in errors.items()))
+        assert made.bound < made.value
+        assert made.gap < 2e-4
+        checked = made.certificate.check()
+        assert (checked.value, checked.bound, checked.failures) == (made.value, made.bound, ())
+        assert made.against(self.GIVEN) > 0
+        assert "biased or not, with as many attributes sampled, has less" in made.summary()
+
+    @pytest.mark.slow
+    def test_the_best_number_is_sampled(self):
+        made = design(self.GIVEN, 6.0, objective=Error(5000, FactorAmbiguity(2.0)))
+        totals = [design(Attributes(self.GIVEN, sampled=k), 6.0, objective=made.objective).value for k in (1, 2)]
+        assert made.value == pytest.approx(min(totals))
+        assert made.mechanism.sampled == 1 + int(np.argmin(totals))
+
+    def test_other_users_are_another_design(self):
+        made = design(Attributes(self.GIVEN, sampled=1), 2.0, objective=Error(5000))
+        with pytest.raises(InputError, match="for the error of 5,000 users, got 9: design for those"):
+            made.evidence.predicted_variances(9)
+
+    def test_other_objectives_are_refused(self):
+        with pytest.raises(InputError, match="designed for the least variance or error alone, got least worst"):
+            design(self.GIVEN, 2.0, objective=WorstCase())
+        with pytest.raises(InputError, match="chosen for the least expected variance alone, got least error"):
+            design(KnotChoice(self.GIVEN["flat"]), 2.0, objective=Error(50))

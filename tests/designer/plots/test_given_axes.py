@@ -11,7 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 from optldp.designer import Prior, WorstCase, design, plots
 from optldp.designer.comparison.row import Row
-from optldp.estimators import CategoryCounts, ReportCounts, estimate_distribution, estimate_frequencies
+from optldp.estimators import (
+    CategoryCounts,
+    ReportCounts,
+    bias_aware_mean,
+    estimate_distribution,
+    estimate_frequencies,
+)
 from optldp.estimators.plots.style import whole_figure
 from optldp.mechanisms import InputError, duchi
 from optldp.mechanisms.categorical.table import categorical_grr
@@ -50,6 +56,7 @@ DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
         design(Prior.even(KNOTS), 2.0, objective=WorstCase()), ax, prior=PRIOR
     ),
     "heat_map": lambda ax: plots.heat_map(TABLE, ax),
+    "counted_as": lambda ax: plots.counted_as(bias_aware_mean(NUMBERS, PRIOR.weights), ax),
     "distribution": lambda ax: plots.distribution(estimate_distribution(NUMBERS), ax),
     "frequencies": lambda ax: plots.frequencies(estimate_frequencies(LABELS), ax),
     "error_table": lambda ax: plots.error_table(ERRORS, ax, title="", quantity="mean squared error"),

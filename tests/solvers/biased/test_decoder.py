@@ -9,9 +9,10 @@ from optldp.mechanisms import laplace, piecewise, square_wave
 from optldp.mechanisms.errors import InputError
 from optldp.solvers.biased import decoder as biased_decoder
 from optldp.solvers.biased.box import member
-from optldp.solvers.biased.decoder import DecoderOptimum, DecoderProgram, solve_decoder
+from optldp.solvers.biased.decoder import DecoderOptimum, solve_decoder
 from optldp.solvers.biased.optimum import solve_error, trusted
 from optldp.solvers.biased.program import ErrorProgram, Multipliers
+from optldp.solvers.biased.reports import DecoderProgram
 from optldp.solvers.certificate import Status
 from optldp.solvers.robust.sets import BoxSet
 

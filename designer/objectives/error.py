@@ -1,0 +1,230 @@
+"""The least error of the mean of n users, bias allowed where it pays, while the prior may be wrong: over a whole set.
+
+What a table promises is computed from its bias and its squared errors at the knots by sorting (`largest_error`), not
+taken from the solver; the bound is that of `ErrorProgram`. Both allow for values between knots alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ...estimators.means.error import counted_as, largest_error, rounding_excess
+from ...mechanisms.errors import InputError
+from ...mechanisms.table.provenance import Provenance
+from ...mechanisms.table.table import TabulatedMechanism
+from ...mechanisms.units import units_label
+from ...solvers.biased.box import member
+from ...solvers.biased.optimum import solve_error
+from ...solvers.biased.program import ROUNDING, ErrorProgram, MeanError, Multipliers, check_users
+from ...solvers.robust.sets import BoxSet
+from ..priors.ambiguity import Ambiguity, FactorAmbiguity
+from ..priors.prior import DEFAULT_UNIFORM_SHARE
+from .base import Objective, Problem, Solution, Told
+from .clip_alone import best_clip
+from .variance import Variance
+
+DEFAULT_TRUST = 3.0
+"""Factor by which a prior may be off if nothing else is said."""
+
+HEAVIER = (2.0, 4.0, 8.0)
+"""How many times heavier than trusted the tails are in `ErrorEvidence.heavier_tails`."""
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorEvidence:
+    """What a design for the error of a mean shows beside it; all in the prior's units.
+
+    Attributes
+    ----------
+    rmse : float
+        The error promised: no prior of the set has a larger root mean squared error.
+    noise, bias_bound : float
+        Its parts: rmse^2 is the sum of their squares.
+    rmse_unbiased : float
+        Largest over the set of the unbiased optimum for the prior.
+    rmse_clip : float
+        Largest over the set of the best clip alone: the unbiased optimum of a shorter interval, whatever lies outside
+        counted as its end.
+    clip_alone : tuple of float
+        That interval.
+    clip_low, clip_high, shift : float
+        Values are counted as clip(x, clip_low, clip_high) + shift on average; the ends of the domain where nothing is
+        cut.
+    is_clip : bool
+        Whether they are counted as just that; if not, the three are the outermost means and the median bias.
+    share_outside : float
+        Of the prior as given, outside the clip points.
+    heavier : tuple of float
+        How many times heavier than trusted the tails, what lies outside the clip points, may be ...
+    rmse_heavier : tuple of float
+        ... and the largest error if they are.
+    """
+
+    rmse: float
+    noise: float
+    bias_bound: float
+    rmse_unbiased: float
+    rmse_clip: float
+    clip_alone: tuple[float, float]
+    clip_low: float
+    clip_high: float
+    shift: float
+    is_clip: bool
+    share_outside: float
+    heavier: tuple[float, ...]
+    rmse_heavier: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Error(Objective):
+    """The largest root mean squared error of the mean of n users over the priors of a set; units of the values.
+
+    R^2 = max q.v / n + (max |q.b|)^2, b and v the bias and the mean squared error of a report: it holds for all of the
+    set at once, and does not ask for unbiased reports. Where the range is long and its end rare, the best table counts
+    rare values as less than they are, and errs less for it. What is wanted of it must be the mean of n users: with more
+    of them noise averages out, and bias does not.
+
+    The set is around the prior with its uniform share, without which no value at a knot of no mass would be possible.
+    Values may lie anywhere between the knots, unless all of the prior's lie on them.
+
+    Parameters
+    ----------
+    n : int
+        Users who will report, once each.
+    ambiguity : Ambiguity
+        How far the prior may be wrong, as bounds on its weights: `FactorAmbiguity`, `RelativeAmbiguity` or
+        `BoxAmbiguity`. Default: weights within a factor of 3.
+
+    Raises
+    ------
+    InputError
+        A number of users that is not whole, or out of range; when designing, a set that is not of bounds on weights.
+
+    Source: solvers/biased/program.py.
+
+    Example
+    -------
+    >>> from optldp.designer import Prior, design
+    >>> knots = np.linspace(0, 100, 21)
+    >>> prior = Prior.on_knots(knots, np.exp(-knots / 8), source="public", units="EUR")
+    >>> made = design(prior, 1.0, objective=Error(20_000, FactorAmbiguity(2.0)))
+    >>> made.gap < 1e-4, made.value < 0.5 * made.evidence.rmse_unbiased, made.value < made.evidence.rmse_clip
+    (True, True, True)
+    >>> made.evidence.clip_high < 50, made.evidence.share_outside < 0.02
+    (True, True)
+    """
+
+    n: int
+    ambiguity: Ambiguity = field(default_factory=lambda: FactorAmbiguity(DEFAULT_TRUST))
+
+    nobody = "no mechanism on these knots, biased or not,"
+    uniform_share = DEFAULT_UNIFORM_SHARE
+    tolerance = 1e-4
+
+    def __post_init__(self) -> None:
+        check_users(self.n)
+        object.__setattr__(self, "n", int(self.n))
+        if not isinstance(self.ambiguity, Ambiguity):
+            raise InputError(f"the ambiguity must be one such as FactorAmbiguity(2), got {self.ambiguity!r}")
+
+    @property
+    def key(self) -> str:
+        return "error"
+
+    @property
+    def label(self) -> str:
+        return f"least error of the mean of {self.n:,} users, bias allowed, {self.ambiguity.label}"
+
+    def quantity(self, units: str) -> str:
+        return units_label(f"largest root mean squared error of the mean of {self.n:,} users", units)
+
+    def more(self, evidence: Any = None) -> str:
+        if not isinstance(evidence, ErrorEvidence):
+            return ""
+        return (
+            f"of it at most {evidence.bias_bound:.4g} are bias; unbiased {evidence.rmse_unbiased:.4g}, the best clip "
+            f"alone {evidence.rmse_clip:.4g}"
+        )
+
+    def check(self, problem: Problem) -> None:
+        self._box(problem)
+
+    def solve(self, problem: Problem, progress: Told = None) -> Solution:
+        program = ErrorProgram(problem.unit.knots, problem.inner_ratio, self._box(problem), self.n)
+        with threadpool_limits(1, user_api="blas"):  # as in `Variance`
+            best = solve_error(program, tolerance=problem.tolerance, progress=progress)
+        trust = {"trust": self.ambiguity.trust} if isinstance(self.ambiguity, FactorAmbiguity) else {}
+        origin = Provenance(
+            "error",
+            {
+                "unbiased": False,
+                "n": self.n,
+                **trust,
+                "ambiguity": self.ambiguity.label,
+                "uniform_share": problem.uniform_share,
+                "tolerance": problem.tolerance,
+            },
+        )
+        table = problem.table(best.outputs, best.probabilities, origin)
+        return Solution(table, dict(vars(best.multipliers)), best.status)
+
+    def value(self, mechanism: TabulatedMechanism, problem: Problem) -> float:
+        return self._error_over(self._box(problem), mechanism, problem).rmse
+
+    def bound(self, problem: Problem, multipliers: Mapping[str, Any]) -> float:
+        box = self._box(problem)
+        worst, up, down = (member(box, multipliers[name]) for name in ("worst", "up", "down"))
+        weights = float(multipliers["weight_up"]), float(multipliers["weight_down"])
+        program = ErrorProgram(problem.unit.knots, problem.ratio, box, self.n)
+        found = problem.unit.half * program.bound(Multipliers(worst, up, down, *weights, multipliers["lam"]))
+        if self._on_knots(problem):
+            return found
+        more = float(worst @ rounding_excess(problem.prior.knots)) / self.n  # tables are judged with at least as much
+        return math.sqrt(found**2 + more) * (1 - ROUNDING * len(worst))
+
+    def evidence(self, problem: Problem, mechanism: TabulatedMechanism, solution: Solution) -> ErrorEvidence:
+        box, knots = self._box(problem), problem.prior.knots
+        found = self._error_over(box, mechanism, problem)
+        unbiased = Variance().solve(problem).mechanism
+        clip = counted_as(mechanism, problem.solved.weights)
+        outside = clip.outside(knots)
+        alone, interval = best_clip(lambda table: self.value(table, problem), problem, (clip.low, clip.high))
+        tails = (BoxSet(box.low, np.where(outside, np.minimum(f * box.high, 1), box.high)) for f in HEAVIER)
+        return ErrorEvidence(
+            rmse=found.rmse,
+            noise=found.noise,
+            bias_bound=found.bias_bound,
+            rmse_unbiased=self.value(unbiased, problem),
+            rmse_clip=alone,
+            clip_alone=interval,
+            clip_low=clip.low,
+            clip_high=clip.high,
+            shift=clip.shift,
+            is_clip=clip.is_clip,
+            share_outside=float(problem.prior.weights[outside].sum()),
+            heavier=HEAVIER,
+            rmse_heavier=tuple(self._error_over(tail, mechanism, problem).rmse for tail in tails),
+        )
+
+    def _error_over(self, box: BoxSet, mechanism: TabulatedMechanism, problem: Problem) -> MeanError:
+        return largest_error(mechanism, box, self.n, on_knots=self._on_knots(problem))
+
+    @staticmethod
+    def _on_knots(problem: Problem) -> bool:
+        """Whether all of the prior's values lie on knots, so that the users' do."""
+        return not problem.prior.rounding.any()
+
+    def _box(self, problem: Problem) -> BoxSet:
+        found = self.ambiguity.around(problem.solved)
+        if not isinstance(found, BoxSet):
+            raise InputError(
+                "the least error needs bounds on the prior's weights, got "
+                f"{self.ambiguity.label}: use FactorAmbiguity(3), RelativeAmbiguity or BoxAmbiguity"
+            )
+        return found

@@ -1,0 +1,1 @@
+from .attributes import bias_aware_attribute_means as bias_aware_attribute_means

@@ -1,0 +1,251 @@
+"""The mean of the values with the least error for these users, bias allowed where a trusted prior makes it pay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...mechanisms.errors import InputError
+from ..counting.counts import ReportCounts
+from ..estimate import Target, check_target
+from ..intervals import CONFIDENCE, Sample, bias_aware_reach, normal_quantile, pooled
+from ..means.mean import MeanEstimate
+from .decoders import Decoded, decode, trusted_prior
+from .designed import least_error, told_by
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DEFAULT_TRUST = 3.0
+"""The factor by which a prior may be off, where nobody says."""
+
+FEWEST_IN_GROUP = 2
+"""Users that each group needs for a sample variance of its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class CountedAs:
+    """What the reports to one service count as, for users who report to the same services.
+
+    Parameters
+    ----------
+    service : str
+        Its name, with those of the user's other services if there are any.
+    low, high : (m,) ndarray of float
+        Ends of the outputs, in the units of the reports.
+    before : (m,) ndarray of float
+        What they count as in a plain average: unbiased where that can be, else the report itself.
+    values : (m,) ndarray of float
+        In the units of the values.  Those of a user's reports are added up.
+    """
+
+    service: str
+    low: np.ndarray
+    high: np.ndarray
+    before: np.ndarray
+    values: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class BiasAwareMean(MeanEstimate):
+    """A mean whose reports count as what makes it err least, and how far to trust it, in the units of the values.
+
+    All of what it promises holds if the values are drawn from a prior each of whose knots' weights is within the factor
+    `trust` of that of the prior given; `bias_low` and `bias_high` are then the least and the largest bias.
+
+    Parameters
+    ----------
+    trust : float
+    rmse : float
+        What the mean errs by at most, as a root mean square: against these users' own mean, rounding between knots
+        included.
+    rmse_before : float
+        The same of a plain average: of unbiased numbers where that can be, else of the reports as they are.
+    lower_bound : float or None
+        No numbers for these reports have a smaller error, for values at knots; None where groups of users may differ.
+    relative_gap : float
+        What might still be gained, at most, for values at knots.
+    rmse_designed : float or None
+        Of a table designed for as many users, where this one was designed for far more or fewer; else None.
+    knots, means : (n,) ndarray of float
+        What a value at each knot counts as on average.
+    parts : tuple of CountedAs
+        What reports count as.
+    """
+
+    trust: float = math.nan
+    rmse: float = math.nan
+    rmse_before: float = math.nan
+    lower_bound: float | None = None
+    relative_gap: float = math.nan
+    rmse_designed: float | None = None
+    knots: np.ndarray = None  # pyright: ignore[reportAssignmentType] -- there are always some
+    means: np.ndarray = None  # pyright: ignore[reportAssignmentType]
+    parts: tuple[CountedAs, ...] = ()
+
+    def reaches(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
+        """Return how far the interval reaches to a side, for noise alone and for what the prior may be off on top."""
+        noise = normal_quantile(confidence) * self.std_error
+        return noise, bias_aware_reach(self.std_error, self.bias_high, confidence) - noise
+
+    def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, Any]:
+        """Return what a mean has, trust, errors, both parts of the interval, and the range of what values count as."""
+        noise, trust = self.reaches(confidence)
+        return super().to_dict(confidence) | {
+            "trust": self.trust,
+            "rmse": self.rmse,
+            "rmse_before": self.rmse_before,
+            "lower_bound": self.lower_bound,
+            "relative_gap": self.relative_gap,
+            "rmse_designed": self.rmse_designed,
+            "reach_of_noise": noise,
+            "reach_of_trust": trust,
+            "counted_from": float(self.means.min()),
+            "counted_to": float(self.means.max()),
+        }
+
+    def plot(self, ax: Axes | None = None, *, units: str = "") -> Axes:
+        """Draw what each report counts as against what it counted as before: `optldp.designer.plots.counted_as`."""
+        from ..plots.counted_reports import counted_as
+
+        return counted_as(self, ax, units=units)
+
+
+def bias_aware_mean(
+    counts: ReportCounts,
+    prior: ArrayLike | None = None,
+    *,
+    trust: float | None = None,
+    target: Target = "population",
+    alike: bool = False,
+) -> BiasAwareMean:
+    r"""Estimate the mean of the values with the least error that these reports allow, for as many users as there are.
+
+    What each report counts as is chosen before any is looked at, from the tables, the prior, the trust and the number
+    of users N alone: with b and v the bias and the mean squared error of a user's number at each knot, such that
+
+        R^2 = max_q q.v / N + (max_q \|q.b\|)^2
+
+    is least, the maxima over all priors q with prior / trust <= q <= trust prior (`solvers.biased.decoder`).  On skewed
+    columns that is far less than the error of unbiased numbers: values in a thin tail count as less than they are.  Of
+    several services a user's numbers are added up.
+
+    The interval is value +- c s, s the standard error and c the quantile of \|N(B / s, 1)\| for the bias bound B = max
+    \|q.b\|: it covers as said whenever the values are drawn from such a q.
+
+    Parameters
+    ----------
+    counts : ReportCounts
+        Of one table or several, at least two users.
+    prior : (n,) array_like of float, optional
+        Weights of the finest table's n knots: last year's, say. ``Prior.from_data(values, knots=table.knots).weights``.
+        Default: the prior that a table carries. One part in a thousand is spread evenly, as in designs.
+    trust : float, optional
+        The factor by which each weight may be off, at least 1. Default: what the first table was designed for, else 3.
+    target : {"users", "population"}
+        Whom the standard error is about: `population` from the scatter of the numbers; `users` the largest noise of
+        any prior within the trust.
+    alike : bool
+        Whether users of different services have values of one distribution, as where chance decides who reports to
+        which: biases of groups may then make up for each other. Without it each group may have a prior of its own, and
+        the bias bounds of groups add up, weighed by their shares.
+
+    Returns
+    -------
+    estimate : BiasAwareMean
+
+    Raises
+    ------
+    InputError
+        No prior, weights that are none, a trust below 1, fewer than two users, a service without reports, or tables
+        whose knots disagree.
+
+    Source: the program is derived in `solvers.biased`; Armstrong and Kolesar (2018) for the interval.
+
+    Example
+    -------
+    >>> from optldp.estimators import count
+    >>> from optldp.mechanisms import piecewise
+    >>> table, rng = piecewise(np.linspace(0, 100, 21), 1.0), np.random.default_rng(7)
+    >>> last_year = np.exp(-table.knots / 5)
+    >>> values = rng.exponential(6.0, 5000).clip(0, 100)
+    >>> estimate = bias_aware_mean(count(table, table.sample(values, rng)), last_year, trust=2.0)
+    >>> bool(estimate.interval().low < 6.0 < estimate.interval().high)
+    True
+    >>> round(estimate.rmse, 2), round(estimate.rmse_before, 2)
+    (0.48, 1.57)
+    """
+    check_target(target)
+    if not isinstance(counts, ReportCounts):
+        raise InputError(
+            f"a bias-aware mean needs counts of numbers, count(table, reports), got {type(counts).__name__}"
+        )
+    if counts.n_users < 2:
+        raise InputError(f"users must be at least 2 for a standard error, got {counts.n_users}")
+    counts.require_reports()
+    said = told_by(counts.mechanisms[0])
+    factor = trust if trust is not None else (said and said.trust) or DEFAULT_TRUST
+    priors = trusted_prior(counts, prior, factor)
+    alike = alike or len(counts.groups) == 1
+    made = decode(counts, priors, alike=alike)
+    samples = _samples(counts, made.values, together=not alike)
+    value, error = pooled(samples)
+    designed = None
+    if said is not None and len(counts.services) == 1 and said.far_from(counts.n_users):
+        designed = least_error(counts.mechanisms[0], priors, counts.n_users)
+    return BiasAwareMean(
+        value,
+        error if target == "population" else made.error.noise,
+        counts.n_users,
+        "bias-aware",
+        target,
+        one_report=_width(counts, made.values) / counts.n_users,
+        bias_low=-made.error.bias_bound,
+        bias_high=made.error.bias_bound,
+        trust=factor,
+        rmse=made.error.rmse,
+        rmse_before=made.error_before.rmse,
+        lower_bound=made.lower_bound,
+        relative_gap=made.relative_gap,
+        rmse_designed=designed,
+        knots=made.knots,
+        means=made.means,
+        parts=_parts(counts, made),
+    )
+
+
+def _samples(counts: ReportCounts, values: Sequence[Sequence[np.ndarray]], *, together: bool) -> list[Sample]:
+    """The users' numbers, apart for each group unless their shares are a part of what is estimated."""
+    numbers = [
+        np.sum([d[column] for d, column in zip(mine, group.outputs.T, strict=True)], axis=0)
+        for group, mine in zip(counts.groups, values, strict=True)
+    ]
+    if together or min(group.n_users for group in counts.groups) < FEWEST_IN_GROUP:
+        return [Sample.of(np.concatenate(numbers), np.concatenate([g.counts for g in counts.groups]), 0.0)]
+    return [Sample.of(mine, group.counts, 0.0) for mine, group in zip(numbers, counts.groups, strict=True)]
+
+
+def _width(counts: ReportCounts, values: Sequence[Sequence[np.ndarray]]) -> float:
+    """Return the largest number of a user less the smallest, whichever reports and services are claimed."""
+    lows, highs = [], []
+    for group, mine in zip(counts.groups, values, strict=True):
+        made = [d[counts.mechanisms[j].possible] for j, d in zip(group.services, mine, strict=True)]
+        lows.append(sum(d.min() for d in made))
+        highs.append(sum(d.max() for d in made))
+    return float(max(highs) - min(lows))
+
+
+def _parts(counts: ReportCounts, made: Decoded) -> tuple[CountedAs, ...]:
+    parts = []
+    for group, values, before in zip(counts.groups, made.values, made.before, strict=True):
+        names = [counts.services[j].name for j in group.services]
+        for j, name, mine, plain in zip(group.services, names, values, before, strict=True):
+            others = ", ".join(other for other in names if other != name)
+            table = counts.mechanisms[j]
+            parts.append(CountedAs(f"{name} beside {others}" if others else name, table.low, table.high, plain, mine))
+    return tuple(parts)

@@ -8,7 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 from markdown_table import table
-from optldp.mechanisms import laplace, piecewise, square_wave
+from optldp.designer import Error, FactorAmbiguity, Prior, compare, confidence_region, design
+from optldp.designer.designs.judging import problem_for
+from optldp.mechanisms import FAMILIES, laplace, piecewise, square_wave
 from optldp.solvers import solve_unbiased
 from optldp.solvers.biased import DecoderProgram, ErrorProgram, solve_decoder, solve_error, trusted
 from optldp.solvers.robust import BoxSet
@@ -34,6 +36,10 @@ def run() -> str:
             _visits(),
             "Decoders of given tables on these knots, epsilon 1, trust 2:",
             _decoders(),
+            "Closed forms, 20,000 users, trust 2: error over the optimum's, unbiased and with their best clip:",
+            _closed_forms(),
+            "What reports of a first phase leave open of the tail, epsilon 1, confidence 0.95:",
+            _first_phase(),
             "Where the optimum is no clip:",
             _no_clips(),
             "Exponential prior exp(-6 (x + 1)), 20,000 users, trust 2, gap 1e-4:",
@@ -86,6 +92,37 @@ def _decoders() -> str:
             row += [f"{best.error.rmse:.4f}", f"{best.relative_gap:.0e}", f"{time.process_time() - started:.3f}"]
         rows.append(row)
     return table(("table", "reports", "R, 20,000 users", "gap", "s", "R, 1,000,000 users", "gap", "s"), rows)
+
+
+def _closed_forms() -> str:
+    """Every family's error over the optimum's at four budgets, unbiased and with its own best clip."""
+    prior, objective = Prior.on_knots(KNOTS, visits_prior(), source="public"), Error(20_000, FactorAmbiguity(2.0))
+    epsilons = (0.5, 1.0, 2.0, 4.0)
+    rows: dict[str, list[str]] = {name: [] for name in ("optimal", *FAMILIES)}
+    for epsilon in epsilons:
+        found = compare(prior, [epsilon], methods=list(rows), objectives=[objective], uniform_share=0.0, tolerance=1e-4)
+        fitted = {row.method: row for row in found if row.objective == "error"}
+        problem = problem_for(prior, epsilon, objective, uniform_share=0.0)
+        for name, cells in rows.items():
+            made = design(prior, epsilon, method=name, exact=False).mechanism
+            best, row = fitted["error"].value or 1.0, fitted[name]
+            cells.append(f"{objective.value(made, problem) / best:.2f}")
+            cells.append("" if name == "optimal" else f"{(row.value or 0) / best:.3f}, {row.clip_high:.1f}")
+    header = ["family", *(text for epsilon in epsilons for text in (f"unbiased, epsilon {epsilon:g}", "clipped, at"))]
+    return table(header, [(name, *cells) for name, cells in rows.items()])
+
+
+def _first_phase() -> str:
+    """The largest share beyond some values that the region of some reports allows."""
+    prior, rng = Prior.on_knots(KNOTS, visits_prior(), source="public"), np.random.default_rng(1)
+    made, rows = design(prior, 1.0).mechanism, []
+    for reports in (2_000, 20_000, 200_000):
+        values = rng.choice(KNOTS, size=reports, p=prior.weights)
+        region = confidence_region(made, made.sample(values, rng), KNOTS, 0.95).around(prior)
+        tails = [(cut < KNOTS).astype(float) for cut in (20, 40, 60)]
+        rows.append((f"{reports:,}", *(f"{region.largest(tail)[0]:.3f}" for tail in tails)))
+        true = [f"{prior.weights @ tail:.4f}" for tail in tails]
+    return table(("reports", "above 20, at most", "above 40", "above 60"), [*rows, ("the prior", *true)])
 
 
 def best_clip(program: ErrorProgram, box: BoxSet) -> float:

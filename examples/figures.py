@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from optldp.designer import METHODS, Prior, WorstCase, compare, design, plots, trade_off_curve
+from optldp.designer import METHODS, Error, Prior, WorstCase, compare, design, plots, trade_off_curve
+from optldp.designer.designs import clip_curve
 from optldp.estimators import ReportCounts, estimate_distribution
 from PIL import Image  # comes with matplotlib
 from scipy import stats
@@ -22,6 +23,9 @@ GUESSES = {
     "flat": stats.uniform(0, 100),
     "narrow": stats.truncnorm(-10, 10, loc=50, scale=5),
 }
+RARE = stats.lognorm(1.0, scale=8)
+"""Of which one in two hundred lies above the domain's 100, and few near it."""
+
 EPSILONS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 EPSILON = 2.0
 USERS, REPETITIONS = 200, 4_000
@@ -56,6 +60,16 @@ def at_one_budget(prior: Prior) -> dict[str, Axes]:
         "trade-off": plots.trade_off(front, mechanisms=tables, prior=prior),
         "least-favourable": plots.least_favourable(design(prior, EPSILON, objective=WorstCase()), prior=prior),
         "heat-map": plots.heat_map(tables["optimal"]),
+    }
+
+
+def where_bias_pays() -> dict[str, Axes]:
+    """The error of a mean against the clip point, and what the best table and the best Laplace noise count as what."""
+    rare = Prior.from_distribution(RARE, knots=41, domain=DOMAIN, source="public", units="kEUR")
+    best, laplace = (design(rare, 1.0, objective=Error(20_000), method=method) for method in ("optimal", "laplace"))
+    return {
+        "clip-errors": plots.clip_errors(clip_curve(best)),
+        "bias": plots.bias({"error": best.mechanism, "laplace": laplace.mechanism}, prior=rare),
     }
 
 
@@ -98,7 +112,7 @@ def main() -> None:
     out = parser.parse_args().out
     out.mkdir(parents=True, exist_ok=True)
     prior = prior_of("skewed")
-    pictures = against_budget(prior) | at_one_budget(prior)
+    pictures = against_budget(prior) | at_one_budget(prior) | where_bias_pays()
     pictures |= {"error-table": errors_of_means(), "distribution": distribution(prior)}
     for name, axes in pictures.items():
         path = out / f"{name}.png"

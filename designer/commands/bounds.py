@@ -50,7 +50,7 @@ def bounds_command(asked: BoundsOptions) -> None:
         with replacing(out) as part:
             part.write_text(page, "utf-8", errors="replace")
         notes += [] if asked.public else [SHOWS_PRIOR]
-    for note in (*notes, *_complaints(found)):
+    for note in (*notes, *asked.trust_notes, *_complaints(found)):
         say(note)
     _print(found, out, asked.as_json)
 

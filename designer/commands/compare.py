@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .asked.objective import DETAILS, KINDS, PANEL, ObjectiveOptions
-from .asked.prior import PriorOptions
 from .options import (
     EPSILONS,
     TOLERANCE,
@@ -29,11 +28,12 @@ if TYPE_CHECKING:
 
     from ..comparison.row import Row
     from ..objectives.base import Objective
+    from ..objectives.error import Error
     from ..priors.categorical import CategoricalPrior
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(ObjectiveOptions, PriorOptions):
+class CompareOptions(ObjectiveOptions):
     """What `optldp compare` may be asked."""
 
     epsilons: Annotated[list[str], EPSILONS]
@@ -68,6 +68,7 @@ def compare_command(asked: CompareOptions) -> None:
     Example: optldp compare people.csv --column income --range 0 200000 --epsilon 0.5 --epsilon 1 --epsilon 2
     Example: optldp compare people.csv --column income --range 0 200000 --epsilon 1 --objective minimax \\
     --objective expected
+    Example: optldp compare people.csv --column income --range 0 200000 --epsilon 1 --objective error --n 20000
     Example: optldp compare people.csv --column job --categorical --epsilon 1
     """
     from ...mechanisms.budget import check_epsilon
@@ -92,7 +93,7 @@ def compare_command(asked: CompareOptions) -> None:
             uniform_share=share, tolerance=asked.tolerance,
             progress=lambda epsilon, step: update(f"epsilon {epsilon:g}", step is None),
         )  # fmt: skip
-    for note in (*notes, *_without_value(rows)):
+    for note in (*notes, *asked.trust_notes, *_without_value(rows)):
         say(note)
     if asked.as_json:
         print_json({"rows": [vars(row) for row in rows]})
@@ -103,7 +104,12 @@ def compare_command(asked: CompareOptions) -> None:
 
 def _print(objective: Objective, rows: list[Row]) -> None:
     """Print what one objective says: variances, its own number unless it is one of them, and the ratio to its best."""
+    from ..objectives.error import Error
     from ..objectives.variance import Variance
+
+    if isinstance(objective, Error):
+        _print_errors(objective, rows)
+        return
 
     usual = isinstance(objective, Variance)
     header = ["method", "epsilon", "expected", "worst case", *([] if usual else ["value"]), "ratio", "one_report"]
@@ -119,6 +125,19 @@ def _print(objective: Objective, rows: list[Row]) -> None:
         else f"{objective.label[0].upper()}{objective.label[1:]}: {objective.quantity('')}, its ratio to the optimum"
     )
     print_rows(title, header, cells)
+
+
+def _print_errors(objective: Error, rows: list[Row]) -> None:
+    """Print errors of a mean: variances would leave the bias out."""
+    header = ["method", "epsilon", "error", "ratio", "cut below", "cut above", "shift"]
+    cells = [
+        [row.method, f"{row.epsilon:g}", number(row.value),
+         "none" if row.ratio_to_optimal is None else f"{row.ratio_to_optimal:.4f}",
+         number(row.clip_low), number(row.clip_high), number(row.shift)]
+        for row in rows
+    ]  # fmt: skip
+    label = f"{objective.label[0].upper()}{objective.label[1:]}"
+    print_rows(f"{label}; closed forms with their own best clip and shift", header, cells)
 
 
 def _without_value(rows: Sequence[Row]) -> list[str]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FLOOR = "note: the file is in floor form, as the table would be large (--form table): every command takes it"
 """Said of a form that was not asked for."""
 
-FOR_PROGRAMS = ("program_variance", "status", "value", "worst_case_lower_bound")
+FOR_PROGRAMS = ("program_variance", "trust_measured", "status", "value", "worst_case_lower_bound")
 """Facts of the JSON object that people are told in other words."""
 
 
@@ -39,7 +39,8 @@ def design_command(asked: DesignOptions) -> None:
     --radius 0.1 --out safe.json
     Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --objective information \\
     --criterion cumulative --knots 33 --out shape.json
-    Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --n 20000 --trust 2 --out mean.json
+    Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --n 20000 --trust 2 \\
+    --plot clips.png --out mean.json
     Example: optldp design people.csv --column job --categorical --epsilon 1 --out jobs.json
     Example: optldp design --range 0 200000 --epsilon 1 --delta 1e-6 --out gauss.json
     Example: optldp design --range 0 40 --epsilon 0.5 --per-unit --out contacts.json
@@ -51,6 +52,7 @@ def design_command(asked: DesignOptions) -> None:
     asked.refuse_useless()
     one_table = asked.kind.one_table
     require_place(asked.out, SUFFIXES if one_table else (".json",))
+    require_place(asked.plot)
     if one_table:
         _finish_table(design_table(asked), asked)
         return
@@ -67,6 +69,10 @@ def _finish_table(made: Outcome, asked: DesignOptions) -> None:
             notes.append(FLOOR)
         if mechanism.prior is not None and not asked.public:
             notes.append(CARRIED)
+    if asked.plot is not None and made.figure is not None:
+        from ..plots.saving import save_figure
+
+        save_figure(made.figure(), asked.plot)
     for note in notes:
         say(note)
     facts = made.facts | {"table": None if asked.out is None else str(asked.out)}

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from .asked.kind import DesignKind
 from .asked.objective import INFORMATION
-from .output import at_most, solver_progress
+from .output import at_most, solver_progress, spinner
 from .prior import SENSITIVE
 
 if TYPE_CHECKING:
     import numpy as np
+    from matplotlib.axes import Axes
 
     from ...mechanisms import TabulatedMechanism
     from ...mechanisms.floors import FloorForm
@@ -33,13 +34,14 @@ ANY_PATTERNS_GAP = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A table, the facts of its JSON object, what people see before the bound, and what there is to say on stderr."""
+    """A table, facts of its JSON object, what people see before the bound, what to say on stderr, and a picture."""
 
     title: str
     mechanism: TabulatedMechanism | FloorForm
     facts: dict[str, Any]
     notes: list[str]
     aside: dict[str, Any] = field(default_factory=dict)
+    figure: Callable[[], Axes] | None = None
 
 
 def design_table(options: DesignOptions) -> Outcome:
@@ -269,6 +271,7 @@ def _error(options: DesignOptions) -> Outcome:
     """The least error of the mean of so many users, bias allowed, while the prior may be off by a factor."""
     from ..designs.design import design
     from .biased import biased_facts, biased_note, biased_title
+    from .trust import trust_facts
 
     asked, (prior, notes) = options.asked, options.prior()
     epsilon = options.budgets.epsilons[0]
@@ -297,8 +300,20 @@ def _error(options: DesignOptions) -> Outcome:
         "status": str(made.status),
         "seconds": made.seconds,
     }
-    said = [f"note: {biased_note(table)}", *_open(made.status, made.gap)]
-    return Outcome(f"{biased_title(table)}; unbiased: --objective expected", table, facts, notes + said)
+    if options.measured is not None:
+        facts["trust_measured"] = trust_facts(options.measured)
+    said = [*options.trust_notes, f"note: {biased_note(table)}", *_open(made.status, made.gap)]
+    title = f"{biased_title(table)}; unbiased: --objective expected"
+    return Outcome(title, table, facts, notes + said, figure=lambda: _clips(made))
+
+
+def _clips(made: Design) -> Axes:
+    """The error of clips at other places beside the optimum, showing progress."""
+    from ..designs.clips import clip_curve
+    from ..plots import clip_errors
+
+    with spinner("clips for the plot") as told:
+        return clip_errors(clip_curve(made, progress=lambda done, total: told(f"{done} of {total}")))
 
 
 def _both_errors(made: Design, prior: Prior, users: int, options: DesignOptions) -> tuple[dict[str, Any], str]:

@@ -12,7 +12,6 @@ import typer
 
 from ...estimators.methods import FREQUENCY_METHODS, OF_ONE_SERVICE
 from .asked.objective import KINDS, PANEL, ObjectiveOptions
-from .asked.prior import PriorOptions
 from .options import (
     EPSILON,
     TOLERANCE,
@@ -24,13 +23,13 @@ from .options import (
     Tolerance,
     UniformShare,
     Units,
-    Users,
     takes_options,
 )
 from .output import one_line_errors, print_facts, print_json, readable, require_place, say, spinner
 from .prior import CARRIED, read_categorical_prior
 
 if TYPE_CHECKING:
+    from ..designs.result import Design
     from ..planning.distribution import DistributionPlan
     from ..planning.mean import BudgetPlan
     from ..priors.prior import Prior
@@ -39,12 +38,13 @@ WANTED = ("users", "population", "distribution")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanOptions(ObjectiveOptions, PriorOptions):
+class PlanOptions(ObjectiveOptions):
     """What `optldp plan` may be asked."""
 
-    n: Users
+    n: Annotated[int | None, typer.Option("--n", help="Users who will report, once each.")] = None
     error: Annotated[
-        float | None, typer.Option("--error", help="Largest error wanted: find the budget, instead of --epsilon.")
+        float | None,
+        typer.Option("--error", help="Largest error wanted: find the budget, or with --epsilon the number of users."),
     ] = None
     epsilon: Annotated[float | None, EPSILON] = None
     of: Annotated[
@@ -57,7 +57,7 @@ class PlanOptions(ObjectiveOptions, PriorOptions):
         str,
         typer.Option(
             "--objective",
-            help=f"What the mechanism is for: {KINDS}. The error of a mean takes expected, minimax or robust.",
+            help=f"What the mechanism is for: {KINDS}. The error of a mean takes expected, minimax, robust or error.",
             rich_help_panel=PANEL,
         ),
     ] = "expected"
@@ -84,6 +84,10 @@ class PlanOptions(ObjectiveOptions, PriorOptions):
     def used_besides(self) -> tuple[str, ...]:
         return ("--n",)
 
+    @property
+    def users(self) -> int | None:
+        return 1 if self.n is None else self.n  # those that a plan finds take the place of any number
+
     @cached_property
     def asked(self) -> dict[str, Any]:
         """What plans take whatever is estimated; InputError for options that are lacking or of no use."""
@@ -101,7 +105,9 @@ class PlanOptions(ObjectiveOptions, PriorOptions):
 @one_line_errors
 @takes_options
 def plan_command(asked: PlanOptions) -> None:
-    """Say what error a budget buys, or what budget an error takes, for values that follow the prior.
+    """Say what error a budget buys, or what budget or how many users an error takes, for values that follow the prior.
+
+    Of --n, --epsilon and --error two are given, and the third is found.
 
     Errors are standard errors of the mean, expected distances of an estimated distribution, in units of the data, or
     roots of the mean squared error of a frequency.
@@ -110,6 +116,7 @@ def plan_command(asked: PlanOptions) -> None:
     Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --error 500
     Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --epsilon 1 --of population
     Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --error 700 --objective minimax
+    Example: optldp plan people.csv --column income --range 0 200000 --epsilon 1 --error 700 --objective error
     Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --error 2000 --of distribution
     Example: optldp plan people.csv --column job --categorical --n 20000 --error 0.01
     """
@@ -117,10 +124,12 @@ def plan_command(asked: PlanOptions) -> None:
     from ...mechanisms.errors import InputError
     from ...mechanisms.files.table import SUFFIXES
 
-    if (asked.error is None) == (asked.epsilon is None):
-        raise InputError("a plan needs either --error or --epsilon, and not both")
+    if [asked.n, asked.error, asked.epsilon].count(None) != 1:
+        raise InputError("a plan needs two of --n, --error and --epsilon: it finds the third")
     if asked.of not in WANTED:
         raise InputError(f"--of must be one of {', '.join(WANTED)}, got {asked.of!r}")
+    if asked.n is None and (asked.categorical or asked.of == "distribution"):
+        raise InputError("--n is found for the error of a mean alone: add --n N")
     if asked.categorical:
         _of_categories(asked)
         return
@@ -134,15 +143,15 @@ def plan_command(asked: PlanOptions) -> None:
         save_table(plan.design.mechanism, out)
         if not asked.public:
             notes.append(CARRIED)
-    for note in notes:
+    for note in (*notes, *asked.trust_notes):
         say(note)
-    facts = _facts(plan) | {"expected_variance": plan.design.expected_variance, "table": out and str(out)}
+    facts = _facts(plan) | {"table": out and str(out)}
     if asked.as_json:
         print_json(facts)
         return
     about = "an estimated distribution" if asked.of == "distribution" else f"the mean of the {asked.of}"
     rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
-    print_facts(f"{asked.n} reports, for {about}", rows)
+    print_facts(f"{plan.users} reports, for {about}", rows)
 
 
 def _of_categories(asked: PlanOptions) -> None:
@@ -156,6 +165,7 @@ def _of_categories(asked: PlanOptions) -> None:
     prior, notes = read_categorical_prior(
         asked.data, asked.column, asked.prior_file, drop_missing=asked.drop_missing, public=asked.public
     )
+    assert asked.n is not None
     with spinner("planning") as told:
         plan = plan_frequencies(
             prior, asked.n, epsilon=asked.epsilon, error=asked.error, method=asked.method or "auto",
@@ -184,9 +194,17 @@ def _of_categories(asked: PlanOptions) -> None:
 
 def _mean(prior: Prior, asked: PlanOptions, common: dict[str, Any]) -> BudgetPlan:
     from ..planning.mean import plan_epsilon, plan_error
+    from ..planning.users import plan_users
 
     options: dict[str, Any] = common | {"of": asked.of}
     with spinner("planning") as told:
+        if asked.n is None:
+            assert asked.epsilon is not None
+            assert asked.error is not None
+            return plan_users(
+                prior, asked.epsilon, asked.error, progress=lambda n, error: told(f"{n:,} users, error {error:.4g}"),
+                **options,
+            )  # fmt: skip
         if asked.error is not None:
             return plan_epsilon(prior, asked.n, asked.error, progress=_telling(told), **options)
         assert asked.epsilon is not None
@@ -203,6 +221,7 @@ def _distribution(prior: Prior, asked: PlanOptions, common: dict[str, Any]) -> D
         "estimator": asked.estimator or "em",
         "distance": asked.distance or "wasserstein",
     }
+    assert asked.n is not None
     with spinner("simulating") as told:
         if asked.error is not None:
             return plan_distribution_epsilon(prior, asked.n, asked.error, progress=_telling(told), **options)
@@ -229,6 +248,7 @@ def _facts(plan: BudgetPlan | DistributionPlan) -> dict[str, Any]:
             "predicted_error": plan.predicted_error,
             "least_error": plan.least_error,
             "least_epsilon": plan.least_epsilon,
+            **_table_facts(plan.design),
         }
     return facts | {
         "of": "distribution",
@@ -236,4 +256,15 @@ def _facts(plan: BudgetPlan | DistributionPlan) -> dict[str, Any]:
         "monte_carlo_error": plan.predicted_error.error,
         "estimator": plan.estimator,
         "distance": plan.distance,
+        "expected_variance": plan.design.expected_variance,
     }
+
+
+def _table_facts(made: Design) -> dict[str, Any]:
+    """What is to be known of a table: its variance, or which values it counts as which, where that is no error."""
+    from ...estimators.means.error import counted_as
+
+    if made.objective.key != "error":
+        return {"expected_variance": made.expected_variance}
+    counted = counted_as(made.mechanism, made.prior.weights)
+    return {"clip_low": counted.low, "clip_high": counted.high, "shift": counted.shift}

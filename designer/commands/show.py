@@ -20,7 +20,9 @@ VERDICTS = {
 @one_line_errors
 def show_command(
     table: Table,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Write a heat map (png, pdf, svg).")] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Write a heat map, or of a biased table its bias (png, pdf, svg).")
+    ] = None,
     allow_unproved: AllowUnproved = False,
     as_json: Json = False,
 ) -> None:

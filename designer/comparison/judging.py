@@ -13,14 +13,17 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from ...estimators import influence
+from ...estimators.means.error import counted_as
 from ...mechanisms.errors import InputError, OptldpError
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.certificate import Status, relative_gap
 from ..designs.judging import judged, problem_for
 from ..designs.knots import continuum_certificate
 from ..designs.result import Design, same_knots
+from ..methods.closed_form import ClosedForm
 from ..methods.registry import as_method
-from ..objectives.base import Objective, Told
+from ..objectives.base import Objective, Solution, Told
+from ..objectives.error import Error
 from ..objectives.variance import Variance
 from ..priors.prior import Prior
 from .row import NOTHING_TOLD, OTHER_KNOTS, Row
@@ -106,7 +109,8 @@ def judged_rows(
 ) -> list[Row]:
     """Judge every method by the objective that decides, then by every further one with its best before them.
 
-    What cannot be built or judged is a row that says why.
+    By an objective that `fits_methods` the closed forms are those that are best for it, not those of the one that
+    decides. What cannot be built or judged is a row that says why.
 
     Parameters
     ----------
@@ -241,15 +245,32 @@ def _by_another(
         keys = wanted_keys(methods, None, [objective])[len(methods) :]
         return [Row.failed(name, epsilon, *key, f"no optimum: {error}") for key in keys]
     rows = [_row(name, objective.key, best, best, best.value)]
+    fitted = _fitted(best, methods) if objective.fits_methods else Case(best)
+    designs = {**case.designs, **fitted.designs}
+    failures = {**{each: why for each, why in case.failures.items() if each not in fitted.designs}, **fitted.failures}
     for method in methods:
-        if method in case.failures:
-            rows.append(_failed(name, case, objective.key, method, case.failures[method]))
+        if method in failures:
+            rows.append(_failed(name, case, objective.key, method, failures[method]))
             continue
-        made = case.designs[method]
+        made = designs[method]
         comparable = objective.any_knots or same_knots(made.mechanism, prior)
         value = objective.value(made.mechanism, best.certificate.problem) if comparable else None
         rows.append(_row(name, method, made, best, value))
     return rows
+
+
+def _fitted(best: Design, methods: Sequence[str]) -> Case:
+    """The closed forms among the methods, built for the objective of the best."""
+    case, known = Case(best), best.certificate
+    for method in methods:
+        chosen = as_method(method)
+        if isinstance(chosen, ClosedForm):
+            solution = Solution(known.mechanism, known.multipliers, best.status)
+            try:
+                case.designs[method] = judged(known.problem, best.objective, chosen, solution, exact=False)
+            except OptldpError as error:
+                case.failures[method] = error
+    return case
 
 
 def _row(name: str, method: str, made: Design, best: Design, value: float | None) -> Row:
@@ -263,6 +284,8 @@ def _row(name: str, method: str, made: Design, best: Design, value: float | None
         status = str(Status.of(relative_gap(value, best.bound), best.certificate.problem.tolerance))
     unbiased = made.mechanism.provenance.claims_unbiased
     nearest = made is best and isinstance(best.objective, Variance)
+    error = isinstance(best.objective, Error) and value is not None
+    clip = counted_as(made.mechanism, best.certificate.problem.solved.weights) if error else None
     return Row(
         prior=name,
         epsilon=made.epsilon,
@@ -280,6 +303,9 @@ def _row(name: str, method: str, made: Design, best: Design, value: float | None
         max_log_ratio=made.max_log_ratio,
         one_report_times_n=_one_report_times_n(made.mechanism),
         continuum_bound=continuum_certificate(best).lower_bound if nearest else None,
+        clip_low=None if clip is None else clip.low,
+        clip_high=None if clip is None else clip.high,
+        shift=None if clip is None else clip.shift,
     )
 
 

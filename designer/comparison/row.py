@@ -55,6 +55,9 @@ class Row:
     continuum_bound : float or None
         In the row of the least expected variance: certified for mechanisms on the whole interval, not only those on the
         knots.
+    clip_low, clip_high, shift : float or None
+        By the error of a mean: values are counted as clip(x, clip_low, clip_high) + shift on average, or, where they
+        are not just that, these are the outermost means less the median bias, and it. None by other objectives.
     """
 
     prior: str = ""
@@ -73,6 +76,9 @@ class Row:
     max_log_ratio: float | None = None
     one_report_times_n: float | None = None
     continuum_bound: float | None = None
+    clip_low: float | None = None
+    clip_high: float | None = None
+    shift: float | None = None
 
     @classmethod
     def failed(cls, prior: str, epsilon: float, objective: str, method: str, reason: str) -> Row:

@@ -144,6 +144,9 @@ class Objective(ABC):
     takes_outputs = False
     """Whether the reports that there may be can be given, and must be."""
 
+    fits_methods = False
+    """Whether closed forms fit themselves to it, so that comparisons build them anew for it."""
+
     uniform_share = 0.0
     """Mixed into the prior if nothing else is asked: for programs that are indifferent to knots of no mass."""
 

@@ -125,6 +125,7 @@ class Error(Objective):
 
     nobody = "no mechanism on these knots, biased or not,"
     uniform_share = DEFAULT_UNIFORM_SHARE
+    fits_methods = True
     tolerance = 1e-4
 
     def __post_init__(self) -> None:

@@ -8,3 +8,4 @@ from .theorems import mean_deviation as mean_deviation
 from .theorems import ptt_worst_case_bound as ptt_worst_case_bound
 from .theorems import reduction_error as reduction_error
 from .theorems import variance_range as variance_range
+from .users import plan_users as plan_users

@@ -7,9 +7,10 @@ users the average errs by
 
 and about the mean of the population that they were drawn from by sqrt((V(epsilon) + Var(x)) / n), which is what
 `estimate_mean` estimates.  Other objectives make V another variance of a report: the largest one, or the expected one
-under the worst prior of a set.  The best V never rises with epsilon, since a mechanism keeps within every larger budget
-too; so the least budget is found by a search for a root, and a budget whose certified lower bound exceeds what the
-target allows rules out itself and every smaller one.
+under the worst prior of a set.  By `Error` reports may be biased, and the error is R itself, which is taken as that of
+V = n R^2.  The best V never rises with epsilon, since a mechanism keeps within every larger budget too; so the least
+budget is found by a search for a root, and a budget whose certified lower bound exceeds what the target allows rules
+out itself and every smaller one.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ import numpy as np
 from ...mechanisms.budget import MAX_EPSILON, check_epsilon
 from ...mechanisms.errors import InputError
 from ..designs.design import design
+from ..designs.judging import problem_for
 from ..designs.result import Design
 from ..objectives.base import Objective
+from ..objectives.error import Error
 from ..objectives.guarantee import Guarantee
 from ..objectives.variance import Variance
 from ..objectives.worst_case import WorstCase
@@ -44,7 +47,7 @@ ROUND_UP = 1 + 1e-5
 
 @dataclass(frozen=True, eq=False)
 class BudgetPlan:
-    """A mechanism, the error to expect of n reports, and what no unbiased mechanism could better.
+    """A mechanism, the error to expect of n reports, and what no unbiased mechanism, by `Error` none, could better.
 
     Attributes
     ----------
@@ -55,9 +58,10 @@ class BudgetPlan:
         Whose mean is estimated.
     predicted_error : float
         Standard error of the average of all reports, in units of the values; right if the prior is. By `WorstCase` the
-        largest, whatever the values are; by `Guarantee` the largest under the priors of its set.
+        largest, whatever the values are; by `Guarantee` and `Error` the largest under the priors of the set.
     least_error : float
-        Certified: the least, of the same kind, that any unbiased mechanism on the prior's knots makes at this epsilon.
+        Certified: the least, of the same kind, that any unbiased mechanism on the prior's knots makes at this epsilon;
+        by `Error` any at all.
     least_epsilon : float or None
         Certified: with no more than this budget the average of no unbiased mechanism's reports, on the prior's knots,
         reaches the target; 0 where nothing is ruled out, None where no target was given.
@@ -103,9 +107,11 @@ def plan_error(
         Whose mean.
     objective : Objective, optional
         Which variance of a report is meant, and what the mechanism is designed for: `Variance` (default), `WorstCase`
-        or `Guarantee`. How much the values themselves vary, for the population, is always the prior's word.
+        or `Guarantee`; or `Error` of as many users, which is of their own mean alone. How much the values themselves
+        vary, for the population, is always the prior's word.
     uniform_share, tolerance : float, optional
-        As in `design`. What is certified holds for the prior as given, without any uniform share.
+        As in `design`. What is certified holds for the prior as given, without any uniform share; by `Error`, whose set
+        of priors is around the one with it, with it.
 
     Raises
     ------
@@ -121,7 +127,7 @@ def plan_error(
     >>> round(plan.predicted_error, 4), plan.least_error <= plan.predicted_error
     (0.0198, True)
     """
-    average, asked = _Average.checked(prior, users, of), _variance_of_a_report(objective)
+    average, asked = _Average.checked(prior, users, of), _asked(objective, users, of)
     made = design(
         prior, check_epsilon(epsilon), objective=asked, method=method, uniform_share=uniform_share, tolerance=tolerance
     )
@@ -174,7 +180,7 @@ def plan_epsilon(
     >>> plan.predicted_error <= 0.05, 0.99 < plan.least_epsilon / plan.epsilon < 1
     (True, True)
     """
-    average, asked = _Average.checked(prior, users, of), _variance_of_a_report(objective)
+    average, asked = _Average.checked(prior, users, of), _asked(objective, users, of)
     target = average.check_target(target_error)
     designs: dict[float, Design] = {}
 
@@ -185,7 +191,7 @@ def plan_epsilon(
         return error
 
     def least_error(epsilon: float) -> float:
-        return told(epsilon, _least_variance(prior, epsilon, asked, tolerance))
+        return told(epsilon, _least_variance(prior, epsilon, asked, uniform_share, tolerance))
 
     def error(epsilon: float) -> float:
         designs[epsilon] = design(
@@ -193,7 +199,7 @@ def plan_epsilon(
         )
         return told(epsilon, _variance(designs[epsilon]))
 
-    which = "any unbiased mechanism on these knots"
+    which = f"any {'' if isinstance(asked, Error) else 'unbiased '}mechanism on these knots"
     try:
         ruled_out, possible = crossing(least_error, target, 1.0, PRECISION)
         which = method
@@ -239,32 +245,50 @@ class _Average:
 
 
 def _plan(made: Design, average: _Average, tolerance: float | None, least_epsilon: float | None) -> BudgetPlan:
-    # The design's own bound is for the prior with the uniform share; what is promised is for the prior as given.
-    least = _least_variance(made.prior, made.epsilon, made.objective, tolerance)
+    if isinstance(made.objective, Error):
+        least = made.objective.n * made.bound**2
+    else:  # the design's own bound is for the prior with the uniform share; what is promised is for the prior as given
+        least = _least_variance(made.prior, made.epsilon, made.objective, None, tolerance)
     errors = average.error(_variance(made)), average.error(least)
     return BudgetPlan(made, average.users, average.of, *errors, least_epsilon)
 
 
-def _variance_of_a_report(objective: Objective | None) -> Objective:
-    """Return the objective, or the usual one; InputError for what is no variance of a report."""
+def _asked(objective: Objective | None, users: int, of: MeanOf) -> Objective:
+    """Return the objective, or the usual one; InputError for what is no variance of a report nor these users' error."""
     if objective is None:
         return Variance()
+    if isinstance(objective, Error):
+        if objective.n != users:
+            raise InputError(f"a plan for {users} users needs the error of their mean, got {objective.label}")
+        if of == "population":
+            raise InputError(
+                "the least error is that of the users' own mean, got of 'population': plan for 'users', and add what "
+                "their values vary by"
+            )
+        return objective
     if isinstance(objective, Variance | WorstCase | Guarantee):
         return objective
     label = getattr(objective, "label", repr(objective))
     raise InputError(
         "a plan for a mean needs an objective that is one variance of a report: Variance(), WorstCase() or a "
-        f"Guarantee, got {label!r}"
+        f"Guarantee, or an Error, got {label!r}"
     )
 
 
 def _variance(made: Design) -> float:
     """Return what the objective says of one report's variance under the prior as given, between knots too."""
+    if isinstance(made.objective, Error):
+        return made.objective.n * made.value**2
     if isinstance(made.objective, Variance):
         return made.expected_variance
     return made.worst_case_variance if isinstance(made.objective, WorstCase) else made.value
 
 
-def _least_variance(prior: Prior, epsilon: float, objective: Objective, tolerance: float | None) -> float:
+def _least_variance(
+    prior: Prior, epsilon: float, objective: Objective, uniform_share: float | None, tolerance: float | None
+) -> float:
     """Return a certified bound on that variance of every unbiased mechanism on the prior's knots."""
+    if isinstance(objective, Error):
+        problem = problem_for(prior, epsilon, objective, uniform_share=uniform_share, tolerance=tolerance)
+        return objective.n * objective.bound(problem, objective.solve(problem).multipliers) ** 2
     return design(prior, epsilon, objective=objective, uniform_share=0.0, tolerance=tolerance, exact=False).bound

@@ -1,6 +1,8 @@
 from ...estimators.plots.counted_reports import counted_as as counted_as
 from ...estimators.plots.density import distribution as distribution
 from ...estimators.plots.frequency_bars import frequencies as frequencies
+from .bias_by_value import bias as bias
+from .clip_points import clip_errors as clip_errors
 from .error_cells import error_table as error_table
 from .mechanism_mesh import heat_map as heat_map
 from .objective_lines import objective as objective

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
+import numpy as np
+
 from ...mechanisms import TabulatedMechanism
+from ...solvers.biased import MeanError
 
 
 class JudgedRow(Protocol):
@@ -49,3 +53,16 @@ class WeightedDesign(Protocol):
     def evidence(self) -> Any: ...
     @property
     def worst_case_variance(self) -> float: ...
+
+
+class CutDesigns(Protocol):
+    """A design of the least error of a mean, and what clips at other places err by, as a `ClipCurve` has them."""
+
+    @property
+    def design(self) -> Any: ...
+    @property
+    def end(self) -> str: ...
+    @property
+    def clips(self) -> np.ndarray: ...
+    @property
+    def errors(self) -> Sequence[MeanError]: ...

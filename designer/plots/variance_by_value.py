@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...estimators.plots.style import axes_or_new, method_style, methods_in_order
-from ...mechanisms import InputError, TabulatedMechanism
+from ...mechanisms import TabulatedMechanism
 from ...mechanisms.units import axis_label, squared
 from ..priors.prior import Prior
 from .labels import label_ends
 from .prior_strip import draw_prior, strip_below
 from .scales import log_axis, plain_numbers
+from .shared_domain import shared_domain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +65,7 @@ def by_value(
     >>> [line.get_label() for line in axes.lines]
     ['duchi', 'piecewise', 'hybrid']
     """
-    domain, units = _shared(mechanisms, prior)
+    domain, units = shared_domain(mechanisms, prior, "variances by value")
     lowest = axes = axes_or_new(ax)
     if prior is not None:
         lowest = strip_below(axes)
@@ -82,20 +83,6 @@ def by_value(
     axes.set_axisbelow(True)
     label_ends(axes, lines)
     return axes
-
-
-def _shared(mechanisms: Mapping[str, TabulatedMechanism], prior: Prior | None) -> tuple[tuple[float, float], str]:
-    """Return the domain and the units that all have in common."""
-    if not mechanisms:
-        raise InputError("a figure of variances by value needs at least one mechanism, got none")
-    domains = {mechanism.domain for mechanism in mechanisms.values()} | ({prior.domain} if prior is not None else set())
-    if len(domains) > 1:
-        named = " and ".join(f"[{low:g}, {high:g}]" for low, high in sorted(domains)[:2])
-        raise InputError(f"variances by value need one domain, got {named}: draw each domain by itself")
-    units = {thing.units for thing in (*mechanisms.values(), prior) if thing is not None and thing.units}
-    if len(units) > 1:
-        raise InputError(f"variances by value need one unit, got {' and '.join(sorted(units))}: convert the knots")
-    return domains.pop(), units.pop() if units else ""
 
 
 def _draw(axes: Axes, name: str, mechanism: TabulatedMechanism, phase: float) -> Line2D:

@@ -140,7 +140,7 @@ def confidence_region(
     n = len(index)
     counts = np.bincount(index, minlength=len(shares))
     missed = (1 - confidence) / 2
-    low, high = _clopper_pearson(counts, n, missed / len(counts))
+    low, high = clopper_pearson(counts, n, missed / len(counts))
     reach = math.sqrt(math.log(2 / missed) / (2 * n))
     first = np.cumsum(counts)[:-1] / n
     matrix = np.concatenate([shares, np.cumsum(shares, axis=0)[:-1]])
@@ -159,7 +159,7 @@ def require_knots_among(table: TabulatedMechanism, knots: np.ndarray) -> None:
         )
 
 
-def _clopper_pearson(counts: np.ndarray, n: int, missed: float) -> tuple[np.ndarray, np.ndarray]:
+def clopper_pearson(counts: np.ndarray, n: int, missed: float) -> tuple[np.ndarray, np.ndarray]:
     """Return two-sided intervals for binomial shares, each missed with probability `missed` at most."""
     from scipy.special import betaincinv  # slow to load, and for regions alone
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ...mechanisms.units import literal, units_label
+from ...mechanisms.units import axis_label, literal
 from .style import BLACK, GREY, OTHER_COLORS, SHADE, add_note, axes_or_new
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def counted_as(estimate: Counted, ax: Axes | None = None, *, units: str = "") ->
         plain = {"color": GREY if color == BLACK else color, "linewidth": 1.2, "linestyle": (0, (3, 1.5))}
         axes.plot(places, part.before, marker=".", markersize=3, label=f"before{name}", **plain)
         axes.plot(places, part.values, marker=".", markersize=4, color=color, linewidth=1.6, label=f"now{name}")
-    axes.set_xlabel(units_label("report", units))
-    axes.set_ylabel(units_label("counts as", units))
+    axes.set_xlabel(axis_label("report", units))
+    axes.set_ylabel(axis_label("counts as", units))
     axes.set_title(f"What reports of {estimate.n:,} users count as, trust {estimate.trust:g}", fontsize="medium")
     axes.legend(loc="best", frameon=False, fontsize="small")
     rest = len(estimate.parts) - len(shown)

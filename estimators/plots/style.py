@@ -60,6 +60,7 @@ METHOD_STYLES: dict[str, dict[str, Any]] = {
     "minimax": _style(BLACK, (6, 1.5), "s", 2.0),
     "robust": _style(BLACK, (2, 1), "8", 2.0),
     "information": _style(BLACK, (1, 0.8), "H", 2.0),
+    "error": _style(BLACK, (9, 1.5, 2, 1.5), "x", 2.0),
     "aaa": _style(BLUE, (4, 1.5), "D"),
     "laplace": _style(VERMILLION, (1, 1.2), "^"),
     "duchi": _style(GREEN, (6, 1.5, 1, 1.5), "v"),

@@ -130,6 +130,9 @@ class ExponentialDensity(WithinCell):
     def take(self, columns: np.ndarray) -> Self:
         return type(self)(self.rate[:, columns])
 
+    def rows(self, index: np.ndarray) -> Self:
+        return type(self)(self.rate[index])
+
     def scaled(self, scale: float) -> Self:
         return type(self)(self.rate / scale)
 

@@ -106,6 +106,10 @@ class WithinCell(ABC):
         """Return the law of the outputs at these positions, in this order."""
 
     @abstractmethod
+    def rows(self, index: np.ndarray) -> Self:
+        """Return the law of the rows at these positions, in this order, any of them several times."""
+
+    @abstractmethod
     def scaled(self, scale: float) -> Self:
         """Return the law after reports are multiplied by a non-zero scale (outputs keep their order)."""
 
@@ -123,6 +127,9 @@ class RowFreeLaw(WithinCell):
     def log_end_densities(self, low: np.ndarray, high: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         same = np.zeros((n, low.size))
         return same, same
+
+    def rows(self, index: np.ndarray) -> Self:
+        return self
 
     @abstractmethod
     def exact_means(self, low: np.ndarray, high: np.ndarray) -> list[Fraction]:

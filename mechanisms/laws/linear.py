@@ -74,6 +74,9 @@ class LinearDensity(WithinCell):
     def take(self, columns: np.ndarray) -> Self:
         return type(self)(self.tilt[:, columns])
 
+    def rows(self, index: np.ndarray) -> Self:
+        return type(self)(self.tilt[index])
+
     def scaled(self, scale: float) -> Self:
         return type(self)(self.tilt * np.sign(scale))
 

@@ -14,7 +14,6 @@ import typer
 from ..options import EPSILONS, TOLERANCE, UNIFORM_SHARE, Json, Methods, Tolerance, UniformShare, Units
 from ..output import require_place
 from .objective import PANEL, ObjectiveOptions
-from .prior import PriorOptions
 
 if TYPE_CHECKING:
     from ...objectives.base import Objective
@@ -32,7 +31,7 @@ SUFFIXES = (".html", ".htm")
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundsOptions(ObjectiveOptions, PriorOptions):
+class BoundsOptions(ObjectiveOptions):
     """The options of `optldp bounds`."""
 
     epsilons: Annotated[list[str] | None, EPSILONS] = None
@@ -48,7 +47,7 @@ class BoundsOptions(ObjectiveOptions, PriorOptions):
         list[str] | None,
         typer.Option(
             "--objective",
-            help="trade-off, robust or information, beside expected and minimax; repeat for several.",
+            help="trade-off, robust, information or error, beside expected and minimax; repeat for several.",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -101,7 +100,7 @@ def _words(value: object) -> list[str]:
     if value is True:
         return []
     if isinstance(value, tuple):
-        return [f"{end:.17g}" for end in value]
+        return [f"{end:.17g}" if isinstance(end, float) else str(end) for end in value]
     return [repr(value) if isinstance(value, float) else str(value)]
 
 

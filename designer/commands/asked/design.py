@@ -15,7 +15,6 @@ from ..prior import read_prior
 from .kind import FOR_ALL, DesignKind
 from .lattice import LatticeOptions
 from .objective import KINDS, OBJECTIVES, PANEL, ObjectiveOptions
-from .prior import PriorOptions
 
 if TYPE_CHECKING:
     from ...methods.base import Method
@@ -37,7 +36,7 @@ LARGE_TABLE = 2**16
 
 
 @dataclass(frozen=True, kw_only=True)
-class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
+class DesignOptions(ObjectiveOptions, LatticeOptions):
     """What `optldp design` may be asked; what is to be designed decides which of it makes sense."""
 
     epsilons: Annotated[list[float] | None, EPSILON] = None
@@ -145,6 +144,10 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
     out: Annotated[
         Path | None, typer.Option("--out", help="File to write, .json, or .npz for one table of numbers.")
     ] = None
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", help="For the error of a mean: draw it against the clip point, .png, .svg or .pdf."),
+    ] = None
     form: Annotated[
         str | None,
         typer.Option(
@@ -188,7 +191,8 @@ class DesignOptions(ObjectiveOptions, PriorOptions, LatticeOptions):
     @property
     def wanted(self) -> str:
         """The objective's name; a factor by which the prior may be off is for the error alone."""
-        return "error" if self.objective == "expected" and self.trust is not None else self.objective
+        trusts = self.trust is not None or self.trust_from is not None
+        return "error" if self.objective == "expected" and trusts else self.objective
 
     @property
     def used_besides(self) -> tuple[str, ...]:

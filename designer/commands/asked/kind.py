@@ -46,7 +46,7 @@ class DesignKind(Enum):
     )
     ERROR = (
         "a table for the error of a mean",
-        (*_OBJECTIVE, *DETAILS["error"], "--uniform-share", "--omit-prior"),
+        (*_OBJECTIVE, *DETAILS["error"], "--uniform-share", "--omit-prior", "--plot"),
         "error",
     )
     LEVELS = (

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..options import Options
+from .prior import PriorOptions
 
 if TYPE_CHECKING:
     from ...objectives.base import Objective
+    from ...priors.trust import MeasuredTrust
 
 INFORMATION = "mutual-information"
 """Criterion of --objective information, if none is named; as of `Information`."""
@@ -22,7 +25,7 @@ DETAILS: dict[str, tuple[str, ...]] = {
     "trade-off": ("--expected", "--worst"),
     "robust": ("--ambiguity", "--radius"),
     "information": ("--criterion", "--patterns"),
-    "error": ("--n", "--trust"),
+    "error": ("--n", "--trust", "--trust-from"),
 }
 """Values of --objective, each with the options that it alone has a use for."""
 
@@ -38,7 +41,7 @@ PANEL = "Objectives"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ObjectiveOptions(Options):
+class ObjectiveOptions(PriorOptions):
     """What goes with --objective; a command says itself whether it takes one or several."""
 
     expected: Annotated[
@@ -88,6 +91,39 @@ class ObjectiveOptions(Options):
             "--trust", help="For error: factor by which the prior may be off. Default: 3.", rich_help_panel=PANEL
         ),
     ] = None
+    trust_from: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(
+            "--trust-from",
+            metavar="OLD OLDER",
+            help="For error: measure the factor: files with the column's values of last year and of the year before.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+
+    @property
+    def users(self) -> int | None:
+        """The number of users that the error of a mean is for."""
+        return self.n
+
+    @cached_property
+    def measured(self) -> MeasuredTrust | None:
+        """The trust of --trust-from; None without it. InputError for files that cannot be read or say too little."""
+        from ....mechanisms.errors import InputError
+        from ..trust import measured_trust
+
+        if self.trust_from is None:
+            return None
+        if self.trust is not None:
+            raise InputError("--trust-from measures what --trust says: leave one of them out")
+        return measured_trust(*self.trust_from, self.column, self.domain, self.drop_missing)
+
+    @property
+    def trust_notes(self) -> list[str]:
+        """What there is to say of a measured trust."""
+        from ..trust import trust_note
+
+        return [] if self.measured is None else [trust_note(self.measured)]
 
     @property
     def used_besides(self) -> tuple[str, ...]:
@@ -117,9 +153,10 @@ class ObjectiveOptions(Options):
             # What is not one of the criteria or patterns is refused by the objective itself.
             return Information(self.criterion or INFORMATION, self.patterns or "interval")  # pyright: ignore[reportArgumentType]
         if name == "error":
-            if self.n is None:
+            if self.users is None:
                 raise InputError("the error of a mean needs --n N, the users who will report: add it")
-            return Error(self.n) if self.trust is None else Error(self.n, FactorAmbiguity(self.trust))
+            trust = self.trust if self.measured is None else self.measured.factor
+            return Error(self.users) if trust is None else Error(self.users, FactorAmbiguity(trust))
         if name != "robust":
             raise InputError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {name!r}")
         if self.ambiguity is None or self.radius is None:

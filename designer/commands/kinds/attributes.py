@@ -43,7 +43,7 @@ class Attributes(BundleKind[AttributeSampling]):
         made = design_attributes(options, priors, options.sampled, options.budgets.epsilons[0])
         found = made.evidence
         if found.users is not None:
-            return _designed_for_error(made, prior_notes(options))
+            return _designed_for_error(made, notes)
         more = {
             "expected_variance": [one.expected_variance for one in found.designs.values()],
             "relative_gap": [one.gap for one in found.designs.values()],

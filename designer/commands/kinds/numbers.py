@@ -105,7 +105,12 @@ class Numbers(Kind[TabulatedMechanism]):
 
     def figure(self) -> Axes:
         from ... import plots
+        from ...priors.prior import Prior
 
+        if self.mechanism.provenance.is_for_error:
+            held = self.mechanism.prior
+            prior = None if held is None else Prior.on_knots(self.mechanism.knots, held.weights, source=held.source)
+            return plots.bias({"error": self.mechanism}, prior=prior)
         return plots.heat_map(self.mechanism)
 
     def checked(self, exact: bool) -> Checked:

@@ -17,7 +17,7 @@ MOST_BYTES = 60_000
 def test_every_picture_is_on_the_page_and_small():
     named = set(re.findall(r"\]\(figures/([\w-]+\.png)\)", PAGE.read_text()))
     assert named == {path.name for path in PICTURES.iterdir()}
-    assert len(named) == 9
+    assert len(named) == 11
     for path in PICTURES.iterdir():
         assert path.stat().st_size < MOST_BYTES
         with Image.open(path) as picture:

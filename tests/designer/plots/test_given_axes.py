@@ -1,6 +1,7 @@
 """Every figure on axes of the user's own: they come back, and the picture stays in their place."""
 
 from collections.abc import Callable
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
-from optldp.designer import Prior, WorstCase, design, plots
+from optldp.designer import Error, Prior, WorstCase, design, plots
 from optldp.designer.comparison.row import Row
+from optldp.designer.designs import ClipCurve, clip_curve
 from optldp.estimators import (
     CategoryCounts,
     ReportCounts,
@@ -45,7 +47,14 @@ FAR = [row("grr", near.epsilon, 50.0, 60.0, 50.0) for near in ROWS]
 BEST = Row(objective="robust", epsilon=1.0, method="robust", value=2.0, bound=1.9, ratio_to_optimal=1.0)
 NUMBERS = ReportCounts.from_reports(TABLE, TABLE.sample(RNG.uniform(0, 10, 500), RNG))
 LABELS = CategoryCounts.from_reports(categorical_grr(["a", "b", "c"], 3.0), np.repeat(np.arange(3), [10, 20, 30]))
+RARE = Prior.on_knots(KNOTS, np.exp(-KNOTS), source="public", units="EUR")
 ERRORS = {("taxi", "aaa"): 2.0, ("taxi", "laplace"): 5.0}
+
+
+@cache
+def curve() -> ClipCurve:
+    return clip_curve(design(RARE, 1.0, objective=Error(20_000)))
+
 
 DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
     "variance": lambda ax: plots.variance([*ROWS, *FAR], ax),
@@ -55,6 +64,8 @@ DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
     "least_favourable": lambda ax: plots.least_favourable(
         design(Prior.even(KNOTS), 2.0, objective=WorstCase()), ax, prior=PRIOR
     ),
+    "bias": lambda ax: plots.bias({"duchi": TABLE}, ax, prior=PRIOR),
+    "clip_errors": lambda ax: plots.clip_errors(curve(), ax),
     "heat_map": lambda ax: plots.heat_map(TABLE, ax),
     "counted_as": lambda ax: plots.counted_as(bias_aware_mean(NUMBERS, PRIOR.weights), ax),
     "distribution": lambda ax: plots.distribution(estimate_distribution(NUMBERS), ax),

@@ -121,6 +121,16 @@ def test_every_prior_has_less_than_the_minimax_and_with_many_users_no_less():
     assert found[2] == pytest.approx(minimax, rel=3e-5)
 
 
+@pytest.mark.parametrize("users", [10, 10**6])
+def test_ever_less_trust_ends_at_the_least_worst_case_of_as_many_users(users):
+    """Bias allowed: of a few users below the minimax, of many at it."""
+    every = ErrorProgram(KNOTS, np.e, BoxSet(np.zeros(9), np.ones(9)), users)
+    limit = checked(every, tolerance=1e-5)
+    found = [checked(program_of(SKEWED, 1.0, users, trust)).error.rmse for trust in (10.0, 1e3, 1e7)]
+    assert found[0] < found[1] < limit.error.rmse * (1 + 2e-5)
+    assert found[2] == pytest.approx(limit.error.rmse, rel=3e-5)
+
+
 def test_no_budget_and_no_doubt_make_a_constant_report():
     """At the middle of what the mean may be; the error is what the prior leaves open."""
     program = program_of(SKEWED, 1e-4, 1000, 2.0)

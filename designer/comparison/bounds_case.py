@@ -157,4 +157,4 @@ class _Solved:
         """The end of the trade-off: the least worst case with the prior, of which its table says nothing."""
         if isinstance(self.minimax, OptldpError):
             raise self.minimax
-        return replace(self.minimax, mechanism=replace(self.minimax.mechanism, prior=self.prior.knot_prior))
+        return replace(self.minimax, mechanism=self.minimax.mechanism.with_prior(self.prior.knot_prior))

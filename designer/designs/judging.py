@@ -182,7 +182,7 @@ def _finished(problem: Problem, objective: Objective, mechanism: Any, exact: boo
                 "use another method"
             )
         own = own.coarsened(table.knots)
-    return replace(table, prior=own.knot_prior if objective.uses_prior else None, units=own.units)
+    return table.with_prior(own.knot_prior if objective.uses_prior else None).with_units(own.units)
 
 
 def _documented(
@@ -199,5 +199,6 @@ def _documented(
     }
     finite = {name: said for name, said in evidence.items() if not isinstance(said, float) or math.isfinite(said)}
     origin = replace(mechanism.provenance, certificate=finite)
-    renamed = method and isinstance(mechanism, TabulatedMechanism)  # oracles say their own: "auto" is grr or olh
-    return replace(mechanism, provenance=replace(origin, method=method) if renamed else origin)
+    if not isinstance(mechanism, TabulatedMechanism):  # oracles say their own method: "auto" is grr or olh
+        return replace(mechanism, provenance=origin)
+    return mechanism.with_provenance(replace(origin, method=method) if method else origin)

@@ -26,8 +26,11 @@ eq. (9) to (15), with unbiasedness (missing in eq. 15) and with privacy on every
 (missing in the released code).
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,7 +43,9 @@ from ...mechanisms.table.table import TabulatedMechanism
 from ..objectives.base import Objective, Problem, Solution
 from ..priors.prior import Prior
 from .base import Built, Method
-from .lattice_program import LatticeShape, optimal_noise
+
+if TYPE_CHECKING:
+    from .lattice_program import LatticeShape
 
 MAX_INTERVALS = 25
 """Default fineness of the lattice: 26 inputs take hundredths of a second, or, where tails are needed, seconds."""
@@ -142,6 +147,8 @@ def lattice_mechanism(
     >>> round(float(table.expected_variance(prior.knot_prior)), 3)
     3.873
     """
+    from .lattice_program import optimal_noise  # HiGHS and sparse matrices take a tenth of a second to load
+
     budget = check_epsilon(epsilon)
     spent = min(inner_epsilon(budget), MAX_PROGRAM_EPSILON)
     lattice = _lattice(prior, spent, intervals, window, ratio)
@@ -186,6 +193,8 @@ def _lattice(
     prior: Prior, epsilon: float, intervals: int | None, window: int | None, ratio: float | None
 ) -> LatticeShape:
     """The three parameters, checked or by default."""
+    from .lattice_program import LatticeShape
+
     total = prior.knots.size - 1
     if intervals is None:
         intervals = max(d for d in range(1, min(total, MAX_INTERVALS) + 1) if total % d == 0)

@@ -33,7 +33,7 @@ from ..objectives.guarantee import Guarantee
 from ..objectives.variance import Variance
 from ..objectives.worst_case import WorstCase
 from ..priors.prior import Prior
-from .search import OutOfReachError, checked_target, crossing
+from .search import NEAR, OutOfReachError, checked_target, crossing
 
 MeanOf = Literal["users", "population"]
 """Whose mean is meant: that of the users who report, or that of those they were drawn from."""
@@ -203,7 +203,7 @@ def plan_epsilon(
     try:
         ruled_out, possible = crossing(least_error, target, 1.0, PRECISION)
         which = method
-        _, enough = crossing(error, target, possible, PRECISION)
+        _, enough = crossing(error, target, possible, PRECISION, NEAR)
     except OutOfReachError as best:
         raise InputError(
             f"target_error must be at least {ROUND_UP * best.error:.6g}, the best of {which} with {average.users} "
@@ -288,7 +288,7 @@ def _least_variance(
     prior: Prior, epsilon: float, objective: Objective, uniform_share: float | None, tolerance: float | None
 ) -> float:
     """Return a certified bound on that variance of every unbiased mechanism on the prior's knots."""
-    if isinstance(objective, Error):
-        problem = problem_for(prior, epsilon, objective, uniform_share=uniform_share, tolerance=tolerance)
-        return objective.n * objective.bound(problem, objective.solve(problem).multipliers) ** 2
-    return design(prior, epsilon, objective=objective, uniform_share=0.0, tolerance=tolerance, exact=False).bound
+    share = uniform_share if isinstance(objective, Error) else 0.0
+    problem = problem_for(prior, epsilon, objective, uniform_share=share, tolerance=tolerance)
+    bound = objective.bound(problem, objective.solve(problem).multipliers)
+    return objective.n * bound**2 if isinstance(objective, Error) else bound

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.knot_prior import WEIGHT_SUM_TOLERANCE, KnotPrior, Source
 from .checks import as_increasing, as_knots, as_numbers, as_weights, check_within, subset_index
-from .rounding import coarsen, finite_support, round_bins, round_distribution, round_values
+from .held_values import HeldValues
+from .rounding import coarsen, finite_support, round_bins, round_distribution
 
 DEFAULT_KNOTS = 101
 """Equally spaced knots if none are named: rounding to them adds at most 1/40000 of the squared width."""
@@ -129,10 +130,7 @@ class Prior:
         grid = as_knots(knots, domain, (points.min(), points.max()))
         check_within(points, grid)
 
-        def rounded(knots: int | ArrayLike) -> Prior:
-            return cls.from_data(points, knots=knots, domain=_ends(grid), source=source, units=units)
-
-        return cls(grid, *round_values(points, None, grid), source, units, points.size, rounded)
+        return cls._of_held(HeldValues(points), grid, source, units, points.size)
 
     @classmethod
     def from_pairs(
@@ -161,12 +159,16 @@ class Prior:
         mass = as_weights(weights, points.size, "every value needs one weight")
         grid = as_knots(knots, domain, (points.min(), points.max()))
         check_within(points[mass > 0], grid)
-        held = np.clip(points, grid[0], grid[-1])
+        return cls._of_held(HeldValues(np.clip(points, grid[0], grid[-1]), mass), grid, source, units, None)
+
+    @classmethod
+    def _of_held(cls, held: HeldValues, grid: np.ndarray, source: Source, units: str, count: int | None) -> Prior:
+        """On these knots, with the values at hand for others."""
 
         def rounded(knots: int | ArrayLike) -> Prior:
-            return cls.from_pairs(points, mass, knots=knots, domain=_ends(grid), source=source, units=units)
+            return cls._of_held(held, as_knots(knots, _ends(grid)), source, units, count)
 
-        return cls(grid, *round_values(held, mass, grid), source, units, rounded=rounded)
+        return cls(grid, *held.rounded(grid), source, units, count, rounded)
 
     @classmethod
     def from_histogram(

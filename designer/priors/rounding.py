@@ -15,7 +15,7 @@ All functions here expect arrays that the public functions of `prior.py` have ch
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -44,28 +44,44 @@ QUADRATURE_LIMIT = 200
 """Subdivisions: a jump of the distribution function needs about 40, and more time than this is no help."""
 
 
-def round_values(values: np.ndarray, weights: np.ndarray | None, knots: np.ndarray) -> Rounded:
-    """Weights and rounding of weighted points (equal weights if None), all within the knots.
+class Sums(NamedTuple):
+    """Per interval (n-1,) of weighted points: their mass, that of t, and of (x - A)(B - x)."""
+
+    mass: np.ndarray
+    to_right: np.ndarray
+    product: np.ndarray
+
+
+def interval_of(values: np.ndarray, knots: np.ndarray) -> np.ndarray:
+    """Which interval each value is in, a knot in the one that it begins, but for the last."""
+    return np.clip(np.searchsorted(knots, values, side="right") - 1, 0, knots.size - 2)
+
+
+def interval_sums(values: np.ndarray, weights: np.ndarray, knots: np.ndarray) -> Sums:
+    """Sums of weighted points within the knots."""
+    interval, count = interval_of(values, knots), knots.size - 1
+    left, right = values - knots[interval], knots[interval + 1] - values
+    share = left / np.diff(knots)[interval]
+    terms = weights, weights * share, weights * left * right
+    return Sums(*(np.bincount(interval, each, count) for each in terms))
+
+
+def rounded_by(sums: Sums) -> Rounded:
+    """Weights and rounding of points with these sums."""
+    total = float(sums.mass.sum())
+    to_left = np.maximum(sums.mass - sums.to_right, 0.0)
+    return _assemble(to_left / total, sums.to_right / total, sums.product / total)
+
+
+def round_values(values: np.ndarray, weights: np.ndarray, knots: np.ndarray) -> Rounded:
+    """Weights and rounding of weighted points, all within the knots.
 
     Example
     -------
-    >>> round_values(np.array([0.0, 0.25]), None, np.array([0.0, 1.0, 2.0]))
+    >>> round_values(np.array([0.0, 0.25]), np.ones(2), np.array([0.0, 1.0, 2.0]))
     (array([0.875, 0.125, 0.   ]), array([0.09375, 0.     ]))
     """
-    n = knots.size
-    interval = np.clip(np.searchsorted(knots, values, side="right") - 1, 0, n - 2)
-    left, right = values - knots[interval], knots[interval + 1] - values
-    width = np.diff(knots)
-    share = left / width[interval]
-    if weights is None:
-        mass, to_right = np.bincount(interval, minlength=n - 1), np.bincount(interval, share, n - 1)
-        product = np.bincount(interval, left * right, n - 1)
-        total = float(values.size)
-    else:
-        mass, to_right = np.bincount(interval, weights, n - 1), np.bincount(interval, weights * share, n - 1)
-        product = np.bincount(interval, weights * left * right, n - 1)
-        total = float(mass.sum())
-    return _assemble(np.maximum(mass - to_right, 0.0) / total, to_right / total, product / total)
+    return rounded_by(interval_sums(values, weights, knots))
 
 
 def round_bins(edges: np.ndarray, mass: np.ndarray, knots: np.ndarray) -> Rounded:

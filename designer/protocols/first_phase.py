@@ -6,7 +6,7 @@ are of the knots that values were rounded to: frequencies of the knots, and the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -121,7 +121,7 @@ def first_phase(
         return FirstTable(design(even, epsilon, uniform_share=0.0, tolerance=tolerance).mechanism)
     if asked in ORACLES_BY_NAME:
         return FirstOracle(RoundedOracle(knots, ORACLES[asked](Categories(range(knots.size)), epsilon)))
-    return FirstTable(replace(make_exact(FAMILIES[asked](knots, epsilon)).mechanism, units=units))
+    return FirstTable(make_exact(FAMILIES[asked](knots, epsilon)).mechanism.with_units(units))
 
 
 M = TypeVar("M", TabulatedMechanism, RoundedOracle)

@@ -242,7 +242,7 @@ def shown(detail: BudgetDetail) -> dict[str, TabulatedMechanism]:
 
 
 def _literal_units(mechanism: TabulatedMechanism) -> TabulatedMechanism:
-    return replace(mechanism, units=literal(mechanism.units))
+    return mechanism.with_units(literal(mechanism.units))
 
 
 def _literal_prior(result: BoundsResult) -> Prior:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 
 import numpy as np
 
@@ -201,7 +200,8 @@ def _outputs_above(table: TabulatedMechanism, budget: float, ratios: np.ndarray)
     p, q = exponential_below(budget).as_integer_ratio()
     near = np.flatnonzero(ratios > budget * (1 - NEAR))
     largest, smallest = (end(table.probabilities[:, near], axis=0).tolist() for end in (np.max, np.min))
-    over = [Fraction(a) * q > Fraction(b) * p for a, b in zip(largest, smallest, strict=True)]
+    ends = [(a.as_integer_ratio(), b.as_integer_ratio()) for a, b in zip(largest, smallest, strict=True)]
+    over = [a * d * q > b * c * p for (a, c), (b, d) in ends]
     return near[np.array(over, dtype=bool)]
 
 

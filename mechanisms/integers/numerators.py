@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
-from operator import mul
 
 import numpy as np
 
@@ -15,6 +14,9 @@ leave room for the sum of a thousand; one unit is 1.1e-16, the precision that ta
 
 BLOCK_ENTRIES = 2**17
 """Entries looked at at a time: what is made of them on the way stays in the cache and takes no memory to speak of."""
+
+DIGIT_BITS, HALF_BITS, ADDED_UP = 16, 27, 2**20
+"""Of the pieces of a whole weight and of a numerator, and how many products of them add up to 63 bits at most."""
 
 
 def to_numerators(probabilities: np.ndarray) -> np.ndarray:
@@ -88,9 +90,23 @@ def tightest_output(numerators: np.ndarray) -> tuple[int, int, int]:
     (1, 3, 1)
     """
     pairs = list(zip(numerators.max(axis=0).tolist(), numerators.min(axis=0).tolist(), strict=True))
-    ratios = [Fraction(a, b) if b else Fraction(a and 2 * DENOMINATOR) for a, b in pairs]
-    j = ratios.index(max(ratios))
-    return j, *pairs[j]
+    tightest, largest, smallest = 0, 0, 1
+    for j, (a, b) in enumerate(pairs):
+        if a * smallest > largest * b:
+            tightest, largest, smallest = j, a, b
+    return tightest, *pairs[tightest]
+
+
+def over_one_denominator(values: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Return whole numbers and a denominator whose quotients the values are.
+
+    Example
+    -------
+    >>> over_one_denominator([Fraction(1, 2), Fraction(-2, 3)])
+    ([3, -4], 6)
+    """
+    scale = lcm(*(value.denominator for value in values))
+    return [value.numerator * (scale // value.denominator) for value in values], scale
 
 
 def row_means(numerators: np.ndarray, means: Sequence[Fraction]) -> list[Fraction]:
@@ -101,6 +117,49 @@ def row_means(numerators: np.ndarray, means: Sequence[Fraction]) -> list[Fractio
     >>> row_means(np.array([[2**52, 2**52]]), [Fraction(1), Fraction(2)])
     [Fraction(3, 2)]
     """
-    scale = lcm(*(mean.denominator for mean in means))
-    places = [int(mean * scale) for mean in means]
-    return [Fraction(sum(map(mul, row.tolist(), places)), scale * DENOMINATOR) for row in numerators]
+    places, scale = over_one_denominator(means)
+    return [Fraction(total, scale * DENOMINATOR) for total in weighted_sums(numerators, places)]
+
+
+def weighted_sums(numerators: np.ndarray, weights: Sequence[int]) -> list[int]:
+    """Return sum_j numerators_ij weights_j for every row i, exactly, for whole weights of any size and sign.
+
+    Both are cut into pieces of so few bits that 64-bit integers hold the sums of their products.
+
+    Parameters
+    ----------
+    numerators : (n, m) ndarray of int64
+        From 0 to 2^53.
+    weights : sequence of m int
+
+    Example
+    -------
+    >>> weighted_sums(np.array([[2**53, 1], [0, 2]]), [-3, 2**100]) == [2**100 - 3 * 2**53, 2**101]
+    True
+    """
+    if len(weights) > ADDED_UP:
+        parts = [weighted_sums(numerators[:, part], weights[part]) for part in (slice(ADDED_UP), slice(ADDED_UP, None))]
+        return [one + two for one, two in zip(*parts, strict=True)]
+    digits, found = _signed_digits(weights), []
+    rows = max(1, BLOCK_ENTRIES // max(numerators.shape[1], 1))
+    for first in range(0, len(numerators), rows):
+        block = numerators[first : first + rows]
+        low, high = ((part @ digits).tolist() for part in (block & (2**HALF_BITS - 1), block >> HALF_BITS))
+        found += [_joined(one) + (_joined(two) << HALF_BITS) for one, two in zip(low, high, strict=True)]
+    return found
+
+
+def _signed_digits(weights: Sequence[int]) -> np.ndarray:
+    """Return the weights' digits to the base 2^16, the least first, each with its weight's sign: (m, digits)."""
+    count = max(weight.bit_length() for weight in weights) // DIGIT_BITS + 1
+    raw = b"".join(abs(weight).to_bytes(count * DIGIT_BITS // 8, "little") for weight in weights)
+    signs = np.array([-1 if weight < 0 else 1 for weight in weights])
+    return np.frombuffer(raw, dtype="<u2").reshape(len(weights), count) * signs[:, None]
+
+
+def _joined(digits: list[int]) -> int:
+    """The number of these digits to the base 2^16, the least first, which may be of any size and sign."""
+    total = 0
+    for digit in reversed(digits):
+        total = (total << DIGIT_BITS) + digit
+    return total

@@ -7,14 +7,12 @@ units between two outputs, all within the boxes. The rounding thus gives up util
 privacy.
 """
 
-import math
 from fractions import Fraction
-from operator import mul
 
 import numpy as np
 
 from ..errors import TableError
-from .numerators import DENOMINATOR
+from .numerators import DENOMINATOR, over_one_denominator, weighted_sums
 
 ENOUGH = Fraction(1, 10**15)
 """A bias of this share of the domain is left alone: it is a thousand times below what an exact table may have."""
@@ -109,12 +107,11 @@ def _in_order(
 ) -> np.ndarray:
     """Round what is wanted (m, n), outputs in the order of their means, and give them back in their own."""
     rounded = np.ascontiguousarray(_settled(_carried(wanted, least, most), least, most).T)
-    scale = math.lcm(*(mean.denominator for mean in means))
-    places = [int(means[j] * scale) for j in order]
+    places, scale = over_one_denominator([means[j] for j in order])
     near = np.array([float(means[j]) for j in order])
     enough = int(ENOUGH * abs(targets[-1] - targets[0]) * scale * DENOMINATOR)
-    for i, (row, target) in enumerate(zip(rounded, targets, strict=True)):
-        missing = round(target * scale * DENOMINATOR) - sum(map(mul, row.tolist(), places))
+    for i, (row, target, reached) in enumerate(zip(rounded, targets, weighted_sums(rounded, places), strict=True)):
+        missing = round(target * scale * DENOMINATOR) - reached
         _move_mean(row, least[:, i], most[:, i], near, places, missing, enough, scale)
     numerators = np.empty_like(rounded)
     numerators[:, order] = rounded
@@ -148,14 +145,23 @@ def boxes(wanted: np.ndarray, limit: Fraction) -> tuple[np.ndarray, np.ndarray]:
 
 def _carried(wanted: np.ndarray, least: np.ndarray, most: np.ndarray) -> np.ndarray:
     """Round within the boxes, output by output, carrying each row's error to its next output."""
+    # All but the carry are whole numbers up to 2^53, which doubles hold; in place, as there are many short columns.
     whole = np.floor(wanted)
-    share, base = wanted - whole, whole.astype(np.int64)
-    rounded, carry = np.empty_like(base), np.zeros(base.shape[1])
-    for j in range(len(base)):
-        carry += share[j]
-        rounded[j] = np.clip(base[j] + np.rint(carry).astype(np.int64), least[j], most[j])
-        carry += base[j] - rounded[j]
-    return rounded
+    rounded, share, carry, back = (
+        np.empty_like(whole),
+        wanted - whole,
+        np.zeros(whole.shape[1]),
+        np.empty(whole.shape[1]),
+    )
+    for base, extra, low, high, made in zip(whole, share, least, most, rounded, strict=True):
+        carry += extra
+        np.rint(carry, out=made)
+        made += base
+        np.maximum(made, low, out=made)
+        np.minimum(made, high, out=made)
+        np.subtract(base, made, out=back)
+        carry += back
+    return rounded.astype(np.int64)
 
 
 def _settled(rounded: np.ndarray, least: np.ndarray, most: np.ndarray) -> np.ndarray:

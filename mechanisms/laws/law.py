@@ -176,7 +176,8 @@ class Uniform(RowFreeLaw):
         return place(low, high, columns, rng.random(columns.size))
 
     def exact_means(self, low: np.ndarray, high: np.ndarray) -> list[Fraction]:
-        return [(Fraction(a) + Fraction(b)) / 2 for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+        ends = zip(low.tolist(), high.tolist(), strict=True)
+        return [Fraction(a) if a == b else (Fraction(a) + Fraction(b)) / 2 for a, b in ends]
 
     def draw_exact(self, low: np.ndarray, high: np.ndarray, columns: np.ndarray, words: Words) -> np.ndarray:
         if np.array_equal(low, high):

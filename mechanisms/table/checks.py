@@ -4,7 +4,6 @@ import numpy as np
 
 from ..budget import check_epsilon
 from ..errors import InputError, TableError
-from ..integers.numerators import to_numerators
 from ..laws.law import RowFreeLaw, WithinCell
 from ..laws.own_reports import require_own_reports
 from ..promise import Promise, Pure
@@ -113,14 +112,12 @@ def check_rows(matrix: np.ndarray, first: int = 0) -> None:
         raise TableError(f"every row must sum to 1, got {sums[wrong[0]]} in row {first + wrong[0]}")
 
 
-def check_exact(exact: object, probabilities: np.ndarray, within: WithinCell) -> None:
-    """Raise TableError for a table that is said to be exact and is not."""
+def check_exact(exact: object, within: WithinCell) -> None:
+    """Raise TableError for a table that is said to be exact and whose law within outputs cannot be."""
     if not isinstance(exact, bool):
         raise TableError(f"exact must be true or false, got {exact!r}")
-    if exact:
-        if not isinstance(within, RowFreeLaw):
-            raise TableError(f"an exact table's law within outputs must be the same for all rows, got {within.kind}")
-        to_numerators(probabilities)
+    if exact and not isinstance(within, RowFreeLaw):
+        raise TableError(f"an exact table's law within outputs must be the same for all rows, got {within.kind}")
 
 
 def checked_promise(promise: object, epsilon: float, within: WithinCell) -> Promise:

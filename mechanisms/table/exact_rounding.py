@@ -7,7 +7,7 @@ import numpy as np
 
 from ..errors import TableError
 from ..integers.exponential import exponential_below
-from ..integers.numerators import DENOMINATOR, row_means
+from ..integers.numerators import DENOMINATOR, over_one_denominator, row_means
 from ..integers.rounding import round_rows, round_within
 from ..laws.law import RowFreeLaw, WithinCell
 from ..promise import Approximate, Promise, Pure
@@ -144,7 +144,8 @@ def bias_limit(width: Fraction, means: Sequence[Fraction]) -> Fraction:
     >>> float(bias_limit(Fraction(1), [Fraction(-3), Fraction(3)]))
     1e-12
     """
-    return max(MAX_EXACT_BIAS * width, BIAS_OF_REPORTS * max(map(abs, means)))
+    places, scale = over_one_denominator(means)
+    return max(MAX_EXACT_BIAS * width, BIAS_OF_REPORTS * Fraction(max(map(abs, places)), scale))
 
 
 def largest_distance(means: Sequence[Fraction], targets: Sequence[Fraction]) -> tuple[Fraction, int]:
@@ -155,5 +156,7 @@ def largest_distance(means: Sequence[Fraction], targets: Sequence[Fraction]) -> 
     >>> largest_distance([Fraction(1), Fraction(2)], [Fraction(1), Fraction(5, 2)])
     (Fraction(1, 2), 1)
     """
-    distance = [abs(mean - target) for mean, target in zip(means, targets, strict=True)]
-    return max(distance), distance.index(max(distance))
+    places, scale = over_one_denominator([*means, *targets])
+    distance = [abs(one - two) for one, two in zip(places[: len(means)], places[len(means) :], strict=True)]
+    largest = max(distance)
+    return Fraction(largest, scale), distance.index(largest)

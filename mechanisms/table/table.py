@@ -93,13 +93,18 @@ class TabulatedMechanism(BetweenKnots):
         given = self.knots, self.low, self.high, self.probabilities, self.epsilon, self.within
         for name, value in checked_fields(*given).items():
             object.__setattr__(self, name, value)
+        self._check_labels()
+        check_exact(self.exact, self.within)
+        if self.exact:
+            _ = self.numerators  # raises where there are none
+        object.__setattr__(self, "promise", checked_promise(self.promise, self.epsilon, self.within))
+
+    def _check_labels(self) -> None:
         for name, kind in (("provenance", Provenance), ("units", str)):
             if not isinstance(getattr(self, name), kind):
                 raise TableError(f"{name} must be a {kind.__name__}, got {getattr(self, name)!r}")
         if self.prior is not None:
             require_prior(self.prior, self.knots.size)
-        check_exact(self.exact, self.probabilities, self.within)
-        object.__setattr__(self, "promise", checked_promise(self.promise, self.epsilon, self.within))
 
     @classmethod
     def from_points(
@@ -284,12 +289,23 @@ class TabulatedMechanism(BetweenKnots):
 
     def with_prior(self, prior: KnotPrior | None) -> Self:
         """Return the same table with another prior."""
-        return replace(self, prior=prior)
+        return self._labelled(prior=prior)
 
     def without_prior(self) -> Self:
         """Return the same table without the prior, which may be as sensitive as the data it came from."""
-        return replace(self, prior=None)
+        return self._labelled(prior=None)
 
     def with_provenance(self, provenance: Provenance) -> Self:
         """Return the same table with another record of how it was made."""
-        return replace(self, provenance=provenance)
+        return self._labelled(provenance=provenance)
+
+    def with_units(self, units: str) -> Self:
+        """Return the same table with another name of its units."""
+        return self._labelled(units=units)
+
+    def _labelled(self, **labels: Any) -> Self:
+        """The same law, whose numbers are checked and computed already, under other labels."""
+        made = object.__new__(type(self))
+        vars(made).update(vars(self) | labels)
+        made._check_labels()
+        return made

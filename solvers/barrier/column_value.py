@@ -108,8 +108,8 @@ class ColumnValue:
     def _sum_up(self) -> None:
         """Each piece's parabola, in long doubles of A y^2 - N y - L."""
         p, x = self.p.astype(np.longdouble), self.x
-        A, N = self.sums(p), self.sums(self.nu + 2 * p * x)
-        L = self.sums(self.lam - (self.nu + p * x) * x)
+        px = p * x
+        A, N, L = self.sums(np.stack([p, self.nu + 2 * px, self.lam - (self.nu + px) * x]))
         v = 0.5 * N / A
         self.A, self.v, self.f = (one.astype(np.float64) for one in (A, v, -L - 0.5 * N * v))
 
@@ -130,8 +130,11 @@ class ColumnValue:
         self.base = np.where((left <= -reach) & (right > -reach), self.E, 1.0)
 
     def sums(self, values: NDArray[Real]) -> NDArray[Real]:
-        """sum_i c_ik values_i of each piece k (K + 1,), c_ik in {1, E}."""
-        return np.cumsum(np.append(self.base @ values, self.growth * values[self.who]))
+        """sum_i c_ik values_i of each piece k (..., K + 1), c_ik in {1, E}, for values (..., n)."""
+        steps = np.empty((*values.shape[:-1], len(self.who) + 1), values.dtype)
+        steps[..., 0] = values @ self.base
+        np.multiply(values[..., self.who], self.growth, out=steps[..., 1:])
+        return np.add.accumulate(steps, axis=-1)
 
     def rows(self, values: Array) -> Array:
         """sum_k c_ik values_k of each row i (n,): the transpose of `sums`."""
@@ -139,7 +142,8 @@ class ColumnValue:
 
     def within(self, values: Array) -> Array:
         """The sum of values (K + 1,) over the pieces of each row's window (n,)."""
-        running = np.append(0.0, np.cumsum(values))
+        running = np.zeros(len(values) + 1)
+        np.add.accumulate(values, out=running[1:])
         return running[self.end] - running[self.start]
 
     @property

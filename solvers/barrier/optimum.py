@@ -33,7 +33,7 @@ CLOSE, NEARLY_CENTRED = 1e-2, 5.0
 SHARE_GONE = 10.0
 """And the share of even weights within this factor of its end."""
 
-COARSE, SEES_KNOTS = 0.05, 3.0
+COARSE, SEES_KNOTS = 0.05, 1.2
 """A coarse walk ends once 2 mu Y is below this share of the bound and F grows so much over half of its pieces."""
 
 EVERY, MOST_LOST, NEAR, PATIENCE = 2, 4, 4.0, 12

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from ..arrays import Array
 from .column_value import LEAST, ColumnValue
 from .dense_newton import DenseNewton
 from .problem import Problem, State
-from .sparse_newton import SparseNewton
+
+if TYPE_CHECKING:
+    from .sparse_newton import SparseNewton
 
 DENSE = 180
 """Knots up to which the Newton system is a matrix."""
@@ -162,6 +164,8 @@ def _system(F: ColumnValue, mu: float) -> DenseNewton | SparseNewton:
             return DenseNewton(F, mu)
         except np.linalg.LinAlgError:
             pass
+    from .sparse_newton import SparseNewton  # sparse matrices take a tenth of a second to load
+
     return SparseNewton(F, mu)
 
 

@@ -26,7 +26,8 @@ SHARE = 0.3
 GRID = 2001
 """Places at which the floor's distribution function is tabulated."""
 
-BISECTIONS = 40
+MOST_HALVINGS, BISECTIONS = 40, 18
+"""The depth of the deepest windows is found to a millionth of itself: only a share of it is used."""
 
 
 def start(problem: Problem) -> State | None:
@@ -38,9 +39,12 @@ def start(problem: Problem) -> State | None:
     def at(theta: float) -> State:
         return State(p * (theta * half**2 - offset**2), 2 * p * offset, 0.0, SHARE)
 
-    low, high = 0.0, 1.0
-    if problem.at(at(high)).lowest > 0:
-        low = high
+    low = 1.0
+    for _ in range(MOST_HALVINGS):
+        if problem.at(at(low)).lowest > 0:
+            break
+        low *= 0.5
+    high = min(2 * low, 1.0)
     for _ in range(BISECTIONS if low < high else 0):
         theta = 0.5 * (low + high)
         low, high = (theta, high) if problem.at(at(theta)).lowest > 0 else (low, theta)

@@ -37,9 +37,11 @@ class SharpValue(ColumnValue):
         if not self.proper:
             return
         k = np.arange(self.pieces)[:, None]
-        factors = 1 + (E - 1) * ((k >= self.start) & (k < self.end))
-        v = self.v[:, None]
-        self.least += (f := (factors * (p * (v - self.left) * (v - self.right))).sum(1)) - self.f
+        rows, inside = self.v[:, None] - self.left, self.v[:, None] - self.right
+        rows *= inside
+        rows *= p
+        np.multiply(rows, (k >= self.start) & (k < self.end), out=inside)
+        self.least += (f := rows.sum(1) + (E - 1) * inside.sum(1)) - self.f
         self.most += f - self.f
         self.f = f
 

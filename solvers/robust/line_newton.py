@@ -20,7 +20,7 @@ For knots and weights that are symmetric about zero half of the rows and of the 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs  # pyright: ignore[reportAttributeAccessIssue] -- made at import
 
 from ..arrays import Array
 from ..barrier.column_value import FAR, ColumnValue
@@ -83,19 +83,20 @@ class LineNewton:
         border[2] = 1
         self.border = self.scale * self._folded(border).reshape(-1)[self.unknown]
         self.border /= np.linalg.norm(self.border)
-        self.along = cho_solve(self.factor, self.border, check_finite=False)
+        self.along = dpotrs(self.factor, self.border)[0]
 
     def _factorise(self) -> None:
-        S, shift = self.squares @ self.squares.T + np.diag(self.diagonal), SHIFT
+        S, shift = self.squares @ self.squares.T, SHIFT
+        on = np.arange(len(S))
+        diagonal = S[on, on] + self.diagonal
         while True:
-            try:
-                self.factor = cho_factor(S + shift * np.eye(len(S)), check_finite=False)
-            except np.linalg.LinAlgError:
-                shift *= MORE
-                if shift > LARGEST:
-                    raise
-            else:
+            S[on, on] = diagonal + shift
+            self.factor, failed = dpotrf(S.T, clean=0)  # symmetric, and its transpose is in LAPACK's order
+            if not failed:
                 return
+            shift *= MORE
+            if shift > LARGEST:
+                raise np.linalg.LinAlgError("the Newton system is indefinite")
 
     def _squares(self, mu: float) -> Array:
         """What a_i, b_i, e_i add to the three orthogonal parts on each piece, (3, n, 3, K + 1) or half the pieces."""
@@ -110,12 +111,21 @@ class LineNewton:
         k = np.arange(half, F.pieces)
         factors = 1 + (F.E - 1) * ((k >= F.start[:, None]) & (k < F.end[:, None]))
         low, high, gap = centre - self.left[:, None], self.right[:, None] - centre, self.gap[:, None]
+        by_gap = factors / gap
         parts = np.zeros((3, n, 3, len(k)))
-        parts[0, :, 0], parts[0, :, 1] = high / gap, -1 / gap
-        parts[1, :, 0], parts[1, :, 1] = low / gap, 1 / gap
-        parts[2, :, 0], parts[2, :, 1], parts[2, :, 2] = low * high - second / mass, high - low - third / second, -1.0
-        parts *= factors[:, None, :]
-        parts *= sizes
+        np.multiply(by_gap, high, out=parts[0, :, 0])
+        np.multiply(by_gap, low, out=parts[1, :, 0])
+        by_gap *= sizes[1]
+        parts[0, :, 1] -= by_gap
+        parts[1, :, 1] = by_gap
+        np.multiply(low, high, out=parts[2, :, 0])
+        parts[2, :, 0] -= second / mass
+        high -= low
+        np.subtract(high, third / second, out=parts[2, :, 1])
+        parts[2, :, :2] *= factors[:, None, :]
+        parts[:, :, 0] *= sizes[0]
+        parts[2, :, 1] *= sizes[1]
+        np.multiply(factors, -sizes[2], out=parts[2, :, 2])
         return parts
 
     def _folded(self, values: Array) -> Array:
@@ -193,7 +203,7 @@ class LineNewton:
         found = np.zeros_like(left)
         for _ in range(REFINEMENTS):
             left -= np.outer(self.border, self.border @ left)
-            step = cho_solve(self.factor, left, check_finite=False)
+            step = dpotrs(self.factor, left)[0]
             step -= np.outer(self.along, (self.border @ step) / (self.border @ self.along))
             step -= np.outer(self.border, self.border @ step)
             found += step

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +31,7 @@ def design_noise(options: DesignOptions) -> tuple[TabulatedMechanism, dict[str, 
     if method not in ADDITIVE:
         raise InputError(f"--method must be {' or '.join(ADDITIVE)} for a promise of {promise}, got {method!r}")
     table = make_exact(ADDITIVE[method].build(_knots(options, promise), promise)).mechanism
-    table = replace(table, units=options.units)
+    table = table.with_units(options.units)
     found, (n, m) = verify(table), table.probabilities.shape
     facts = {
         "method": method,

@@ -5,7 +5,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from optldp.mechanisms import TableError
-from optldp.mechanisms.integers.numerators import check_numerators, row_means, tightest_output, to_numerators
+from optldp.mechanisms.integers.numerators import (
+    ADDED_UP,
+    check_numerators,
+    row_means,
+    tightest_output,
+    to_numerators,
+    weighted_sums,
+)
 
 D = 2**53
 
@@ -73,3 +80,22 @@ def test_means_of_rows_are_fractions():
     matrix = [[D - 3, 1, 2], [1, 2, D - 3]]
     found = row_means(np.array(matrix), means)
     assert found == [sum(a * mean for a, mean in zip(row, means, strict=True)) / D for row in matrix]
+
+
+@pytest.mark.parametrize("bits", [1, 15, 16, 17, 200])
+def test_weighted_sums_are_those_of_whole_numbers_of_any_size(bits):
+    """Beside Python's own integers: both signs, numerators at both ends, more rows than a block holds."""
+    rng = np.random.default_rng(bits)
+    numerators = rng.integers(0, D, (3000, 50), endpoint=True)
+    numerators[0], numerators[1] = 0, D
+    weights = [int(sign) * int.from_bytes(rng.bytes(25)) % 2**bits for sign in rng.choice([-1, 1], 50)]
+    weights[:2] = 2**bits, -(2**bits)
+    expected = [sum(a * w for a, w in zip(row, weights, strict=True)) for row in numerators.tolist()]
+    assert weighted_sums(numerators, weights) == expected
+
+
+def test_as_many_largest_products_as_fit_add_up_without_overflow():
+    """One column more than the pieces have room for, all at their largest."""
+    row = np.full((1, ADDED_UP + 1), D - 1)
+    weight = 2**48 - 1
+    assert weighted_sums(row, [weight] * (ADDED_UP + 1)) == [(ADDED_UP + 1) * (D - 1) * weight]

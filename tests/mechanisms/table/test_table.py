@@ -279,3 +279,22 @@ def test_a_prior_on_other_knots_has_no_expected_variance():
     """The weights would be applied to the wrong rows."""
     with pytest.raises(TableError, match="one weight per knot"):
         some_table().expected_variance(TWO_KNOTS)
+
+
+def test_other_labels_are_checked_and_change_no_number():
+    """Prior, provenance and units; what was computed of the law stays, and a copy is checked anew."""
+    table = some_table(probabilities=np.round(MATRIX * 2**53) / 2**53, units="m")
+    prior = KnotPrior(np.array([0.5, 0.25, 0.25]), np.zeros(2), "public")
+    variances = table.knot_variances
+    made = table.with_prior(prior).with_units("km").with_provenance(Provenance("mine"))
+    assert (made.prior, made.units, made.provenance.method) == (prior, "km", "mine")
+    assert (table.prior, table.units, table.provenance.method) == (None, "m", "unspecified")
+    assert made.knot_variances is variances
+    assert np.array_equal(pickle.loads(pickle.dumps(made)).probabilities, table.probabilities)
+    for wrong in (
+        lambda: table.with_prior(TWO_KNOTS),
+        lambda: table.with_units(3),
+        lambda: table.with_provenance("mine"),
+    ):
+        with pytest.raises(TableError):
+            wrong()

@@ -22,6 +22,8 @@ COMMANDS = {
     "verify": ".commands.show",
     "audit": ".commands.audit",
     "perturb": ".commands.perturb",
+    "count": ".commands.count",
+    "count-sql": ".commands.count",
     "estimate": ".commands.estimate",
     "compare": ".commands.compare",
     "bounds": ".commands.bounds",

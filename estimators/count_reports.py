@@ -107,7 +107,9 @@ def count(
     | list of services of several attributes | none | `AttributeCounts`, each of the services that hold it |
 
     A source of reports is an array, a `.csv` or `.parquet` path, an Arrow table, a pandas or polars data
-    frame, or numpy arrays by column name; whatever is no array is counted out of core. Several services are matched by
+    frame, or numpy arrays by column name; whatever is no array is counted out of core. A frame that is not read yet, of
+    polars, dask, duckdb, Ibis, PySpark or whatever Narwhals wraps (extra engines), is counted by its own engine, by
+    numbers of outputs; see docs/how-to/engines.md. Several services are matched by
     `key`, or are arrays of equal length: a row is a user, NaN says that they did not report to the service. Counts of
     shards with different users add up, whatever the kind: ``a + b``. Those of an array, without further options, keep
     how often each number was reported where a table's outputs are intervals, for `estimate_mean`.
@@ -193,7 +195,10 @@ def count(
         isinstance(mechanism, TabulatedMechanism) and (given or not _is_array(reports))
     ):
         from .counting.collect import collect
+        from .engines.lazy import is_lazy
 
+        if any(is_lazy(some[-1]) for some in services if isinstance(some, list | tuple) and some):
+            return _lazily(services, column, options)
         return collect(services, column=column, **options)
     if given or isinstance(reports, str | os.PathLike):
         raise InputError(f"files, keys and options are for tables and attributes, got {mechanism!r:.60}: pass arrays")
@@ -201,6 +206,27 @@ def count(
         if isinstance(mechanism, kind):
             return counted(mechanism, reports)
     raise InputError(f"a mechanism, or a list of services, must be given to count for, got {mechanism!r:.60}")
+
+
+def _lazily(services: Sequence[Any], column: str, options: dict[str, Any]) -> ReportCounts:
+    """Count in the engine of frames that are not read yet."""
+    from .counting.source import report_sources
+    from .engines.lazy import collect_lazily, is_lazy
+
+    sources = report_sources(services)
+    if read := [source.where for source in sources if not is_lazy(source.reports)]:
+        raise InputError(
+            f"reports must all be frames that are not read yet, of one engine, or none, got {read[0]} read: read the "
+            "others, or write it where they are"
+        )
+    held = ("keep_first", "drop_missing", "raw", "memory_limit", "temp_directory")
+    if useless := [name for name in held if options[name]]:
+        raise InputError(f"{useless[0]} is for reports that are read here, got a frame that is not: leave it out")
+    progress = options["progress"] or (lambda what, share: None)
+    progress("counting in the frame's engine", 0.0)
+    chosen = {name: options[name] for name in ("key", "allow_disjoint", "skip_invalid")}
+    services = [source.service for source in sources]
+    return collect_lazily(services, [source.reports for source in sources], column=column, **chosen)
 
 
 def _expanded(mechanism: Any) -> Any:

@@ -1,9 +1,12 @@
-"""Names of the methods of estimation, each said once: for the estimators that take them, plans, and the command line.
+"""Names of methods of estimation and of dialects of SQL, each said once: for estimators, plans, and the command line.
 
 They stand apart from the estimators so that the command line offers them without loading one.
 """
 
 from typing import Literal, get_args
+
+Dialect = Literal["duckdb", "spark", "bigquery", "snowflake", "postgres"]
+"""Of `count_query`: SQL that queries are written in."""
 
 MeanMethod = Literal["ua", "uwa", "population", "decoder"]
 """Of `estimate_combined_mean`: of several services."""

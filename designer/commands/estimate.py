@@ -38,27 +38,24 @@ def estimate_command(asked: EstimateOptions) -> None:
     Example: optldp estimate mech.json reports.csv --of distribution --out d.csv
     Example: optldp estimate mech.json reports.csv --method mr --plot dist.png
     Example: optldp estimate mech.json reports.csv --method bias-aware --prior last_year.csv --trust 2
+    Example: optldp estimate mech.json --counts counts.csv
     Example: optldp estimate a.json a.csv b.json b.parquet --key user
     Example: optldp estimate both.json r1.csv both2.json r2.csv --key user --attribute income --of quantiles
     Example: optldp estimate jobs.json reports.csv --method mr --preselect 2
     Example: optldp estimate jobs.json reports.csv --method mr --out frequencies.csv --plot jobs.png
     """
     from ...estimators.intervals import check_confidence
-    from ...mechanisms import InputError, load_mechanism
+    from ...mechanisms import load_mechanism
     from .kinds.kind import Service
     from .kinds.registry import kind_of
 
-    files = asked.files
-    if len(files) % 2:
-        raise InputError(
-            f"tables and reports must come in pairs, got {len(files)} files: TABLE REPORTS [TABLE REPORTS ...]"
-        )
+    tables, reports = _tables_and_reports(asked)
     check_confidence(asked.confidence)
     asked.reduction()  # before reports are read
-    _require_outputs(files, (asked.out, DATA_SUFFIXES), (asked.plot, PLOT_SUFFIXES))
-    loaded = (load_mechanism(path, allow_unproved=asked.allow_unproved) for path in files[::2])
+    _require_outputs([*tables, *reports], (asked.out, DATA_SUFFIXES), (asked.plot, PLOT_SUFFIXES))
+    loaded = (load_mechanism(path, allow_unproved=asked.allow_unproved) for path in tables)
     kinds = [kind_of(mechanism).for_estimates() for mechanism in loaded]
-    services = [Service(*each) for each in zip(kinds, files[::2], files[1::2], strict=True)]
+    services = [Service(*each) for each in zip(kinds, tables, reports, strict=True)]
     # One that is estimated from by itself says so; those that are estimated from together are of one kind.
     leading = next((kind for kind in kinds if kind.by_itself), kinds[0])
     found = leading.estimate(services, asked)
@@ -68,6 +65,25 @@ def estimate_command(asked: EstimateOptions) -> None:
         print_json(found.facts | found.more)
     else:
         _print(found)
+
+
+def _tables_and_reports(asked: EstimateOptions) -> tuple[list[Path], list[Path]]:
+    """Return the tables, and the file of the reports of each; with counts, which are of all of them, that file."""
+    from ...mechanisms import InputError
+
+    files = asked.files
+    if asked.counts is not None:
+        asked.refuse(
+            "for reports, and --counts has them counted", "--key", "--keep-first", "--allow-disjoint", "--drop-missing",
+            "--column", "--raw",
+        )  # fmt: skip
+        return files, [asked.counts] * len(files)
+    if len(files) % 2:
+        raise InputError(
+            f"tables and reports must come in pairs, got {len(files)} files: TABLE REPORTS [TABLE REPORTS ...], or "
+            "tables alone and --counts"
+        )
+    return files[::2], files[1::2]
 
 
 def _require_outputs(inputs: list[Path], *outputs: tuple[Path | None, tuple[str, ...]]) -> None:

@@ -14,7 +14,9 @@ def perturb_command(asked: PerturbOptions) -> None:
 
     \b
     Example: optldp perturb mech.json people.csv --column income --out reports.csv
+    Example: optldp perturb mech.json people.parquet --column income --as index --out idx.parquet
     Example: optldp perturb jobs.json people.csv --column job --level-column budget --out reports.csv
+    Example: optldp perturb mech.json people.csv --column income --secret FILE --key user --round 2026-05 --out r.csv
     """
     import numpy as np
 
@@ -37,6 +39,10 @@ def perturb_command(asked: PerturbOptions) -> None:
         first = next(iter(written.columns))  # of attributes, which every user has all of, any column will do
         present = asked.column or (first if rng is None else first.removeprefix(SIMULATED))
         write_keyed_reports(out, written.columns, data=data, column=present, key=asked.key)
+    if asked.secret is not None:
+        from ...mechanisms.keyed.secret import HOLDERS
+
+        say(f"note: reports by a secret: {HOLDERS}; a value that has changed is another report, and spends again")
     if isinstance(kind.mechanism, TabulatedMechanism) and (caution := kind.mechanism.promise.caution):
         say(f"note: {caution}")
     if written.clipped:

@@ -15,9 +15,9 @@ from ..counting.collect import require_common_users
 from ..counting.counts import ReportCounts, Service
 from ..counting.group import NOT_REPORTED
 from ..counting.user_keys import common_key_type
-from ..counting.work_database import work_database
 from ..data.files import FilePath
 from ..data.skipped_rows import SkippedRows
+from ..data.work_database import work_database
 from .cells import AttributeTable, Cells
 from .counts import AttributeCounts
 from .rows import AttributeRows, RowRules

@@ -17,8 +17,10 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.composed.attributes import AttributeSampling, naming
 from ...mechanisms.errors import InputError
-from ..counting.counts import ReportCounts
-from ..counting.user_numbers import total_users
+from ..counting.answers import drawn_outputs
+from ..counting.counts import ReportCounts, Service
+from ..counting.user_numbers import exact_sum, total_users
+from ..data.skipped_rows import SkippedRows
 
 
 class Addable(Protocol):
@@ -140,6 +142,42 @@ class AttributeCounts(ByAttribute[ReportCounts]):
             with naming(name):
                 counts[name] = ReportCounts.from_reports(table, column[mine], name=name)
         return cls(counts, columns[0].size)
+
+    @classmethod
+    def from_counts(cls, mechanism: AttributeSampling, rows: Any, *, skip_invalid: bool | SkippedRows = False) -> Self:
+        """Take over what another engine has counted at one service: rows of outputs and of how many users have them.
+
+        Parameters
+        ----------
+        mechanism : AttributeSampling
+        rows : path or table in memory
+            As `ReportCounts.from_counts` takes them: a column of numbers of outputs for each attribute, by its name,
+            empty where it was not drawn, and the column n.
+        skip_invalid : bool or SkippedRows
+            Leave out, and count, users whose reports are none, instead of refusing them.
+
+        Raises
+        ------
+        InputError
+            As `ReportCounts.from_counts`, and users with another number of reports than are drawn.
+
+        Example
+        -------
+        >>> from optldp.mechanisms import duchi, make_exact
+        >>> table = make_exact(duchi([0.0, 1.0], 1.0)).mechanism
+        >>> made = AttributeSampling(["age", "pay"], [table, table], 1, 1.0)
+        >>> rows = {"age": np.array([1.0, np.nan]), "pay": np.array([np.nan, 0.0]), "n": np.array([5, 7])}
+        >>> counts = AttributeCounts.from_counts(made, rows)
+        >>> counts.n_users, counts["age"].groups[0].counts
+        (12, array([5]))
+        """
+        account, skip = SkippedRows.of(skip_invalid)
+        services = [Service(name, t) for name, t in zip(mechanism.attributes, mechanism.mechanisms, strict=True)]
+        named = [(service.name, service.mechanism.possible) for service in services]
+        outputs, users = drawn_outputs(named, mechanism.sampled, rows, account if skip else None)
+        account.tell(skip_invalid)
+        counts = {s.name: ReportCounts.from_outputs([s], outputs[:, [j]], users) for j, s in enumerate(services)}
+        return cls(counts, total_users([exact_sum(users)]))
 
 
 def drawn_columns(

@@ -10,7 +10,8 @@ import numpy as np
 
 from ...mechanisms.composed.attributes import AttributeSampling
 from ...mechanisms.errors import InputError
-from ..counting.source import Source, described
+from ..counting.source import described
+from ..data.source import Source
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,11 +51,10 @@ def output_blocks(
     >>> [block.tolist() for block in output_blocks(source, iter(blocks), drop_missing=True)]
     [[2, -1], [1]]
     """
-    mechanism = source.service.mechanism
     missing, foreign = _Faults(), _Faults()
     n_rows = n_reports = 0
     for block, faulty in blocks:
-        outputs = mechanism.locate(block)
+        outputs = source.locate(block)
         outputs[faulty] = NOT_REPORTED
         absent = np.isnan(block) & ~faulty
         missing.note(absent, block, n_rows)

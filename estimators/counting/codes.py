@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 
 from ...mechanisms.errors import InputError
+from ..data.simulated_columns import OUTPUT
 from .group import NOT_REPORTED
 
 WORD_BITS = 63
@@ -20,6 +21,15 @@ WORD_BITS = 63
 
 MAX_SERVICES = 62
 """Sets of services are numbered by the bits of one 64-bit integer."""
+
+REPEATED, FOREIGN, UNNAMED = -1, -2, -3
+"""In place of a user's code, in what an engine answers: several reports to a service, a report that is none, no key."""
+
+FAULTS = {
+    REPEATED: "users with several reports to a service",
+    FOREIGN: "users with a report that is no output of its table",
+    UNNAMED: "reports without a key",
+}
 
 
 @dataclass(frozen=True)
@@ -73,6 +83,11 @@ class OutputCodes:
     def n_words(self) -> int:
         """Number of integers for each user."""
         return self.words[-1] + 1
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the integers where an engine answers with them: output, output_2, and so on."""
+        return [OUTPUT, *(f"{OUTPUT}_{i}" for i in range(2, self.n_words + 1))]
 
     def encode(self, service: int, outputs: np.ndarray) -> np.ndarray:
         """Return the part (N,) that outputs of one service, -1 for none, have in their word."""

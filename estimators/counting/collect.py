@@ -12,12 +12,13 @@ from typing import Any
 
 from ...mechanisms.errors import InputError
 from ..data.files import FilePath
+from ..data.simulated_columns import OUTPUT
 from ..data.skipped_rows import SkippedRows
+from ..data.work_database import work_database
 from .codes import OutputCodes
 from .counts import ReportCounts
 from .source import report_sources
 from .users import Counting, Progress
-from .work_database import work_database
 
 
 def collect(
@@ -50,6 +51,9 @@ def collect(
     account, skip = SkippedRows.of(skip_invalid)
     codes = OutputCodes.of([service.mechanism.low.size for service in empty.services])
     with work_database(memory_limit, temp_directory) as connection:
+        chosen = tuple(source.knowing(connection, column) if key != OUTPUT else source for source in chosen)
+        if raw and (indexed := [source.where for source in chosen if source.indexed]):
+            raise InputError(f"raw needs the reports themselves, got numbers of outputs for {indexed[0]}: leave it out")
         skipped, told = account if skip else None, progress or _silent
         counting = Counting(connection, chosen, codes, drop_missing, skipped, told, raw)
         if key is not None:

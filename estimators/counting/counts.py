@@ -10,17 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
+from ..data.skipped_rows import SkippedRows
+from .answers import answered_outputs
 from .group import NOT_REPORTED, ReportGroup, groups_of, require_positions
 from .reported_numbers import ReportedNumbers
 from .reported_sums import ReportedSums
-from .user_numbers import total_users
+from .user_numbers import counts_of_rows, total_users
 
 LARGEST_CODE = 2**62
 """Combinations of outputs are numbered by one 64-bit integer as long as there are at most so many."""
@@ -90,7 +92,7 @@ class ReportCounts:
             raise InputError(f"reported numbers must be those of {users:,} users of one service, got others")
 
     @classmethod
-    def from_outputs(cls, services: Sequence[Service], outputs: ArrayLike) -> Self:
+    def from_outputs(cls, services: Sequence[Service], outputs: ArrayLike, users: np.ndarray | None = None) -> Self:
         """Count users from their outputs.
 
         Parameters
@@ -100,6 +102,8 @@ class ReportCounts:
         outputs : (N, J) array_like of int
             Output of each user's report to each service, -1 where there is none; users without any report are
             left out.
+        users : (N,) ndarray of int, optional
+            How many users have each row; one by default.
 
         Raises
         ------
@@ -116,7 +120,8 @@ class ReportCounts:
             size = service.mechanism.low.size
             if column.size and not (column.min() >= NOT_REPORTED and column.max() < size):
                 raise InputError(f"outputs of service {service.name!r} must lie in 0..{size - 1} or be -1")
-        return cls(tuple(services), _grouped(tuple(services), matrix, np.ones(len(matrix), dtype=np.int64)))
+        often = np.ones(len(matrix), dtype=np.int64) if users is None else counts_of_rows(users, len(matrix))
+        return cls(tuple(services), _grouped(tuple(services), matrix, often))
 
     @classmethod
     def from_reports(cls, mechanism: TabulatedMechanism, reports: ArrayLike, *, name: str = "reports") -> Self:
@@ -124,6 +129,56 @@ class ReportCounts:
         counts = cls.from_outputs([Service(name, mechanism)], mechanism.output_index(reports)[:, None])
         points = mechanism.low == mechanism.high
         return counts if points.all() else replace(counts, numbers=ReportedNumbers.of(reports))
+
+    @classmethod
+    def from_counts(
+        cls,
+        services: TabulatedMechanism | Sequence[Service],
+        rows: Any,
+        *,
+        skip_invalid: bool | SkippedRows = False,
+    ) -> Self:
+        """Take over what another engine has counted: rows of outputs and of how many users reported them.
+
+        Rows of equal outputs are added up. `optldp count-sql` prints the query that such rows are the answer of.
+
+        Parameters
+        ----------
+        services : TabulatedMechanism or sequence of Service
+            One table, or J services.
+        rows : path or table in memory
+            A `.csv` or `.parquet` path, a data frame, an Arrow table, or numpy arrays by column name. The column n has
+            the numbers of users. One table's outputs, numbered from 0, stand in the column output; those of several
+            services in columns by the services' names, empty where there is no report, or as codes of all services in
+            output (output_2, ... beyond 63 bits), as that query gives them.
+        skip_invalid : bool or SkippedRows
+            Leave out, and count, users whose reports are none, instead of refusing them; see `count`.
+
+        Raises
+        ------
+        InputError
+            One line each: columns that are not there; numbers of users that are negative, fractional, missing or too
+            large; outputs that are missing or none of the table's; users with several reports to a service.
+
+        Example
+        -------
+        >>> from optldp.mechanisms.families.duchi import duchi
+        >>> rows = {"output": np.array([1, 0]), "n": np.array([6, 4])}
+        >>> ReportCounts.from_counts(duchi([0.0, 1.0], 1.0), rows).groups[0].counts
+        array([4, 6])
+        """
+        asked = (Service("reports", services),) if isinstance(services, TabulatedMechanism) else services
+        if not isinstance(asked, list | tuple) or not asked or not all(isinstance(each, Service) for each in asked):
+            raise InputError(
+                f"services must be a table or a list of Service, got {type(services).__name__}: expand a floor form"
+            )
+        asked = tuple(asked)
+        account, skip = SkippedRows.of(skip_invalid)
+        matrix, users = answered_outputs(
+            [(s.name, s.mechanism.possible) for s in asked], rows, account if skip else None
+        )
+        account.tell(skip_invalid)
+        return cls.from_outputs(asked, matrix, users)
 
     @property
     def n_users(self) -> int:

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import duckdb
 import numpy as np
 
-from ...mechanisms.table.table import TabulatedMechanism
 from ..data.cells import number, number_fault
 from ..data.files import extension_of
 from .codes import OutputCodes
 from .group import NOT_REPORTED
+from .source import ReportSource
 from .staged import BLOCK, TABLE, SourceRows
 
 NUMBERS_A_ROW = 4
@@ -64,8 +64,8 @@ def distinct_reports(rows: SourceRows, *, drop_missing: bool) -> DistinctReports
     >>> found.values, found.rows
     (array([1.]), array([3]))
     """
-    mechanism = rows.source.service.mechanism
-    if not mechanism.is_discrete or not _is_plain(rows):
+    source = rows.source
+    if not (source.indexed or source.service.mechanism.is_discrete) or not _is_plain(rows):
         return None
     # Cells are grouped as they stand and only then read as numbers, a few of them and far from the scanner.
     grouped = rows.relation.project(f"{rows.cell} AS cell").aggregate("cell, count(*) AS users", "cell")
@@ -73,7 +73,7 @@ def distinct_reports(rows: SourceRows, *, drop_missing: bool) -> DistinctReports
     with rows.source.reading():
         found = grouped.project(f"{report} AS report, {fault} IS NOT NULL AS faulty, users").limit(BLOCK).fetchnumpy()
     values = np.ma.filled(found["report"].astype(np.float64), np.nan)
-    located = located_reports(mechanism, values, drop_missing=drop_missing)
+    located = located_reports(source, values, drop_missing=drop_missing)
     if values.size == BLOCK or found["faulty"].any() or located is None or (located < 0).all():
         return None
     return DistinctReports(values, np.ma.getdata(found["users"]).astype(np.int64))
@@ -133,7 +133,7 @@ def users_by_number(
         progress(f"reading {part.source.where}", j / (len(rows) + 1))
         reported = 0
         for reports, keys in _keyed_blocks(connection, part):
-            outputs = located_reports(part.source.service.mechanism, reports, drop_missing=drop_missing)
+            outputs = located_reports(part.source, reports, drop_missing=drop_missing)
             if outputs is None:
                 return None
             there = slice(None) if (outputs >= 0).all() else outputs >= 0
@@ -149,18 +149,20 @@ def users_by_number(
     return codes.decode([words.astype(np.int64) << low]), counts
 
 
-def located_reports(mechanism: TabulatedMechanism, reports: np.ndarray, *, drop_missing: bool) -> np.ndarray | None:
+def located_reports(source: ReportSource, reports: np.ndarray, *, drop_missing: bool) -> np.ndarray | None:
     """Return the output (n,) of each report, -1 for NaN; None where one is missing unasked, or none of the table's.
 
     Example
     -------
+    >>> from optldp.estimators.counting.source import report_sources
     >>> from optldp.mechanisms.families.grr import grr
-    >>> located_reports(grr([0, 1], 1.0), np.array([1.0, np.nan]), drop_missing=True)
+    >>> source = report_sources([(grr([0, 1], 1.0), "reports.csv")])[0]
+    >>> located_reports(source, np.array([1.0, np.nan]), drop_missing=True)
     array([ 1, -1])
-    >>> located_reports(grr([0, 1], 1.0), np.array([0.5]), drop_missing=True) is None
+    >>> located_reports(source, np.array([0.5]), drop_missing=True) is None
     True
     """
-    outputs = mechanism.locate(reports)
+    outputs = source.locate(reports)
     none = outputs == NOT_REPORTED
     if none.any() and not (drop_missing and np.isnan(reports[none]).all()):
         return None

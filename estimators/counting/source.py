@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import duckdb
@@ -13,97 +12,43 @@ import numpy as np
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
-from ..data.files import UNREADABLE_FILE, FilePath, open_file, open_tolerant, short_message, unreadable
-from ..data.skipped_rows import OFFER
+from ..data.simulated_columns import OUTPUT, column_of_reports
+from ..data.source import Source
 from .counts import Service
+from .group import NOT_REPORTED
 
 M = TypeVar("M")
-
-KINDS = "a CSV or Parquet path, an Arrow, pandas or polars table, numpy arrays by column, or one numpy array"
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """A service's reports, and how messages call them.
-
-    Parameters
-    ----------
-    reports : object
-        A CSV or Parquet path; an Arrow table, a pandas or polars data frame; a mapping of column names to numpy
-        arrays or a structured array; or one array of numbers, without names.
-    where : str
-        Such as "service 'a' ('a.csv')".
-    """
-
-    reports: Any
-    where: str
-
-    @property
-    def path(self) -> FilePath | None:
-        """The file, or None for reports in memory."""
-        return self.reports if isinstance(self.reports, str | os.PathLike) else None
-
-    @property
-    def is_stored(self) -> bool:
-        """Whether the rows can be read again: a stream, which has no length, is gone when it has been."""
-        return self.path is not None or hasattr(self.reports, "__len__")
-
-    @property
-    def vector(self) -> np.ndarray | None:
-        """The reports as one array of numbers, or None for anything with columns."""
-        shape = getattr(self.reports, "shape", None)
-        if shape is None or len(shape) != 1 or _numpy_columns(self.reports) is not None:
-            return None
-        array = np.asarray(self.reports)
-        if array.dtype.kind not in "iufb":
-            raise InputError(f"reports of {self.where} must be numbers, got an array of {array.dtype}: convert it")
-        return array
-
-    def open(
-        self, connection: duckdb.DuckDBPyConnection, *, tolerant: bool = False
-    ) -> tuple[duckdb.DuckDBPyRelation, list[str]]:
-        """Return the rows as a relation, and the names of its columns in order.
-
-        A tolerant one has another column at its end: what makes a row of a CSV none, else NULL.
-
-        Raises
-        ------
-        InputError
-            A file or an object that cannot be read.
-        """
-        with self.reading():
-            if self.path is not None:
-                return (open_tolerant if tolerant else open_file)(connection, self.path)
-            columns = _numpy_columns(self.reports)
-            view = f"reports_{id(self)}"  # whatever the service is called
-            if columns is None:
-                connection.register(view, self.reports)
-                relation = connection.view(view)
-                names = list(relation.columns)
-            else:
-                connection.register(view, {f"c{i}": array for i, array in enumerate(columns.values())})
-                relation, names = connection.view(view), list(columns)
-            return relation.project("*, CAST(NULL AS VARCHAR) AS fault") if tolerant else relation, names
-
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Turn what goes wrong while the rows are read into one line, unless it is the database's own trouble."""
-        try:
-            yield
-        except (duckdb.InterruptException, duckdb.OutOfMemoryException):
-            raise
-        except (*UNREADABLE_FILE, TypeError) as error:
-            if self.path is not None:
-                raise unreadable(self.path, error, f": correct it, {OFFER}") from None
-            kind, reason = type(self.reports).__name__, short_message(error)
-            raise InputError(f"reports of {self.where} must be {KINDS}, got {kind}: {reason}") from None
 
 
 @dataclass(frozen=True, eq=False)
 class ReportSource(Source):
-    """The reports of a table of numbers, and the service that has it."""
+    """The reports of a table of numbers, and the service that has it.
+
+    Parameters
+    ----------
+    service : Service
+    indexed : bool
+        Whether a report is said by the number of its output.
+    """
 
     service: Service
+    indexed: bool = False
+
+    def knowing(self, connection: duckdb.DuckDBPyConnection, column: str) -> ReportSource:
+        """Return the source, knowing whether the column of reports that it has holds numbers of outputs."""
+        if self.vector is not None:
+            return self
+        named = column_of_reports(self.open(connection)[1], column)
+        return replace(self, indexed=named == OUTPUT)
+
+    def locate(self, reports: np.ndarray) -> np.ndarray:
+        """Return the output (n,) of each report, -1 for NaN and what is none of the table's."""
+        mechanism = self.service.mechanism
+        if not self.indexed:
+            return mechanism.locate(reports)
+        with np.errstate(invalid="ignore"):
+            whole = np.where((reports >= 0) & (reports < mechanism.low.size), reports, -1.0).astype(np.intp)
+        return np.where((whole == reports) & mechanism.possible[whole], whole, NOT_REPORTED)
 
 
 def report_sources(sources: Sequence[Sequence[Any]]) -> tuple[ReportSource, ...]:
@@ -149,30 +94,6 @@ def described(sources: Sequence[Sequence[Any]], kind: type[M]) -> list[tuple[str
             where += f" ({str(reports)!r})"
         made.append((name, mechanism, reports, where))
     return made
-
-
-def _numpy_columns(reports: Any) -> dict[str, np.ndarray] | None:
-    """Numpy arrays by column name, in a form that duckdb reads; None for other kinds of reports."""
-    if isinstance(reports, Mapping):
-        columns = {str(name): np.ma.asarray(values) for name, values in reports.items()}
-    elif isinstance(reports, np.ndarray) and reports.dtype.names:
-        columns = {name: np.ma.asarray(reports[name]) for name in reports.dtype.names}
-    else:
-        return None
-    if len({array.shape for array in columns.values()}) > 1 or any(array.ndim != 1 for array in columns.values()):
-        shapes = ", ".join(f"{name!r} of shape {array.shape}" for name, array in columns.items())
-        raise InputError(f"columns of reports must be lists of equal length, got {shapes}")
-    return {name: _native(array) for name, array in columns.items()}
-
-
-def _native(array: np.ma.MaskedArray) -> np.ndarray:
-    """Text, and whatever has masked rows, as Python objects; numbers in the machine's own byte order."""
-    values = array.data.astype("U") if array.dtype.kind == "S" else array.data
-    if values.dtype.kind not in "UT" and not np.ma.is_masked(array):
-        return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
-    objects = values.astype(object)
-    objects[np.ma.getmaskarray(array)] = None
-    return objects
 
 
 def _brief(value: object) -> str:

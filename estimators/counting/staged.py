@@ -9,9 +9,10 @@ import numpy as np
 from ...mechanisms.errors import InputError
 from ..data.cells import is_text, number, number_fault, numeric_cell, quoted
 from ..data.files import column_position, extension_of
-from ..data.simulated_columns import marked_column
+from ..data.simulated_columns import OUTPUT, marked_column
 from ..data.skipped_rows import OFFER, ROWS_NAMED
-from .source import ReportSource, Source
+from ..data.source import Source
+from .source import ReportSource
 from .user_keys import CSV_TEXT, KeyColumn
 
 BLOCK = 2**20
@@ -98,7 +99,7 @@ def source_rows(
         A source that cannot be opened, or without the columns.
     """
     relation, names = source.open(connection, tolerant=tolerant)
-    column = marked_column(names, column, source.where)
+    column = marked_column(names, OUTPUT if source.indexed else column, source.where)
     where = f"column {column!r} of {source.where}"
     position = column_position(names, column, where)
     cell = numeric_cell(relation, position, where)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import duckdb
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
@@ -71,6 +72,33 @@ def write_keyed_reports(
                 "FROM (SELECT * FROM keys ORDER BY r) POSITIONAL JOIN reports"
             )
             _write(joined, path, extension)
+    except UNREADABLE_FILE as error:
+        raise unreadable(data, error) from None
+
+
+def read_keys(data: FilePath, column: str, key: str) -> np.ndarray:
+    """Return the key (n,) of each row of a data file that has a value, as text, in the order of the rows.
+
+    Raises
+    ------
+    InputError
+        As `write_keyed_reports`, and keys that are numbers with a fraction, which are not written alike everywhere.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("id,x\\nann,1\\nbo,\\n")
+    >>> read_keys(path, "x", "id")
+    array(['ann'], dtype=object)
+    """
+    try:
+        with connected() as connection:
+            _keys(connection, data, column, key)
+            keys = connection.table("keys").order("r")
+            if (kind := str(keys.types[1])) in ("FLOAT", "DOUBLE"):
+                raise InputError(f"column {key!r} of {str(data)!r} must hold text or integers, got type {kind}")
+            return np.array(keys.project("CAST(k AS VARCHAR) AS k").fetchnumpy()["k"], dtype=object)
     except UNREADABLE_FILE as error:
         raise unreadable(data, error) from None
 

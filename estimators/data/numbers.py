@@ -193,16 +193,18 @@ def _write_few(
 
 
 def writable(values: ArrayLike) -> np.ndarray:
-    """Return a column as duckdb takes it: text as Python's, whatever else as doubles.
+    """Return a column as duckdb takes it: text as Python's, arrays of whole numbers so, whatever else as doubles.
 
     Example
     -------
-    >>> writable(["a", "bc"]).dtype, writable([1, 2]).dtype
-    (dtype('O'), dtype('float64'))
+    >>> writable(["a", "bc"]).dtype, writable([1, 2]).dtype, writable(np.array([1, 2])).dtype
+    (dtype('O'), dtype('float64'), dtype('int64'))
     """
     given = np.asarray(values)
     if given.dtype.kind in "UO":
         return given.astype(object)
+    if isinstance(values, np.ndarray) and given.dtype.kind in "iu":
+        return np.ascontiguousarray(given, dtype=np.int64)
     return np.ascontiguousarray(given, dtype=np.float64)
 
 
@@ -215,7 +217,7 @@ def named_cells(arrays: Mapping[str, np.ndarray], names: Sequence[str]) -> str:
     CASE WHEN isnan(c0) THEN NULL ELSE c0 END AS "x"
     """
     cells = [
-        cell if array.dtype == object else f"CASE WHEN isnan({cell}) THEN NULL ELSE {cell} END"
+        cell if array.dtype.kind in "Oi" else f"CASE WHEN isnan({cell}) THEN NULL ELSE {cell} END"
         for cell, array in arrays.items()
     ]
     return ", ".join(f"{cell} AS {quoted(name)}" for cell, name in zip(cells, names, strict=True))

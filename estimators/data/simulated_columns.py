@@ -1,4 +1,7 @@
-"""Reports of a simulation carry a mark in the name of their column: whoever knows the seed can undo their noise."""
+"""What columns of reports are called: numbers of outputs by a name of their own, and those of a simulation by a mark.
+
+Whoever knows the seed of a simulation can undo its noise, so the mark stays wherever the reports go, their counts too.
+"""
 
 from collections.abc import Collection, Sequence
 
@@ -6,6 +9,15 @@ from ...mechanisms.errors import InputError
 
 SIMULATED = "simulated_"
 """Before a column's name: its reports were drawn by a numpy Generator."""
+
+REPORT = "report"
+"""The column of reports, unless another is named."""
+
+OUTPUT = "output"
+"""The column of reports that are said by the numbers of their outputs, in files of reports and of counts."""
+
+USERS = "n"
+"""The column of a file of counts that says how many users made the report."""
 
 
 def marked_column(names: Sequence[str], column: str, where: str, *, others: Collection[str] = ()) -> str:
@@ -40,6 +52,18 @@ def marked_column(names: Sequence[str], column: str, where: str, *, others: Coll
             "drop one of them"
         )
     return marked
+
+
+def column_of_reports(names: Sequence[str], column: str) -> str:
+    """Return what the column of reports is called: as asked for, or `OUTPUT` where that is there instead of `REPORT`.
+
+    Example
+    -------
+    >>> column_of_reports(["user", "output"], "report"), column_of_reports(["output", "report"], "report")
+    ('output', 'report')
+    """
+    there = {name.removeprefix(SIMULATED) for name in names}
+    return OUTPUT if column == REPORT and REPORT not in there and OUTPUT in there else column
 
 
 def is_marked(column: str) -> bool:

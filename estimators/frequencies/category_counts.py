@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 from ...mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
 from ...mechanisms.errors import InputError
 from ...solvers.likelihood.bits import count_bit_rows
-from ..counting.user_numbers import counts_of_rows
+from ..counting.user_numbers import counts_of_rows, whole_counts
+from ..data.counted_rows import counted_reports
+from ..data.skipped_rows import SkippedRows
 from .support_counts import support_counts
 
 
@@ -62,6 +64,38 @@ class CategoryCounts:
         """
         checked = mechanism.checked_reports(reports)
         return cls(mechanism, *_counted(checked, np.ones(len(checked), dtype=np.int64)))
+
+    @classmethod
+    def from_counts(
+        cls, mechanism: CategoricalMechanism, rows: Any, *, skip_invalid: bool | SkippedRows = False
+    ) -> Self:
+        """Take over what another engine has counted: rows of reports and of how many users made them.
+
+        Parameters
+        ----------
+        mechanism : CategoricalMechanism
+        rows : path or table in memory
+            As `ReportCounts.from_counts` takes them; the column output has reports as ``mechanism.to_text`` writes
+            them, numbers or digits of bits, the column n the numbers of users.
+        skip_invalid : bool or SkippedRows
+            Leave out, and count, users whose reports are none, instead of refusing them.
+
+        Raises
+        ------
+        InputError
+            As `ReportCounts.from_counts`.
+
+        Example
+        -------
+        >>> from optldp.mechanisms.categorical.table import categorical_grr
+        >>> grr = categorical_grr(["red", "green", "blue"], 1.0)
+        >>> CategoryCounts.from_counts(grr, {"output": np.array([2, 0]), "n": np.array([5, 7])}).counts
+        array([7, 5])
+        """
+        account, skip = SkippedRows.of(skip_invalid)
+        reports, found = counted_reports(mechanism.from_text, rows, account if skip else None)
+        account.tell(skip_invalid)
+        return cls(mechanism, *_counted(reports, whole_counts("n", found.users, least=1)))
 
     @property
     def n_users(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from ...mechanisms.categorical.mechanism import PureProtocol
 from ...mechanisms.errors import InputError
 from ...solvers.likelihood.bits import bit_sums
 from ..counting.user_numbers import total_users, whole_counts
+from ..data.counted_rows import counted_reports
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,38 @@ class SupportCounts:
             raise InputError(f"support counts need a pure protocol, got {mechanism!r}: use CategoryCounts")
         checked = mechanism.checked_reports(reports)
         return cls(mechanism, support_counts(mechanism, checked, np.ones(len(checked))), len(checked))
+
+    @classmethod
+    def from_counts(cls, mechanism: PureProtocol, rows: Any, *, n_users: int) -> Self:
+        """Take over what another engine has summed: rows of categories and of how many reports support them.
+
+        Of bit vectors with a column for each category that is its sum.
+
+        Parameters
+        ----------
+        mechanism : PureProtocol
+        rows : path or table in memory
+            As `ReportCounts.from_counts` takes them; the column output has categories by their labels, of which those
+            that no report supports may be missing, the column n the numbers of reports.
+        n_users : int
+            Reports in all, which supports do not tell.
+
+        Raises
+        ------
+        InputError
+            As `ReportCounts.from_counts`, other categories, or more supports of one than there are reports.
+
+        Example
+        -------
+        >>> from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+        >>> rows = {"output": np.array(["c", "a"]), "n": np.array([5, 7])}
+        >>> SupportCounts.from_counts(optimised_unary(["a", "b", "c"], 1.0), rows, n_users=9).supports
+        array([7, 0, 5])
+        """
+        codes, found = counted_reports(mechanism.categories.codes, rows)
+        supports = np.zeros(len(mechanism.categories), dtype=np.int64)
+        np.add.at(supports, codes, whole_counts("n", found.users, least=1, together=False))
+        return cls(mechanism, supports, n_users)
 
     def support_counts(self) -> np.ndarray:
         """Return `supports`."""

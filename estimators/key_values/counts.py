@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,8 @@ from ...mechanisms.files.checksum import checksum
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
 from ...mechanisms.table.table import TabulatedMechanism
 from ..counting.user_numbers import counts_of_rows, total_users, whole_counts
+from ..data.counted_rows import counted_reports
+from ..data.skipped_rows import SkippedRows
 
 
 class KeyCounts(Protocol):
@@ -110,16 +112,35 @@ class KeyValueCounts(_OfOneMechanism):
         given = mechanism.checked_reports(reports)
         return cls(mechanism, *np.unique(given, axis=0, return_counts=True))
 
+    @classmethod
+    def from_counts(
+        cls, mechanism: KeyValueMechanism, rows: Any, *, skip_invalid: bool | SkippedRows = False
+    ) -> KeyValueCounts:
+        """Take over what another engine has counted: rows of reports and of how many users made them.
+
+        Rows, options and errors are those of `CategoryCounts.from_counts`.
+
+        Example
+        -------
+        >>> from optldp.mechanisms.families.duchi import duchi
+        >>> from optldp.mechanisms.key_value.unary import key_value_unary
+        >>> made = key_value_unary(["a", "b"], duchi([0.0, 1.0], 1.0), 1.0)
+        >>> rows = {"output": np.array(made.to_text(np.array([[0, 2], [1, 2]]))), "n": np.array([5, 7])}
+        >>> KeyValueCounts.from_counts(made, rows).shown.tolist()
+        [[7, 0], [0, 12]]
+        """
+        account, skip = SkippedRows.of(skip_invalid)
+        reports, found = counted_reports(mechanism.from_text, rows, account if skip else None)
+        account.tell(skip_invalid)
+        return cls(mechanism, *_added_up(reports, whole_counts("n", found.users, least=1)))
+
     def __add__(self, other: KeyValueCounts) -> KeyValueCounts:
         """Return the counts of the union of two sets of users without a user in common."""
         if not isinstance(other, KeyValueCounts):
             return NotImplemented
         _require_same(self.mechanism, other.mechanism)
         both = np.concatenate([self.reports, other.reports])
-        distinct, which = np.unique(both, axis=0, return_inverse=True)
-        total = np.zeros(len(distinct), dtype=np.int64)
-        np.add.at(total, which.reshape(-1), np.concatenate([self.counts, other.counts]))
-        return KeyValueCounts(self.mechanism, distinct, total)
+        return KeyValueCounts(self.mechanism, *_added_up(both, np.concatenate([self.counts, other.counts])))
 
     @property
     def n_users(self) -> int:
@@ -199,6 +220,14 @@ class ShownCounts(_OfOneMechanism):
     def hidden(self) -> np.ndarray:
         """(K,) reports that show nothing at each key."""
         return self.n_users - self.shown.sum(axis=1)
+
+
+def _added_up(reports: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct reports and the count of each."""
+    distinct, which = np.unique(reports, axis=0, return_inverse=True)
+    total = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(total, which.reshape(-1), counts)
+    return distinct, total
 
 
 def _shown(mechanism: KeyValueMechanism, reports: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
-from ...mechanisms.documents.report_text import report_numbers
+from ...mechanisms.documents.report_text import integers_of_text, report_numbers
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.bundle import bundle_to_document
 from ...mechanisms.files.checksum import checksum
@@ -18,7 +19,12 @@ from ...mechanisms.laws.domain import numbers
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.likelihood.bits import bit_sums
 from ..counting.counts import count_rows
-from ..counting.user_numbers import counts_of_rows
+from ..counting.user_numbers import counts_of_rows, whole_counts
+from ..data.counted_rows import counted_reports
+from ..data.simulated_columns import OUTPUT
+
+LEVEL = "level"
+"""The column of reported levels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +84,37 @@ class PersonalisedCounts:
             raise InputError(f"levels and reports must be as many, got {len(levels)} and {len(reports)}")
         _require_of_some_level(mechanism, levels, reports)
         return cls(mechanism, *_counted(mechanism, levels, reports, np.ones(len(levels), dtype=np.int64)))
+
+    @classmethod
+    def from_counts(cls, mechanism: PersonalisedMechanism, rows: Any) -> Self:
+        """Take over what another engine has counted: rows of a level, a report and of how many users sent both.
+
+        Parameters
+        ----------
+        mechanism : PersonalisedMechanism
+        rows : path or table in memory
+            As `ReportCounts.from_counts` takes them: the columns level, numbers from 0 or reports of another protocol;
+            output, reports as categories write them or, of numbers, the reports themselves; and n.
+
+        Raises
+        ------
+        InputError
+            As `ReportCounts.from_counts`, and levels that there are not.
+
+        Example
+        -------
+        >>> from optldp.mechanisms.categorical.table import categorical_grr
+        >>> made = PersonalisedMechanism([categorical_grr(["yes", "no"], e) for e in (0.5, 1.0)], 0.3)
+        >>> rows = {"level": np.array([0, 1, 1]), "output": np.array([1, 0, 1]), "n": np.array([3, 4, 5])}
+        >>> PersonalisedCounts.from_counts(made, rows).level_counts
+        array([3., 9.])
+        """
+        parse = _doubles if mechanism.tables else mechanism.categorical[0].from_text
+        given, found = counted_reports(parse, rows, columns=(OUTPUT, LEVEL))
+        levels = mechanism.checked_level_reports(integers_of_text(found.columns[1].tolist()))
+        reports = _checked_reports(mechanism, given)
+        _require_of_some_level(mechanism, levels, reports)
+        return cls(mechanism, *_counted(mechanism, levels, reports, whole_counts("n", found.users, least=1)))
 
     @property
     def n_users(self) -> int:
@@ -150,6 +187,14 @@ def _support_law(level: CategoricalMechanism | TabulatedMechanism) -> tuple[floa
         f"levels must be pure protocols or randomised response, got {level!r}: use personalised_mle or "
         "personalised_distribution"
     )
+
+
+def _doubles(texts: Sequence[str]) -> np.ndarray:
+    """Numbers that are written as these texts."""
+    try:
+        return np.array([float(text) for text in texts])
+    except ValueError:
+        raise InputError("reports must be numbers, got text") from None
 
 
 def _checked_reports(mechanism: PersonalisedMechanism, reports: np.ndarray) -> np.ndarray:

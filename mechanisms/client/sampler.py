@@ -59,3 +59,7 @@ class Sampler:
     def sample(self, x: ArrayLike, *, clip: bool = False) -> np.ndarray:
         """Draw one report (N,) for each value, as `TabulatedMechanism.sample` does."""
         return self.mechanism.sample(x, self.rng, clip=clip)
+
+    def sample_index(self, x: ArrayLike, *, clip: bool = False) -> np.ndarray:
+        """Draw a report for each value and return the number (N,) of its output; see `TabulatedMechanism`."""
+        return self.mechanism.sample_index(x, self.rng, clip=clip)

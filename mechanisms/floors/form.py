@@ -244,8 +244,23 @@ class FloorForm(BetweenKnots, Bundle):
         >>> set(form.sample([0.0, 0.5, 1.0]).tolist()) <= {-0.5, 0.5}
         True
         """
-        words, values = random_words(rng), admitted_values(x, *self.domain, clip=clip)
-        return in_blocks(values, lambda block: self.outputs[self.draw(block, words)])
+        return self.outputs[self.sample_index(x, rng, clip=clip)]
+
+    def sample_index(self, x: ArrayLike, rng: np.random.Generator | None = None, *, clip: bool = False) -> np.ndarray:
+        """Draw a report for each value and return the number (N,) of its output, as `TabulatedMechanism` does.
+
+        Example
+        -------
+        >>> form = FloorForm([0, 1], [-1, 1], 2.0**-1, [2**51] * 2, [0, 2**52], 3 * 2**128, 1.1)
+        >>> set(form.sample_index([0.0, 0.5, 1.0]).tolist()) <= {0, 1}
+        True
+        """
+        words, values = random_words(rng), self.admitted(x, clip=clip)
+        return in_blocks(values, lambda block: self.draw(block, words))
+
+    def admitted(self, x: ArrayLike, *, clip: bool = False) -> np.ndarray:
+        """Return values (N,) of the domain as doubles, or raise InputError; see `TabulatedMechanism.sample`."""
+        return admitted_values(x, *self.domain, clip=clip)
 
     def draw(self, values: np.ndarray, words: Words) -> np.ndarray:
         """Return the output (N,) of a report for each value in the domain."""

@@ -105,8 +105,11 @@ class ExactLaw:
         """Return the row (N,) that each value in the domain is rounded to at random, as `rounded` has it."""
         return rounded(self.knots, self.knot_bits, values, words)
 
+    def draw_index(self, values: np.ndarray, words: Words) -> np.ndarray:
+        """Return the output (N,) of a report for each value in the domain: two words each, one after the other."""
+        rows = self.rows(values, words)
+        return invert_rows(self.cumulative, rows, draw53(words, rows.size))
+
     def draw(self, values: np.ndarray, words: Words) -> np.ndarray:
         """Return one report (N,) for each value in the domain."""
-        rows = self.rows(values, words)
-        outputs = invert_rows(self.cumulative, rows, draw53(words, rows.size))
-        return self.within.draw_exact(self.low, self.high, outputs, words)
+        return self.within.draw_exact(self.low, self.high, self.draw_index(values, words), words)

@@ -231,24 +231,48 @@ class TabulatedMechanism(BetweenKnots):
         >>> table.sample([0.0, 0.5, 1.0]).shape, table.sample([0.0], np.random.default_rng(3)).shape
         ((3,), (1,))
         """
-        words = random_words(rng)
+        words, values = random_words(rng), self.admitted(x, clip=clip)
+        if self.exact or rng is None:
+            return in_blocks(values, lambda block: self.exact_law.draw(block, words))
+        return in_blocks(values, lambda block: self._simulate(block, rng))
+
+    def sample_index(self, x: ArrayLike, rng: np.random.Generator | None = None, *, clip: bool = False) -> np.ndarray:
+        """Draw a report for each value and return the number (N,) of its output, from 0: all that estimators use.
+
+        What `output_index` would say of a report, as whole numbers; arguments and errors are those of `sample`.
+
+        Example
+        -------
+        >>> table = TabulatedMechanism([0, 1], [0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1, exact=True)
+        >>> table.sample_index([0.0, 0.5, 1.0]).dtype
+        dtype('int64')
+        """
+        words, values = random_words(rng), self.admitted(x, clip=clip)
+        if self.exact or rng is None:
+            return in_blocks(values, lambda block: self.exact_law.draw_index(block, words))
+        return in_blocks(values, lambda block: self._simulate_index(block, rng)[1])
+
+    def admitted(self, x: ArrayLike, *, clip: bool = False) -> np.ndarray:
+        """Return values (N,) that there are reports of, as doubles, or raise InputError; see `sample`."""
         values = admitted_values(x, *self.domain, clip=clip)
         if isinstance(self.promise, Metric):
             require_knots(values, self.knots)
-        if self.exact or rng is None:
-            return in_blocks(values, lambda block: self._exact_law.draw(block, words))
-        return in_blocks(values, lambda block: self._simulate(block, rng))
+        return values
+
+    def _simulate_index(self, values: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        rows = round_to_knots(self.knots, values, rng)
+        return rows, draw_outputs(*self._rising, rows, rng)
 
     def _simulate(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        rows = round_to_knots(self.knots, values, rng)
-        return self.within.draw(self.low, self.high, rows, draw_outputs(*self._rising, rows, rng), rng)
+        return self.within.draw(self.low, self.high, *self._simulate_index(values, rng), rng)
 
     @cached_property
     def _rising(self) -> tuple[np.ndarray, np.ndarray]:
         return rising_distribution(self.probabilities)
 
     @cached_property
-    def _exact_law(self) -> ExactLaw:
+    def exact_law(self) -> ExactLaw:
+        """The table made ready to draw from by whole numbers; TableError for one in doubles."""
         return ExactLaw.of(self.knots, self.low, self.high, self.numerators, self.within)
 
     def output_index(self, reports: ArrayLike) -> np.ndarray:

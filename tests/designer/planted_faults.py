@@ -243,7 +243,7 @@ def short_period(rng):
 
     def draw(x):
         calls = iter(range(10**9))
-        return cells()._exact_law.draw(x, lambda size: np.resize(pool[next(calls) % 3], size))
+        return cells().exact_law.draw(x, lambda size: np.resize(pool[next(calls) % 3], size))
 
     return draw
 

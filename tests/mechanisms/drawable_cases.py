@@ -466,6 +466,7 @@ def floor_cases() -> list[Case]:
     table = form.expand()
     ways = {
         "FloorForm.sample": lambda x: form.sample([x]),
+        "FloorForm.sample_index": lambda x: form.sample_index([x]),
         "FloorForm.draw": lambda x: form.outputs[form.draw(np.array([x]), random_words(None))],
     }
     return [table_case(name, table, name, way, table_inputs(table)) for name, way in ways.items()]

@@ -6,18 +6,22 @@ What is new in `optldp.mechanisms` and draws needs a case here; `test_sampled_la
 # Cases know which kind of mechanism they made; the types say only that it may be one of several.
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false
 
+import os
 import tempfile
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from optldp.designer import Prior
 from optldp.designer.methods.lattice import lattice_mechanism
 from optldp.mechanisms import FAMILIES, Sampler, TabulatedMechanism, make_exact
 from optldp.mechanisms.documents.table import document_to_table
+from optldp.mechanisms.keyed import KeyedReports, Secret
+from optldp.mechanisms.keyed.words import ReportWords
 from optldp.mechanisms.ledger import Ledger, new_ledger_key
 from optldp.mechanisms.ledger.kinds import Bookable, booked
 from optldp.mechanisms.table.exact_sampling import ExactLaw, random_words
@@ -101,9 +105,10 @@ def table_case(
     name: str, table: TabulatedMechanism, covers: str, way: Callable[[float], Any], inputs: Sequence[float]
 ) -> Case:
     """One way to draw a report of a table: its output, and whether any of its places is found elsewhere."""
+    by_index = covers.endswith("_index")
 
     def draw(x: float) -> Hashable:
-        return int(table.output_index(way(x))[0])
+        return int(way(x)[0] if by_index else table.output_index(way(x))[0])
 
     ratios = [(max(column), min(column)) for column in table.numerators.T.tolist() if any(column)]
     return Case(
@@ -136,17 +141,45 @@ def table_cases() -> list[Case]:
     for name, table in tables().items():
         way = lambda x, t=table: t.sample([x])  # noqa: E731 -- as short as it is
         made.append(table_case(name, table, "TabulatedMechanism.sample", way, table_inputs(table)))
+        way = lambda x, t=table: t.sample_index([x])  # noqa: E731
+        made.append(table_case(f"{name}, index", table, "TabulatedMechanism.sample_index", way, table_inputs(table)))
     table = tables()["duchi"]
     law = ExactLaw.of(table.knots, table.low, table.high, table.numerators, table.within)
     sampler = Sampler(table)
     ways = {
         "Sampler.sample": lambda x: sampler.sample([x]),
+        "Sampler.sample_index": lambda x: sampler.sample_index([x]),
+        "ExactLaw.draw_index": lambda x: law.draw_index(np.array([x]), random_words(None)),
         "ExactLaw.draw": lambda x: law.draw(np.array([x]), random_words(None)),
         "Ledger.report": lambda x: _from_new_ledger(sampler, x),
         "_Numbers.draw": lambda x: booked_report(table, x),
     }
     inputs = [-1.0, 0.1, 1.0]
-    return [*made, *(table_case(name, table, name, way, inputs) for name, way in ways.items()), rows_case(table, law)]
+    ways |= {f"KeyedReports.{way}": keyed(table, way) for way in ("sample", "sample_index")}
+    cases = [table_case(name, table, name, way, inputs) for name, way in ways.items()]
+    cases = [replace(case, calls=digest_calls(case)) if "Keyed" in case.name else case for case in cases]
+    return [*made, *cases, rows_case(table, law)]
+
+
+def keyed(table: TabulatedMechanism, way: str) -> Callable[[float], Any]:
+    """A draw by keyed words whose digests are random: what is left is how words become reports."""
+    made = getattr(KeyedReports(table, Secret(bytes(range(32)))), way)
+
+    def drawn(x: float) -> Any:
+        with patch.object(ReportWords, "digest", lambda *parts: os.urandom(32)):
+            return made(["ann"], [x])
+
+    return drawn
+
+
+def digest_calls(case: Case) -> Callable[[Any], list[Call]]:
+    """A digest is four words, of which a request takes the first, the next one the second."""
+
+    def calls(x: Any) -> list[Call]:
+        row, output, *_ = case.calls(x)
+        return [Call(lambda coin: (row.how(0), output.how(0), Idle(), Idle())[coin])]
+
+    return calls
 
 
 def _from_new_ledger(sampler: Sampler, x: float) -> list[float]:

@@ -25,7 +25,7 @@ from .law_enumeration import D, Idle, Residues, Turns, always, enumerated_law, m
 
 CASES = {case.name: case for case in all_cases()}
 
-WAYS = ("sample", "sample_codes", "sample_sets", "draw", "draw_exact", "report", "rows")
+WAYS = ("sample", "sample_index", "sample_codes", "sample_sets", "draw", "draw_index", "draw_exact", "report", "rows")
 """Names of methods that draw."""
 
 WITHIN = ("Uniform.draw_exact", "GeometricTails.draw_exact")

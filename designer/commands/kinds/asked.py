@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ....estimators.data.simulated_columns import REPORT
 from ....estimators.methods import BiasAware, DistributionMethod, FrequencyMethod, MeanMethod
 from ..options import CONFIDENCE, AllowUnproved, Confidence, DropMissing, Json, Options, SkipInvalid, Table
 
 if TYPE_CHECKING:
     import numpy as np
 
-REPORT_COLUMN = "report"
+    from ....mechanisms.keyed import KeyedReports
+    from ....mechanisms.keyed.reports import Keyed
+
+REPORT_COLUMN = REPORT
 LEVEL_COLUMN = "level"
 
 Method = Literal[MeanMethod, BiasAware, DistributionMethod, FrequencyMethod]
@@ -23,6 +27,7 @@ REDUCTION = ("--threshold", "--least-components", "--prune", "--preselect")
 """Options of mixture reduction."""
 
 Of = Literal["mean", "distribution", "quantiles"]
+Form = Literal["report", "index"]
 StopRule = Literal["certificate", "loglik"]
 
 
@@ -32,7 +37,9 @@ class PerturbOptions(Options):
 
     table: Table
     data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet file with the values.")]
-    out: Annotated[Path, typer.Option("--out", help="Reports to write, .csv or .parquet: the column report.")]
+    out: Annotated[
+        Path, typer.Option("--out", help="Reports to write, .csv or .parquet: the column report, or output.")
+    ]
     column: Annotated[
         str | None, typer.Option("--column", help="Column of DATA: numbers, categories, or keys of pairs.")
     ] = None
@@ -45,6 +52,20 @@ class PerturbOptions(Options):
     key: Annotated[
         str | None, typer.Option("--key", help="Column of DATA that names the user, kept beside the reports.")
     ] = None
+    secret: Annotated[
+        Path | None,
+        typer.Option(
+            "--secret",
+            help="File of 32 random bytes, closed to others: reports become a function of it, the table, the column, "
+            "the round, the user (--key) and the value, so that a repeated run draws the same ones and spends "
+            "nothing twice. Whoever holds it can undo the noise: keep it with the values, never with the collector. "
+            "A value that has changed is another report, which spends again and shows that it has changed.",
+        ),
+    ] = None
+    label: Annotated[
+        str | None,
+        typer.Option("--round", help="With --secret: the period; in another one users report anew. Default: empty."),
+    ] = None
     seed: Annotated[
         int | None,
         typer.Option(
@@ -54,13 +75,23 @@ class PerturbOptions(Options):
             "simulated_ before their names.",
         ),
     ] = None
+    form: Annotated[
+        Form,
+        typer.Option(
+            "--as",
+            help="report: as the mechanism writes it. index: the number of its output, from 0, in the column output, "
+            "so that any engine counts reports by GROUP BY.",
+        ),
+    ] = "report"
     clip: Annotated[bool, typer.Option("--clip", help="Move values into the domain, counted.")] = False
     drop_missing: DropMissing = False
     as_json: Json = False
 
     def only(self, *options: str) -> None:
         """Refuse options that this kind of mechanism has no use for."""
-        of_a_kind = ("--column", "--value-column", "--level-column", "--clip", "--drop-missing")
+        of_a_kind = (
+            "--column", "--value-column", "--level-column", "--as", "--secret", "--round", "--clip", "--drop-missing",
+        )  # fmt: skip
         self.refuse("of no use to this mechanism", *(name for name in of_a_kind if name not in options))
 
     def inside(self, values: np.ndarray, domain: tuple[float, float]) -> tuple[np.ndarray, int]:
@@ -69,6 +100,22 @@ class PerturbOptions(Options):
 
         outside = (values < domain[0]) | (values > domain[1])
         return (np.clip(values, *domain), int(outside.sum())) if self.clip else (values, 0)
+
+    def keyed(self, mechanism: Keyed, column: str) -> tuple[KeyedReports, np.ndarray] | None:
+        """Return what draws reports by the secret, and the users of the rows that have a value; None without one."""
+        from ....mechanisms.errors import InputError
+
+        if self.secret is None:
+            self.refuse("for reports by a --secret", "--round")
+            return None
+        from ....estimators.data.keyed import read_keys
+        from ....mechanisms.keyed import KeyedReports, read_secret
+
+        self.refuse("of a simulation, and a --secret is in earnest", "--seed")
+        if self.key is None:
+            raise InputError("--secret needs --key, the column that names the user, got none: name it")
+        made = KeyedReports(mechanism, read_secret(self.secret), column=column, label=self.label or "")
+        return made, read_keys(self.data, column, self.key)
 
     def needed(self, option: str) -> str:
         """Return the column that an option names; InputError where it was not given."""
@@ -81,17 +128,48 @@ class PerturbOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstimateOptions(Options):
-    """What `optldp estimate` may be asked; which of it makes sense depends on the kind of mechanism."""
+class ReportOptions(Options):
+    """Which reports `optldp estimate` and `optldp count` are to look at."""
 
     files: Annotated[
         list[Path],
         typer.Argument(metavar="TABLE REPORTS", help="A service's table and its reports; then the next service's."),
     ]
-    column: Annotated[str, typer.Option("--column", help="Column of the reports.")] = REPORT_COLUMN
+    column: Annotated[str, typer.Option("--column", help="Column of the reports. Default: report, or else output.")] = (
+        REPORT_COLUMN
+    )
     key: Annotated[
         str | None,
         typer.Option("--key", help="Column that names the user, in every file; needed for several services."),
+    ] = None
+    keep_first: Annotated[bool, typer.Option("--keep-first", help="Keep a user's first report to a service.")] = False
+    allow_disjoint: Annotated[bool, typer.Option("--allow-disjoint", help="Accept services without common users.")] = (
+        False
+    )
+    drop_missing: DropMissing = False
+    skip_invalid: SkipInvalid = False
+    allow_unproved: AllowUnproved = False
+    as_json: Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountOptions(ReportOptions):
+    """What `optldp count` may be asked."""
+
+    out: Annotated[Path, typer.Option("--out", help="Counts to write, .csv or .parquet: the columns output and n.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateOptions(ReportOptions):
+    """What `optldp estimate` may be asked; which of it makes sense depends on the kind of mechanism."""
+
+    counts: Annotated[
+        Path | None,
+        typer.Option(
+            "--counts",
+            help="Instead of REPORTS: what count wrote, or an engine answered to the query of count-sql, .csv or "
+            ".parquet.",
+        ),
     ] = None
     method: Annotated[
         Method | None,
@@ -185,14 +263,6 @@ class EstimateOptions(Options):
             help="Mean of one table, ua and uwa of several: average reports as they are, as papers do; never better.",
         ),
     ] = False
-    keep_first: Annotated[bool, typer.Option("--keep-first", help="Keep a user's first report to a service.")] = False
-    allow_disjoint: Annotated[bool, typer.Option("--allow-disjoint", help="Accept services without common users.")] = (
-        False
-    )
-    drop_missing: DropMissing = False
-    skip_invalid: SkipInvalid = False
-    allow_unproved: AllowUnproved = False
-    as_json: Json = False
 
     def reduction(self) -> dict[str, Any]:
         """Return how components are to be reduced, as estimators name it; InputError for a method that reduces none."""

@@ -19,7 +19,11 @@ from .kind import Designed, Found, Layout, Service, WrittenReports, marked, spli
 from .number_estimates import mean_found, require_method, say_of_users, service_names, told_by_counts, with_bias
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ....estimators import BiasAwareMean
+    from ....estimators.attributes import AttributeCounts
+    from ....estimators.data import SkippedRows
     from ....estimators.means.attributes import AttributeMeans
     from ....estimators.methods import MeanMethod
     from ...designs.result import Design
@@ -90,10 +94,15 @@ class Attributes(BundleKind[AttributeSampling]):
             raise InputError("--prior is of one attribute, got none: choose it by --attribute, or leave --prior out")
         return _of_counts(services, held, asked)
 
-    def found(self, reports: dict[str, np.ndarray], asked: EstimateOptions) -> Found:
-        from ....estimators import count, estimate_attribute_means
+    def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> AttributeCounts:
+        from ....estimators.attributes import AttributeCounts
 
-        means = estimate_attribute_means(count(self.mechanism, reports))
+        return AttributeCounts.from_counts(self.mechanism, path, skip_invalid=skip_invalid)
+
+    def found(self, counts: AttributeCounts, asked: EstimateOptions) -> Found:
+        from ....estimators import estimate_attribute_means
+
+        means = estimate_attribute_means(counts)
         if asked.attribute is not None:
             return named(mean_found(means[asked.attribute], asked, {}), asked.attribute)
         return mean_rows(means, asked)
@@ -174,6 +183,8 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
 
     started, skipped = time.perf_counter(), SkippedRows()
     paths = [service.reports for service in services]
+    if asked.counts is not None:
+        raise InputError("--counts of attributes are those of one service and its means, got more: give the reports")
     with share_progress("counting reports") as update:
         counts = count(
             list(zip(service_names(services), held, paths, strict=True)),

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+import numpy as np
+
+from ....estimators.data.simulated_columns import OUTPUT, USERS
 from ....mechanisms.documents.bundle import Bundle
 from ....mechanisms.errors import InputError
 from ..output import readable
@@ -15,13 +18,16 @@ from .kind import Checked, Found, Kind, Rows, Service
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from matplotlib.axes import Axes
 
+    from ....estimators.data import SkippedRows
     from ..asked.design import DesignOptions
     from ..asked.kind import DesignKind
-    from .asked import EstimateOptions
+    from .asked import CountOptions, EstimateOptions, ReportOptions
     from .kind import Designed
+    from .reading import ReadReports
 
 MOST_ROWS = 25
 """Rows of a result that are printed; --out and --json have all."""
@@ -53,9 +59,22 @@ class BundleKind(Kind[B]):
     def design(cls, options: DesignOptions) -> Designed:
         """Return what `design` was asked for."""
 
+    def of_reports(self, reports: Any) -> Any:
+        """Return what `found` takes of reports, as its `layout` makes them: their counts."""
+        from ....estimators import count
+
+        return count(self.mechanism, reports)
+
     @abstractmethod
-    def found(self, reports: Any, asked: EstimateOptions) -> Found:
-        """Return what reports, as its `layout` makes them, tell of the values."""
+    def found(self, counts: Any, asked: EstimateOptions) -> Found:
+        """Return what counts of reports tell of the values."""
+
+    def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> Any:
+        """Return the counts of an engine's answer; InputError for kinds that have none."""
+        raise InputError(
+            f"--counts is for tables of numbers, categories and pairs, got {self.mechanism.kind}: give the reports, or "
+            "use from_counts in Python"
+        )
 
     def checked(self, exact: bool) -> Checked:
         failures = self.mechanism.failures()
@@ -71,20 +90,34 @@ class BundleKind(Kind[B]):
             )
         return self.told_alone(services[0], asked)
 
+    def read(self, service: Service, asked: ReportOptions, level_column: str = LEVEL_COLUMN) -> ReadReports:
+        """Return the reports of a service as its file has them."""
+        from .reading import column_in, read_laid_out
+
+        layout = self.layout(column_in(service.reports, asked.column)[0], level_column)
+        return read_laid_out(layout, service.reports, drop_missing=asked.drop_missing, skip_invalid=asked.skip_invalid)
+
     def told_alone(self, service: Service, asked: EstimateOptions) -> Found:
         """Return what the reports of one service tell."""
+        from ....estimators.data import SkippedRows
         from ..output import told_of_reports
-        from .reading import accounted, read_laid_out
+        from .reading import accounted, answer_simulated
 
-        layout = self.layout(asked.column, asked.level_column or LEVEL_COLUMN)
-        read = read_laid_out(layout, service.reports, drop_missing=asked.drop_missing, skip_invalid=asked.skip_invalid)
-        with accounted(read.skipped):
-            found = self.found(read.reports, asked)
+        if asked.counts is not None:
+            simulated, skipped = answer_simulated(asked.counts), SkippedRows()
+            counts = self.counted(asked.counts, skipped if asked.skip_invalid else False)
+        else:
+            read = self.read(service, asked, asked.level_column or LEVEL_COLUMN)
+            simulated, skipped = read.simulated, read.skipped
+            with accounted(skipped):
+                counts = self.of_reports(read.reports)
+        with accounted(skipped):
+            found = self.found(counts, asked)
         if asked.plot is not None and found.figure is None:
             raise InputError(f"--plot is for frequencies, got reports of {self.mechanism.kind}: leave it out")
         if asked.out is not None and found.columns is None:
             raise InputError("--out is for results of several rows, got a mean: leave it out")
-        told = told_of_reports(read.simulated, read.skipped)
+        told = told_of_reports(simulated, skipped)
         said = None if found.said is None else found.said | told
         return replace(found, facts=found.facts | told, said=said)
 
@@ -101,3 +134,19 @@ def found_rows(
         rows = sorted(rows, key=lambda row: -row[rank])[:MOST_ROWS]
     shown = Rows(title, list(columns), [[readable(value) for value in row] for row in rows], last)
     return Found("estimate", facts, columns, shown, columns, figure, moved="a frequency")
+
+
+def answer_in_text(
+    kind: BundleKind[Any], services: Sequence[Service], asked: CountOptions
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Return the reports of one service, which are written as text, counted, and what its file told."""
+    from ....estimators import count
+    from ..output import told_of_reports
+
+    asked.refuse("for tables of numbers", "--key", "--keep-first", "--allow-disjoint")
+    if len(services) > 1:
+        raise InputError("several services must be tables of numbers, got another kind: count it by itself")
+    read = kind.read(services[0], asked)
+    counts = count(kind.mechanism, read.reports)
+    texts = np.array(kind.mechanism.to_text(counts.reports), dtype=object)
+    return {OUTPUT: texts, USERS: counts.counts}, told_of_reports(read.simulated, read.skipped)

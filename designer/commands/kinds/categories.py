@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ....estimators.data.simulated_columns import OUTPUT
 from ....estimators.methods import FREQUENCY_METHODS
 from ....mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
 from ....mechanisms.categorical.table import CategoricalTable
 from ....mechanisms.errors import InputError
 from ..asked.kind import DesignKind
 from .asked import REPORT_COLUMN
-from .bundle import BundleKind, found_rows
-from .kind import Designed, Found, Layout, WrittenReports, marked, split
+from .bundle import BundleKind, answer_in_text, found_rows
+from .kind import Designed, Found, Layout, Service, WrittenReports, marked, split
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from matplotlib.axes import Axes
 
+    from ....estimators import CategoryCounts
+    from ....estimators.data import SkippedRows
     from ....estimators.frequencies.frequencies import FrequencyEstimate
     from ...priors.categorical import CategoricalPrior
     from ..asked.design import DesignOptions
-    from .asked import EstimateOptions, PerturbOptions
+    from .asked import CountOptions, EstimateOptions, PerturbOptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,21 +55,31 @@ class Categories(BundleKind[CategoricalMechanism]):
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         from ....estimators.data.texts import read_labels
 
-        asked.only("--column", "--drop-missing")
+        asked.only("--column", "--as", "--secret", "--round", "--drop-missing")
         labels = read_labels(asked.data, asked.needed("--column"), drop_missing=asked.drop_missing)
-        reports = report_texts(self.mechanism, self.mechanism.sample(labels, rng))
-        return WrittenReports(marked({REPORT_COLUMN: reports}, rng), labels.size)
+        keyed = asked.keyed(self.mechanism, asked.needed("--column"))
+        reports = self.mechanism.sample(labels, rng) if keyed is None else keyed[0].sample(keyed[1], labels)
+        texts = report_texts(self.mechanism, reports)
+        columns = {OUTPUT: reports if reports.ndim == 1 else texts} if asked.form == "index" else {REPORT_COLUMN: texts}
+        return WrittenReports(marked(columns, rng), labels.size)
 
     def layout(self, column: str, level_column: str) -> Layout:
         return Layout((column,), (False,), lambda cells: self.mechanism.from_text(cells[0].tolist()))
 
-    def found(self, reports: np.ndarray, asked: EstimateOptions) -> Found:
-        from ....estimators import count, estimate_frequencies, influence
+    def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return answer_in_text(self, services, asked)
+
+    def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> CategoryCounts:
+        from ....estimators import CategoryCounts
+
+        return CategoryCounts.from_counts(self.mechanism, path, skip_invalid=skip_invalid)
+
+    def found(self, counts: CategoryCounts, asked: EstimateOptions) -> Found:
+        from ....estimators import estimate_frequencies, influence
         from ..output import share_progress
 
         asked.refuse("for levels of budgets", "--level-column")
         method = asked.chosen(*FREQUENCY_METHODS)
-        counts = count(self.mechanism, reports)
         with share_progress(f"estimating by {method}") as update:
             found = estimate_frequencies(
                 counts,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ....estimators import Estimate
     from ....mechanisms import TabulatedMechanism
     from ....mechanisms.documents.bundle import Bundle
-    from .asked import EstimateOptions, PerturbOptions
+    from .asked import CountOptions, EstimateOptions, PerturbOptions
 
 M = TypeVar("M", bound="TabulatedMechanism | Bundle")
 
@@ -66,6 +66,20 @@ class Kind(ABC, Generic[M]):
     @abstractmethod
     def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
         """Return what there is to say of the values behind the reports of these services, the first its own."""
+
+    def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Return the reports of services counted, as columns, and what their files told."""
+        raise InputError("count is for tables of numbers, categories and pairs: estimate from the reports themselves")
+
+    def query(self, kinds: Sequence[Kind], relations: Sequence[str], **options: Any) -> str:
+        """Return the query that counts them in another engine; see `count_query`."""
+        from ....estimators.engines import count_query
+
+        return count_query([kind.mechanism for kind in kinds], relations, **options)
+
+    def cells(self) -> dict[str, np.ndarray]:
+        """Return the outputs as intervals of reports; see `output_cells`."""
+        raise InputError("--cells is for tables of numbers: leave it out")
 
     def for_estimates(self) -> Kind:
         """Return the kind that estimates from its reports: itself, but for the short form of another mechanism."""

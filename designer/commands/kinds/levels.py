@@ -86,12 +86,11 @@ class Levels(BundleKind[PersonalisedMechanism]):
         PersonalisedCounts.from_reports(self.mechanism, sent)
         return sent
 
-    def found(self, reports: PersonalisedReports, asked: EstimateOptions) -> Found:
-        from ....estimators import auem, count, personalised_mean, personalised_mle
+    def found(self, counts: PersonalisedCounts, asked: EstimateOptions) -> Found:
+        from ....estimators import auem, personalised_mean, personalised_mle
 
         mechanism = self.mechanism
         method = asked.chosen(*(("population", "em") if mechanism.tables else ("mle", "unbiased")))
-        counts = count(mechanism, reports)
         if mechanism.tables:
             require_method(asked, alone=True)
             if asked.of in (None, "mean") and method == "population":

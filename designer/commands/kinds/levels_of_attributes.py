@@ -88,13 +88,17 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
         require_method(asked, alone=True, rows=asked.attribute is None)
         return self.told_alone(services[0], asked)
 
-    def found(self, reports: PersonalisedReports, asked: EstimateOptions) -> Found:
+    def of_reports(self, reports: PersonalisedReports) -> PersonalisedReports:
+        """Counts are by attribute, and levels are those of users: both are counted of reports."""
+        return reports
+
+    def found(self, counts: PersonalisedReports, asked: EstimateOptions) -> Found:
         from ....estimators import count, personalised_mean
         from ....estimators.personalised.attributes import personalised_attribute_means
         from ....estimators.personalised.estimate import shares_of_reports
 
         mechanism, method = self.mechanism, asked.chosen("population", "em")
-        counts = count(mechanism, reports)
+        by_attribute = count(mechanism, counts)
         plain = asked.of in (None, "mean") and method == "population"
         if asked.attribute is None:
             if not plain:
@@ -102,12 +106,12 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
                 raise InputError(
                     f"a distribution is one attribute's, got none: choose it by --attribute, one of {names}"
                 )
-            found = mean_rows(personalised_attribute_means(counts), asked)
+            found = mean_rows(personalised_attribute_means(by_attribute), asked)
         elif plain:
-            found = named(mean_found(personalised_mean(counts[asked.attribute]), asked, {}), asked.attribute)
+            found = named(mean_found(personalised_mean(by_attribute[asked.attribute]), asked, {}), asked.attribute)
         else:
-            return named(fitted(counts[asked.attribute], mechanism.epsilons, asked), asked.attribute)
-        reported = np.bincount(reports.levels, minlength=mechanism.level_report.n_reports)
+            return named(fitted(by_attribute[asked.attribute], mechanism.epsilons, asked), asked.attribute)
+        reported = np.bincount(counts.levels, minlength=mechanism.level_report.n_reports)
         return with_shares(found, shares_of_reports(mechanism, reported), asked.confidence)
 
     def facts(self) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from .levels import level_facts, level_notes, protocol_of_level, read_levels, to
 from .pairs import KEYS_AND_MEANS, best_pairs, fitted_keys, read_pairs
 
 if TYPE_CHECKING:
+    from ....estimators.personalised import PersonalisedPairCounts
     from ..asked.design import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
 
@@ -57,13 +58,12 @@ class LevelsOfPairs(BundleKind[PersonalisedPairs]):
         reports = first.checked_reports(first.from_text(cells[0].tolist()))
         return PersonalisedReports(read_levels(self.mechanism, cells[1]), reports)
 
-    def found(self, reports: PersonalisedReports, asked: EstimateOptions) -> Found:
-        from ....estimators import count, estimate_key_means
+    def found(self, counts: PersonalisedPairCounts, asked: EstimateOptions) -> Found:
+        from ....estimators import estimate_key_means
         from ....estimators.personalised.estimate import shares_of_reports
 
         method = asked.chosen("unbiased", "em", "mr", "mle")
         asked.refuse("for numbers and categories", *REDUCTION)
-        counts = count(self.mechanism, reports)
         if method == "unbiased":
             told = found_rows(KEYS_AND_MEANS, *split(estimate_key_means(counts), asked.confidence))
         else:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ....estimators.data.simulated_columns import OUTPUT
 from ....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MAXIMUM, MEAN_METHODS
 from ....mechanisms.errors import InputError
 from ....mechanisms.table.table import TabulatedMechanism
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ....estimators import BiasAwareMean, DistributionEstimate, InputGrid, MeanEstimate, ReportCounts
+    from ....estimators.data import SkippedRows
     from ....estimators.methods import MeanMethod
-    from .asked import EstimateOptions
+    from .asked import EstimateOptions, ReportOptions
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -89,8 +91,12 @@ def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
     from ....estimators.data import SkippedRows
     from ....estimators.means.averaged import average_of
     from ....mechanisms.floors import FloorForm
-    from .reading import accounted, holds_simulated, read_laid_out
+    from .reading import accounted, column_in, holds_simulated, read_laid_out
 
+    if asked.counts is not None or column_in(service.reports, asked.column)[0] == OUTPUT:
+        counts, told, skipped = _taken([service], asked)
+        with accounted(skipped):
+            return mean_found(estimate_mean(counts, winsorise=asked.winsorise, raw=asked.raw), asked, told)
     if (counts := _counted_at_once(service, asked)) is not None:
         simulated = holds_simulated(service.reports, asked.column)
         found = estimate_mean(counts, winsorise=asked.winsorise, raw=asked.raw)
@@ -121,20 +127,30 @@ def _counted_at_once(service: Service, asked: EstimateOptions) -> ReportCounts |
         return None
 
 
-def _of_counts(services: Sequence[Service], asked: EstimateOptions) -> Found:
-    """Return what counts tell, of one service or of several that have users in common."""
+def _taken(services: Sequence[Service], asked: EstimateOptions) -> tuple[ReportCounts, dict[str, Any], SkippedRows]:
+    """Return the counts of services, from their reports or from an engine's answer, and what the files told."""
+    if asked.counts is None:
+        return count_services(services, asked, raw=asked.raw)
+    from ....estimators import ReportCounts
+    from ....estimators.counting.counts import Service as Counted
+    from ....estimators.data import SkippedRows
+    from .reading import answer_simulated
+
+    skipped, tables = SkippedRows(), [service.kind.mechanism for service in services]
+    named = [Counted(*each) for each in zip(service_names(services), tables, strict=True)]
+    counts = ReportCounts.from_counts(named, asked.counts, skip_invalid=skipped if asked.skip_invalid else False)
+    return counts, told_of_reports(answer_simulated(asked.counts), skipped), skipped
+
+
+def count_services(
+    services: Sequence[Service], asked: ReportOptions, *, raw: bool = False
+) -> tuple[ReportCounts, dict[str, Any], SkippedRows]:
+    """Return the counts of the reports of services, and what their files told."""
     from ....estimators import count
     from ....estimators.data import SkippedRows
     from .reading import holds_simulated
 
-    started = time.perf_counter()
-    asked.refuse("for the plain mean of one table", "--winsorise")
-    if asked.raw and (asked.method not in ("ua", "uwa") or asked.of not in (None, "mean")):
-        raise InputError(
-            "--raw is for the plain mean of one table and --method ua and uwa of several services, got "
-            f"{asked.method or 'none'}: choose one of these, or leave it out"
-        )
-    tables, skipped = [service.kind.mechanism for service in services], SkippedRows()
+    skipped, tables = SkippedRows(), [service.kind.mechanism for service in services]
     with share_progress("counting reports") as update:
         counts = count(
             list(zip(service_names(services), tables, [service.reports for service in services], strict=True)),
@@ -144,10 +160,23 @@ def _of_counts(services: Sequence[Service], asked: EstimateOptions) -> Found:
             allow_disjoint=asked.allow_disjoint,
             drop_missing=asked.drop_missing,
             skip_invalid=skipped if asked.skip_invalid else False,
-            raw=asked.raw,
+            raw=raw,
             progress=update,
         )
-    told = told_of_reports(any(holds_simulated(service.reports, asked.column) for service in services), skipped)
+    simulated = any(holds_simulated(service.reports, asked.column) for service in services)
+    return counts, told_of_reports(simulated, skipped), skipped
+
+
+def _of_counts(services: Sequence[Service], asked: EstimateOptions) -> Found:
+    """Return what counts tell, of one service or of several that have users in common."""
+    started = time.perf_counter()
+    asked.refuse("for the plain mean of one table", "--winsorise")
+    if asked.raw and (asked.method not in ("ua", "uwa") or asked.of not in (None, "mean")):
+        raise InputError(
+            "--raw is for the plain mean of one table and --method ua and uwa of several services, got "
+            f"{asked.method or 'none'}: choose one of these, or leave it out"
+        )
+    counts, told, _ = _taken(services, asked)
     return told_by_counts(counts, asked, started, told)
 
 

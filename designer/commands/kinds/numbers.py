@@ -8,6 +8,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ....estimators.data.simulated_columns import OUTPUT
 from ....mechanisms.exactness.proof import ExactProof, prove
 from ....mechanisms.exactness.verification import Verification, verify
 from ....mechanisms.table.table import TabulatedMechanism
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ...designs.result import Design
     from ...priors.prior import Prior
     from ..asked.design import DesignOptions
-    from .asked import EstimateOptions, PerturbOptions
+    from .asked import CountOptions, EstimateOptions, PerturbOptions
 
 PROOF_DIGITS = 20
 """Digits of an exact number shown: ratios and limits differ from each other in the thirteenth or later."""
@@ -53,6 +54,18 @@ class Numbers(Kind[TabulatedMechanism]):
         from .number_estimates import estimate_numbers
 
         return estimate_numbers(services, asked)
+
+    def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        from ....estimators.counting.answers import answer_of
+        from .number_estimates import count_services
+
+        counts, told, _ = count_services(services, asked)
+        return answer_of(counts), told
+
+    def cells(self) -> dict[str, np.ndarray]:
+        from ....estimators.engines import output_cells
+
+        return output_cells(self.mechanism)
 
     def facts(self) -> dict[str, Any]:
         checked, provenance = verify(self.mechanism), self.mechanism.provenance
@@ -126,13 +139,16 @@ def perturbed(
     from ....estimators.data.numbers import read_column
     from ....mechanisms import Sampler
 
-    asked.only("--column", "--clip", "--drop-missing")
+    asked.only("--column", "--as", "--secret", "--round", "--clip", "--drop-missing")
     values = read_column(asked.data, asked.needed("--column"), drop_missing=asked.drop_missing)
     clipped = 0
     if asked.clip:
         values, clipped = mechanism.clip_to_domain(values)
-    reports = Sampler(mechanism, rng).sample(values)
-    return WrittenReports(marked({REPORT_COLUMN: reports}, rng), len(values), clipped)
+    keyed = asked.keyed(mechanism, asked.needed("--column"))
+    sampler, given = (Sampler(mechanism, rng), (values,)) if keyed is None else (keyed[0], (keyed[1], values))
+    draw = sampler.sample_index if asked.form == "index" else sampler.sample
+    reports = {OUTPUT if asked.form == "index" else REPORT_COLUMN: draw(*given)}
+    return WrittenReports(marked(reports, rng), len(values), clipped)
 
 
 def carries_notes(prior: KnotPrior | None) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,16 +12,19 @@ from ....mechanisms.errors import InputError
 from ....mechanisms.key_value.mechanism import KeyValueMechanism
 from ..asked.kind import DesignKind
 from .asked import REDUCTION, REPORT_COLUMN
-from .bundle import BundleKind, found_rows
-from .kind import Designed, Found, Layout, WrittenReports, marked, split
+from .bundle import BundleKind, answer_in_text, found_rows
+from .kind import Designed, Found, Layout, Service, WrittenReports, marked, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
+    from ....estimators import KeyValueCounts
+    from ....estimators.data import SkippedRows
     from ....estimators.key_values.counts import KeyCounts
     from ....estimators.key_values.fit import KeyValueMethod
     from ..asked.design import DesignOptions
-    from .asked import EstimateOptions, PerturbOptions
+    from .asked import CountOptions, EstimateOptions, PerturbOptions
 
 KEYS_AND_MEANS = "keys and the means of their values"
 
@@ -51,13 +55,20 @@ class Pairs(BundleKind[KeyValueMechanism]):
     def layout(self, column: str, level_column: str) -> Layout:
         return Layout((column,), (False,), lambda cells: self.mechanism.from_text(cells[0].tolist()))
 
-    def found(self, reports: np.ndarray, asked: EstimateOptions) -> Found:
-        from ....estimators import count, estimate_key_means, influence
+    def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return answer_in_text(self, services, asked)
+
+    def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> KeyValueCounts:
+        from ....estimators import KeyValueCounts
+
+        return KeyValueCounts.from_counts(self.mechanism, path, skip_invalid=skip_invalid)
+
+    def found(self, counts: KeyValueCounts, asked: EstimateOptions) -> Found:
+        from ....estimators import estimate_key_means, influence
 
         mechanism, method = self.mechanism, asked.chosen("unbiased", "em", "mr", "mle")
         asked.refuse("for levels of budgets", "--level-column")
         asked.refuse("for numbers and categories", *REDUCTION)
-        counts = count(mechanism, reports)
         if method != "unbiased":
             return fitted_keys(counts, method, asked.confidence)
         found = estimate_key_means(counts)

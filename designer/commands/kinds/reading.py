@@ -31,7 +31,7 @@ from ....estimators.data.files import (
     open_tolerant,
     unreadable,
 )
-from ....estimators.data.simulated_columns import is_marked, marked_column
+from ....estimators.data.simulated_columns import column_of_reports, is_marked, marked_column
 from ....estimators.data.skipped_rows import OFFER, ROWS_NAMED, SkippedRows, failing_rows
 from ....mechanisms.errors import InputError
 from .kind import Layout
@@ -111,14 +111,32 @@ def _failing(layout: Layout, columns: list[np.ndarray]) -> np.ndarray:
     return np.zeros(0, dtype=np.int64)
 
 
-def holds_simulated(path: FilePath, column: str) -> bool:
-    """Whether a file's column of reports is marked as simulated; InputError for a file that cannot be opened."""
+def column_in(path: FilePath, column: str) -> tuple[str, bool]:
+    """Return what a file calls its column of reports, without the mark of a simulation, and whether it has the mark.
+
+    Raises InputError for a file that cannot be opened.
+    """
+    names = _names_in(path)
+    named = column_of_reports(names, column)
+    return named, is_marked(marked_column(names, named, repr(str(path))))
+
+
+def answer_simulated(path: FilePath) -> bool:
+    """Whether a file of counts says that they are of simulated reports; InputError for one that cannot be opened."""
+    return any(map(is_marked, _names_in(path)))
+
+
+def _names_in(path: FilePath) -> list[str]:
     try:
         with connected() as connection:
-            names = open_file(connection, path)[1]
+            return open_file(connection, path)[1]
     except UNREADABLE_FILE as error:
         raise unreadable(path, error) from None
-    return is_marked(marked_column(names, column, repr(str(path))))
+
+
+def holds_simulated(path: FilePath, column: str) -> bool:
+    """Whether a file's column of reports is marked as simulated; InputError for a file that cannot be opened."""
+    return column_in(path, column)[1]
 
 
 def _require_reports(where: str, skipped: SkippedRows, n: int) -> None:

@@ -115,3 +115,64 @@ class TestPerturb:
         assert rows[0] == "name,simulated_report"
         assert rows[1:] == [f"p{i},{float(report)!r}" for i, report in enumerate(expected)]
         assert "column 'who' of 'people.csv' must exist" in refusal(*PERTURB, "--key", "who", "--out", "more.csv")
+
+
+@pytest.mark.usefixtures("table")
+class TestBySecret:
+    """A report is a function of the secret, the column, the round, the user and the value."""
+
+    KEYED = (*PERTURB, "--key", "name", "--secret", "secret")
+
+    @pytest.fixture(autouse=True)
+    def secret(self, here: Path) -> bytes:
+        content = bytes(range(32))
+        (here / "secret").touch(mode=0o600)
+        (here / "secret").write_bytes(content)
+        return content
+
+    def test_a_run_that_is_repeated_draws_the_same_reports_in_any_order(self, optldp):
+        header, *rows = Path("people.csv").read_text().splitlines()
+        Path("turned.csv").write_text("\n".join([header, *rows[::-1]]) + "\n")
+        done = optldp(*self.KEYED, "--out", "a.csv", "--json")
+        assert json.loads(done.stdout)["simulated"] is False
+        optldp("perturb", "mech.json", "turned.csv", *self.KEYED[3:], "--out", "b.csv")
+        assert sorted(Path("a.csv").read_text().split()) == sorted(Path("b.csv").read_text().split())
+        optldp(*self.KEYED, "--as", "index", "--out", "c.csv")
+        table = load_table("mech.json")
+        assert np.array_equal(table.output_index(read_column("a.csv", "report")), read_column("c.csv", "output"))
+        optldp(*self.KEYED, "--round", "May", "--out", "d.csv")
+        assert Path("d.csv").read_text() != Path("a.csv").read_text()
+
+    def test_it_is_said_who_may_hold_the_secret_and_the_secret_never(self, optldp, secret):
+        done = optldp(*self.KEYED, "--out", "a.csv")
+        assert "keep it with the values, never with the collector" in done.stderr
+        assert "a value that has changed is another report" in done.stderr
+        assert secret.hex() not in done.stderr + done.stdout
+        told = " ".join(optldp("perturb", "--help").stdout.split())
+        assert "never with the collector" in told
+        assert "spends again" in told
+
+    @pytest.mark.parametrize(
+        ("mode", "words", "says"),
+        [
+            (0o644, (), "closed to all but its owner, got mode 644"),
+            (0o600, ("--seed", 1), "--seed is of a simulation"),
+            (0o600, ("--secret", "none"), "the secret must be readable"),
+            (0o600, ("--secret", "short"), "must be 32 random bytes, got 0 bytes"),
+            (0o600, ("--key", "income"), "must be another column"),
+        ],
+    )
+    def test_bad_secrets(self, refusal, mode, words, says):
+        Path("secret").chmod(mode)
+        Path("short").touch(mode=0o600)
+        assert says in refusal(*self.KEYED, *words, "--out", "a.csv")
+        assert not Path("a.csv").exists()
+
+    def test_a_round_or_a_secret_by_itself(self, refusal):
+        assert "--round is for reports by a --secret" in refusal(*PERTURB, "--round", "May", "--out", "a.csv")
+        assert "--secret needs --key" in refusal(*PERTURB, "--secret", "secret", "--out", "a.csv")
+
+    def test_a_user_with_two_values_is_refused(self, refusal):
+        Path("twice.csv").write_text("name,income\nann,1\nann,2\n")
+        says = refusal("perturb", "mech.json", "twice.csv", *self.KEYED[3:], "--out", "a.csv")
+        assert "a user must have one value in a round" in says

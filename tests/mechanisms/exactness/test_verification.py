@@ -295,7 +295,7 @@ def test_what_was_proved_cannot_be_changed_afterwards():
     table = TabulatedMechanism(ends, ends, ends, np.array([[0.75, 0.25], [0.25, 0.75]]), 1.1, exact=True)
     _ = table.sample([0.5])
     for made in (table, copy.deepcopy(table), pickle.loads(pickle.dumps(table))):
-        for array in (made.numerators, made.probabilities, made.knots, made._exact_law.cumulative):
+        for array in (made.numerators, made.probabilities, made.knots, made.exact_law.cumulative):
             with pytest.raises(ValueError, match="read-only"):
                 array[...] = 0
     for final in (TabulatedMechanism, CategoricalTable):

@@ -6,7 +6,7 @@ import sys
 import tempfile
 
 import pytest
-from optldp.estimators.counting.work_database import MEMORY_LIMIT, work_database
+from optldp.estimators.data.work_database import MEMORY_LIMIT, work_database
 from optldp.mechanisms import InputError
 
 

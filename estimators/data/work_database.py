@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 from ...mechanisms.errors import InputError
-from ..data.files import FilePath, connected, short_message
+from .files import FilePath, connected, short_message
 
 MEMORY_LIMIT = "2GB"
 """What duckdb may keep in memory unless told otherwise: room for sorting, on any machine."""

@@ -1,0 +1,101 @@
+"""`optldp count` and `count-sql`: how many users made which report, by the embedded engine or by the user's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...estimators.data.simulated_columns import OUTPUT, SIMULATED, USERS
+from ...estimators.methods import Dialect
+from .kinds.asked import CountOptions
+from .options import AllowUnproved, Json, takes_options
+from .output import one_line_errors, print_facts, print_json, require_place, say_of_reports
+
+SUFFIXES = (".csv", ".parquet")
+
+
+@one_line_errors
+@takes_options
+def count_command(asked: CountOptions) -> None:
+    """Count how many users made which report: all that estimators use, for estimate --counts.
+
+    \b
+    Example: optldp count mech.json reports.csv --out counts.csv
+    Example: optldp count a.json a.parquet b.json b.parquet --key user --out counts.parquet
+    """
+    from ...estimators.data.numbers import write_columns
+    from ...mechanisms import InputError, load_mechanism
+    from .kinds.kind import Service
+    from .kinds.registry import kind_of
+
+    files, out = asked.files, asked.out
+    if len(files) % 2:
+        raise InputError(f"tables and reports must come in pairs, got {len(files)} files: TABLE REPORTS [...]")
+    require_place(out, SUFFIXES)
+    if out.exists() and any(path.exists() and out.samefile(path) for path in files):
+        raise InputError(f"outputs must not replace inputs, got {str(out)!r} for both: choose another name")
+    loaded = [load_mechanism(path, allow_unproved=asked.allow_unproved) for path in files[::2]]
+    kinds = [kind_of(mechanism).for_estimates() for mechanism in loaded]
+    services = [Service(*each) for each in zip(kinds, files[::2], files[1::2], strict=True)]
+    leading = next((kind for kind in kinds if kind.by_itself), kinds[0])
+    columns, told = leading.answer(services, asked)
+    if told["simulated"]:
+        columns = {name if name == USERS else SIMULATED + name: column for name, column in columns.items()}
+    write_columns(out, columns)
+    say_of_reports(told)
+    users = columns[USERS]
+    facts = {USERS: int(users.sum()), "rows": users.size, "out": str(out)} | told
+    if asked.as_json:
+        print_json(facts)
+    else:
+        print_facts("counted", [(name, str(facts[name])) for name in (USERS, "rows", "out")])
+
+
+@one_line_errors
+def count_sql_command(
+    tables: Annotated[list[Path], typer.Argument(metavar="TABLE", help="Table file of each service, .json or .npz.")],
+    relations: Annotated[
+        list[str], typer.Option("--from", help="What the engine calls the reports; for each TABLE, in their order.")
+    ],
+    dialect: Annotated[Dialect, typer.Option("--dialect", help="SQL of the engine.")] = "duckdb",
+    column: Annotated[str, typer.Option("--column", help="Column of the numbers of outputs, or of text reports.")] = (
+        OUTPUT
+    ),
+    key: Annotated[
+        str | None, typer.Option("--key", help="Column that names the user; needed for several services.")
+    ] = None,
+    cells: Annotated[
+        Path | None,
+        typer.Option(
+            "--cells",
+            help="For a column of reports that are numbers: write the outputs as intervals, .csv or .parquet, for a "
+            "table of the file's name in the engine, which the query joins.",
+        ),
+    ] = None,
+    allow_unproved: AllowUnproved = False,
+    as_json: Json = False,
+) -> None:
+    """Print one query that counts reports where they lie; what it answers, estimate --counts takes.
+
+    \b
+    Example: optldp count-sql mech.json --from idx --dialect duckdb
+    Example: optldp count-sql a.json b.json --from web.reports --from app.reports --key user --dialect bigquery
+    Example: optldp count-sql mech.json --from reports --column report --cells cells.parquet --dialect postgres
+    """
+    from ...mechanisms import load_mechanism
+    from .kinds.registry import kind_of
+
+    require_place(cells, SUFFIXES)
+    kinds = [kind_of(load_mechanism(path, allow_unproved=allow_unproved)).for_estimates() for path in tables]
+    joined = None if cells is None else cells.stem
+    query = kinds[0].query(kinds, relations, dialect=dialect, key=key, column=column, cells=joined)
+    if cells is not None:
+        from ...estimators.data.numbers import write_columns
+
+        write_columns(cells, kinds[0].cells())
+    if as_json:
+        print_json({"query": query, "dialect": dialect, "cells": None if cells is None else str(cells)})
+    else:
+        typer.echo(query)

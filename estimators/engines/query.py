@@ -1,0 +1,159 @@
+"""The one query that an engine is asked: how many users have which output, at one service or at several.
+
+It is written as duckdb reads it; sqlglot says it in the other dialects.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import get_args
+
+from ...mechanisms.categorical.mechanism import CategoricalMechanism
+from ...mechanisms.errors import InputError
+from ...mechanisms.floors.form import FloorForm
+from ...mechanisms.key_value.mechanism import KeyValueMechanism
+from ...mechanisms.table.table import TabulatedMechanism
+from ..counting.codes import FOREIGN, REPEATED, UNNAMED, OutputCodes
+from ..data.cells import quoted
+from ..data.simulated_columns import OUTPUT, USERS
+from ..methods import Dialect
+
+DIALECTS = get_args(Dialect)
+"""SQL that queries are written in."""
+
+LONGEST_NAME = 1024
+"""Characters of a relation's name, dots between its parts included."""
+
+Counted = TabulatedMechanism | FloorForm | CategoricalMechanism | KeyValueMechanism
+
+
+def count_query(
+    mechanisms: Sequence[Counted],
+    relations: Sequence[str],
+    *,
+    dialect: Dialect = "duckdb",
+    key: str | None = None,
+    column: str = OUTPUT,
+    cells: str | None = None,
+) -> str:
+    """Return the query whose answer `ReportCounts.from_counts`, or that of categories or pairs, takes.
+
+    Its columns are output and n; for several services output has codes of all of them, and goes on in output_2, ...
+    beyond 63 bits. With a key, what stands for no user is counted under numbers below 0, which estimators refuse: users
+    with several reports to a service, users with a report that is none, reports without a key.
+
+    Parameters
+    ----------
+    mechanisms : sequence of mechanism
+        One; or a table of numbers for each of several services, matched by the key.
+    relations : sequence of str
+        What the engine calls the reports of each, its parts divided by dots.
+    dialect : {"duckdb", "spark", "bigquery", "snowflake", "postgres"}
+    key : str, optional
+        The column that names the user, in every relation.
+    column : str
+        Of the reports: numbers of outputs, or for categories and pairs what their `to_text` writes.
+    cells : str, optional
+        What the engine calls the table of `output_cells`: the column then has reports that are numbers, of one service.
+        A report that no cell holds is counted under no output.
+
+    Raises
+    ------
+    InputError
+        Another dialect, other numbers of relations than of mechanisms, several services without a key or of another
+        kind than tables, names that are none; sqlglot, the extra sql, where it is needed and not there.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.grr import grr
+    >>> print(count_query([grr([0, 1], 1.0)], ["idx"]))
+    SELECT "output", COUNT(*) AS "n" FROM "idx" GROUP BY "output"
+    """
+    if dialect not in DIALECTS:
+        raise InputError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r:.60}")
+    if not mechanisms or len(mechanisms) != len(relations):
+        raise InputError(f"there must be a relation for each mechanism, got {len(relations)} for {len(mechanisms)}")
+    tables = [made for made in mechanisms if isinstance(made, TabulatedMechanism | FloorForm)]
+    if (len(mechanisms) > 1 or key is not None) and len(tables) < len(mechanisms):
+        raise InputError("users are matched by a key for tables of numbers, got another kind: count it by itself")
+    if len(mechanisms) > 1 and key is None:
+        raise InputError("key (--key) must name the column of users when services are matched, got none")
+    if cells is not None:
+        if key is not None or len(tables) != 1:
+            raise InputError("cells are for one table of numbers without a key: write numbers of outputs for services")
+        return _in(dialect, _joined(_relation(relations[0]), column, _relation(cells)))
+    if key is None:
+        return _in(dialect, _plain(_relation(relations[0]), column))
+    sizes = [made.low.size if isinstance(made, TabulatedMechanism) else made.places.size for made in tables]
+    return _in(dialect, _matched(sizes, [_relation(name) for name in relations], column, key))
+
+
+def _relation(name: str) -> str:
+    """A relation's name as SQL takes it, part by part."""
+    parts = name.split(".")
+    if len(name) > LONGEST_NAME or not all(part and part.isprintable() for part in parts):
+        raise InputError(f"a relation must have a name, or names with dots between them, got {name!r:.60}")
+    return ".".join(map(quoted, parts))
+
+
+def _plain(relation: str, column: str) -> str:
+    cell, renamed = quoted(column), "" if column == OUTPUT else f" AS {quoted(OUTPUT)}"
+    return f"SELECT {cell}{renamed}, COUNT(*) AS {quoted(USERS)} FROM {relation} GROUP BY {cell}"
+
+
+def _joined(relation: str, column: str, cells: str) -> str:
+    report, low, below = f"r.{quoted(column)}", 'c."low"', 'c."below"'
+    return (
+        f"SELECT c.{quoted(OUTPUT)} AS {quoted(OUTPUT)}, COUNT(*) AS {quoted(USERS)} FROM {relation} AS r "
+        f"LEFT JOIN {cells} AS c ON {report} >= {low} AND {report} < {below} GROUP BY c.{quoted(OUTPUT)}"
+    )
+
+
+def _matched(sizes: Sequence[int], relations: Sequence[str], column: str, key: str) -> str:
+    """Codes of different services have no bit in common, so that their sum is the code of the user.
+
+    Of each service the largest is taken: the sum of what a user sent several times might be no number of 64 bits.
+    """
+    codes, alone = OutputCodes.of(sizes), len(sizes) == 1
+    output, parts = quoted(column), []
+    for j, (size, relation) in enumerate(zip(sizes, relations, strict=True)):
+        code = output if alone else f"(CAST({output} AS BIGINT) + 1) * {1 << codes.shifts[j]}"
+        sound = f"CASE WHEN {output} BETWEEN 0 AND {size - 1} THEN {code} END"
+        parts.append(f"SELECT {quoted(key)} AS user_key, {j} AS service, {sound} AS code FROM {relation}")
+    repeated = " OR ".join(f"COUNT(CASE WHEN service = {j} THEN 1 END) > 1" for j in range(len(sizes)))
+    users = []
+    for word, name in enumerate(codes.columns):
+        mine = [j for j, of in enumerate(codes.words) if of == word]
+        code = " + ".join(f"COALESCE(MAX(CASE WHEN service = {j} THEN code END), 0)" for j in mine)
+        users.append(
+            f"CASE WHEN user_key IS NULL THEN {UNNAMED} WHEN {repeated} THEN {REPEATED} "
+            f"WHEN COUNT(code) < COUNT(*) THEN {FOREIGN} ELSE {code} END AS {quoted(name)}"
+        )
+    names = ", ".join(map(quoted, codes.columns))
+    number = f"SUM(CASE WHEN {quoted(OUTPUT)} = {UNNAMED} THEN reports ELSE 1 END)"
+    return (
+        f"SELECT {names}, {number} AS {quoted(USERS)} FROM (SELECT {', '.join(users)}, COUNT(*) AS reports "
+        f"FROM ({' UNION ALL '.join(parts)}) AS each_report GROUP BY user_key) AS each_user GROUP BY {names}"
+    )
+
+
+def _in(dialect: Dialect, query: str) -> str:
+    """The query in another dialect; what is read is our own writing, so that nothing of it can be misread.
+
+    Names keep their quotes, as user is a function in some dialects; but snowflake has plain names in capitals, whoever
+    made the columns, and tells these from quoted ones in small letters.
+    """
+    if dialect == "duckdb":
+        return query
+    try:
+        from sqlglot import exp, parse_one
+    except ModuleNotFoundError:
+        raise InputError(
+            f"sqlglot writes {dialect}, which is not installed: pip install 'optldp[sql]', or ask for duckdb"
+        ) from None
+    tree = parse_one(query, read="duckdb")
+    if dialect == "snowflake":
+        for name in tree.find_all(exp.Identifier):
+            name.set("quoted", not re.fullmatch("[a-z_][a-z0-9_]*", name.name))
+    return tree.sql(dialect=dialect)

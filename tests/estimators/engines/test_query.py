@@ -1,0 +1,142 @@
+"""Queries for engines: run by duckdb, said in other dialects and read back, their answers are `count`'s counts."""
+
+import builtins
+
+import duckdb
+import numpy as np
+import pytest
+import sqlglot
+from optldp.estimators import ReportCounts, Service, count
+from optldp.estimators.engines import DIALECTS, count_query, output_cells
+from optldp.mechanisms import FAMILIES, InputError, TabulatedMechanism, duchi, make_exact, piecewise
+from optldp.mechanisms.categorical.table import categorical_grr
+
+NARROW = make_exact(duchi([0.0, 1.0], 2.0)).mechanism
+WIDE = make_exact(piecewise([0.0, 0.3, 1.0], 1.0)).mechanism
+
+
+def collected(mechanisms: list[TabulatedMechanism], connection: duckdb.DuckDBPyConnection) -> ReportCounts:
+    """Some users report to some of the services, whose reports then stand in t0, t1, ... of the database."""
+    rng, sources = np.random.default_rng(4), []
+    for j, mechanism in enumerate(mechanisms):
+        users = rng.permutation(60)[:45]
+        reports = {"user": users, "output": mechanism.sample_index(rng.uniform(0, 1, 45), rng).astype(np.int32)}
+        connection.register(f"v{j}", reports)
+        connection.sql(f"CREATE TABLE t{j} AS FROM v{j}")
+        sources.append((f"s{j}", mechanism, reports))
+    return count(sources, key="user")
+
+
+def same(left: ReportCounts, right: ReportCounts) -> bool:
+    pairs = zip(left.groups, right.groups, strict=True)
+    return all(
+        a.services == b.services and np.array_equal(a.outputs, b.outputs) and np.array_equal(a.counts, b.counts)
+        for a, b in pairs
+    )
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("mechanisms", [[WIDE], [WIDE, NARROW], [WIDE] * 25], ids=["one", "two", "two words"])
+def test_the_answer_is_what_count_counts(mechanisms, dialect):
+    """What is not duckdb's is translated back, so that a word which sqlglot changes on its way shows."""
+    with duckdb.connect() as connection:
+        expected = collected(mechanisms, connection)
+        query = count_query(mechanisms, [f"t{j}" for j in range(len(mechanisms))], key="user", dialect=dialect)
+        (again,) = sqlglot.transpile(query, read=dialect, write="duckdb")
+        answer = connection.sql(again).fetchnumpy()
+    services = [Service(f"s{j}", mechanism) for j, mechanism in enumerate(mechanisms)]
+    assert ("output_2" in answer) == (len(mechanisms) > 20)
+    assert same(ReportCounts.from_counts(services, answer), expected)
+
+
+def test_users_without_a_key_with_two_reports_or_with_none_are_told_apart_and_refused():
+    rows = "(1, 0), (1, 1), (2, 9), (NULL, 1), (NULL, 0), (3, 1), (4, NULL)"
+    with duckdb.connect() as connection:
+        connection.sql(f'CREATE TABLE t AS SELECT * FROM (VALUES {rows}) AS t("user", output)')
+        answer = connection.sql(count_query([NARROW], ["t"], key="user"))
+        assert sorted(answer.fetchall()) == [(-3, 2), (-2, 2), (-1, 1), (1, 1)]
+        with pytest.raises(InputError, match=r"got 5 of what is none, the first in row \d: (users|reports) with"):
+            ReportCounts.from_counts(NARROW, answer.fetchnumpy())
+        assert ReportCounts.from_counts(NARROW, answer.df(), skip_invalid=_account()).n_users == 1
+
+
+def _account():
+    from optldp.estimators.data import SkippedRows
+
+    return SkippedRows()
+
+
+def test_a_user_with_many_reports_overflows_nothing():
+    """The sum of their codes would leave 64 bits, where some engines fail and some go on with another number."""
+    with duckdb.connect() as connection:
+        connection.sql("CREATE TABLE t AS SELECT 1 AS u, 1 AS output FROM range(100)")
+        for dialect in DIALECTS:
+            query = count_query([NARROW, NARROW], ["t", "t"], key="u", dialect=dialect)
+            assert "SUM(code" not in query.upper()
+        assert connection.sql(count_query([NARROW, NARROW], ["t", "t"], key="u")).fetchall() == [(-1, 1)]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_range_join_finds_the_output_of_every_report_and_counts_those_of_none(name):
+    table = FAMILIES[name]([0.0, 0.5, 1.0], 1.0)
+    edges = np.concatenate([table.low, table.high, np.nextafter(table.high, -np.inf), np.nextafter(table.low, -np.inf)])
+    reports = np.concatenate([table.sample(np.linspace(0, 1, 500), np.random.default_rng(1)), edges, [1e9, -1e9]])
+    located = table.locate(reports)
+    with duckdb.connect() as connection:
+        connection.register("reports", {"report": reports})
+        connection.register("cells", output_cells(table))
+        query = count_query([table], ["reports"], column="report", cells="cells")
+        found = dict(connection.sql(query).fetchall())
+    outputs, counts = np.unique(located, return_counts=True)
+    assert found == {None if o < 0 else o: n for o, n in zip(outputs.tolist(), counts.tolist(), strict=True)}
+
+
+def test_a_lattice_has_no_intervals():
+    from optldp.designer import Prior
+    from optldp.designer.methods.lattice import lattice_mechanism
+
+    with pytest.raises(InputError, match="lie on a lattice"):
+        output_cells(lattice_mechanism(Prior.on_knots(np.array([-1.0, 0.0, 1.0]), [1, 2, 1], source="public"), 1.0))
+
+
+@pytest.mark.parametrize(
+    ("mechanisms", "relations", "options", "says"),
+    [
+        ([NARROW], ["t"], {"dialect": "oracle"}, "dialect must be one of"),
+        ([NARROW], ["t", "u"], {}, "a relation for each mechanism, got 2 for 1"),
+        ([NARROW, NARROW], ["t", "u"], {}, "must name the column of users"),
+        ([categorical_grr("ab", 1.0)], ["t"], {"key": "user"}, "for tables of numbers"),
+        ([NARROW], ["t"], {"key": "user", "cells": "c"}, "without a key"),
+        ([NARROW], ["a..b"], {}, "a relation must have a name"),
+        ([NARROW], ["a\nb"], {}, "a relation must have a name"),
+    ],
+)
+def test_what_cannot_be_asked(mechanisms, relations, options, says):
+    with pytest.raises(InputError, match=says):
+        count_query(mechanisms, relations, **options)
+
+
+def test_a_name_is_a_name_whatever_it_holds():
+    """Nothing that a file or a column is called becomes a part of the query."""
+    hostile = 'x"; DROP TABLE t; --'
+    with duckdb.connect() as connection:
+        connection.register("rows", {"o": np.array([1, 1])})
+        connection.sql('CREATE TABLE t AS SELECT o AS "{}" FROM rows'.format(hostile.replace('"', '""')))
+        assert connection.sql(count_query([NARROW], ["t"], column=hostile)).fetchall() == [(1, 2)]
+        for dialect in DIALECTS:
+            (again,) = sqlglot.parse(count_query([NARROW], ["t"], column=hostile, dialect=dialect), read=dialect)
+            assert isinstance(again, sqlglot.exp.Select)
+
+
+def test_without_sqlglot_duckdb_is_still_spoken_and_the_extra_named_for_others(monkeypatch):
+    real = builtins.__import__
+
+    def hidden(name, *rest, **more):
+        if name.split(".")[0] == "sqlglot":
+            raise ModuleNotFoundError(name)
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", hidden)
+    assert count_query([NARROW], ["t"]).startswith("SELECT")
+    with pytest.raises(InputError, match=r"optldp\[sql\]"):
+        count_query([NARROW], ["t"], dialect="spark")

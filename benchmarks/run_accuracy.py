@@ -7,6 +7,7 @@ from pathlib import Path
 
 from accuracy import (
     distributions,
+    frequencies,
     key_value,
     personalised,
     phases,
@@ -25,6 +26,7 @@ PARTS = {
     "personalised": personalised,
     "key-value": key_value,
     "phases": phases,
+    "frequencies": frequencies,
 }
 
 

@@ -14,7 +14,7 @@ MeanMethod = Literal["ua", "uwa", "population", "decoder"]
 DistributionMethod = Literal["em", "ule", "ems", "mr", "penalised"]
 """Of `estimate_distribution`."""
 
-FrequencyMethod = Literal["unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr"]
+FrequencyMethod = Literal["unbiased", "norm-sub", "base-cut", "iiw", "shrunk", "em", "mle", "mr"]
 """Of `estimate_frequencies`."""
 
 BiasAware = Literal["bias-aware"]

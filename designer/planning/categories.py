@@ -31,6 +31,7 @@ FREQUENCY_ESTIMATORS: dict[str, dict[str, Any]] = {
     "norm-sub": {"method": "norm-sub"},
     "base-cut": {"method": "base-cut"},
     "iiw": {"method": "iiw"},
+    "shrunk": {"method": "shrunk"},
     "em": {"method": "em"},
     "mle": {"method": "mle"},
     "mr": {"method": "mr"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -104,9 +105,14 @@ class CategoryCounts:
 
     def support_counts(self) -> np.ndarray:
         """Return how many users (K,) made a report that supports each category; for pure protocols."""
+        return support_counts(self.supports, self.counts, len(self.mechanism.categories))
+
+    @cached_property
+    def supports(self) -> np.ndarray:
+        """The categories that each report supports as bits (R, ceil(K / 8)) uint8; for pure protocols."""
         if not isinstance(self.mechanism, PureProtocol):
             raise InputError(f"support counts need a pure protocol, got {self.mechanism!r}")
-        return support_counts(self.mechanism, self.reports, self.counts)
+        return self.mechanism.support(self.reports)
 
     def __add__(self, other: CategoryCounts) -> CategoryCounts:
         """Return the counts of the union of two sets of users without a user in common."""

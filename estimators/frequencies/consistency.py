@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.laws.domain import numbers
+from ...solvers.likelihood.simplex import nearest_weights
 
 ITERATIONS = 100
 """Wiener filters of `iiw` unless said otherwise: as many as EM-MR's comparison runs."""
@@ -46,12 +47,7 @@ def norm_sub(frequencies: ArrayLike) -> np.ndarray:
     >>> norm_sub([0.75, 0.5, 0.0, -0.25])
     array([0.625, 0.375, 0.   , 0.   ])
     """
-    given = _checked(frequencies)
-    falling = np.sort(given)[::-1]
-    excess = (np.cumsum(falling) - 1.0) / np.arange(1, given.size + 1)  # the shift if so many stay
-    kept = np.flatnonzero(falling > excess)[-1]
-    shifted = np.maximum(given - excess[kept], 0.0)
-    return shifted / shifted.sum()  # rounding
+    return nearest_weights(_checked(frequencies))
 
 
 def base_cut(frequencies: ArrayLike, *, threshold: float | None = None) -> np.ndarray:

@@ -43,6 +43,13 @@ class FrequencyDecoder(ABC):
         """Return the covariance (K, K) whose diagonal `variances` is."""
 
     @abstractmethod
+    def second_moments(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mean squares (K,) of the number for each category: for its own users, and for all others'.
+
+        The others have these frequencies, of which none is one.
+        """
+
+    @abstractmethod
     def noise(self) -> np.ndarray:
         """Return the variance (K,) for each category if no user has it, and all others alike."""
 
@@ -87,6 +94,10 @@ class SupportDecoder(FrequencyDecoder):
         p, q = mechanism.own_support, mechanism.other_support
         means = q * q + q * (p - q) * np.add.outer(frequencies, frequencies) + (p - q) ** 2 * np.diag(frequencies)
         return (both - means) / (p - q) ** 2
+
+    def second_moments(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        alone, nobody = (self.variances(np.full(self._size, share)) for share in (1.0, 0.0))
+        return alone + 1.0, nobody
 
     def noise(self) -> np.ndarray:
         return self.variances(np.zeros(self._size))
@@ -137,6 +148,11 @@ class TableDecoder(FrequencyDecoder):
 
     def covariance(self, frequencies: np.ndarray) -> np.ndarray:
         return (self._values * (frequencies @ self._table)) @ self._values.T - np.diag(frequencies)
+
+    def second_moments(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        squares = self._values**2
+        own = np.einsum("km,km->k", self._table, squares)
+        return own, (squares @ (frequencies @ self._table) - frequencies * own) / (1.0 - frequencies)
 
     def noise(self) -> np.ndarray:
         others = (self._table.sum(axis=0) - self._table) / (len(self._table) - 1)

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike
 from ...mechanisms.errors import InputError
 from ...solvers import Progress
 from ...solvers.likelihood.fit import MOST_COMPONENTS, MixtureFit, fit_mixture
-from ..distributions.covariance import maximum_covariance
-from ..distributions.merged_likelihood import MergedLikelihood
 from ..distributions.mixture_reduction import THRESHOLD_SDS, Operation, mixture_reduction, smallest_first
 from ..distributions.smoothed_em import LOGLIK_CHANGE
 from ..estimate import Target, check_target
@@ -23,9 +21,15 @@ from .consistency import base_cut, iiw, norm_sub
 from .decoder import frequency_decoder
 from .frequencies import FrequencyEstimate
 from .likelihood import category_likelihood
+from .locally_best import locally_best_scores, plain_scores
+from .score import LEAST_VARIANCE, Score
+from .shrinkage import shrunk
 from .support_counts import SupportCounts
 
 DECODED = ("unbiased", "norm-sub", "base-cut", "iiw")
+
+OF_SUPPORTS = (*DECODED, "shrunk")
+"""Those that need no more than support counts."""
 
 SETTINGS = {
     "prior": DECODED,
@@ -38,8 +42,9 @@ SETTINGS = {
 }
 """The methods that each setting means something to."""
 
-NEWTON_OPERATIONS = 2**36
-"""R K^2 up to which a step of the interior point takes a few seconds; above, SQUAREM finds the maximum."""
+NEWTON_OPERATIONS = 2**28
+"""R K^2 up to which a step of the interior point takes some hundredths of a second; above, a hundred projected gradient
+steps of R K are quicker."""
 
 
 def estimate_frequencies(
@@ -61,16 +66,17 @@ def estimate_frequencies(
     Parameters
     ----------
     counts : CategoryCounts or SupportCounts
-        The latter for "unbiased", "norm-sub", "base-cut" and "iiw" alone.
-    method : {"unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr"}
+        The latter for "unbiased", "norm-sub", "base-cut", "iiw" and "shrunk" alone.
+    method : {"unbiased", "norm-sub", "base-cut", "iiw", "shrunk", "em", "mle", "mr"}
         "unbiased": the average of decoded reports, see `frequency_decoder`. "norm-sub", "base-cut" and "iiw" make it
-        consistent or smooth, see `consistency`. "mle": the exact maximum likelihood. "em": EM that stops early, as the
-        papers run it, which keeps it from overfitting. "mr": mixture reduction, which merges categories that chance may
-        have made.
+        consistent or smooth, see `consistency`. "shrunk": empirical Bayes, frequencies drawn to zero or to each other
+        as far as all of them together say, see `shrinkage`. "mle": the exact maximum likelihood. "em": EM that stops
+        early, as the papers run it, which keeps it from overfitting. "mr": mixture reduction, which merges categories
+        that chance may have made.
     target : {"population", "users"}
         Whether standard errors are about a population of which the users are independent draws, or about the shares
         among these users, where all that is unknown is the mechanism's noise: f (1 - f) / n less in the variances. The
-        latter for the unbiased estimate, and what is made of it, alone.
+        latter for the unbiased estimate, what is made of it, and "shrunk" alone.
     prior : (K,) array_like of float, optional
         For the unbiased estimate from tables, and what is made of it: frequencies at which its total variance is to be
         least. Default: even.
@@ -116,8 +122,8 @@ def estimate_frequencies(
     if method not in FREQUENCY_METHODS:
         raise InputError(f"method must be one of {', '.join(FREQUENCY_METHODS)}, got {method!r}")
     check_target(target)
-    if target == "users" and method not in DECODED:
-        raise InputError(f"target users is for {', '.join(DECODED)}, got method {method!r}: leave it out")
+    if target == "users" and method not in OF_SUPPORTS:
+        raise InputError(f"target users is for {', '.join(OF_SUPPORTS)}, got method {method!r}: leave it out")
     settings = {
         "prior": prior,
         "certificate": certificate,
@@ -134,6 +140,8 @@ def estimate_frequencies(
     counts.require_reports()
     if method in DECODED:
         found = _decoded(method, counts, target, **given)
+    elif method == "shrunk":
+        found = _shrunk(counts, target)
     elif isinstance(counts, SupportCounts):
         raise InputError(f"method {method} needs whole reports, got support counts: use CategoryCounts")
     else:
@@ -149,6 +157,7 @@ def estimate_frequencies(
         found.fit,
         found.components,
         given.get("prior"),
+        found.score,
     )
 
 
@@ -158,6 +167,7 @@ class _Found(NamedTuple):
     covariance: np.ndarray | None
     components: int
     fit: MixtureFit | None = None
+    score: Score | None = None
 
 
 def _decoded(
@@ -174,7 +184,9 @@ def _decoded(
     place, n = norm_sub(unbiased), counts.n_users
     variances = decoder.variances(place) / n
     covariance = decoder.covariance(place) / n if place.size <= MOST_COMPONENTS else None
-    estimate = unbiased
+    estimate, score = unbiased, None
+    if method != "unbiased":
+        score = plain_scores(decoder, counts, place, target).score
     if method == "norm-sub":
         estimate = place
     elif method == "base-cut":
@@ -184,31 +196,50 @@ def _decoded(
     if target == "population":
         variances = variances + place * (1.0 - place) / n
         covariance = None if covariance is None else covariance + (np.diag(place) - np.outer(place, place)) / n
-    return _Found(estimate, variances, covariance, place.size)
+    return _Found(estimate, variances, covariance, place.size, None, score)
+
+
+def _shrunk(counts: CategoryCounts | SupportCounts, target: Target) -> _Found:
+    score, covariance = locally_best_scores(counts)
+    errors = np.sqrt(np.maximum(score.variances(norm_sub(score.value)), LEAST_VARIANCE) / counts.n_users)
+    frequencies = shrunk(score.value, errors)
+    if target == "users":
+        score, covariance = locally_best_scores(counts, target=target)
+    return _Found(frequencies, *_scatter(score, covariance, frequencies), frequencies.size, None, score)
+
+
+def _scatter(score: Score, covariance: np.ndarray | None, place: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Variances and covariance of a score's values at frequencies."""
+    if covariance is None:
+        return score.variances(place) / score.n, None
+    return np.maximum(np.diag(covariance), 0.0), covariance
 
 
 def _fitted(
     method: str, counts: CategoryCounts, settings: dict[str, Any], progress: Callable[[Progress], None] | None
 ) -> _Found:
-    likelihood, member = category_likelihood(counts), np.arange(len(counts.mechanism.categories))
+    likelihood, groups = category_likelihood(counts), len(counts.mechanism.categories)
     if method == "mr":
         reduced = mixture_reduction(likelihood, rule="categorical", progress=progress, **_reduction(counts, settings))
-        fit, member = reduced.fit, reduced.member
+        fit, groups = reduced.fit, int(reduced.member.max()) + 1
     elif method == "em":
         change = settings.get("loglik_change", LOGLIK_CHANGE)
         fit = fit_mixture(likelihood, method="em", loglik_change=change, progress=progress)
     else:
-        quick = likelihood.counts.size * member.size**2 <= NEWTON_OPERATIONS
-        fit = fit_mixture(likelihood, method="auto" if quick else "squarem", progress=progress, **settings)
-    groups = int(member.max()) + 1
-    if member.size > MOST_COMPONENTS:
-        noise = frequency_decoder(counts.mechanism).variances(fit.weights)
-        variances = (noise + fit.weights * (1.0 - fit.weights)) / counts.n_users
-        return _Found(fit.weights, variances, None, groups, fit)
-    merged = MergedLikelihood(likelihood, member)
-    steps = None if method == "mle" else fit.iterations
-    covariance = merged.spread_covariance(maximum_covariance(merged, merged.group(fit.weights), em_steps=steps))
-    return _Found(fit.weights, np.maximum(np.diag(covariance), 0.0), covariance, groups, fit)
+        quick = likelihood.counts.size * groups**2 <= NEWTON_OPERATIONS
+        solver = "auto" if quick else "projected-gradient"
+        fit = fit_mixture(likelihood, method=solver, progress=progress, **settings)
+    try:
+        score, covariance = locally_best_scores(counts, at=fit.weights)
+    except InputError:  # a table whose reports do not tell the categories apart: nothing is known of some of them
+        return _Found(fit.weights, np.full(fit.weights.size, np.nan), None, groups, fit, _unknown_score(counts))
+    return _Found(fit.weights, *_scatter(score, covariance, fit.weights), groups, fit, score)
+
+
+def _unknown_score(counts: CategoryCounts) -> Score:
+    """Return the score of frequencies of which reports say nothing that is certain: every interval is [0, 1]."""
+    size = len(counts.mechanism.categories)
+    return Score(np.full(size, 0.5), np.full(size, np.inf), 0.0, 0.0, counts.n_users)
 
 
 def _reduction(counts: CategoryCounts, settings: dict[str, Any]) -> dict[str, Any]:

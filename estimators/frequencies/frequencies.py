@@ -15,6 +15,7 @@ from ...solvers.likelihood.fit import MixtureFit
 from ..estimate import Estimate, NumberEstimate, Target
 from ..intervals import CONFIDENCE, Interval, normal_interval
 from ..plots.frequency_bars import frequencies
+from .score import Score, ScoredNumber
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 class FrequencyEstimate(Estimate):
     """Estimated frequencies of K categories, and how far to trust them.
 
-    Intervals are normal ones, cut to [0, 1].  They measure scatter, not bias: what a method does to unbiased estimates
-    to make them probabilities is not in them.
+    Intervals are each category's own.  Those of the unbiased estimate are normal ones, cut to [0, 1].  Every other
+    method is biased where frequencies are small, so its intervals are not about its own value: they are those of a
+    `Score`, of unbiased numbers from the same reports, lengthened to hold the value.
 
     Parameters
     ----------
@@ -34,12 +36,13 @@ class FrequencyEstimate(Estimate):
     value : (K,) ndarray of float
         Their frequencies; unbiased ones may be negative.
     std_error : (K,) ndarray of float
-        For "norm-sub", "base-cut" and "iiw", and for fits of more than 4096 categories, those of the unbiased estimate.
+        For other methods than "unbiased" those of the unbiased numbers that intervals are made of; NaN if there are
+        none.
     covariance : (K, K) ndarray of float, or None
-        The squares of `std_error` are its diagonal; None for more than 4096 categories.
+        The squares of `std_error` are its diagonal; None for more than 4096 categories, and where it would take long.
     target : {"users", "population"}
         Whose frequencies the standard errors are about; those for a population are larger, by the users' own scatter.
-    method : {"unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr"}
+    method : {"unbiased", "norm-sub", "base-cut", "iiw", "shrunk", "em", "mle", "mr"}
     n : int
         Number of users.
     fit : MixtureFit, optional
@@ -48,6 +51,8 @@ class FrequencyEstimate(Estimate):
         Groups of categories left after reduction, for "mr"; else K.
     prior : (K,) array_like, optional
         That the decoder of "unbiased" was made for, if one was given.
+    score : Score, optional
+        What intervals are made of, for all methods but "unbiased".
 
     Example
     -------
@@ -75,6 +80,7 @@ class FrequencyEstimate(Estimate):
     fit: MixtureFit | None
     components: int
     prior: ArrayLike | None = None
+    score: Score | None = None
 
     @property
     def labels(self) -> Mapping[str, Sequence[Any]]:
@@ -82,7 +88,9 @@ class FrequencyEstimate(Estimate):
         return {"category": self.categories.labels}
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
-        """Return normal intervals within [0, 1]; InputError for a confidence outside (0, 1)."""
+        """Return intervals within [0, 1]; InputError for a confidence outside (0, 1)."""
+        if self.score is not None:
+            return self.score.holding(self.value, confidence)
         return normal_interval(self.value, self.std_error, confidence, 0.0, 1.0)
 
     def plot(self, ax: Axes | None = None, *, title: str = "", confidence: float = CONFIDENCE) -> Axes:
@@ -92,7 +100,7 @@ class FrequencyEstimate(Estimate):
     def __getitem__(self, label: object) -> NumberEstimate:
         """Return the frequency of one category; InputError for an unknown label."""
         k = int(self.categories.codes([str(label)])[0])
-        return self._estimated(float(self.value[k]), float(self.std_error[k]))
+        return self._estimated(float(self.value[k]), float(self.std_error[k]), self.score and self.score.of(k))
 
     def share(self, labels: Sequence[object]) -> NumberEstimate:
         """Return the frequency of any of these categories.
@@ -104,8 +112,10 @@ class FrequencyEstimate(Estimate):
             raise InputError(f"labels must differ, got {list(labels)!r}")
         if self.covariance is None:
             raise InputError(f"a share needs a covariance, got {len(self.categories)} categories: use at most 4096")
-        variance = float(self.covariance[np.ix_(codes, codes)].sum())
-        return self._estimated(float(self.value[codes].sum()), float(np.sqrt(max(variance, 0.0))))
+        variance = max(float(self.covariance[np.ix_(codes, codes)].sum()), 0.0)
+        score = self.score and self.score.sum(codes, variance)
+        return self._estimated(float(self.value[codes].sum()), float(np.sqrt(variance)), score)
 
-    def _estimated(self, value: float, std_error: float) -> NumberEstimate:
-        return NumberEstimate(value, std_error, self.n, self.method, self.target, 0.0, 1.0)
+    def _estimated(self, value: float, std_error: float, score: Score | None) -> NumberEstimate:
+        facts = value, std_error, self.n, self.method, self.target, 0.0, 1.0
+        return NumberEstimate(*facts) if score is None else ScoredNumber(*facts, score)

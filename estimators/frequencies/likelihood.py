@@ -49,7 +49,7 @@ def category_likelihood(counts: CategoryCounts) -> MixtureLikelihood:
         return DenseLikelihood([mechanism.probabilities[:, counts.reports]], counts.counts)
     if not isinstance(mechanism, PureProtocol):
         raise InputError(f"a mechanism must be a CategoricalTable or a PureProtocol, got {mechanism!r}")
-    size, ratio, bits = len(mechanism.categories), mechanism.support_ratio, mechanism.support(counts.reports)
+    size, ratio, bits = len(mechanism.categories), mechanism.support_ratio, counts.supports
     if len(bits) <= FEW_REPORTS and 8 * len(bits) * size <= FULL_BYTES:
         rows = np.where(np.unpackbits(bits, axis=1, count=size), ratio, 1.0)
         return DenseLikelihood([rows.T], counts.counts)

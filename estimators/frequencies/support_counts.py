@@ -68,7 +68,8 @@ class SupportCounts:
         if not isinstance(mechanism, PureProtocol):
             raise InputError(f"support counts need a pure protocol, got {mechanism!r}: use CategoryCounts")
         checked = mechanism.checked_reports(reports)
-        return cls(mechanism, support_counts(mechanism, checked, np.ones(len(checked))), len(checked))
+        bits = mechanism.support(checked)
+        return cls(mechanism, support_counts(bits, np.ones(len(checked)), len(mechanism.categories)), len(checked))
 
     @classmethod
     def from_counts(cls, mechanism: PureProtocol, rows: Any, *, n_users: int) -> Self:
@@ -122,14 +123,21 @@ class SupportCounts:
         return SupportCounts(self.mechanism, self.supports + other.supports, self.n_users + other.n_users)
 
 
-def support_counts(mechanism: PureProtocol, reports: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return how many users (K,) int64 made a report that supports each category; reports as counted.
+def support_counts(bits: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
+    """Return how many users (K,) int64 made a report that supports each of K categories.
+
+    Parameters
+    ----------
+    bits : (R, ceil(K / 8)) ndarray of uint8
+        What each report supports, packed.
+    counts : (R,) ndarray
+        How often each report was made.
+    size : int
+        K.
 
     Example
     -------
-    >>> from optldp.mechanisms.categorical.unary_encoding import optimised_unary
-    >>> support_counts(optimised_unary("abc", 1.0), np.array([[0b10100000], [0b10000000]], np.uint8), np.array([5, 1]))
+    >>> support_counts(np.array([[0b10100000], [0b10000000]], np.uint8), np.array([5, 1]), 3)
     array([6, 0, 5])
     """
-    sums = bit_sums(mechanism.support(reports), np.asarray(counts, dtype=np.float64))
-    return np.rint(sums[: len(mechanism.categories)]).astype(np.int64)
+    return np.rint(bit_sums(bits, np.asarray(counts, dtype=np.float64))[:size]).astype(np.int64)

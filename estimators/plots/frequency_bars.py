@@ -24,6 +24,7 @@ NAMES = {
     "norm-sub": "unbiased estimate after Norm-Sub",
     "base-cut": "unbiased estimate after Base-Cut",
     "iiw": "unbiased estimate after a Wiener filter",
+    "shrunk": "empirical Bayes",
     "em": "EM, stopped early",
     "mle": "maximum likelihood",
     "mr": "mixture reduction",

@@ -162,17 +162,31 @@ class LocalHashing(PureProtocol):
         return report_numbers(reports, self.n_hashes * self.n_values)
 
     def supported(self, reports: np.ndarray) -> np.ndarray:
-        """Return whether each report supports each category, (N, K) bool; O(N K d)."""
+        """Return whether each report supports each category, (N, K) bool; O(N K).
+
+        A hash is the sum of what two halves of the digits give, and there are few different halves of coefficients.
+        """
         seeds, which = np.unique(reports // self.n_values, return_inverse=True)
-        size = len(self.categories)
+        size, half = len(self.categories), self.n_digits // 2
+        factors = self.coefficients(seeds)
+        first, of_first = self._partial_hashes(factors, range(half))
+        second, of_second = self._partial_hashes(factors, range(half, self.n_digits))
+        sums = finite_field(self.n_values).sums
         table = np.empty((seeds.size, size), dtype=np.int16)
-        codes = np.arange(size)
         step = max(1, HASHED_AT_ONCE // size)
         for start in range(0, seeds.size, step):
-            part = seeds[start : start + step]
-            hashed = self.hashes(np.tile(codes, part.size), np.repeat(part, size))
-            table[start : start + step] = hashed.reshape(part.size, size)
+            part = slice(start, start + step)
+            table[part] = sums[first[of_first[part]], second[of_second[part]]]
         return table[which] == (reports % self.n_values)[:, None]
+
+    def _partial_hashes(self, factors: np.ndarray, places: range) -> tuple[np.ndarray, np.ndarray]:
+        """Return what some digits add to each category's hash, (M, K) for M different factors, and which of M, (S,)."""
+        field, codes = finite_field(self.n_values), np.arange(len(self.categories))
+        kinds, which = np.unique(factors[:, places.start : places.stop], axis=0, return_inverse=True)
+        value = np.zeros((len(kinds), codes.size), dtype=np.int16)
+        for column, place in zip(kinds.T, places, strict=True):
+            value = field.sums[value, field.products[column[:, None], codes // self.n_values**place % self.n_values]]
+        return value, which.reshape(-1)
 
     def support(self, reports: np.ndarray) -> np.ndarray:
         return np.packbits(self.supported(reports), axis=1)

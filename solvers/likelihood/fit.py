@@ -19,8 +19,9 @@ from ..certificate import Progress
 from .em import Iterate, em, squarem
 from .mixture import MixtureLikelihood
 from .newton import interior_point
+from .projected import projected_gradient
 
-Method = Literal["auto", "em", "squarem", "interior-point"]
+Method = Literal["auto", "em", "squarem", "interior-point", "projected-gradient"]
 
 DEFAULT_CERTIFICATE = 1e-8
 """Log-likelihood per observation that may be missing: far below the 1/(2n) per parameter that chance moves it by,
@@ -29,7 +30,7 @@ for any n that fits in memory."""
 MOST_COMPONENTS = 4096
 """Components up to which `auto` affords a square matrix of them and its factors: 128 MiB each."""
 
-ITERATION_LIMIT = {"em": 100_000, "squarem": 30_000, "interior-point": 200}
+ITERATION_LIMIT = {"em": 100_000, "squarem": 30_000, "interior-point": 200, "projected-gradient": 3_000}
 
 
 class Stop(StrEnum):
@@ -59,7 +60,7 @@ class MixtureFit:
     iterations : int
         Evaluations of the gradient.
     method : str
-        "em", "squarem", "interior-point" or "ems".
+        "em", "squarem", "interior-point", "projected-gradient" or "ems".
     stop : Stop
         Why it ended there.
     """
@@ -92,9 +93,10 @@ def fit_mixture(
         R observations, K components; n is the sum of its counts.
     start : (K,) array_like, optional
         Non-negative weights to start from; EM and SQUAREM keep its zeros. Default: even weights.
-    method : {"auto", "em", "squarem", "interior-point"}
+    method : {"auto", "em", "squarem", "interior-point", "projected-gradient"}
         "auto" is the interior point up to 4096 components, else SQUAREM. An interior point step costs R K^2
-        operations and some ten to twenty steps do; an EM step costs R K, and thousands may not.
+        operations and some ten to twenty steps do; an EM step costs R K, and thousands may not. A projected gradient
+        step costs as much as EM's, and where components are far apart, as categories are, a hundred do.
     certificate : float, optional
         Stop when no weights can gain more than this per observation. Default: 1e-8, or never with `loglik_change`.
     loglik_change : float, optional
@@ -103,7 +105,8 @@ def fit_mixture(
     penalty : (K, K) ndarray, optional
         Q, positive semidefinite; interior point only.
     max_iterations : int, optional
-        Limit on the steps taken. Default: 200 for the interior point, 100,000 for EM, 30,000 for SQUAREM.
+        Limit on the steps taken. Default: 200 for the interior point, 100,000 for EM, 30,000 for SQUAREM, 3,000 for the
+        projected gradient.
     progress : callable, optional
         Called at the start and after each step; value and bound are log-likelihoods in nats, less the penalty.
 
@@ -231,4 +234,7 @@ def _steps(
 ) -> Iterator[Iterate]:
     if method == "interior-point":
         return interior_point(likelihood, start, penalty)
-    return (em if method == "em" else squarem)(likelihood, start)
+    return _FIRST_ORDER[method](likelihood, start)
+
+
+_FIRST_ORDER = {"em": em, "squarem": squarem, "projected-gradient": projected_gradient}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ....estimators import CategoryCounts
     from ....estimators.data import SkippedRows
     from ....estimators.frequencies.frequencies import FrequencyEstimate
+    from ....solvers import Progress
     from ...priors.categorical import CategoricalPrior
     from ..asked.design import DesignOptions
     from .asked import CountOptions, EstimateOptions, PerturbOptions
@@ -81,10 +83,11 @@ class Categories(BundleKind[CategoricalMechanism]):
         asked.refuse("for levels of budgets", "--level-column")
         method = asked.chosen(*FREQUENCY_METHODS)
         with share_progress(f"estimating by {method}") as update:
+            share = _share_of_fit(counts.n_users)
             found = estimate_frequencies(
                 counts,
                 method=method,
-                progress=lambda now: update(f"{method}: {now.step} steps", 0.0),
+                progress=lambda now: update(f"{method}: {now.step} steps", share(now)),
                 **asked.reduction(),
             )
         one_report = float(influence(self.mechanism, found).one_report.max()) if method == "unbiased" else None
@@ -105,6 +108,21 @@ class Categories(BundleKind[CategoricalMechanism]):
         facts["max_log_ratio"] = made.max_log_ratio
         certificate = made.provenance.certificate
         return facts | ({} if certificate is None else {"certificate": dict(certificate)})
+
+
+def _share_of_fit(n: int) -> Callable[[Progress], float]:
+    """Return what says how much of a fit is done, by the digits of its gap, from the first to the certificate's."""
+    from ....solvers.likelihood.fit import DEFAULT_CERTIFICATE
+
+    last, first = math.log(n * DEFAULT_CERTIFICATE), -math.inf
+
+    def share(now: Progress) -> float:
+        nonlocal first
+        gap = math.log(max(now.bound - now.value, n * DEFAULT_CERTIFICATE))
+        first = max(first, gap)
+        return (first - gap) / (first - last) if first > last else 1.0
+
+    return share
 
 
 def report_texts(mechanism: CategoricalMechanism, reports: np.ndarray) -> np.ndarray:

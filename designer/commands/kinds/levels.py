@@ -88,15 +88,16 @@ class Levels(BundleKind[PersonalisedMechanism]):
 
     def found(self, counts: PersonalisedCounts, asked: EstimateOptions) -> Found:
         from ....estimators import auem, personalised_mean, personalised_mle
+        from ....estimators.personalised import personalised_shrunk
 
         mechanism = self.mechanism
-        method = asked.chosen(*(("population", "em") if mechanism.tables else ("mle", "unbiased")))
+        method = asked.chosen(*(("population", "em") if mechanism.tables else ("mle", "unbiased", "shrunk")))
         if mechanism.tables:
             require_method(asked, alone=True)
             if asked.of in (None, "mean") and method == "population":
                 return Found("mean of the values", personalised_mean(counts).to_dict(asked.confidence))
             return fitted(counts, mechanism.epsilons, asked)
-        estimate = (personalised_mle if method == "mle" else auem)(counts)
+        estimate = {"mle": personalised_mle, "unbiased": auem, "shrunk": personalised_shrunk}[method](counts)
         return with_shares(frequency_table(estimate, asked.confidence, {}), estimate.level_shares, asked.confidence)
 
     def facts(self) -> dict[str, Any]:

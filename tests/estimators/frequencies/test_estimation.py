@@ -15,7 +15,8 @@ from optldp.estimators.frequencies.consistency import base_cut, iiw, norm_sub
 from optldp.estimators.frequencies.decoder import frequency_decoder
 from optldp.estimators.frequencies.estimation import estimate_frequencies
 from optldp.estimators.frequencies.likelihood import category_likelihood
-from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.estimators.frequencies.support_counts import SupportCounts
+from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import optimised_unary
 from optldp.mechanisms.errors import InputError
 from optldp.solvers.likelihood.fit import fit_mixture
@@ -24,8 +25,9 @@ from ..categorical_mechanisms import FAMILIES, any_mechanism
 
 # The package offers the function under the module's name.
 module = importlib.import_module("optldp.estimators.frequencies.estimation")
+locally_best = importlib.import_module("optldp.estimators.frequencies.locally_best")
 seeds = st.integers(0, 2**32 - 1)
-METHODS = ("unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr")
+METHODS = ("unbiased", "norm-sub", "base-cut", "iiw", "shrunk", "em", "mle", "mr")
 TRUTH = np.array([0.4, 0.25, 0.15, 0.1, 0.07, 0.03])
 REPETITIONS = 600
 
@@ -58,6 +60,57 @@ def test_intervals_of_the_unbiased_estimate_cover_as_often_as_they_say(name, tar
     share, bias = coverage(FAMILIES[name](range(6), 1.5), "unbiased", target)
     assert 0.93 < share < 0.97
     assert np.abs(bias).max() < 4
+
+
+@pytest.mark.slow
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["grr", "oue", "olh", "table"])
+@pytest.mark.parametrize("method", ["norm-sub", "shrunk", "em", "mle", "mr"])
+def test_intervals_of_every_method_cover_rare_and_frequent_categories(name, method):
+    """Forty categories, thirty-seven of them rare; each group by itself, within four standard errors of 95%."""
+    truth = np.concatenate([[0.5, 0.3, 0.1], np.full(37, 0.1 / 37)])
+    mechanism, inside = FAMILIES[name](range(40), 1.0), []
+    for repetition in range(60):
+        counts = drawn(mechanism, 5000, np.random.default_rng([40, repetition]), truth)
+        found = estimate_frequencies(counts, method=method)
+        ends = found.interval()
+        inside.append((ends.low <= truth) & (truth <= ends.high))
+        assert ((ends.low <= found.value.clip(0.0, 1.0)) & (found.value.clip(0.0, 1.0) <= ends.high)).all()
+    rare, frequent = np.mean(inside, axis=0)[3:], np.mean(inside, axis=0)[:3]
+    assert rare.mean() > 0.95 - 4 * np.sqrt(0.05 * 0.95 / (60 * 37))
+    assert frequent.mean() > 0.95 - 4 * np.sqrt(0.05 * 0.95 / (60 * 3))
+
+
+def test_intervals_near_zero_hold_what_was_fitted_as_zero():
+    """Nobody has the last of three categories, whose fit is zero; its interval says how many there may be."""
+    counts = CategoryCounts.from_reports(categorical_grr("abc", 1.0), np.repeat([0, 1, 2], [560, 250, 190]))
+    found = estimate_frequencies(counts, method="mle")
+    assert found.value[2] == pytest.approx(0.0, abs=1e-6)
+    assert found.std_error[2] > 0.02
+    assert found["c"].interval().low == 0.0
+    assert 0.01 < found["c"].interval().high == pytest.approx(found.interval().high[2])
+
+
+def test_support_counts_are_enough_for_empirical_bayes():
+    """And near what whole reports give."""
+    mechanism = FAMILIES["olh"](range(30), 1.0)
+    truth = np.concatenate([[0.6, 0.3], np.full(28, 0.1 / 28)])
+    counts = drawn(mechanism, 20_000, np.random.default_rng(22), truth)
+    short = SupportCounts(mechanism, counts.support_counts(), counts.n_users)
+    whole, found = (estimate_frequencies(each, method="shrunk") for each in (counts, short))
+    np.testing.assert_allclose(found.value, whole.value, atol=0.01)
+    assert found.value.sum() == pytest.approx(1.0)
+    projected = estimate_frequencies(short, method="norm-sub").value
+    assert np.sum((found.value - truth) ** 2) < np.sum((projected - truth) ** 2)
+
+
+def test_a_table_that_cannot_tell_categories_apart_says_nothing_of_them():
+    """The likelihood has a maximum; intervals are all of [0, 1], and there are no standard errors."""
+    table = CategoricalTable.from_probabilities("abc", [[0.6, 0.4], [0.4, 0.6], [0.4, 0.6]], 1.0)
+    found = estimate_frequencies(CategoryCounts.from_reports(table, [0, 0, 1]), method="mle")
+    assert np.isnan(found.std_error).all()
+    assert (found.interval().low == 0).all()
+    assert (found.interval().high == 1).all()
 
 
 @pytest.mark.slow
@@ -175,16 +228,17 @@ def test_a_larger_problem_goes_to_another_solver(monkeypatch):
     counts = drawn(optimised_unary(range(6), 2.0), 500, np.random.default_rng(13))
     newton = estimate_frequencies(counts, method="mle")
     monkeypatch.setattr(module, "NEWTON_OPERATIONS", 100)
-    squarem = estimate_frequencies(counts, method="mle")
-    assert (newton.fit.method, squarem.fit.method) == ("interior-point", "squarem")
-    np.testing.assert_allclose(squarem.value, newton.value, atol=1e-4)
+    projected = estimate_frequencies(counts, method="mle")
+    assert (newton.fit.method, projected.fit.method) == ("interior-point", "projected-gradient")
+    np.testing.assert_allclose(projected.value, newton.value, atol=1e-4)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "shrunk"])  # of other numbers: below
 def test_more_categories_than_a_covariance_is_formed_for_still_have_standard_errors(monkeypatch, method):
     counts = drawn(optimised_unary(range(6), 1.0), 900, np.random.default_rng(14))
     small = estimate_frequencies(counts, method=method)
-    monkeypatch.setattr(module, "MOST_COMPONENTS", 5)
+    for room in (module, locally_best):
+        monkeypatch.setattr(room, "MOST_COMPONENTS", 5)
     large = estimate_frequencies(counts, method=method)
     np.testing.assert_array_equal(large.value, small.value)
     assert large.covariance is None
@@ -257,9 +311,15 @@ def test_labels_that_there_are_not_or_twice_are_refused():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"method": "best"}, "method must be one of unbiased, norm-sub, base-cut, iiw, em, mle, mr, got 'best'"),
+        (
+            {"method": "best"},
+            "method must be one of unbiased, norm-sub, base-cut, iiw, shrunk, em, mle, mr, got 'best'",
+        ),
         ({"target": "everybody"}, "target must be one of users, population, got 'everybody'"),
-        ({"method": "em", "target": "users"}, "target users is for unbiased, norm-sub, base-cut, iiw, got method 'em'"),
+        (
+            {"method": "em", "target": "users"},
+            "target users is for unbiased, norm-sub, base-cut, iiw, shrunk, got method 'em'",
+        ),
         ({"method": "mle", "loglik_change": 1.0}, "loglik_change is for em, mr, got method 'mle'"),
         ({"threshold": 0.1}, "threshold is for base-cut, mr, got method 'unbiased'"),
         ({"method": "mr", "prior": [1] * 6}, "prior is for"),
@@ -315,7 +375,9 @@ def test_categories_estimated_as_next_to_nothing_may_be_reduced_first(name, oper
     np.testing.assert_allclose(found.value, expected.fit.weights, rtol=0, atol=1e-12)
     assert small.size > 5
     assert found.components == expected.member.max() + 1
-    assert (found.std_error[expected.member == -1] == 0).all()
+    pruned = expected.member == -1
+    assert (found.value[pruned] == 0).all()
+    assert (found.interval().high[pruned] > 0).all()
     assert np.unique(found.value[small].round(12)).size == 1
 
 

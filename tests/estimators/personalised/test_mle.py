@@ -14,7 +14,7 @@ from optldp.estimators.personalised.counts import PersonalisedCounts
 from optldp.estimators.personalised.covariance import joint_covariance
 from optldp.estimators.personalised.fit import derivatives, fit_jointly
 from optldp.estimators.personalised.likelihood import personalised_likelihood
-from optldp.estimators.personalised.mle import personalised_mle, relaxation_bound
+from optldp.estimators.personalised.mle import personalised_mle, personalised_shrunk, relaxation_bound
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
@@ -237,17 +237,37 @@ def test_the_users_own_shares_are_known_better_than_the_populations():
     np.testing.assert_allclose(more.std_error**2 - less.std_error**2, share, rtol=1e-6)
 
 
-def test_weights_at_zero_have_no_variance():
-    """A category that the reports exclude is at zero, and its standard error says so; the others' stay finite."""
+def test_a_weight_at_zero_is_known_no_better_than_its_reports_say():
+    """A category that the reports exclude is at zero; its interval ends where one that some had would have shown."""
     mechanism = personalised(categorical_grr, level_epsilon=2.0)
     counts = expected_counts(mechanism, SHARES, np.array([0.7, 0.3, 0.0]), n=10**4)
     shifted = PersonalisedCounts(
         mechanism, counts.levels, counts.reports, np.where(counts.reports == 2, 1, counts.counts)
     )
-    found = personalised_mle(shifted)
-    assert found.value[2] < 1e-6
-    assert found.std_error[2] < 1e-6
-    assert (found.std_error[:2] > 0.005).all()
+    excluded, expected = personalised_mle(shifted), personalised_mle(counts)
+    assert excluded.value[2] < 1e-6
+    assert (excluded.std_error > 0.005).all()
+    assert excluded.interval().low[2] == 0.0
+    assert 0.0 < excluded.interval().high[2] < expected.interval().high[2] < 4 * expected.std_error[2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", [basic_rappor, categorical_grr])
+@pytest.mark.parametrize("level_epsilon", [0.5, None])
+@pytest.mark.parametrize("estimator", [personalised_mle, personalised_shrunk])
+def test_intervals_cover_rare_categories_and_frequent_ones(family, level_epsilon, estimator):
+    """Twelve categories, ten of which few have or nobody; each group by itself."""
+    truth = np.array([0.6, 0.3, *np.full(5, 0.02), *np.zeros(5)])
+    mechanism = PersonalisedMechanism([family(range(12), e) for e in (1.0, 2.0)], level_epsilon)
+    inside = []
+    for repetition in range(80):
+        rng = np.random.default_rng([12, repetition])
+        sent = mechanism.sample(rng.choice(12, 6000, p=truth), rng.integers(0, 2, 6000), rng)
+        ends = estimator(PersonalisedCounts.from_reports(mechanism, sent)).interval()
+        inside.append((ends.low <= truth) & (truth <= ends.high))
+    rare, frequent = np.mean(inside, axis=0)[2:].mean(), np.mean(inside, axis=0)[:2].mean()
+    assert rare > 0.95 - 4 * np.sqrt(0.05 * 0.95 / (80 * 10))
+    assert frequent > 0.95 - 4 * np.sqrt(0.05 * 0.95 / (80 * 2))
 
 
 def test_many_bits_do_not_underflow():

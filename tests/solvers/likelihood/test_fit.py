@@ -257,7 +257,10 @@ def test_an_impossible_observation_is_an_error_in_one_line(method):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "newton"}, "method must be one of auto, em, squarem, interior-point, got 'newton'"),
+        (
+            {"method": "newton"},
+            "method must be one of auto, em, squarem, interior-point, projected-gradient, got 'newton'",
+        ),
         ({"certificate": 0.0}, "certificate must be positive and finite, got 0.0"),
         ({"certificate": math.nan}, "certificate must be positive and finite, got nan"),
         ({"loglik_change": -1.0}, "loglik_change must be positive and finite, got -1.0"),

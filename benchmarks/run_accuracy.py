@@ -14,6 +14,7 @@ from accuracy import (
     reduction,
     services_distribution,
     services_mean,
+    shapes,
     smoothing,
 )
 
@@ -22,6 +23,7 @@ PARTS = {
     "services-distribution": services_distribution,
     "reduction": reduction,
     "distributions": distributions,
+    "shapes": shapes,
     "smoothing": smoothing,
     "personalised": personalised,
     "key-value": key_value,

@@ -11,7 +11,7 @@ Dialect = Literal["duckdb", "spark", "bigquery", "snowflake", "postgres"]
 MeanMethod = Literal["ua", "uwa", "population", "decoder"]
 """Of `estimate_combined_mean`: of several services."""
 
-DistributionMethod = Literal["em", "ule", "ems", "mr", "penalised"]
+DistributionMethod = Literal["smooth", "em", "ule", "ems", "mr", "penalised"]
 """Of `estimate_distribution`."""
 
 FrequencyMethod = Literal["unbiased", "norm-sub", "base-cut", "iiw", "shrunk", "em", "mle", "mr"]

@@ -61,7 +61,7 @@ def advise_command(
     ] = None,
     estimators: Annotated[
         list[str] | None,
-        typer.Option("--estimator", help="Repeat for several; default: all but penalised."),
+        typer.Option("--estimator", help="Repeat for several; default: all but smooth and penalised."),
     ] = None,
     repetitions: Annotated[int, typer.Option("--repetitions", help="Simulations of each.")] = REPETITIONS,
     uniform_share: UniformShare = UNIFORM_SHARE,

@@ -135,7 +135,7 @@ def _plain(value: Any) -> Any:
 
 def number(value: float | None) -> str:
     """Format a number for people: seven significant digits."""
-    return "unknown" if value is None else f"{value:.7g}"
+    return "unknown" if value is None or math.isnan(value) else f"{value:.7g}"
 
 
 def at_most(value: float) -> str:

@@ -49,7 +49,7 @@ class ClosedForm(Method):
 
     Example
     -------
-    >>> from optldp.designer import design
+    >>> from optldp.designer import Prior, design
     >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
     >>> design(prior, 1.0, method=ClosedForm("ptt")).value == design(prior, 1.0, method="ptt").value
     True

@@ -21,10 +21,11 @@ from .bootstrap import LINEAR, AdviceRow, Case, bootstrap_rows, check_choices, l
 from .categories import DEFAULT_ORACLES, FREQUENCY_ESTIMATORS, KNOWN_ORACLES, as_categorical_prior, category_rows
 
 ESTIMATORS = (*LINEAR, *OF_ONE_SERVICE)
-"""What can be done with reports: two unbiased means, and the mean of four estimates of the distribution."""
+"""What can be done with reports: two unbiased means, and the mean of five estimates of the distribution."""
 
-DEFAULT_ESTIMATORS = tuple(name for name in ESTIMATORS if name != "penalised")
-"""Those whose whole simulation takes well under a minute; "penalised" takes minutes, and is there when asked for."""
+SLOW = ("smooth", "penalised")
+DEFAULT_ESTIMATORS = tuple(name for name in ESTIMATORS if name not in SLOW)
+"""Those whose whole simulation takes well under a minute; the others take minutes, and are there when asked for."""
 
 DEFAULT_MECHANISMS = ("optimal", "piecewise", "duchi", "hybrid", "laplace", "square-wave", "ptt")
 """The optimum, the mechanisms for means that most papers compare, and the usual one for distributions."""
@@ -88,7 +89,7 @@ def advise(
     For the unbiased estimators nothing is drawn: with decoded reports d, E (mean - truth)^2 = Var(d) / n, the
     variance taken over values and reports. The others cost mechanisms x estimators x repetitions fits, whose time does
     not depend on n: at 33 to 101 knots some hundredths of a second for "em" and "ems", a tenth or two for "mr", and
-    half a second or more for "penalised", which is therefore left to those who ask for it.
+    half a second or more for "smooth" and "penalised", which are therefore left to those who ask for them.
 
     For categories errors are those of a frequency, averaged over the categories; the unbiased estimate has them in
     closed form, all others by simulation, in which `mr` with its variants stands beside `em`: which of them errs less
@@ -107,8 +108,8 @@ def advise(
     mechanisms : sequence of str, optional
         Out of `METHODS`; for categories out of `KNOWN_ORACLES`, by default GRR and OLH.
     estimators : sequence of str, optional
-        Out of `ESTIMATORS`, by default all but "penalised": "ua" averages raw reports; "decoder" averages one
-        value per output, the unbiased ones of least variance under the prior; the others estimate the distribution.
+        Out of `ESTIMATORS`, by default all but "smooth" and "penalised": "ua" averages raw reports; "decoder" averages
+        one value per output, the unbiased ones of least variance under the prior; the others estimate the distribution.
         For categories out of `FREQUENCY_ESTIMATORS`, by default all.
     repetitions : int
         At least 2.

@@ -52,7 +52,7 @@ class DistributionPlan:
     design : Design
         The mechanism to use.
     users : int
-    estimator : {"em", "ems", "mr", "penalised"}
+    estimator : {"smooth", "em", "ems", "mr", "penalised"}
         A `method` of `estimate_distribution`.
     distance : {"wasserstein", "jensen-shannon"}
     predicted_error : Simulated
@@ -104,7 +104,7 @@ def plan_distribution_error(
         The answer depends on it.
     method : str
         One of `METHODS`.
-    estimator : {"em", "ems", "mr", "penalised"}
+    estimator : {"smooth", "em", "ems", "mr", "penalised"}
         Smoothing ("ems") flattens distributions on few knots, however many users there are.
     distance : {"wasserstein", "jensen-shannon"}
     repetitions : int

@@ -33,7 +33,7 @@ from ..objectives.guarantee import Guarantee
 from ..objectives.variance import Variance
 from ..objectives.worst_case import WorstCase
 from ..priors.prior import Prior
-from .search import NEAR, OutOfReachError, checked_target, crossing
+from .search import OutOfReachError, checked_target, crossing
 
 MeanOf = Literal["users", "population"]
 """Whose mean is meant: that of the users who report, or that of those they were drawn from."""
@@ -203,7 +203,7 @@ def plan_epsilon(
     try:
         ruled_out, possible = crossing(least_error, target, 1.0, PRECISION)
         which = method
-        _, enough = crossing(error, target, possible, PRECISION, NEAR)
+        _, enough = crossing(error, target, possible, PRECISION)
     except OutOfReachError as best:
         raise InputError(
             f"target_error must be at least {ROUND_UP * best.error:.6g}, the best of {which} with {average.users} "

@@ -19,11 +19,6 @@ LOWEST, HIGHEST = math.log(MIN_EPSILON), math.log(MAX_EPSILON)
 STRIDE = math.log(4.0)
 """Between the logarithms of the first budgets tried; the error goes with about the inverse of a small budget."""
 
-NEAR = 0.01
-"""The first stride from a budget that is thought to be nearly right; each further one is `LONGER` times as long."""
-
-LONGER = 4.0
-
 LEAST_ERROR = sys.float_info.min
 """Stands for a bound of zero, which has no logarithm."""
 
@@ -39,13 +34,10 @@ class OutOfReachError(Exception):
         self.error = error
 
 
-def crossing(
-    error: Callable[[float], float], target: float, start: float, precision: float, stride: float = STRIDE
-) -> tuple[float, float]:
+def crossing(error: Callable[[float], float], target: float, start: float, precision: float) -> tuple[float, float]:
     """Return two budgets tried: the least that meets the target, after the largest below it that misses it.
 
-    The latter is 0 where all meet it; OutOfReachError if the largest of all misses it. The first stride from the start
-    is that given.
+    The latter is 0 where all meet it; OutOfReachError if the largest of all misses it.
     """
     tried: dict[float, float] = {}
 
@@ -62,11 +54,9 @@ def crossing(
 
     low = high = math.log(start)
     while excess(high) > 0:
-        low, high = high, min(high + stride, HIGHEST)
-        stride = min(LONGER * stride, STRIDE)
+        low, high = high, min(high + STRIDE, HIGHEST)
     while low == high > LOWEST:
-        low = max(high - stride, LOWEST)
-        stride = min(LONGER * stride, STRIDE)
+        low = max(high - STRIDE, LOWEST)
         if excess(low) < 0:
             high = low
     if low < high:

@@ -47,6 +47,7 @@ def bias(mechanisms: Mapping[str, TabulatedMechanism], ax: Axes | None = None, *
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.designer import Error, Prior, design, plots
     >>> knots = np.linspace(0, 100, 21)
     >>> prior = Prior.on_knots(knots, np.exp(-knots / 8), source="public", units="EUR")

@@ -42,6 +42,7 @@ def clip_errors(curve: CutDesigns, ax: Axes | None = None) -> Axes:
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.designer import Error, Prior, design, plots
     >>> from optldp.designer.designs import clip_curve
     >>> knots = np.linspace(0, 100, 11)

@@ -16,6 +16,8 @@ from ..input_grid import InputGrid
 from ..intervals import CONFIDENCE, Interval, normal_interval, normal_quantile
 from ..means.mean import MeanEstimate
 from ..plots.density import distribution
+from .drawn import BIASED, DrawnEstimate, ScatterEstimate, middle_of, no_interval
+from .smooth import SmoothFit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,8 +29,11 @@ QUARTILES = (0.25, 0.5, 0.75)
 class DistributionEstimate(Estimate):
     """Weights of a grid's components, their scatter, and how converged they are.
 
-    All intervals are normal ones by the delta method at the fit; those of the weights are pointwise bands.  They
-    measure scatter, not bias: what smoothing or merging has moved, or an exact maximum has overfitted, is not in them.
+    Intervals of the weights are pointwise bands.  Of "smooth" they hold the middle of draws from the posterior, which
+    doubts smoothness and masses as well; what is smoother than the reports can tell, such as spikes narrower than they
+    resolve, is not in the bands of single cells.  Of the others they are normal ones by the delta method at the fit,
+    which measure scatter, not bias; of "ems", whose smoothing moves the distribution by more than it scatters, there
+    are none: their ends are NaN.
 
     Parameters
     ----------
@@ -40,7 +45,7 @@ class DistributionEstimate(Estimate):
         Estimated covariance of the weights.
     n : int
         Number of users.
-    method : {"em", "ems", "mr", "penalised"}
+    method : {"smooth", "em", "ems", "mr", "penalised"}
         How it was estimated.
     fit : MixtureFit
         Iterations, log-likelihood and certificate.
@@ -49,6 +54,8 @@ class DistributionEstimate(Estimate):
     components : int
         Components left after reduction, for "mr"; else K.
     target : {"population"}
+    smooth : SmoothFit, optional
+        For "smooth": the fits that it averages, and draws from what they leave open.
 
     Example
     -------
@@ -71,10 +78,11 @@ class DistributionEstimate(Estimate):
     smoothness: float | None
     components: int
     target: Target = "population"
+    smooth: SmoothFit | None = None
 
     @property
     def std_error(self) -> np.ndarray:
-        """(K,) standard errors of the weights."""
+        """(K,) standard errors of the weights: for "ems" of their scatter alone."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
     @property
@@ -85,6 +93,10 @@ class DistributionEstimate(Estimate):
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
         """Return the weights' pointwise bands, within [0, 1]; InputError for a confidence outside (0, 1)."""
+        if self.smooth is not None:
+            return middle_of(self.smooth.draws, self.value, confidence)
+        if self.method == BIASED:
+            return no_interval(self.value, confidence)
         return normal_interval(self.value, self.std_error, confidence, 0.0, 1.0)
 
     def summary(self, confidence: float = CONFIDENCE) -> str:
@@ -104,18 +116,34 @@ class DistributionEstimate(Estimate):
         """Return the estimate of sum_k a_k w_k for the (K,) coefficients a."""
         a = np.asarray(coefficients, dtype=np.float64)
         value = float(a @ self.value)
+        if self.smooth is not None:
+            return self._drawn(value, self.smooth.draws @ a)
         # The weights sum to one: centring takes nothing away and keeps digits.
         centred = a - value
         std_error = float(np.sqrt(max(0.0, centred @ self.covariance @ centred)))
-        return NumberEstimate(value, std_error, self.n, self.method, self.target)
+        kind = ScatterEstimate if self.method == BIASED else NumberEstimate
+        return kind(value, std_error, self.n, self.method, self.target)
+
+    def _drawn(self, value: float, draws: np.ndarray) -> DrawnEstimate:
+        return DrawnEstimate(value, float(draws.std()), self.n, self.method, self.target, draws=draws)
 
     def mean(self) -> MeanEstimate:
-        """Return the mean of the distribution, in the units of the inputs."""
+        """Return the mean of the distribution, in the units of the inputs; of "ems" its bias is NaN: not known."""
         found = self.functional(self.grid.points)
-        return MeanEstimate(found.value, found.std_error, self.n, self.method, self.target)
+        if self.smooth is not None:
+            drawn = self.smooth.means
+            return MeanEstimate(float(drawn.mean()), float(drawn.std()), self.n, self.method, self.target)
+        bias = np.nan if self.method == BIASED else 0.0
+        return MeanEstimate(
+            found.value, found.std_error, self.n, self.method, self.target, bias_low=bias, bias_high=bias
+        )
 
     def variance(self) -> NumberEstimate:
         """Return the variance of the distribution of the components' points, squared units."""
+        if self.smooth is not None:
+            scale = self.grid.points - float(self.grid.points @ self.value)
+            draws = self.smooth.draws @ scale**2 - (self.smooth.draws @ scale) ** 2
+            return self._drawn(float(scale**2 @ self.value), draws)
         centre = float(self.grid.points @ self.value)
         # The derivative of the variance in w_k is (x_k - mean)^2 up to a constant.
         return self.functional((self.grid.points - centre) ** 2)
@@ -130,7 +158,7 @@ class DistributionEstimate(Estimate):
         found = self.functional(self._share_below(high) - self._share_below(low))
         return replace(found, least=0.0, most=1.0)
 
-    def quantile(self, share: float) -> QuantileEstimate:
+    def quantile(self, share: float) -> QuantileEstimate | DrawnEstimate:
         """Return the value that this share of the distribution lies below, in the units of the inputs.
 
         Raises InputError for a share outside (0, 1).
@@ -140,6 +168,9 @@ class DistributionEstimate(Estimate):
         edges = self.grid.edges
         below = np.tri(edges.size, self.grid.size, -1)
         rising = below @ self.value
+        if self.smooth is not None:
+            found = [_first_reaching(edges, drawn, share) for drawn in self.smooth.draws @ below.T]
+            return self._drawn(_first_reaching(edges, rising, share), np.array(found))
         spread = below - rising[:, None]
         errors = np.sqrt(np.maximum(np.einsum("ek,kl,el->e", spread, self.covariance, spread), 0.0))
         return QuantileEstimate(edges, rising, errors, share, self.n, self.method, self.target)
@@ -183,12 +214,14 @@ class QuantileEstimate(Estimate):
 
     @property
     def std_error(self) -> float:
-        """The length of its 95% interval as if that were normal."""
+        """The length of its 95% interval as if that were normal; NaN where it has none."""
         found = self.interval()
         return (found.high - found.low) / (2.0 * normal_quantile(CONFIDENCE))
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
         """Return where the function's band meets the share; InputError for a confidence outside (0, 1)."""
+        if self.method == BIASED:
+            return no_interval(self.value, confidence)
         reach = normal_quantile(confidence) * self.errors
         low = _first_reaching(self.edges, self.below + reach, self.share)
         return Interval(low, _last_below(self.edges, self.below - reach, self.share), confidence)

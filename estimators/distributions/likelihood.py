@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.mixture import MixtureLikelihood, SumLikelihood
@@ -33,7 +34,11 @@ MOST_SCALES = 16
 """Outcomes of services without runs that a likelihood of runs is split by: each part has its own prefix sums."""
 
 
-def likelihood_of(counts: ReportCounts, grid: InputGrid) -> MixtureLikelihood:
+THINNING_SEED = 0
+"""The same reports give the same sample of them. Any number would do."""
+
+
+def likelihood_of(counts: ReportCounts, grid: InputGrid, *, atoms: ArrayLike = ()) -> MixtureLikelihood:
     r"""Return the likelihood of the counted reports as a function of the weights of the grid's components.
 
     A user's reports are independent given the value, so the probability of outputs (o_1, ..., o_J) under component
@@ -47,6 +52,8 @@ def likelihood_of(counts: ReportCounts, grid: InputGrid) -> MixtureLikelihood:
         At least one user; every service with a report.
     grid : InputGrid
         K components, within the domain of the tables.
+    atoms : (C,) array_like of float
+        Increasing values that are components of their own, after those of the grid.
 
     Returns
     -------
@@ -55,7 +62,7 @@ def likelihood_of(counts: ReportCounts, grid: InputGrid) -> MixtureLikelihood:
     Raises
     ------
     InputError
-        No users, a service nobody reported to, or a grid outside the domain.
+        No users, a service nobody reported to, or a grid or atoms outside the domain.
 
     Source: Du, Ye, Fu and Hu (2025), equations (12) to (14).
 
@@ -68,7 +75,26 @@ def likelihood_of(counts: ReportCounts, grid: InputGrid) -> MixtureLikelihood:
     array([0.5, 0.5])
     """
     counts.require_reports()
-    return _likelihood(counts.groups, _views(counts, grid))
+    return _likelihood(counts.groups, _views(counts, grid, atoms))
+
+
+def thinned_likelihood(counts: ReportCounts, grid: InputGrid, atoms: ArrayLike, users: int) -> MixtureLikelihood:
+    """Return `likelihood_of` about so many of the users, drawn at random by a fixed seed.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.duchi import duchi
+    >>> table = duchi([-1.0, 1.0], 1.0)
+    >>> counts = ReportCounts.from_reports(table, np.repeat(table.high, 500))
+    >>> 80 < thinned_likelihood(counts, InputGrid.common([table]), (), 100).total < 120
+    True
+    """
+    rng, groups = np.random.default_rng(THINNING_SEED), []
+    for group in counts.groups:
+        drawn = rng.binomial(group.counts, min(1.0, users / counts.n_users))
+        if (seen := drawn > 0).any():
+            groups.append(ReportGroup(group.services, group.outputs[seen], drawn[seen]))
+    return _likelihood(groups or counts.groups, _views(counts, grid, atoms))
 
 
 def likelihood_of_parts(
@@ -100,8 +126,12 @@ def likelihood_of_parts(
     return of([group.counts for group in counts.groups]), of
 
 
-def _views(counts: ReportCounts, grid: InputGrid) -> list[np.ndarray]:
-    return [grid.rows(mechanism) for mechanism in counts.mechanisms]
+def _views(counts: ReportCounts, grid: InputGrid, atoms: ArrayLike = ()) -> list[np.ndarray]:
+    views, places = [grid.rows(mechanism) for mechanism in counts.mechanisms], np.asarray(atoms, dtype=np.float64)
+    if not places.size:
+        return views
+    points = InputGrid.knots(places)
+    return [np.vstack([view, points.rows(table)]) for view, table in zip(views, counts.mechanisms, strict=True)]
 
 
 def _likelihood(groups: Sequence[ReportGroup], rows: list[np.ndarray]) -> MixtureLikelihood:

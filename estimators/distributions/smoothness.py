@@ -46,7 +46,7 @@ class PenalisedMixture:
     Parameters
     ----------
     fit : MixtureFit
-        Its log-likelihood is without the penalty.
+        Its log-likelihood is without the penalty; its certificate and its bound are of the objective, with it.
     penalty : (K, K) ndarray
         Q of the objective log-likelihood / n - w^T Q w / 2.
     smoothness : float

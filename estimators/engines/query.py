@@ -147,13 +147,14 @@ def _in(dialect: Dialect, query: str) -> str:
     if dialect == "duckdb":
         return query
     try:
-        from sqlglot import exp, parse_one
+        from sqlglot import parse_one
+        from sqlglot.expressions import Identifier
     except ModuleNotFoundError:
         raise InputError(
             f"sqlglot writes {dialect}, which is not installed: pip install 'optldp[sql]', or ask for duckdb"
         ) from None
     tree = parse_one(query, read="duckdb")
     if dialect == "snowflake":
-        for name in tree.find_all(exp.Identifier):
+        for name in tree.find_all(Identifier):
             name.set("quoted", not re.fullmatch("[a-z_][a-z0-9_]*", name.name))
     return tree.sql(dialect=dialect)

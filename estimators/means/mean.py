@@ -30,10 +30,11 @@ class MeanEstimate(NumberEstimate):
         the inputs.
     n : int
         Number of reports, or of users where several services are combined.
-    method : {"average", "affine", "decoder", "ua", "uwa", "population", "bias-aware", "em", "ems", "mr", "penalised"}
-        How reports were decoded: taken as they are, by one scale and shift, or by one value per output; how the
-        reports of one user were combined, see `estimate_combined_mean`; or how the distribution that this is the mean
-        of was estimated, see `estimate_distribution`.
+    method : str
+        "average", "affine", "decoder", "ua", "uwa", "population", "bias-aware", "smooth", "em", "ems", "mr" or
+        "penalised": how reports were decoded: taken as they are, by one scale and shift, or by one value per output;
+        how the reports of one user were combined, see `estimate_combined_mean`; or how the distribution that this is
+        the mean of was estimated, see `estimate_distribution`.
     target : {"users", "population"}
     least, most : float
         Unbounded: the interval may leave the domain.
@@ -43,7 +44,8 @@ class MeanEstimate(NumberEstimate):
         which `fitted_influence` has it for.
     bias_low, bias_high : float
         Least and largest bias: of winsorising, whatever the inputs are; of a bias-aware mean, whatever prior within
-        the trust they are drawn from. Within the interval; 0 without it.
+        the trust they are drawn from. Within the interval; 0 without it, and NaN for "ems", whose bias is not known: it
+        has no interval then.
     samples : tuple of Sample
         Where the interval is to hold for any number of users: what the empirical Bernstein bound needs.
     """

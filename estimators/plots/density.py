@@ -17,6 +17,7 @@ NAMES = {
     "ems": "EM with smoothing",
     "mr": "mixture reduction",
     "penalised": "penalised likelihood",
+    "smooth": "averaged log densities",
 }
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Density(Protocol):
 
 
 def distribution(estimate: Density, ax: Axes | None = None, *, units: str = "", confidence: float = CONFIDENCE) -> Axes:
-    """Draw the density, its pointwise bands and the mean with its interval.
+    """Draw the density, its pointwise bands and the mean with its interval, of estimates that have them.
 
     Parameters
     ----------
@@ -62,15 +63,19 @@ def distribution(estimate: Density, ax: Axes | None = None, *, units: str = "", 
     width = np.where(np.diff(edges) > 0, np.diff(edges), 1.0)
     density, low, high = (values / width for values in (estimate.value, band.low, band.high))
     percent = f"{100 * confidence:g}%"
-    axes.stairs(high, edges, baseline=low, fill=True, color="#9ecae1", label=f"{percent} band, pointwise")
+    label, top = f"mean {mean.value:,.5g}, no interval", 0.0
+    if known := bool(np.isfinite(high).all()):
+        axes.stairs(high, edges, baseline=low, fill=True, color="#9ecae1", label=f"{percent} band, pointwise")
+        label = f"mean {mean.value:,.5g}, {percent} interval [{ends.low:,.5g}, {ends.high:,.5g}]"
+        top = float(np.quantile(high, 0.9))
     axes.stairs(density, edges, color="#08306b", linewidth=1.4, label="estimate")
-    label = f"mean {mean.value:,.5g}, {percent} interval [{ends.low:,.5g}, {ends.high:,.5g}]"
     axes.axvline(mean.value, color="black", linestyle="--", linewidth=1.2, label=label)
-    axes.axvspan(ends.low, ends.high, color="black", alpha=0.15, linewidth=0)
+    if known:
+        axes.axvspan(ends.low, ends.high, color="black", alpha=0.15, linewidth=0)
     if edges[0] < edges[-1]:
         axes.set_xlim(edges[0], edges[-1])
     # A band that says nothing reaches up to one: the estimate decides the height.
-    axes.set_ylim(0.0, 1.15 * max(float(density.max()), float(np.quantile(high, 0.9))))
+    axes.set_ylim(0.0, 1.15 * max(float(density.max()), top))
     axes.set_xlabel(axis_label("value", units))
     axes.set_ylabel(f"density per {literal(units)}" if units else "density")
     axes.set_title(f"Distribution of the values of {estimate.n:,} users by {NAMES[estimate.method]}", fontsize="medium")

@@ -29,7 +29,9 @@ def fitted_influence(
 
         a . R (s_q - s_o) / n    +    terms in 1 / n^2,
 
-    whose largest value over all outputs that the table makes is what is returned, before division by n.  It is about
+    whose largest value over all outputs that the table makes is what is returned, before division by n.  Of "smooth",
+    whose weights are a posterior's mean, the derivative is a posterior covariance, here that of the draws: for R (s_q -
+    s_o) / n stands cov(w, log (L w)_q - log (L w)_o), smoothness and masses being fitted anew.  It is about
     few reports, **at this fit**: of how far many move it, it says only that they never move it beyond the domain. The
     smoothness and the pilot of "penalised", and the number of steps of stopped EM, are held as they are.
 
@@ -38,7 +40,7 @@ def fitted_influence(
     counts : ReportCounts
         Of one service: what the estimate was made from.
     estimate : DistributionEstimate
-        By "em", "ems" or "penalised".
+        By "smooth", "em", "ems" or "penalised".
     coefficients : (K,) array_like, optional
         a, of the grid's weights. Default: the grid's points, whose functional is the mean.
 
@@ -48,7 +50,7 @@ def fitted_influence(
         Several services, an estimate by another method or of other reports, or coefficients of another shape.
 
     Source: Hampel (1974), "The influence curve and its role in robust estimation"; Huber (1981), "Robust statistics",
-    section 3.2, for M-estimators.
+    section 3.2, for M-estimators; Gustafson (1996), "Local sensitivity of posterior expectations", for the covariance.
 
     Example
     -------
@@ -67,10 +69,18 @@ def fitted_influence(
     functional = grid.points if coefficients is None else np.asarray(coefficients, dtype=np.float64)
     if functional.shape != (grid.size,) or not np.isfinite(functional).all():
         raise InputError(f"coefficients must be {grid.size} finite numbers, got shape {functional.shape}")
-    likelihood = likelihood_of(counts, grid)
-    answer = functional @ _response(likelihood, estimate)
     rows = grid.rows(table)[:, table.possible]
-    moves = (answer @ rows) / (estimate.value @ rows) - answer @ likelihood.gradient(likelihood.mix(estimate.value))
+    if estimate.smooth is not None:
+        draws = estimate.smooth.draws
+        logs = np.log(np.maximum(draws @ rows, np.finfo(float).tiny))
+        numbers = draws @ functional
+        moves = estimate.n * (numbers - numbers.mean()) @ logs / len(draws)
+        moves -= moves @ (estimate.value @ rows)
+    else:
+        likelihood = likelihood_of(counts, grid)
+        answer = functional @ _response(likelihood, estimate)
+        pull = likelihood.gradient(likelihood.mix(estimate.value))
+        moves = (answer @ rows) / (estimate.value @ rows) - answer @ pull
     return Influence(
         ("mean" if coefficients is None else "functional",),
         np.array([moves.min()]),
@@ -97,4 +107,4 @@ def _response(likelihood: MixtureLikelihood, estimate: DistributionEstimate) -> 
             return maximum_response(likelihood, weights)
         roughness = roughness_form(estimate.grid, ems(likelihood).weights)
         return maximum_response(likelihood, weights, estimate.smoothness * roughness)
-    raise InputError(f"influence of a fit is known for em, ems and penalised, got {estimate.method}")
+    raise InputError(f"influence of a fit is known for smooth, em, ems and penalised, got {estimate.method}")

@@ -164,7 +164,8 @@ class KeyedReports:
         index = self._indices()
         if index is None or not isinstance(made, TabulatedMechanism) or not isinstance(made.within, Uniform):
             return None
-        return lambda held, words: made.within.draw_exact(made.low, made.high, index(held, words), words)
+        within, low, high = made.within, made.low, made.high
+        return lambda held, words: within.draw_exact(low, high, index(held, words), words)
 
     def _indices(self) -> Callable[[np.ndarray, Words], np.ndarray] | None:
         if not isinstance(self.mechanism, TabulatedMechanism):

@@ -11,8 +11,9 @@ import numpy as np
 from ...mechanisms.errors import SolverError
 from .mixture import MixtureLikelihood
 
-LEAST_WEIGHT = 1e-300
-"""Extrapolated weights are kept above this: EM can shrink a weight but never revive one that is zero."""
+LEAST_SHARE = 0.1
+"""Of the weight after two EM steps, which extrapolation leaves each: EM doubles a weight at best by the factor of its
+gradient, so that one that was thrown to nothing takes hundreds of steps, or forever, to come back."""
 
 LEAST_CHANGE = 1e-30
 """Squared change of a change below which there is nothing left to extrapolate."""
@@ -87,9 +88,9 @@ def em_step(now: Iterate) -> np.ndarray:
 def squarem(likelihood: MixtureLikelihood, start: np.ndarray) -> Iterator[Iterate]:
     """Yield the start and then each accelerated step, for ever.
 
-    Two EM steps give r = w' - w and v = (w'' - w') - r; the extrapolation is w - 2 a r + a^2 v with
-    a = -|r|/|v|, from which the next two EM steps are taken.  It is only kept if its log-likelihood is no lower than
-    that of w'', so the log-likelihood never falls.
+    Two EM steps give r = w' - w and v = (w'' - w') - r; the extrapolation is w - 2 a r + a^2 v with a = -|r|/|v|, no
+    weight below a tenth of its w'', from which the next two EM steps are taken.  It is only kept if its log-likelihood
+    is no lower than that of w'', so the log-likelihood never falls.
 
     Source: Varadhan and Roland (2008), "Simple and globally convergent methods for accelerating the convergence of
     any EM algorithm", scheme S3.
@@ -110,7 +111,7 @@ def squarem(likelihood: MixtureLikelihood, start: np.ndarray) -> Iterator[Iterat
             now = twice
             continue
         far = now.weights + 2 * reach * change + reach**2 * bend
-        far = np.where(twice.weights > 0, np.maximum(far, LEAST_WEIGHT), 0.0)
+        far = np.maximum(far, LEAST_SHARE * twice.weights)
         now = _better(likelihood, far / far.sum(), twice)
 
 

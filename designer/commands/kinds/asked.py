@@ -176,7 +176,7 @@ class EstimateOptions(ReportOptions):
         typer.Option(
             "--method",
             help="Default: population for means of several services, bias-aware with --prior, --trust or tables "
-            "designed for the error, penalised for distributions; unbiased for categories and pairs, mle for levels "
+            "designed for the error, smooth for distributions; unbiased for categories and pairs, mle for levels "
             "of categories.",
         ),
     ] = None

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
+CERTIFIED = {"penalised": "log-likelihood less penalty", "smooth": "log-likelihood"}
+"""What the certificate bounds the gain of, where there is a choice; the log-likelihood beside it has no penalty."""
+
 
 def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Found:
     """Return the mean, the distribution or quantiles of the values behind the reports of tables of numbers."""
@@ -188,6 +191,7 @@ def told_by_counts(
     `told` are facts of the files; alike users are those of `estimate_combined_mean`.
     """
     from ....estimators import InputGrid, estimate_combined_mean
+    from ....estimators.distributions.drawn import BIASED
 
     table = counts.mechanisms[0]
     if asked.method == BIAS_AWARE:
@@ -203,6 +207,8 @@ def told_by_counts(
     facts: dict[str, Any] = {"seconds": time.perf_counter() - started} | told
     if asked.of != "quantiles":
         facts["one_report"] = _one_report(counts, estimate)
+        if estimate.method == BIASED:
+            facts["bias"] = _bias(counts, estimate)
     return told_fit(estimate, table.units, facts, asked)
 
 
@@ -267,7 +273,7 @@ def _fitted(counts: ReportCounts, grid: InputGrid | None, asked: EstimateOptions
     from ....estimators import estimate_distribution
     from ....estimators.distributions.smoothed_em import LOGLIK_CHANGE
 
-    method: Any = asked.method or "penalised"
+    method: Any = asked.method or "smooth"
     options: dict[str, Any] = {"solver": "em", "loglik_change": LOGLIK_CHANGE} if asked.stop == "loglik" else {}
     with share_progress(f"estimating by {method}") as update:
         return estimate_distribution(
@@ -275,7 +281,7 @@ def _fitted(counts: ReportCounts, grid: InputGrid | None, asked: EstimateOptions
             method=method,
             grid=grid,
             progress=lambda now: update(f"{method}: {now.step} steps", 0.0),
-            split_progress=lambda done, of: update("choosing the smoothness", done / of),
+            split_progress=lambda done, of: update(f"{method}: choosing the smoothness", done / of),
             **options,
             **asked.reduction(),
         )
@@ -291,7 +297,32 @@ def _evidence(estimate: DistributionEstimate) -> dict[str, Any]:
         "solver": fit.method if estimate.method == "em" else None,
         "smoothness": estimate.smoothness,
         "components": estimate.components,
+        "certificate_of": CERTIFIED.get(estimate.method),
+    } | _averaged(estimate)
+
+
+def _averaged(estimate: DistributionEstimate) -> dict[str, Any]:
+    """Return what is known of an average of log densities: orders, masses, and how exact its modes are."""
+    if (found := estimate.smooth) is None:
+        return {}
+    atoms = found.atoms
+    return {
+        "decrement": found.decrement,
+        "orders": found.orders,
+        "masses_at": list(atoms) or None,
+        "masses_sure": list(atoms.values()) or None,
     }
+
+
+def _bias(counts: ReportCounts, estimate: DistributionEstimate) -> dict[str, Any] | None:
+    """Return how far the mean of a biased fit is from an unbiased one of the same reports; None where there is none."""
+    from ....estimators import estimate_combined_mean, estimate_mean
+
+    try:
+        unbiased = estimate_mean(counts) if len(counts.services) == 1 else estimate_combined_mean(counts)
+    except InputError:
+        return None
+    return {"value": estimate.mean().value - unbiased.value, "std_error": unbiased.std_error}
 
 
 def _one_report(counts: ReportCounts, estimate: DistributionEstimate) -> float | None:

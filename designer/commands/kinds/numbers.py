@@ -145,9 +145,14 @@ def perturbed(
     if asked.clip:
         values, clipped = mechanism.clip_to_domain(values)
     keyed = asked.keyed(mechanism, asked.needed("--column"))
-    sampler, given = (Sampler(mechanism, rng), (values,)) if keyed is None else (keyed[0], (keyed[1], values))
-    draw = sampler.sample_index if asked.form == "index" else sampler.sample
-    reports = {OUTPUT if asked.form == "index" else REPORT_COLUMN: draw(*given)}
+    by_index = asked.form == "index"
+    if keyed is None:
+        sampler = Sampler(mechanism, rng)
+        drawn = sampler.sample_index(values) if by_index else sampler.sample(values)
+    else:
+        made, users = keyed
+        drawn = made.sample_index(users, values) if by_index else made.sample(users, values)
+    reports = {OUTPUT if by_index else REPORT_COLUMN: drawn}
     return WrittenReports(marked(reports, rng), len(values), clipped)
 
 

@@ -7,7 +7,7 @@ import pytest
 import typer
 from optldp.designer.commands.kinds.asked import EstimateOptions, Method, PerturbOptions
 from optldp.designer.commands.options import Options, takes_options
-from optldp.estimators.methods import DISTRIBUTION_METHODS, FREQUENCY_METHODS, MEAN_METHODS
+from optldp.estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, FREQUENCY_METHODS, MEAN_METHODS
 from optldp.mechanisms import InputError
 from typer.testing import CliRunner
 
@@ -82,7 +82,8 @@ def test_kinds_refuse_what_they_have_no_use_for_and_ask_for_what_they_need(tmp_p
 
 def test_methods_are_those_of_the_estimators(optldp):
     """Each once, whatever it estimates, and no other is taken."""
-    assert get_args(Method) == tuple(dict.fromkeys([*MEAN_METHODS, *DISTRIBUTION_METHODS, *FREQUENCY_METHODS]))
+    every = [*MEAN_METHODS, BIAS_AWARE, *DISTRIBUTION_METHODS, *FREQUENCY_METHODS]
+    assert get_args(Method) == tuple(dict.fromkeys(every))
     refused = optldp("estimate", "mech.json", "reports.csv", "--method", "best")
     assert refused.exit_code == 2
     assert all(f"'{method}'" in " ".join(refused.stderr.replace("│", "").split()) for method in get_args(Method))

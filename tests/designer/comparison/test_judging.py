@@ -181,7 +181,7 @@ def test_the_command_judges_by_what_is_asked_and_repeats_it_in_the_report(optldp
     [
         (
             ("--objective", "best"),
-            "--objective must be one of expected, minimax, trade-off, robust, information, got 'best'",
+            "--objective must be one of expected, minimax, trade-off, robust, information, error, got 'best'",
         ),
         (("--objective", "robust"), "--objective robust needs --ambiguity, one of relative, tv, wasserstein, and"),
         (("--radius", 1), "--radius is for --objective robust: leave it out"),

@@ -224,7 +224,7 @@ def test_what_a_mechanism_is_judged_by_is_solved_once():
         (
             {"age": PRIOR},
             {"objective": WorstCase()},
-            "attributes are designed for the least expected variance alone, got",
+            "attributes are designed for the least variance or error alone, got",
         ),
         ({"age": 3}, {}, "attributes must be given by name with a Prior each"),
     ],

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from optldp.designer import Error, FactorAmbiguity, Prior, compare, design
+from optldp.designer import Error, FactorAmbiguity, Prior, bounds, compare, design
 from optldp.designer.designs.judging import problem_for
 from optldp.designer.methods.clipped import Clipping, centring_shift, scaled_variances, spread_rows
 from optldp.designer.methods.closed_form import ClosedForm
@@ -109,3 +109,13 @@ def test_comparisons_build_closed_forms_anew_for_the_error_whatever_decides():
     assert (unbiased.clip_low, unbiased.clip_high) == (0, 100)
     assert fitted.clip_high == pytest.approx(made.evidence.high, abs=1e-6)
     assert fitted.shift == pytest.approx(made.evidence.shift, abs=1e-6)
+
+
+def test_bounds_take_the_error_as_a_criterion_and_a_results_file_keeps_where_it_cuts(tmp_path):
+    few, objective = PRIOR.coarsened(KNOTS[::4]), Error(20_000, FactorAmbiguity(2.0))
+    asked = {"methods": ["optimal", "duchi"], "objectives": [objective], "results": tmp_path / "kept.jsonl"}
+    found, again = (bounds(few, [1.0], **asked) for _ in range(2))
+    best, unbiased, duchi = found.by(objective)
+    assert best.bound <= best.value <= duchi.value < unbiased.value
+    assert duchi.clip_high < 100
+    assert again.by(objective) == found.by(objective)

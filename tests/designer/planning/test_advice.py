@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 from optldp.designer import METHODS, Prior, advise, design
 from optldp.designer.planning import bootstrap as advice_bootstrap
-from optldp.designer.planning.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, Advice, pieces_of_work
+from optldp.designer.planning.advice import (
+    DEFAULT_ESTIMATORS,
+    DEFAULT_MECHANISMS,
+    SLOW,
+    Advice,
+    pieces_of_work,
+)
 from optldp.designer.planning.bootstrap import AdviceRow, Case, bootstrap_rows, linear_row
 from optldp.estimators import count, estimate_mean, optimal_decoder
 from optldp.estimators.counting.counts import ReportCounts
@@ -115,7 +121,7 @@ def test_the_closed_form_is_what_users_one_by_one_show():
 @pytest.mark.parametrize("estimator", OF_ONE_SERVICE)
 def test_counts_drawn_at_once_are_as_users_drawn_one_by_one(estimator):
     """The bootstrap against values, reports and estimates of single users, within standard errors of both."""
-    repetitions = 8 if estimator == "penalised" else 60  # it takes a quarter of a second
+    repetitions = 8 if estimator in SLOW else 60  # it takes a quarter of a second
     options: dict[str, Any] = {
         "mechanisms": ["optimal"],
         "estimators": [estimator],
@@ -242,7 +248,7 @@ def test_progress_is_called_for_every_piece_of_work():
         ({"mechanisms": ["duchi", "best"]}, f"mechanisms must be out of {', '.join(METHODS)}, got 'best'"),
         ({"mechanisms": []}, "mechanisms must be a list of at least one name, got []"),
         ({"estimators": "em"}, "estimators must be a list of at least one name, got 'em'"),
-        ({"estimators": ["uwa"]}, "estimators must be out of ua, decoder, em, ems, mr, penalised, got 'uwa'"),
+        ({"estimators": ["uwa"]}, "estimators must be out of ua, decoder, smooth, em, ems, mr, penalised, got 'uwa'"),
         ({"rng": None}, "rng must be a numpy.random.Generator, got None"),
     ],
 )

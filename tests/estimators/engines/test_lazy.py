@@ -26,7 +26,7 @@ Frame = dict[str, np.ndarray]
 ENGINES: dict[str, Callable[[Frame], Any]] = {
     "polars": lambda rows: pl.DataFrame(rows).lazy(),
     "duckdb": lambda rows: duckdb.from_arrow(pl.DataFrame(rows).to_arrow()),
-    "dask": lambda rows: dask.from_pandas(pd.DataFrame(rows), npartitions=3),
+    "dask": lambda rows: dask.from_pandas(pd.DataFrame(rows), npartitions=3),  # pyright: ignore[reportPrivateImportUsage]
 }
 
 

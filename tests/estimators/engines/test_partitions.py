@@ -37,7 +37,8 @@ def test_every_kind_of_part_draws_the_reports_of_all_together_and_again(secret):
         assert task(pa.table(PEOPLE))["output"].to_pylist() == expected
         assert pl.DataFrame(PEOPLE).lazy().map_batches(task, schema=WRITTEN).collect()["output"].to_list() == expected
         meta = pd.DataFrame({"user": pd.Series(dtype="str"), "output": pd.Series(dtype="int64")})
-        frame = dask.from_pandas(pd.DataFrame(PEOPLE), npartitions=4).map_partitions(task, meta=meta)
+        whole = dask.from_pandas(pd.DataFrame(PEOPLE), npartitions=4)  # pyright: ignore[reportPrivateImportUsage]
+        frame = whole.map_partitions(task, meta=meta)
         done = frame.compute(scheduler="synchronous")
         assert done["output"].tolist() == expected
         assert done["user"].tolist() == PEOPLE["user"]

@@ -10,6 +10,7 @@ from optldp.estimators import ReportCounts, Service, count
 from optldp.estimators.engines import DIALECTS, count_query, output_cells
 from optldp.mechanisms import FAMILIES, InputError, TabulatedMechanism, duchi, make_exact, piecewise
 from optldp.mechanisms.categorical.table import categorical_grr
+from sqlglot.expressions import Select
 
 NARROW = make_exact(duchi([0.0, 1.0], 2.0)).mechanism
 WIDE = make_exact(piecewise([0.0, 0.3, 1.0], 1.0)).mechanism
@@ -125,7 +126,7 @@ def test_a_name_is_a_name_whatever_it_holds():
         assert connection.sql(count_query([NARROW], ["t"], column=hostile)).fetchall() == [(1, 2)]
         for dialect in DIALECTS:
             (again,) = sqlglot.parse(count_query([NARROW], ["t"], column=hostile, dialect=dialect), read=dialect)
-            assert isinstance(again, sqlglot.exp.Select)
+            assert isinstance(again, Select)
 
 
 def test_without_sqlglot_duckdb_is_still_spoken_and_the_extra_named_for_others(monkeypatch):

@@ -20,7 +20,7 @@ def _steps(patch: StepPatch) -> dict[str, Any]:
     return dict(zip(("values", "edges", "baseline"), patch.get_data(), strict=True))
 
 
-@pytest.mark.parametrize("method", sorted(NAMES))
+@pytest.mark.parametrize("method", sorted(NAMES.keys() - {"ems"}))
 def test_it_draws_the_density_and_its_band(method):
     """Weights over the widths of their cells, between their ends; the mean's line at the mean."""
     estimate = estimate_distribution(COUNTS, method=method)
@@ -38,8 +38,8 @@ def test_it_draws_the_density_and_its_band(method):
 
 def test_words_say_what_it_is():
     """Title, axes and legend name the method, the users, the units and the intervals."""
-    axes = plots.distribution(estimate_distribution(COUNTS, method="ems"), units="kg", confidence=0.9)
-    assert axes.get_title() == "Distribution of the values of 2,000 users by EM with smoothing"
+    axes = plots.distribution(estimate_distribution(COUNTS, method="em"), units="kg", confidence=0.9)
+    assert axes.get_title() == "Distribution of the values of 2,000 users by maximum likelihood"
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("value [kg]", "density per kg")
     shown = axes.get_legend()
     assert shown is not None
@@ -47,6 +47,16 @@ def test_words_say_what_it_is():
     assert legend[:2] == ["90% band, pointwise", "estimate"]
     assert legend[2].startswith("mean ")
     assert "90% interval [" in legend[2]
+
+
+def test_what_has_no_intervals_is_drawn_without_bands():
+    """EMS: the estimate and its mean alone, and the legend says so."""
+    axes = plots.distribution(estimate_distribution(COUNTS, method="ems"))
+    (line,) = (_steps(patch) for patch in axes.patches if isinstance(patch, StepPatch))
+    assert line["values"].min() >= 0
+    shown = axes.get_legend()
+    assert shown is not None
+    assert [text.get_text() for text in shown.get_texts()][1].endswith(", no interval")
 
 
 def test_without_units_there_are_no_brackets():

@@ -103,3 +103,15 @@ def test_an_observation_impossible_under_the_start_is_refused(method):
     likelihood = DenseLikelihood([[[0.5, 0.5], [1.0, 0.0]]], [1, 1])
     with pytest.raises(SolverError, match="every observation must be possible under the start"):
         next(method(likelihood, np.array([0.0, 1.0])))
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3, 7])
+def test_extrapolation_does_not_stall(seed):
+    """Cases in which weights that were thrown to nothing took more than three thousand evaluations to come back."""
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(3, 12))
+    view = rng.dirichlet(np.ones(size), size) / 2 + np.eye(size) / 2
+    counts = rng.multinomial(10 ** int(rng.integers(2, 6)), rng.dirichlet(np.full(size, 0.3)) @ view)
+    path = squarem(DenseLikelihood([view], counts), np.full(size, 1 / size))
+    found = next(place for place in path if place.certificate < 1e-6 or place.steps > 400)
+    assert found.certificate < 1e-6

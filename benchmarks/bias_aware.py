@@ -51,7 +51,7 @@ def of_prior(made: TabulatedMechanism, prior: np.ndarray, users: int, rng: np.ra
 
 
 def box_of(prior: np.ndarray, trust: float) -> BoxSet:
-    return trusted((1 - UNIFORM_SHARE) * prior + UNIFORM_SHARE / prior.size, trust)
+    return trusted(prior, trust, share=UNIFORM_SHARE)
 
 
 def priors_within(box: BoxSet, b: np.ndarray, v: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:

@@ -96,7 +96,7 @@ class Truth:
 
 def critical(shift: float) -> float:
     """The 95% quantile of |N(shift, 1)|."""
-    return float(brentq(lambda c: norm.cdf(c - shift) - norm.cdf(-c - shift) - 0.95, 0, shift + 10))
+    return float(brentq(lambda c: norm.cdf(c - shift) - norm.cdf(-c - shift) - 0.95, 0, shift + 10))  # pyright: ignore[reportArgumentType] -- a float
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,8 @@ def cases(pair: Pair, trust: float) -> Iterator[Case]:
         for users in USERS:
             made = design(prior, epsilon, objective=Error(users, FactorAmbiguity(trust)), exact=False)
             found = made.evidence
-            ends = tuple(np.searchsorted(prior.knots, found.clip_alone).tolist())
+            low, high = np.searchsorted(prior.knots, found.clip_alone).tolist()
+            ends = int(low), int(high)
             if ends not in known:
                 known[ends] = clipped(made.certificate.problem, *ends)
             cut = known[ends]

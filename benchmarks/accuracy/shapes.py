@@ -180,9 +180,9 @@ def _held(estimate: DistributionEstimate, values: np.ndarray, truth: np.ndarray)
         return bool(interval.low - 1e-9 <= true <= interval.high + 1e-9)
 
     inner = np.unique(np.clip(np.searchsorted(rising, BELOW), 1, edges.size - 2))
-    function = [holds(estimate.probability(edges[0], edges[k]), rising[k]) for k in inner]
+    function = [holds(estimate.probability(float(edges[0]), float(edges[k])), rising[k]) for k in inner]
     ranges = [[round(share * truth.size) for share in ends] for ends in RANGES]
-    shares = [holds(estimate.probability(edges[a], edges[b]), rising[b] - rising[a]) for a, b in ranges]
+    shares = [holds(estimate.probability(float(edges[a]), float(edges[b])), rising[b] - rising[a]) for a, b in ranges]
     quantiles = []
     for share in QUANTILES:  # any value within the cell where the function reaches the share: a cell is seen as even
         k = int(np.searchsorted(rising, share))
@@ -191,6 +191,10 @@ def _held(estimate: DistributionEstimate, values: np.ndarray, truth: np.ndarray)
     bands = estimate.interval()
     cells = (bands.low - 1e-9 <= truth) & (truth <= bands.high + 1e-9)
     mean = holds(estimate.mean(), float(values.mean()))
-    return dict(
-        zip(COVERED, (np.mean(function), np.mean(shares), float(mean), np.mean(quantiles), cells.mean()), strict=True)
-    )
+    return {
+        "function": float(np.mean(function)),
+        "shares": float(np.mean(shares)),
+        "mean": float(mean),
+        "quantiles": float(np.mean(quantiles)),
+        "cells": float(cells.mean()),
+    }

@@ -55,7 +55,8 @@ def _moves(count: int, moves: int) -> Table:
         "moves": "", "closed": "", f"within {AT_ONCE:g} s": ".0%", "median s": ".3f", "90%, s": ".3f",
         "largest s": ".3f",
     }  # fmt: skip
-    row = (times.size, closed, (times <= AT_ONCE).mean(), *np.quantile(times, [0.5, 0.9, 1.0]))
+    quantiles = (float(one) for one in np.quantile(times, [0.5, 0.9, 1.0]))
+    row = (times.size, closed, float((times <= AT_ONCE).mean()), *quantiles)
     return Table(columns, [row], f"Moves of epsilon between {LEAST:g} and {MOST:g}, {count} priors:")
 
 

@@ -48,7 +48,10 @@ def describe_command(
         print_json({"kind": kind, **asdict(found), "next": command})
         say(RAW)
         return
-    (_print_categories if isinstance(found, CategoryColumn) else _print_numbers)(data, column, found)
+    if isinstance(found, CategoryColumn):
+        _print_categories(data, column, found)
+    else:
+        _print_numbers(data, column, found)
     typer.echo(f"next: {command}")
     say(RAW)
 

@@ -327,7 +327,7 @@ def _both_errors(made: Design, prior: Prior, users: int, options: DesignOptions)
     objective = Error(users)
     table = made.mechanism.expand() if isinstance(made.mechanism, FloorForm) else made.mechanism
     own, wanted = (
-        problem_for(each, made.privacy, objective, uniform_share=options.uniform_share)
+        problem_for(each, made.epsilon, objective, uniform_share=options.uniform_share)
         for each in (made.prior.coarsened(table.knots), prior)
     )
     biased = objective.solve(wanted).mechanism

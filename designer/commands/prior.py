@@ -46,7 +46,8 @@ def read_prior(
     notes = [] if public else [SENSITIVE]
     if prior_file is not None:
         values, weights = read_pairs(prior_file)
-        values = within_range(values, domain, clip, notes, str(prior_file))
+        held = weights != 0  # what has no weight may lie anywhere
+        values[held] = within_range(values[held], domain, clip, notes, str(prior_file))
         _require_width(values, domain, str(prior_file))
         grid = _own_knots(values, domain, DEFAULT_KNOTS) if knots is None else knots
         return Prior.from_pairs(values, weights, knots=grid, domain=domain, source=source, units=units), notes

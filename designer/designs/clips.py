@@ -81,8 +81,7 @@ def clip_curve(made: Design, *, progress: Callable[[int, int], None] | None = No
     if not isinstance(made.objective, Error):
         raise InputError(f"a curve of clips needs a design by Error(n), got one by {made.objective.label}")
     problem, found, last = made.certificate.problem, made.evidence, made.prior.knots.size - 1
-    knots, box = made.prior.knots, made.objective.ambiguity.around(problem.solved)
-    assert isinstance(box, BoxSet)  # or there would be no design
+    knots, box = made.prior.knots, made.objective.priors(problem)
     below, above = found.clip_low - knots[0], knots[-1] - found.clip_high
     # Where nothing is cut, the end that is farther from the mean is the one that would be.
     end = "high" if (above, knots[-1] - made.prior.mean) >= (below, made.prior.mean - knots[0]) else "low"
@@ -106,7 +105,8 @@ def _unbiased_between(problem: Problem, box: BoxSet, low: int, high: int) -> Tab
     """
     knots = problem.prior.knots
     place = np.clip(np.arange(len(knots)), low, high) - low
-    summed = BoxSet(np.bincount(place, box.low), np.minimum(np.bincount(place, box.high), 1.0))
+    low_sums, high_sums = (np.bincount(place, bound).astype(np.float64) for bound in (box.low, box.high))
+    summed = BoxSet(low_sums, np.minimum(high_sums, 1.0))
     unit = UnitInterval.of(knots[low : high + 1])
     with threadpool_limits(1, user_api="blas"):  # as in `Variance`
         best = solve_robust(RobustProgram(unit.knots, problem.inner_ratio, summed), tolerance=DRAWN)

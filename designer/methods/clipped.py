@@ -97,14 +97,19 @@ class Clipping:
         i, j = np.triu_indices(len(some), 1)
         low, high = some[i], some[j]
         reach = float(np.diff(some).max())
-        for _ in range(SEARCHES + 1):
-            found, shift, v = self.errors(low, high, variances)
-            at = int(np.argmin(found))
-            best = float(found[at]), Clip(float(low[at]), float(high[at]), float(shift[at])), v[at]
+        best = self._best_of(low, high, variances)
+        for _ in range(SEARCHES):
             low, high = (at_knots(ends, x) for ends in _around(best[1], reach))
+            best = self._best_of(low, high, variances)
             reach /= CLOSER
         error, clip, v = best
         return error, clip, self.box.largest(v)[1]
+
+    def _best_of(self, low: np.ndarray, high: np.ndarray, variances: Variances) -> tuple[float, Clip, np.ndarray]:
+        """The least error of some intervals, its clip, and v (n,) there."""
+        found, shift, v = self.errors(low, high, variances)
+        at = int(np.argmin(found))
+        return float(found[at]), Clip(float(low[at]), float(high[at]), float(shift[at])), v[at]
 
 
 def centring_shift(box: BoxSet, bias: np.ndarray) -> float:
@@ -211,6 +216,6 @@ def spread_rows(table: TabulatedMechanism, knots: np.ndarray, clip: Clip) -> Tab
         moved,
         knots=knots,
         probabilities=moved.probabilities[where],
-        within=moved.within.rows(where),
+        within=moved.within.take_rows(where),
         provenance=replace(origin, parameters=parameters),
     )

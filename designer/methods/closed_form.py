@@ -89,7 +89,7 @@ class ClosedForm(Method):
 
     def _clipped(self, problem: Problem, objective: Error) -> Built:
         """The table of least error that was found, clipped and shifted; its evidence is the `Clip`."""
-        priors, unit = objective.ambiguity.around(problem.solved), problem.unit
+        priors, unit = objective.priors(problem), problem.unit
         search = Clipping.of(ErrorProgram(unit.knots, problem.ratio, priors, objective.n))
         moment, tried = 1.0, []
         for _ in range(ROUNDS if self.name in WITH_PARAMETER and self.eta is None else 1):

@@ -20,7 +20,7 @@ from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import units_label
 from ...solvers.biased.box import member
-from ...solvers.biased.optimum import solve_error
+from ...solvers.biased.optimum import DEFAULT_TRUST, solve_error
 from ...solvers.biased.program import ROUNDING, ErrorProgram, MeanError, Multipliers, check_users
 from ...solvers.robust.sets import BoxSet
 from ..priors.ambiguity import Ambiguity, FactorAmbiguity
@@ -28,9 +28,6 @@ from ..priors.prior import DEFAULT_UNIFORM_SHARE
 from .base import Objective, Problem, Solution, Told
 from .clip_alone import best_clip
 from .variance import Variance
-
-DEFAULT_TRUST = 3.0
-"""Factor by which a prior may be off if nothing else is said."""
 
 HEAVIER = (2.0, 4.0, 8.0)
 """How many times heavier than trusted the tails are in `ErrorEvidence.heavier_tails`."""
@@ -90,8 +87,8 @@ class Error(Objective):
     rare values as less than they are, and errs less for it. What is wanted of it must be the mean of n users: with more
     of them noise averages out, and bias does not.
 
-    The set is around the prior with its uniform share, without which no value at a knot of no mass would be possible.
-    Values may lie anywhere between the knots, unless all of the prior's lie on them.
+    The set is around the prior, widened upwards to that with its uniform share: a value at a knot of no mass is
+    possible, but nobody must have it. Values may lie anywhere between the knots, unless all of the prior's lie on them.
 
     Parameters
     ----------
@@ -154,10 +151,10 @@ class Error(Objective):
         )
 
     def check(self, problem: Problem) -> None:
-        self._box(problem)
+        self.priors(problem)
 
     def solve(self, problem: Problem, progress: Told = None) -> Solution:
-        program = ErrorProgram(problem.unit.knots, problem.inner_ratio, self._box(problem), self.n)
+        program = ErrorProgram(problem.unit.knots, problem.inner_ratio, self.priors(problem), self.n)
         with threadpool_limits(1, user_api="blas"):  # as in `Variance`
             best = solve_error(program, tolerance=problem.tolerance, progress=progress)
         trust = {"trust": self.ambiguity.trust} if isinstance(self.ambiguity, FactorAmbiguity) else {}
@@ -176,10 +173,10 @@ class Error(Objective):
         return Solution(table, dict(vars(best.multipliers)), best.status)
 
     def value(self, mechanism: TabulatedMechanism, problem: Problem) -> float:
-        return self._error_over(self._box(problem), mechanism, problem).rmse
+        return self._error_over(self.priors(problem), mechanism, problem).rmse
 
     def bound(self, problem: Problem, multipliers: Mapping[str, Any]) -> float:
-        box = self._box(problem)
+        box = self.priors(problem)
         worst, up, down = (member(box, multipliers[name]) for name in ("worst", "up", "down"))
         weights = float(multipliers["weight_up"]), float(multipliers["weight_down"])
         program = ErrorProgram(problem.unit.knots, problem.ratio, box, self.n)
@@ -190,7 +187,7 @@ class Error(Objective):
         return math.sqrt(found**2 + more) * (1 - ROUNDING * len(worst))
 
     def evidence(self, problem: Problem, mechanism: TabulatedMechanism, solution: Solution) -> ErrorEvidence:
-        box, knots = self._box(problem), problem.prior.knots
+        box, knots = self.priors(problem), problem.prior.knots
         found = self._error_over(box, mechanism, problem)
         unbiased = Variance().solve(problem).mechanism
         clip = counted_as(mechanism, problem.solved.weights)
@@ -221,11 +218,12 @@ class Error(Objective):
         """Whether all of the prior's values lie on knots, so that the users' do."""
         return not problem.prior.rounding.any()
 
-    def _box(self, problem: Problem) -> BoxSet:
-        found = self.ambiguity.around(problem.solved)
-        if not isinstance(found, BoxSet):
+    def priors(self, problem: Problem) -> BoxSet:
+        """Return the bounds around the prior as given, widened to those around it with the uniform share."""
+        found, given = self.ambiguity.around(problem.solved), self.ambiguity.around(problem.prior)
+        if not isinstance(found, BoxSet) or not isinstance(given, BoxSet):
             raise InputError(
                 "the least error needs bounds on the prior's weights, got "
                 f"{self.ambiguity.label}: use FactorAmbiguity(3), RelativeAmbiguity or BoxAmbiguity"
             )
-        return found
+        return BoxSet(np.minimum(found.low, given.low), np.maximum(found.high, given.high))

@@ -171,7 +171,7 @@ def measure_trust(
         thin=thin,
         decided_by=reach,
         expected=float(p[worst]),
-        found=counts[worst] / total,
+        found=float(counts[worst]) / total,
         sure=bool(sure[worst]),
     )
 

@@ -79,8 +79,7 @@ def trusted_prior(counts: ReportCounts, prior: ArrayLike | None, trust: float) -
             raise InputError("a bias-aware mean needs a prior, and no table carries one: give it, --prior FILE")
         prior, told = own[0].prior.weights, told_by(own[0])
         share = UNIFORM_SHARE if told is None else told.uniform_share
-    weights = normalised("prior", n, prior)
-    return trusted((1 - share) * weights + share / n, trust)
+    return trusted(normalised("prior", n, prior), trust, share=share)
 
 
 def decode(counts: ReportCounts, priors: BoxSet, *, alike: bool) -> Decoded:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
+from ...solvers.biased.optimum import DEFAULT_TRUST
 from ..counting.counts import ReportCounts
 from ..estimate import Target, check_target
 from ..intervals import CONFIDENCE, Sample, bias_aware_reach, normal_quantile, pooled
@@ -20,9 +21,6 @@ from .designed import least_error, told_by
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-DEFAULT_TRUST = 3.0
-"""The factor by which a prior may be off, where nobody says."""
 
 FEWEST_IN_GROUP = 2
 """Users that each group needs for a sample variance of its own."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -263,7 +264,7 @@ def _categories(connection: duckdb.DuckDBPyConnection, rows: int, missing: int) 
     return CategoryColumn(rows, missing, distinct, tuple(commonest), tuple(tuple(group) for (group,) in alike))
 
 
-def _row(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[int, ...]:
+def _row(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
     found = connection.execute(query).fetchone()
     assert found is not None
     return found

@@ -31,9 +31,9 @@ class Score:
     The second term makes the interval longer where u_k is below zero, so that it is never empty: coverage is that of
     the first term or more.
 
-    Others stay free, though they are not negative either: with that known too the profile is narrower, and false.  The
-    largest of many rare categories' noise passes for frequency, for which the frequent ones are cut: among 116
-    categories, most of them rare, their intervals then hold a half to three quarters of the time
+    Others stay free, though they are not negative either: with that known too the profile looks narrower, and is false.
+    The largest of many rare categories' noise passes for frequency, for which frequent ones are cut: by randomised
+    response of 42 countries the intervals of the one that most have held 60% to 80% of the time, in 20 repetitions
     (docs/accuracy/frequencies.md).
 
     Parameters
@@ -83,8 +83,10 @@ class Score:
     def of(self, which: int) -> Score:
         """Return that of one category."""
         only = slice(which, which + 1)
-        terms = (np.broadcast_to(term, self.value.shape)[only] for term in (self.constant, self.slope, self.square))
-        return Score(self.value[only], *terms, self.n)
+        constant, slope, square = (
+            np.broadcast_to(term, self.value.shape)[only] for term in (self.constant, self.slope, self.square)
+        )
+        return Score(self.value[only], constant, slope, square, self.n)
 
     def sum(self, which: np.ndarray, variance: float) -> Score:
         """Return that of the sum of some categories, whose variance is taken as the same at every sum."""

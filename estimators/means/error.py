@@ -188,8 +188,8 @@ def designed_for(
         raise InputError(f"the prior must have one weight per knot, got {prior.weights.size} for {n} knots")
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
         raise InputError(f"the table's uniform share must lie in [0, 1], got {share!r}: the file is damaged")
-    weights = (1 - share) * prior.weights / prior.weights.sum() + share / n
-    return DesignedFor(int(users), trusted(weights, trust), float(trust), not prior.rounding.any())
+    priors = trusted(prior.weights / prior.weights.sum(), trust, share=share)
+    return DesignedFor(int(users), priors, float(trust), not prior.rounding.any())
 
 
 @dataclass(frozen=True)
@@ -235,9 +235,10 @@ def counted_as(table: TabulatedMechanism, weights: np.ndarray) -> CountedAs:
     means = unit.knots + table.knot_bias / unit.half
     found = Clip.near(unit.knots, means, weights)
     alike = bool(np.abs(found.means(unit.knots) - means).max() <= LIKE_A_CLIP)
-    ends = []
-    for end in (found.low, found.high):
+
+    def in_units(end: float) -> float:
         nearest = int(np.argmin(np.abs(unit.knots - end)))
         at_knot = abs(float(unit.knots[nearest]) - end) <= LIKE_A_CLIP
-        ends.append(float(table.knots[nearest] if at_knot else unit.values(np.array(end))))
-    return CountedAs(*ends, unit.half * found.shift, alike)
+        return float(table.knots[nearest] if at_knot else unit.values(np.array(end)))
+
+    return CountedAs(in_units(found.low), in_units(found.high), unit.half * found.shift, alike)

@@ -130,7 +130,7 @@ class ExponentialDensity(WithinCell):
     def take(self, columns: np.ndarray) -> Self:
         return type(self)(self.rate[:, columns])
 
-    def rows(self, index: np.ndarray) -> Self:
+    def take_rows(self, index: np.ndarray) -> Self:
         return type(self)(self.rate[index])
 
     def scaled(self, scale: float) -> Self:

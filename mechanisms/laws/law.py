@@ -106,7 +106,7 @@ class WithinCell(ABC):
         """Return the law of the outputs at these positions, in this order."""
 
     @abstractmethod
-    def rows(self, index: np.ndarray) -> Self:
+    def take_rows(self, index: np.ndarray) -> Self:
         """Return the law of the rows at these positions, in this order, any of them several times."""
 
     @abstractmethod
@@ -128,7 +128,7 @@ class RowFreeLaw(WithinCell):
         same = np.zeros((n, low.size))
         return same, same
 
-    def rows(self, index: np.ndarray) -> Self:
+    def take_rows(self, index: np.ndarray) -> Self:
         return self
 
     @abstractmethod

@@ -74,7 +74,7 @@ class LinearDensity(WithinCell):
     def take(self, columns: np.ndarray) -> Self:
         return type(self)(self.tilt[:, columns])
 
-    def rows(self, index: np.ndarray) -> Self:
+    def take_rows(self, index: np.ndarray) -> Self:
         return type(self)(self.tilt[index])
 
     def scaled(self, scale: float) -> Self:

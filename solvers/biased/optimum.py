@@ -34,6 +34,9 @@ from .newton import ErrorIterate, error_step
 from .program import ErrorProgram, MeanError, Multipliers
 from .rows import Clip, sparse_rows_with_means
 
+DEFAULT_TRUST = 3.0
+"""Factor by which a prior may be off if nothing else is said: docs/error.md has what it rests on."""
+
 MAX_STEPS = 400
 """Newton steps allowed; four times what the hardest measured design takes."""
 
@@ -85,15 +88,20 @@ class ErrorOptimum:
         return relative_gap(self.error.rmse, self.lower_bound)
 
 
-def trusted(prior: Array, trust: float) -> BoxSet:
-    """Return the priors whose every weight is within the factor `trust` of the given one.
+def trusted(prior: Array, trust: float, *, share: float = 0.0) -> BoxSet:
+    """Return the priors whose every weight is within the factor `trust` of the given one, or of it with an even share.
+
+    With m = (1 - share) p + share / n the bounds are min(p_i, m_i) / trust and trust max(p_i, m_i): an even share makes
+    values possible that the prior calls impossible, and does not claim that somebody has them.
 
     Parameters
     ----------
     prior : (n,) ndarray
-        Summing to one; what has no weight keeps none.
+        Summing to one; what has no weight keeps none without a share, and may have some with one.
     trust : float
         At least 1, which trusts the prior wholly.
+    share : float
+        In [0, 1].
 
     Raises
     ------
@@ -104,9 +112,12 @@ def trusted(prior: Array, trust: float) -> BoxSet:
     -------
     >>> trusted(np.array([0.25, 0.75]), 2.0)
     BoxSet(low=array([0.125, 0.375]), high=array([0.5, 1. ]))
+    >>> trusted(np.array([0.0, 1.0]), 2.0, share=0.1)
+    BoxSet(low=array([0.   , 0.475]), high=array([0.1, 1. ]))
     """
     factor = check_trust(trust)
-    return BoxSet(prior / factor, np.minimum(factor * prior, 1.0))
+    mixed = (1 - share) * prior + share / len(prior)
+    return BoxSet(np.minimum(prior, mixed) / factor, np.minimum(factor * np.maximum(prior, mixed), 1.0))
 
 
 def check_trust(trust: object) -> float:

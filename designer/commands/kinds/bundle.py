@@ -63,7 +63,8 @@ class BundleKind(Kind[B]):
         """Return what `found` takes of reports, as its `layout` makes them: their counts."""
         from ....estimators import count
 
-        return count(self.mechanism, reports)
+        mechanism: Any = self.mechanism
+        return count(mechanism, reports)
 
     @abstractmethod
     def found(self, counts: Any, asked: EstimateOptions) -> Found:

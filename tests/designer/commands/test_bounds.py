@@ -167,7 +167,7 @@ class TestRefusals:
             (("--results", "missing/rows.jsonl"), "folder must exist"),
             (("--results", "."), "must be a file"),
             (("--out", "report.html", "--results", "report.html"), "must be two files"),
-            (("--prior", "prior.csv"), "not from both"),
+            (("--prior", "prior.csv"), "the prior must come from one file"),
         ],
         ids=str,
     )

@@ -14,6 +14,12 @@ from ..conftest import INCOME, PEOPLE
 INDEX = ("perturb", "mech.json", *INCOME, "--as", "index")
 
 
+def sql(query: str) -> duckdb.DuckDBPyRelation:
+    found = duckdb.sql(query)
+    assert found is not None
+    return found
+
+
 def estimated(optldp, *words: object) -> dict:
     return json.loads(optldp("estimate", *words, "--json").stdout)
 
@@ -25,7 +31,7 @@ class TestNumbers:
         optldp(*INDEX, "--out", f"idx.{suffix}", "--seed", 7)
         table = load_table("mech.json")
         expected = table.sample_index(PEOPLE, np.random.default_rng(7))
-        column = duckdb.sql(f"SELECT simulated_output FROM 'idx.{suffix}'")
+        column = sql(f"SELECT simulated_output FROM 'idx.{suffix}'")
         assert column.types == ["BIGINT"]
         assert column.fetchnumpy()["simulated_output"].tolist() == expected.tolist()
 
@@ -35,7 +41,7 @@ class TestNumbers:
         optldp(*INDEX, "--out", "idx.parquet", "--seed", 7)
         optldp("count", "mech.json", "idx.parquet", "--out", "counts.csv")
         query = optldp("count-sql", "mech.json", "--from", "idx.parquet", "--column", "simulated_output").stdout
-        engines = duckdb.sql(query.replace('"idx"."parquet"', "'idx.parquet'"))
+        engines = sql(query.replace('"idx"."parquet"', "'idx.parquet'"))
         write_columns("engine.parquet", engines.fetchnumpy())
         expected = estimated(optldp, "mech.json", "r.csv")
         assert expected["simulated"]
@@ -67,9 +73,9 @@ class TestNumbers:
         done = optldp("count-sql", "mech.json", "--from", "r", "--column", "report", "--cells", "cells.parquet")
         assert 'LEFT JOIN "cells"' in done.stdout
         optldp("perturb", "mech.json", *INCOME, "--out", "r.parquet", "--seed", 1)
-        write_columns("s.parquet", {"report": duckdb.sql("FROM 'r.parquet'").fetchnumpy()["simulated_report"]})
+        write_columns("s.parquet", {"report": sql("FROM 'r.parquet'").fetchnumpy()["simulated_report"]})
         query = done.stdout.replace('"r" AS', "'s.parquet' AS").replace('"cells" AS', "'cells.parquet' AS")
-        write_columns("counts.csv", duckdb.sql(query).fetchnumpy())
+        write_columns("counts.csv", sql(query).fetchnumpy())
         assert estimated(optldp, "mech.json", "--counts", "counts.csv")["value"] == pytest.approx(
             estimated(optldp, "mech.json", "r.parquet")["value"]
         )
@@ -104,8 +110,8 @@ def test_categories_go_the_same_way(optldp, tmp_path, monkeypatch):
         optldp("count", "jobs.json", "idx.csv", "--out", "counts.csv")
         assert Path("counts.csv").read_text().startswith("output,n\n")
         query = optldp("count-sql", "jobs.json", "--from", "idx").stdout
-        idx = duckdb.read_csv("idx.csv", all_varchar=True)  # noqa: F841 -- the query names it
-        write_columns("engine.csv", duckdb.sql(query).fetchnumpy())
+        duckdb.read_csv("idx.csv", all_varchar=True).create_view("idx", replace=True)
+        write_columns("engine.csv", sql(query).fetchnumpy())
         expected = estimated(optldp, "jobs.json", "idx.csv")
         for name in ("counts.csv", "engine.csv"):
             assert estimated(optldp, "jobs.json", "--counts", name) == expected

@@ -1,5 +1,7 @@
 """Closed forms with their best clip and shift: against tables made one by one, honest, and private."""
 
+from typing import Any, cast
+
 import numpy as np
 import pytest
 from optldp.designer import Error, FactorAmbiguity, Prior, bounds, compare, design
@@ -56,12 +58,12 @@ def test_no_clip_at_knots_is_better_than_the_one_found(name):
     """Tables made and judged one by one."""
     objective = Error(20_000, FactorAmbiguity(2.0))
     problem = problem_for(PRIOR, 1.0, objective)
-    box = trusted(problem.solved.weights, 2.0)
-    made = ClosedForm(name).build(problem, objective, Solution(None, {}, Status.GAP_OPEN))
+    box = trusted(PRIOR.weights, 2.0, share=problem.uniform_share)
+    made: Any = ClosedForm(name).build(problem, objective, Solution(None, {}, Status.GAP_OPEN))
     found = objective.value(made.mechanism, problem)
     for i, j in [(0, 3), (0, 4), (0, 5), (0, 6), (0, 7), (0, 20), (1, 6), (2, 9)]:
         inner = FAMILIES[name](KNOTS[i : j + 1], 1.0)
-        scale, moved = affine_unbiasing(inner)
+        scale, moved = cast("tuple[float, float]", affine_unbiasing(inner))
         plain = inner.affine(1 / scale, -moved / scale)
         bias = np.clip(KNOTS, KNOTS[i], KNOTS[j]) - KNOTS
         other = spread_rows(plain, KNOTS, Clip(KNOTS[i], KNOTS[j], centring_shift(box, bias)))
@@ -72,7 +74,7 @@ def test_no_clip_at_knots_is_better_than_the_one_found(name):
 def test_every_family_is_private_and_counts_values_as_its_clip_says(name):
     objective = Error(20_000)
     problem = problem_for(PRIOR, 1.0, objective)
-    made = ClosedForm(name).build(problem, objective, Solution(None, {}, Status.GAP_OPEN))
+    made: Any = ClosedForm(name).build(problem, objective, Solution(None, {}, Status.GAP_OPEN))
     clip, table = made.evidence, made.mechanism
     assert verify(table).verdict != "broken"
     assert clip.high < 100
@@ -97,13 +99,13 @@ def test_a_density_that_differs_by_row_is_spread_with_its_rows():
 def test_comparisons_build_closed_forms_anew_for_the_error_whatever_decides():
     few, objective = PRIOR.coarsened(KNOTS[::2]), Error(20_000, FactorAmbiguity(2.0))
     rows = compare(few, [1.0], methods=["optimal", "duchi"], objectives=[objective])
-    usual, fitted = (row for row in rows if row.method == "duchi")
+    usual, fitted = cast("Any", [row for row in rows if row.method == "duchi"])
     assert (usual.objective, fitted.objective) == ("expected", "error")
     assert usual.clip_high is None
     problem = problem_for(few, 1.0, objective)
-    made = ClosedForm("duchi").build(problem, objective, Solution(None, {}, Status.GAP_OPEN))
+    made: Any = ClosedForm("duchi").build(problem, objective, Solution(None, {}, Status.GAP_OPEN))
     assert fitted.value == objective.value(made.mechanism, problem)
-    best, unbiased = (row for row in rows if row.objective == "error" and row.method != "duchi")
+    best, unbiased = cast("Any", [row for row in rows if row.objective == "error" and row.method != "duchi"])
     assert (best.method, unbiased.method) == ("error", "optimal")
     assert best.value < fitted.value < unbiased.value
     assert (unbiased.clip_low, unbiased.clip_high) == (0, 100)
@@ -113,9 +115,9 @@ def test_comparisons_build_closed_forms_anew_for_the_error_whatever_decides():
 
 def test_bounds_take_the_error_as_a_criterion_and_a_results_file_keeps_where_it_cuts(tmp_path):
     few, objective = PRIOR.coarsened(KNOTS[::4]), Error(20_000, FactorAmbiguity(2.0))
-    asked = {"methods": ["optimal", "duchi"], "objectives": [objective], "results": tmp_path / "kept.jsonl"}
+    asked: Any = {"methods": ["optimal", "duchi"], "objectives": [objective], "results": tmp_path / "kept.jsonl"}
     found, again = (bounds(few, [1.0], **asked) for _ in range(2))
-    best, unbiased, duchi = found.by(objective)
+    best, unbiased, duchi = cast("Any", found.by(objective))
     assert best.bound <= best.value <= duchi.value < unbiased.value
     assert duchi.clip_high < 100
     assert again.by(objective) == found.by(objective)

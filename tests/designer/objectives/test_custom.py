@@ -393,7 +393,7 @@ CATEGORIES = CategoricalPrior(["a", "b"], [1, 2])
         (CATEGORIES, Frequencies(), 2, "outputs are for a Custom objective, got them for least error of frequencies"),
         (CATEGORIES, Variance(), None, "must be one for categories, got least expected variance"),
         (PRIOR, Frequencies(), None, "must be one for numbers, got least error of frequencies"),
-        ({"age": PRIOR}, Custom(absolute), ON_KNOTS, "least expected variance alone, got custom objective: use one"),
+        ({"age": PRIOR}, Custom(absolute), ON_KNOTS, "least variance or error alone, got custom objective: use one"),
         ({"age": PRIOR}, None, ON_KNOTS, "outputs are for Custom, which takes one Prior: leave them out"),
     ],
 )

@@ -19,8 +19,9 @@ from optldp.designer import (
 from optldp.designer.designs.judging import problem_for
 from optldp.designer.objectives.clip_alone import clipped
 from optldp.estimators import promised_error
+from optldp.estimators.means.error import designed_for
 from optldp.mechanisms import FAMILIES, InputError, load_table, save_table
-from optldp.solvers.biased import ErrorProgram, solve_error
+from optldp.solvers.biased import ErrorProgram, solve_error, trusted
 from optldp.solvers.biased.box import member
 
 KNOTS = np.linspace(0, 100, 11)
@@ -35,7 +36,7 @@ def made():
 
 
 def test_it_is_the_solvers_optimum_in_the_users_units(made):
-    box = WITHIN_2.ambiguity.around(PRIOR.mixed(0.001))
+    box = trusted(PRIOR.weights, 2.0, share=0.001)
     best = solve_error(ErrorProgram(np.linspace(-1, 1, 11), np.e, box, 20_000), tolerance=1e-6)
     assert made.value == pytest.approx(50 * best.error.rmse, rel=1e-4)
     assert made.bound == pytest.approx(50 * best.lower_bound, rel=1e-4)
@@ -62,7 +63,7 @@ def test_rounding_between_knots_is_allowed_for_in_value_and_bound():
 
 def test_every_prior_of_the_set_errs_within_it(made):
     table, rng = made.mechanism, np.random.default_rng(3)
-    squares, box = table.knot_variances + table.knot_bias**2, WITHIN_2.ambiguity.around(PRIOR.mixed(0.001))
+    squares, box = table.knot_variances + table.knot_bias**2, FactorAmbiguity(2.0).around(PRIOR.mixed(0.001))
     errors = []
     for _ in range(300):
         q = member(box, np.where(rng.random(11) < rng.random(), box.low, box.high))
@@ -143,6 +144,19 @@ def test_all_sets_of_bounds_on_weights_are_designed_for(ambiguity):
     assert ("trust" in made.mechanism.provenance.parameters) is isinstance(ambiguity, FactorAmbiguity)
 
 
+def test_nobody_must_be_where_only_the_uniform_share_has_weight():
+    """A truth like the prior, but with an empty tail, is in the set: its bias is within the bound."""
+    knots = np.linspace(0, 100, 21)
+    prior = Prior.on_knots(knots, np.where(knots < 40, np.exp(-knots / 8), 0.0), source="public")
+    made = design(prior, 1.0, uniform_share=0.01, objective=Error(20_000, FactorAmbiguity(3.0)))
+    told = designed_for(made.mechanism)
+    assert (told.priors.low <= prior.weights).all()
+    truths = [prior.weights, told.priors.largest(np.where(knots < 40, made.mechanism.knot_bias, -1e9))[1]]
+    assert truths[1][knots >= 40].sum() == 0
+    for truth in truths:
+        assert abs(truth @ made.mechanism.knot_bias) <= made.evidence.bias_bound
+
+
 @pytest.mark.parametrize("ambiguity", [TotalVariationAmbiguity(0.1), WassersteinAmbiguity(3.0)])
 def test_sets_without_bounds_on_weights_are_one_line(ambiguity):
     with pytest.raises(InputError, match=f"needs bounds on the prior's weights.*got {ambiguity.label}") as refusal:
@@ -171,11 +185,11 @@ def test_a_factor_below_one_is_one_line(trust):
 
 def test_what_is_no_ambiguity_is_refused():
     with pytest.raises(InputError, match="must be one such as FactorAmbiguity"):
-        Error(100, 2.0)
+        Error(100, 2.0)  # pyright: ignore[reportArgumentType]
 
 
 def test_one_user_and_a_whole_number_that_is_a_double_are_fine():
-    made = design(PRIOR, 1.0, objective=Error(1.0, FactorAmbiguity(2.0)))
+    made = design(PRIOR, 1.0, objective=Error(1.0, FactorAmbiguity(2.0)))  # pyright: ignore[reportArgumentType]
     assert made.objective.n == 1
     assert made.gap <= 1e-4
 
@@ -183,4 +197,6 @@ def test_one_user_and_a_whole_number_that_is_a_double_are_fine():
 def test_other_methods_are_judged_beside_it():
     rows = {row.method: row for row in compare(PRIOR, [1.0], methods=("optimal", "duchi"), objective=WITHIN_2)}
     problem = problem_for(PRIOR, 1.0, WITHIN_2)
+    assert rows["duchi"].value is not None
+    assert rows["optimal"].value is not None
     assert rows["optimal"].value < rows["duchi"].value < WITHIN_2.value(FAMILIES["duchi"](KNOTS, 1.0), problem)

@@ -101,7 +101,7 @@ def test_a_target_that_no_budget_meets_is_refused_with_the_best():
         ({"target_error": -1.0}, "target_error must be positive and finite, got -1"),
         ({"rng": 7}, "rng must be a numpy.random.Generator, got 7"),
         ({"method": "magic"}, "method must be one of optimal, .*got 'magic'"),
-        ({"estimator": "ua"}, "estimator must be one of em, .*got 'ua'"),
+        ({"estimator": "ua"}, "estimator must be one of smooth, em, .*got 'ua'"),
         ({"distance": "far"}, "distance must be one of wasserstein, jensen-shannon, got 'far'"),
         ({"repetitions": 1}, "repetitions must be a whole number of at least 2, got 1"),
     ],

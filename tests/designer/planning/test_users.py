@@ -28,6 +28,7 @@ def test_the_error_of_a_budget_is_that_of_the_design_and_its_bound():
 def test_a_budget_for_an_error_meets_it_and_a_smaller_one_does_not():
     plan = plan_epsilon(PRIOR, 5000, 1.0, objective=wanted(5000))
     assert plan.predicted_error <= 1.0
+    assert plan.least_epsilon is not None
     assert 0.99 < plan.least_epsilon / plan.epsilon < 1
     assert design(PRIOR, 0.99 * plan.epsilon, objective=wanted(5000)).bound > 1.0
     assert plan.epsilon < 0.8 * plan_epsilon(PRIOR, 5000, 1.0).epsilon

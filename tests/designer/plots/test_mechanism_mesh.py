@@ -103,5 +103,5 @@ def test_an_unusable_place_is_refused_and_left_alone(name, says, tmp_path):
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(InputError, match=r"install optldp\[plot\]"):
+    with pytest.raises(InputError, match=r"pip install matplotlib"):
         plots.heat_map(piecewise([0.0, 1.0], 1.0))

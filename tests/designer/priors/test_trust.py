@@ -1,5 +1,7 @@
 """The trust that two years' values earn a prior: it covers the truth, small samples earn little, and bad input."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from optldp.designer.priors import measure_trust
@@ -91,6 +93,6 @@ def test_units_do_not_matter():
     ],
 )
 def test_bad_input_is_refused(change, message):
-    given = {"older": [1.0], "newer": [1.0], "knots": KNOTS} | change
+    given: Any = {"older": [1.0], "newer": [1.0], "knots": KNOTS} | change
     with pytest.raises(InputError, match=message):
         measure_trust(**given)

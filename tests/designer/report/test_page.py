@@ -192,7 +192,7 @@ class TestWhatItSays:
     @pytest.mark.parametrize("name", ["jinja2", "matplotlib"])
     def test_what_is_missing_is_named_with_its_cure(self, monkeypatch, name):
         monkeypatch.setitem(sys.modules, name, None)
-        with pytest.raises(InputError, match=rf"reports need {name}: install optldp\[report\]"):
+        with pytest.raises(InputError, match=f"reports need {name}: pip install {name}"):
             bounds_html(small_result())
 
 

@@ -27,7 +27,7 @@ def test_at_least_94_of_100_intervals_cover_whatever_prior_within_the_trust_is_t
     found = bias_aware_mean(counts, PRIOR, trust=trust)
     P, values = table.probabilities, found.parts[0].values
     b, v = P @ values - KNOTS, (P * (values - KNOTS[:, None]) ** 2).sum(1)
-    box = trusted((1 - UNIFORM_SHARE) * PRIOR / PRIOR.sum() + UNIFORM_SHARE / KNOTS.size, trust)
+    box = trusted(PRIOR / PRIOR.sum(), trust, share=UNIFORM_SHARE)
     costs = [b - b.min(), b.max() - b, v, *(rng.random(b.size) for _ in range(3))]
     for q in (box.low, *(box.largest(cost)[1] for cost in costs)):
         prior = q / q.sum()

@@ -37,8 +37,8 @@ def test_for_as_many_users_as_designed_for_reports_count_as_they_are():
     assert found.rmse == pytest.approx(promised.rmse, rel=2e-4)
     assert found.rmse_before == pytest.approx(promised.rmse, rel=1e-9)
     assert found.bias_high == pytest.approx(promised.bias_bound, rel=5e-3)
-    often = PRIOR.weights @ table.probabilities > 0.01
-    np.testing.assert_allclose(found.parts[0].values[often], table.low[often], atol=0.5)
+    often = PRIOR.weights @ table.probabilities  # the rarer a report, the less what it counts as matters to the optimum
+    assert np.sqrt(often @ (found.parts[0].values - table.low) ** 2) < 0.5
     assert found.rmse_designed is None
 
 

@@ -27,8 +27,8 @@ def reference() -> np.ndarray:
 
 def largest(values: np.ndarray) -> tuple[float, np.ndarray]:
     """The largest expectation within the trust, and its prior, by a linear program."""
-    p = reference()
-    box = np.stack([p / TRUST, p * TRUST], axis=1)
+    p, shared = PRIOR / PRIOR.sum(), reference()
+    box = np.stack([np.minimum(p, shared) / TRUST, np.maximum(p, shared) * TRUST], axis=1)
     found = linprog(
         -values, A_eq=np.ones((1, p.size)), b_eq=[1.0], bounds=box, options={"primal_feasibility_tolerance": 1e-10}
     )

@@ -47,7 +47,7 @@ def group_bias(counts: ReportCounts, found) -> list[np.ndarray]:
 def test_bias_bounds_of_groups_that_may_differ_add_up():
     counts = ragged(3000, 1)
     apart, alike = (bias_aware_mean(counts, PRIOR, trust=2.0, alike=each) for each in (False, True))
-    box = trusted((1 - UNIFORM_SHARE) * PRIOR / PRIOR.sum() + UNIFORM_SHARE / 9, 2.0)
+    box = trusted(PRIOR / PRIOR.sum(), 2.0, share=UNIFORM_SHARE)
 
     def largest(b: np.ndarray) -> float:
         return max(box.largest(side * b + 1000)[0] - 1000 for side in (1, -1))
@@ -102,7 +102,7 @@ def test_it_covers_the_mean_of_the_worst_prior(alike):
     """400 collections of 600 users at three services, as many in each group."""
     rng, covered, counts = np.random.default_rng(5), 0, ragged(600, 6)
     made = bias_aware_mean(counts, PRIOR, trust=2.0, alike=alike)
-    box = trusted((1 - UNIFORM_SHARE) * PRIOR / PRIOR.sum() + UNIFORM_SHARE / 9, 2.0)
+    box = trusted(PRIOR / PRIOR.sum(), 2.0, share=UNIFORM_SHARE)
     b = made.means - KNOTS
     worst = max((box.largest(side * b + 1000) for side in (1, -1)), key=lambda each: each[0])[1]
     worst, laws = worst / worst.sum(), [service.mechanism.pmf(KNOTS) for service in SERVICES]

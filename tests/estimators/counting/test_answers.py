@@ -91,7 +91,7 @@ def test_hostile_rows_are_refused_in_one_line(source, says):
 def test_an_output_that_no_input_gives_is_none():
     table = make_exact(grr([0.0, 1.0], 1.0)).mechanism
     never = type(table)(
-        table.knots, [0.0, 1.0, 2.0], [0.0, 1.0, 2.0], np.column_stack([table.probabilities, [0, 0]]), 1.0
+        table.knots, np.arange(3.0), np.arange(3.0), np.column_stack([table.probabilities, [0, 0]]), 1.0
     )
     with pytest.raises(InputError, match="2 is no output"):
         ReportCounts.from_counts(never, rows([0, 2], [5, 7]))

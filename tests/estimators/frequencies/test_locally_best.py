@@ -1,5 +1,8 @@
 """Unbiased numbers of least variance: what every report's law gives back, and the inverse information."""
 
+# Tests know which kind of mechanism they made.
+# pyright: reportAttributeAccessIssue=false
+
 import numpy as np
 import pytest
 from optldp.estimators.frequencies import locally_best

@@ -70,7 +70,7 @@ def test_values_between_knots_err_no_more(seed):
 def test_what_a_table_promises_is_recomputed_from_its_numbers():
     table = table_for()
     found = promised_error(table)
-    assert found == largest_error(table, trusted(0.9 * WEIGHTS + 0.02, 2.0), 500)
+    assert found == largest_error(table, trusted(WEIGHTS, 2.0, share=0.1), 500)
     forged = replace(table.provenance, certificate={"value": 1e-9, "bias_bound": 0.0})
     assert promised_error(table.with_provenance(forged)) == found
     assert promised_error(table, trust=4.0).bias_bound > found.bias_bound

@@ -46,5 +46,5 @@ def test_many_categories_are_cut_to_the_largest_and_say_so():
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
     """One line says what to install."""
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(InputError, match=r"install optldp\[plot\]"):
+    with pytest.raises(InputError, match=r"pip install matplotlib"):
         plots.frequencies(estimated(["a", "b"]))

@@ -16,7 +16,7 @@ from optldp.estimators.plots.style import (
     whole_figure,
 )
 from optldp.mechanisms import InputError, duchi
-from optldp.mechanisms.units import literal, squared, units_label
+from optldp.mechanisms.units import axis_label, literal, squared, units_label
 
 from ...designer.figure_checks import assert_readable, noted
 
@@ -70,10 +70,10 @@ def test_dollars_are_dollars_and_no_formula():
     assert literal(literal("$1 or $2\n")) == r"\$1 or \$2"
     assert literal("kg\x01") == r"kg\x01"
     axes = new_axes()
-    axes.set_xlabel(units_label("a $^$ b", "US$ of $^$"))
+    axes.set_xlabel("a $^$ b")
     with pytest.raises(ValueError, match="Expected"):
         assert_readable(axes)
-    axes.set_xlabel(units_label("value", "US$ of $^$"))
+    axes.set_xlabel(axis_label("value", "US$ of $^$"))
     assert_readable(axes)
 
 
@@ -113,5 +113,5 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch, draw):
     """As where it was never installed: importing any of its modules fails."""
     for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(InputError, match=r"plots need matplotlib: install optldp\[plot\]"):
+    with pytest.raises(InputError, match=r"plots need matplotlib: pip install matplotlib"):
         draw()

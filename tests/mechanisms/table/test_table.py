@@ -293,8 +293,8 @@ def test_other_labels_are_checked_and_change_no_number():
     assert np.array_equal(pickle.loads(pickle.dumps(made)).probabilities, table.probabilities)
     for wrong in (
         lambda: table.with_prior(TWO_KNOTS),
-        lambda: table.with_units(3),
-        lambda: table.with_provenance("mine"),
+        lambda: table.with_units(3),  # pyright: ignore[reportArgumentType] -- refused
+        lambda: table.with_provenance("mine"),  # pyright: ignore[reportArgumentType] -- refused
     ):
         with pytest.raises(TableError):
             wrong()

@@ -1,4 +1,4 @@
-"""Certified optima with outputs free, gap 1e-6, over 32 problems of each size; their memory; and a slider for epsilon.
+"""Certified optima with outputs free, gap 1e-6, over 32 problems of each size; and their memory.
 
 Eight priors (two bells, falling, flat, arcsine, two humps, random weights, a random histogram; a share of 0.001 even)
 at epsilon 0.5, 1, 2 and 4. "Table" is from knots to a table with its recomputed certificate; "floor" stops before rows
@@ -10,10 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 from measured import Cell, Table, alone, memory, timed
-from optldp.designer import design
 from optldp.solvers import UnbiasedProgram, certified_bound, solve_unbiased
 from optldp.solvers.barrier.optimum import solve_by_barrier
-from priors import at_knots
 from scipy import stats
 
 TITLE = "From knots to a certified optimum"
@@ -22,11 +20,6 @@ SHARE = 1e-3
 GAP = 1e-6
 TABLES, FLOORS = (65, 101, 401, 1001), (4001,)
 MEMORY = (1001, 4001, 16_001)
-SLIDER_PRIORS = ("gaussian", "exponential", "beta")
-SLIDER = np.random.default_rng(1).permutation(np.geomspace(0.2, 8.0, 60))
-"""Budgets in the order in which somebody's hand might come by them."""
-AT_ONCE = 0.1
-"""Seconds within which an answer seems to come at once."""
 
 
 def priors(n: int) -> dict[str, np.ndarray]:
@@ -57,7 +50,7 @@ def run() -> list[Table]:
     columns = {
         "what": "", "knots": "", "problems": "", "closed": "", "median s": ".3f", "90%, s": ".3f", "largest s": ".3f",
     }  # fmt: skip
-    return [Table(columns, spread), _memory(), _slider()]
+    return [Table(columns, spread), _memory()]
 
 
 def over_problems(n: int, solve: Callable[[UnbiasedProgram], bool]) -> tuple[Cell, ...]:
@@ -100,21 +93,3 @@ def floor_memory(n: int) -> dict[str, float]:
     before = memory("VmRSS")
     _, seconds = timed(lambda: to_floor(program))
     return {"seconds": seconds, "megabytes": memory("VmHWM") - before}
-
-
-def _slider() -> Table:
-    rows = []
-    for name in SLIDER_PRIORS:
-        prior = at_knots(name, 101)
-        design(prior, 1.0)
-        taken = np.array([timed(lambda prior=prior, epsilon=epsilon: design(prior, epsilon))[1] for epsilon in SLIDER])
-        rows.append((name, taken.size, (taken <= AT_ONCE).mean(), *np.quantile(taken, [0.5, 0.9, 1.0])))
-    columns = {
-        "prior": "", "budgets": "", f"within {AT_ONCE:g} s": ".0%", "median s": ".3f", "90%, s": ".3f",
-        "largest s": ".3f",
-    }  # fmt: skip
-    about = (
-        "A slider: `design(prior, epsilon)` at 101 knots, exact table and certificate included, at budgets from "
-        f"{SLIDER.min():g} to {SLIDER.max():g} in random order, in a process that has made one design before:"
-    )
-    return Table(columns, rows, about)

@@ -10,12 +10,14 @@ import numpy as np
 from measured import Table, timed
 from optldp.designer import Prior, bounds, design
 
-from designs.many_knots import AT_ONCE, priors
+from designs.many_knots import priors
 
 TITLE = "A slider and a report"
 KNOTS = 101
 LEAST, MOST = 0.1, 8.0
 BUDGETS = np.arange(0.25, 4.01, 0.25)
+AT_ONCE = 0.1
+"""Seconds within which an answer seems to come at once."""
 
 
 def all_priors(count: int) -> list[Prior]:

@@ -16,7 +16,7 @@ from ...solvers.biased import ErrorProgram, solve_error
 from ...solvers.biased.optimum import check_trust
 from ...solvers.biased.program import check_users
 from ...solvers.robust import BoxSet
-from ..means.error import rounding_excess
+from ..means.error import rounding_excess, share_of_design
 
 FAR = 2.0
 """Factor between the users designed for and those there are beyond which it is said what that costs."""
@@ -61,11 +61,9 @@ def told_by(table: TabulatedMechanism) -> Told | None:
     if not table.provenance.is_for_error:
         return None
     said = table.provenance.parameters
-    users, trust, share = said["n"], said.get("trust"), said.get("uniform_share", 0.0)
+    users, trust, share = said["n"], said.get("trust"), share_of_design(table)
     check_users(users)  # pyright: ignore[reportArgumentType] -- it refuses what is no number
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-        raise InputError(f"the table's uniform share must lie in [0, 1], got {share!r}: the file is damaged")
-    return Told(int(users), None if trust is None else check_trust(trust), float(share))  # pyright: ignore[reportArgumentType] -- checked
+    return Told(int(users), None if trust is None else check_trust(trust), share)  # pyright: ignore[reportArgumentType] -- checked
 
 
 def least_error(table: TabulatedMechanism, priors: BoxSet, users: int) -> float | None:

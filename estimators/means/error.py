@@ -183,13 +183,27 @@ def designed_for(
     assert trust is not None
     assert prior is not None
     check_users(users)
-    n, share = table.knots.size, parameters.get("uniform_share", 0.0)
-    if prior.weights.size != n:
-        raise InputError(f"the prior must have one weight per knot, got {prior.weights.size} for {n} knots")
+    if prior.weights.size != table.knots.size:
+        raise InputError(
+            f"the prior must have one weight per knot, got {prior.weights.size} for {table.knots.size} knots"
+        )
+    priors = trusted(prior.weights / prior.weights.sum(), trust, share=share_of_design(table))
+    return DesignedFor(int(users), priors, float(trust), not prior.rounding.any())
+
+
+def share_of_design(table: TabulatedMechanism) -> float:
+    """Return the uniform share that a table says it was designed with, 0 if it says none; InputError for no share.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import duchi
+    >>> share_of_design(duchi([0.0, 1.0], 1.0))
+    0.0
+    """
+    share = table.provenance.parameters.get("uniform_share", 0.0)
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
         raise InputError(f"the table's uniform share must lie in [0, 1], got {share!r}: the file is damaged")
-    priors = trusted(prior.weights / prior.weights.sum(), trust, share=share)
-    return DesignedFor(int(users), priors, float(trust), not prior.rounding.any())
+    return float(share)
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ ASKED = {
     "bounds": ["bounds", *INCOME, "--knots", 5, "--epsilon", "1,2", "--method", "duchi", "--out", "report.html"],
     "evaluate": ["evaluate", "mech.json", "--on", *INCOME],
     "plan": ["plan", *INCOME, "--knots", 5, "--n", 1000, "--error", 4],
-    "two-phase": ["two-phase", *INCOME, "--range", 0, 100, "--knots", 5, "--epsilon", 1],
+    "two-phase": ["two-phase", *INCOME, "--range", 0, 100, "--knots", 5, "--epsilon", 1, "--seed", 1],
     "advise": ["advise", *INCOME, "--knots", 5, "--epsilon", 1, "--n", 300, "--estimator", "ua"],
 }
 """What is asked here of commands whose examples take long or prove more."""

@@ -113,11 +113,11 @@ def accepted(read, content: bytes) -> bool:
     return True
 
 
-@pytest.mark.parametrize("stride", [16, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [16, pytest.param(4, marks=pytest.mark.slow)])
 def test_it_accepts_and_refuses_the_very_documents_that_the_package_does(auditor, stride):
     """Every member and element of six documents in turn replaced, removed and doubled, and forty damaged texts.
 
-    All of them, or each sixteenth and the texts.
+    Each fourth of them or each sixteenth, and the texts.
     """
 
     def by_package(content: bytes) -> None:

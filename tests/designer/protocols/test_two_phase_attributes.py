@@ -40,15 +40,15 @@ def test_no_client_is_asked_twice(monkeypatch):
 
 @pytest.mark.slow
 def test_intervals_cover_the_population_mean():
-    """120 collections from a known population; 95% intervals miss 6 of them, give or take 4 standard deviations."""
+    """50 collections from a known population; 95% intervals miss 2 or 3 of them, give or take 4 standard deviations."""
     hits = 0
     plans = {name: TwoPhasePlan((0.0, 1.0), 2.0, knots=3, method="duchi") for name in ("a", "b")}
-    for seed in range(120):
+    for seed in range(50):
         rng = np.random.default_rng([9, seed])
         people = {name: rng.uniform(0.0, 1.0, 400) for name in plans}
         found = two_phase_attributes(people, plans, rng=rng, share=0.3)["b"].interval()
         hits += found.low <= 0.5 <= found.high
-    assert 104 <= hits <= 120
+    assert 41 <= hits <= 50
 
 
 def test_progress_names_attribute_and_stage():

@@ -129,11 +129,11 @@ def test_standard_errors_are_those_that_repetition_shows(unary):
 @pytest.mark.parametrize("unary", [True, False])
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
 def test_intervals_cover_as_often_as_they_say(unary, epsilon):
-    """400 repetitions of three keys; the standard error of a coverage is 0.63% of all, 1.1% of one key."""
+    """150 repetitions of three keys; the standard error of a coverage is 1.0% of all, 1.8% of one key."""
     made = MADE[unary](LABELS, duchi([0.0, 1.0], epsilon), epsilon, padding=0)
     rng = np.random.default_rng(5)
     covered = []
-    for _ in range(400):
+    for _ in range(150):
         counts, _, _ = drawn(made, 20_000, rng)
         found = estimate_key_means(counts)
         mean, share = np.array([0.2, 0.5, 0.9]), np.array([0.5, 0.3, 0.2])
@@ -144,7 +144,7 @@ def test_intervals_cover_as_often_as_they_say(unary, epsilon):
             ]
         )
     rates = np.mean(covered, axis=(0, 2))
-    assert (np.abs(rates - 0.95) < 4 * 0.0063).all()
+    assert (np.abs(rates - 0.95) < 4 * 0.0103).all()
 
 
 def test_a_rare_key_has_an_interval_that_says_nothing_rather_than_something_wrong():

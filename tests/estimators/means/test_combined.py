@@ -117,7 +117,7 @@ def test_the_uwa_bias_is_seen_and_the_others_have_none():
         assert abs(estimate.value - 0.9) < 4 * estimate.std_error
 
 
-REPETITIONS = 400
+REPETITIONS = 150
 
 
 @functools.cache
@@ -137,7 +137,7 @@ TRUTH = 2 * stats.beta(2, 5).mean() - 1
 @pytest.mark.slow
 @pytest.mark.parametrize("method", UNBIASED)
 class TestBySimulation:
-    """Bounds of four standard errors of 400 repetitions."""
+    """Bounds of four standard errors of 150 repetitions."""
 
     def test_intervals_cover_as_often_as_they_say(self, method):
         covered = np.mean([e.interval().low <= TRUTH <= e.interval().high for e in simulated(method)])

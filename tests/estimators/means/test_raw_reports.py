@@ -162,12 +162,12 @@ def test_what_cannot_be_averaged_raw_is_refused():
         estimate_combined_mean(count(pair, raw=True), method="ua", raw=True)
 
 
-REPETITIONS = 400
+REPETITIONS = 150
 
 
 @functools.cache
 def covered(method: MeanMethod) -> int:
-    """How many of 400 nominal 95% intervals hold the mean; of UWA at small budgets, where its bias is nothing."""
+    """How many of 150 nominal 95% intervals hold the mean; of UWA at small budgets, where its bias is nothing."""
     hits, tables = 0, (laplace(KNOTS, 0.4), square_wave(KNOTS, 0.4), duchi(KNOTS, 0.3))
     for i in range(REPETITIONS):
         rng = np.random.default_rng([17, i])
@@ -181,6 +181,6 @@ def covered(method: MeanMethod) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["ua", "uwa"])
 def test_intervals_of_raw_reports_cover(method):
-    """Within what 400 tosses of a 95% coin give, but for one time in 10,000 on each side; the seed is fixed."""
+    """Within what 150 tosses of a 95% coin give, but for one time in 10,000 on each side; the seed is fixed."""
     low, high = stats.binom.ppf([1e-4, 1 - 1e-4], REPETITIONS, 0.95)
     assert low <= covered(method) <= high

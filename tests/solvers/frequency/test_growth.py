@@ -39,8 +39,8 @@ def grown(prior, epsilon, tolerance=1e-3, max_columns=4000):
 
 
 @pytest.mark.sampled(9)
-@pytest.mark.parametrize("size", [2, 3, 5, 8, 12])
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.5, 5.0])
+@pytest.mark.parametrize("size", [2, 5, 12])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 @pytest.mark.parametrize("kind", PRIORS)
 def test_exchanges_agree_with_all_patterns(monkeypatch, kind, size, epsilon):
     """Few categories both ways: neither the error nor the bound of the one crosses the other's."""

@@ -62,10 +62,10 @@ def main(about: str, figures: Mapping[str, Callable[[Run], Sequence[Check]]]) ->
         From a figure's name to the function that makes it; what it returns are the claims that it checked.
     """
     parser = argparse.ArgumentParser(description=about)
-    parser.add_argument("--quick", action="store_true", help="few repetitions and small cases: under a minute in all")
+    parser.add_argument("--quick", action="store_true", help="few repetitions and small cases: some minutes")
     parser.add_argument("--data", type=Path, help="folder with the real data sets, npz files; without: synthetic only")
     parser.add_argument("--out", type=Path, help="folder for figures (PNG) and tables (CSV)")
-    parser.add_argument("--figure", choices=figures, action="append", help="only this one; may be repeated")
+    parser.add_argument("--figure", choices=figures, action="extend", nargs="+", help="only these")
     options = parser.parse_args()
     if options.data is not None and not options.data.is_dir():
         parser.error(f"--data must be a folder, got {str(options.data)!r}")

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from .asked.bounds import BoundsOptions, require_places
-from .options import takes_options
+from .options import TOLERANCE, takes_options
 from .output import number, one_line_errors, print_json, print_rows, say, task_progress
+from .prior import SENSITIVE, read_categorical_prior
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ..comparison.bounds_categories import CategoryBounds
     from ..comparison.bounds_result import BoundsResult
 
 SHOWS_PRIOR = "warning: the report shows the prior itself, and is as sensitive as the values that it comes from."
@@ -25,6 +27,7 @@ def bounds_command(asked: BoundsOptions) -> None:
 
     \b
     Example: optldp bounds people.csv --column income --range 0 200000 --epsilon 0.25:4:0.25 --out report.html
+    Example: optldp bounds people.csv --column job --categorical --epsilon 0.5:2:0.5 --out jobs.html
     Example: optldp bounds people.csv --column income --range 0 200000 --objective robust --ambiguity tv --radius 0.1 \\
     --objective information --criterion cumulative --out report.html
     """
@@ -34,6 +37,9 @@ def bounds_command(asked: BoundsOptions) -> None:
     from ..report.page import bounds_html, require_report_tools
     from .asked.levels import budget_numbers
 
+    if asked.categorical:
+        of_categories(asked)
+        return
     objectives, budgets, out = asked.asked, budget_numbers(asked.budgets, "--epsilon"), asked.out
     require_places(out, asked.results)
     if out is not None:
@@ -53,6 +59,74 @@ def bounds_command(asked: BoundsOptions) -> None:
     for note in (*notes, *asked.trust_notes, *_complaints(found)):
         say(note)
     _print(found, out, asked.as_json)
+
+
+def of_categories(asked: BoundsOptions) -> None:
+    """Find the bounds of categories, write their report and print them."""
+    from ...mechanisms.errors import InputError
+    from ...mechanisms.files.atomic_write import replacing
+    from ..comparison.bounds_categories import bounds_categories
+    from ..report.categories_page import category_bounds_html
+    from ..report.page import require_report_tools
+    from .asked.levels import budget_numbers
+
+    asked.refuse_for_categories()
+    n, out, budgets = asked.n, asked.out, budget_numbers(asked.budgets, "--epsilon")
+    if n is not None and n < 1:
+        raise InputError(f"--n must be at least 1, got {n}")
+    require_places(out, None)
+    if out is not None:
+        require_report_tools()
+    prior, notes = read_categorical_prior(
+        asked.data, asked.column, asked.prior_file, drop_missing=asked.drop_missing, public=asked.public
+    )
+    with task_progress("bounds", len(set(budgets))) as update:
+        found = bounds_categories(
+            prior, budgets, tolerance=None if asked.tolerance == TOLERANCE else asked.tolerance,
+            progress=lambda epsilon, done: update(f"epsilon {epsilon:g}", done),
+        )  # fmt: skip
+    if out is not None:
+        page = category_bounds_html(
+            found, column=asked.column or "", command=asked.command(out), n=n, public=asked.public
+        )
+        with replacing(out) as part:
+            part.write_text(page, "utf-8", errors="replace")
+    notes += [] if asked.public else [SENSITIVE if out is None else SHOWS_PRIOR]
+    if opened := found.opened:
+        widest = max(row.relative_gap or 0.0 for row in opened)
+        notes.append(f"warning: {len(opened)} certificates stayed open, the widest at {widest:.1e}")
+    for note in notes:
+        say(note)
+    _print_categories(found, asked)
+
+
+def _print_categories(found: CategoryBounds, asked: BoundsOptions) -> None:
+    """Print the optimum with its proof and the best known oracle at each budget, or all rows as JSON."""
+    from ..report.categories_page import frequency_error
+
+    n, out, size = asked.n, asked.out, len(found.prior.categories)
+    if asked.as_json:
+        names = ("epsilon", "method", "value", "bound", "relative_gap", "ratio_to_optimal", "status",
+                 "one_report_times_n")  # fmt: skip
+        rows = [{name: getattr(row, name) for name in names} for row in found.rows]
+        for told, row in zip(rows, found.rows, strict=True):
+            told["frequency_error"] = None if n is None else frequency_error(row, size, n)
+        print_json({"rows": rows, "report": None if out is None else str(out)})
+        return
+    table = []
+    for epsilon in found.epsilons:
+        best, (rival, *_) = found.at(epsilon)
+        table.append(
+            [f"{epsilon:g}", number(best.value), number(best.bound), f"{best.relative_gap or 0.0:.1e}",
+             number(frequency_error(best, size, n)), rival.method, f"{rival.ratio_to_optimal:.4f}"]
+        )  # fmt: skip
+    each = "each, times root n" if n is None else f"each, n {n:,}"
+    print_rows(
+        "Least squared error of all frequencies, times n, what it is for each of them, and the best known oracle",
+        ["epsilon", "least", "bound", "gap", each, "oracle", "ratio"], table,
+    )  # fmt: skip
+    if out is not None:
+        typer.echo(f"report: {out}")
 
 
 def _complaints(found: BoundsResult) -> list[str]:

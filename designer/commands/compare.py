@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ..objectives.error import Error
     from ..priors.categorical import CategoricalPrior
 
+NO_OPTIMUM = "note: there are too many categories to find the optimum, so no ratios: merge rare ones to see them"
+
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(ObjectiveOptions):
@@ -167,9 +169,12 @@ def _compare_categories(prior: CategoricalPrior, epsilons: list[float], notes: l
         print_json({"rows": [{"epsilon": epsilon, **vars(row)} for epsilon, row in found]})
         return
     cells = [
-        [row.method, f"{epsilon:g}", number(row.error), f"{row.ratio_to_optimal:.4f}", number(row.one_report_times_n)]
+        [row.method, f"{epsilon:g}", number(row.error),
+         "unknown" if row.ratio_to_optimal is None else f"{row.ratio_to_optimal:.4f}", number(row.one_report_times_n)]
         for epsilon, row in found
-    ]
+    ]  # fmt: skip
+    if all(row.ratio_to_optimal is None for _, row in found):
+        say(NO_OPTIMUM)
     title = (
         "n times the expected squared error of all frequencies, its ratio to the optimum, n times a report's influence"
     )

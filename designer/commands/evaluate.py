@@ -1,65 +1,152 @@
-"""`optldp evaluate`: what a table that was made for one prior costs on another, and what a new design would."""
+"""`optldp evaluate`: what a mechanism that was made for one prior costs on another, and what a new design would."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Clip, DropMissing, Json, PriorFile, Table
-from .output import number, one_line_errors, print_facts, print_json, say, solver_progress
+from .options import Clip, DropMissing, Json, Options, PriorFile, Table, takes_options
+from .output import number, one_line_errors, print_facts, print_json, print_rows, say, solver_progress
 
 if TYPE_CHECKING:
-    from ...mechanisms import TabulatedMechanism
+    from ...mechanisms import CategoricalMechanism, TabulatedMechanism
     from ...mechanisms.floors import FloorForm
     from ...mechanisms.table.knot_prior import KnotPrior
     from ..priors.prior import Prior
+    from .kinds.kind import Part
 
 USES_DATA = "note: what is printed is a function of the values of DATA, as sensitive as they are"
 
 
-@one_line_errors
-def evaluate_command(
-    table: Table,
-    data: Annotated[Path | None, typer.Option("--on", metavar="DATA", help="CSV or Parquet file of values.")] = None,
-    column: Annotated[str | None, typer.Option("--column", help="Numeric column of DATA.")] = None,
-    prior_file: PriorFile = None,
-    users: Annotated[int | None, typer.Option("--n", help="Users who will report, for errors of their mean.")] = None,
-    clip: Clip = False,
-    drop_missing: DropMissing = False,
-    as_json: Json = False,
-) -> None:
-    """Say what a table of numbers costs on other values than it was made for, beside a new design for these.
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions(Options):
+    """What `optldp evaluate` may be asked."""
 
-    \b
+    table: Table
+    data: Annotated[Path | None, typer.Option("--on", metavar="DATA", help="CSV or Parquet file of values.")] = None
+    column: Annotated[
+        str | None, typer.Option("--column", help="Column of DATA; attributes have columns of their own names.")
+    ] = None
+    prior_file: PriorFile = None
+    users: Annotated[int | None, typer.Option("--n", help="Users who will report, for the errors of estimates.")] = None
+    clip: Clip = False
+    drop_missing: DropMissing = False
+    as_json: Json = False
+
+
+@one_line_errors
+@takes_options
+def evaluate_command(asked: EvaluateOptions) -> None:
+    """Say what a mechanism costs on other values than it was made for, beside a new design for these.
+
+    Levels and attributes are evaluated one by one.
+
+    \\b
     Example: optldp evaluate mech.json --on next_year.csv --column income --n 20000
     """
-    from ...mechanisms import TabulatedMechanism, load_mechanism
+    from ...mechanisms import load_mechanism
+    from ...mechanisms.errors import InputError
+    from .kinds.registry import kind_of
+
+    if asked.users is not None and asked.users < 1:
+        raise InputError(f"--n must be at least 1, got {asked.users}")
+    parts = kind_of(load_mechanism(asked.table)).parts()
+    if any(part.column is not None for part in parts):
+        asked.refuse("of no use to attributes, which have columns of their own names", "--column", "--prior")
+    notes: list[str] = []
+    found = [{"part": part.name, **_evaluated(part, asked, notes)} for part in parts]
+    for note in [*dict.fromkeys(notes), USES_DATA]:
+        say(note)
+    if len(found) > 1:
+        _print_parts(found, asked)
+        return
+    (facts,) = found
+    del facts["part"]
+    if asked.as_json:
+        print_json(facts)
+        return
+    print_facts(
+        f"{asked.table}: {_beside(facts)}",
+        [(name, number(value)) for name, value in facts.items() if value is not None],
+    )
+
+
+def _beside(facts: dict[str, Any]) -> str:
+    """Say how the mechanism compares to a new design."""
+    if facts["ratio_to_new_design"] is None:
+        return "too many categories for a new design beside it"
+    loss, what = facts["ratio_to_new_design"] - 1, "variance" if "expected_variance" in facts else "squared error"
+    return f"{100 * loss:.2g}% more {what} than a new design" if loss > 0 else "as good as a new design"
+
+
+def _print_parts(found: list[dict[str, Any]], asked: EvaluateOptions) -> None:
+    """Print a row for each part, or all of them as JSON."""
+    if asked.as_json:
+        print_json({"parts": found})
+        return
+    names = [name for name in found[0] if any(facts[name] is not None for facts in found)]
+    rows = [[facts["part"], *(number(facts[name]) for name in names[1:])] for facts in found]
+    print_rows(f"{asked.table}: each part beside a new design", names, rows)
+
+
+def _evaluated(part: Part, asked: EvaluateOptions, notes: list[str]) -> dict[str, Any]:
+    """Return what one part costs on the data; what there is to say of them is added to the notes."""
+    from ...mechanisms import CategoricalMechanism, TabulatedMechanism
     from ...mechanisms.errors import InputError
     from ...mechanisms.floors import FloorForm
     from .prior import read_prior
 
-    if users is not None and users < 1:
-        raise InputError(f"--n must be at least 1, got {users}")
-    mechanism = load_mechanism(table)
-    if not isinstance(mechanism, TabulatedMechanism | FloorForm):
-        raise InputError(f"evaluate is for one table of numbers, got {mechanism.kind} in {str(table)!r}")
-    domain = (float(mechanism.knots[0]), float(mechanism.knots[-1]))
-    prior, notes = read_prior(data, column, domain, prior_file, None, True, drop_missing, mechanism.units, clip=clip)
-    facts = _facts(mechanism, prior.on(mechanism.knots), users)
-    for note in [*notes, USES_DATA]:
-        say(note)
-    if as_json:
-        print_json(facts)
-        return
-    loss = facts["ratio_to_new_design"] - 1
-    beside = f"{100 * loss:.2g}% more variance than a new design" if loss > 0 else "as good as a new design"
-    print_facts(f"{table}: {beside}", [(name, number(value)) for name, value in facts.items() if value is not None])
+    made, column = part.mechanism, part.column or asked.column
+    if isinstance(made, CategoricalMechanism):
+        asked.refuse("of no use to categories", "--clip")
+        return _of_categories(made, asked)
+    if not isinstance(made, TabulatedMechanism | FloorForm):
+        raise InputError(
+            f"evaluate is for numbers, categories, attributes and their levels, got pairs in {str(asked.table)!r}: "
+            "what they cost depends on each key's share, so design anew and compare one_report_times_n of show"
+        )
+    domain = (float(made.knots[0]), float(made.knots[-1]))
+    prior, told = read_prior(
+        asked.data, column, domain, asked.prior_file, None, True, asked.drop_missing, made.units, clip=asked.clip
+    )
+    notes += told
+    return _of_numbers(made, prior.on(made.knots), None if asked.users is None else asked.users * part.share)
 
 
-def _facts(mechanism: TabulatedMechanism | FloorForm, prior: Prior, users: int | None) -> dict[str, Any]:
+def _of_categories(mechanism: CategoricalMechanism, asked: EvaluateOptions) -> dict[str, Any]:
+    """Squared errors of all frequencies, times n, on average over the values; with users, of each frequency."""
+    from ..designs.design import design
+    from ..objectives.base import Problem
+    from ..objectives.frequencies import Frequencies
+    from .prior import read_categorical_prior
+
+    given, _ = read_categorical_prior(
+        asked.data, asked.column, asked.prior_file, drop_missing=asked.drop_missing, public=True
+    )
+    prior, objective = given.among(mechanism.categories), Frequencies()
+    many = len(prior.categories) > objective.most_categories
+    new = None
+    if not many:
+        with solver_progress("a new design") as progress:
+            new = design(prior, mechanism.epsilon, progress=progress).value
+    old = objective.value(mechanism, Problem(prior, mechanism.epsilon))
+    facts = {
+        "expected_squared_error": old,
+        "expected_squared_error_of_new_design": new,
+        "ratio_to_new_design": None if new is None else old / new,
+    }
+    if asked.users is not None:
+        share = 1 / math.sqrt(len(prior.categories) * asked.users)
+        facts["frequency_error"] = share * math.sqrt(old)
+        facts["frequency_error_of_new_design"] = None if new is None else share * math.sqrt(new)
+    return facts
+
+
+def _of_numbers(mechanism: TabulatedMechanism | FloorForm, prior: Prior, users: float | None) -> dict[str, Any]:
     """Variances of one report, on average over the values; with users, how far their mean is off 95 times of 100."""
     from ...estimators.intervals import normal_quantile
     from ..designs.design import design

@@ -13,9 +13,10 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, Context
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +28,9 @@ P = ParamSpec("P")
 
 BAD_INPUT = 2
 NOT_SO = 1
+OTHER_NAMES = {"target_error": "--error", "n_jobs": "--workers"}
+"""Options that are no arguments' names with hyphens."""
+
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 
@@ -40,7 +44,7 @@ def one_line_errors(command: Callable[P, None]) -> Callable[P, None]:
         try:
             command(*args, **kwargs)
         except OptldpError as error:
-            say(f"error: {error}")
+            say(f"error: {_in_command_words(str(error), command)}")
             raise typer.Exit(BAD_INPUT) from None
         except BrokenPipeError:
             raise  # the reader of stdout has gone: typer ends quietly
@@ -55,6 +59,18 @@ def one_line_errors(command: Callable[P, None]) -> Callable[P, None]:
             raise typer.Exit(INTERRUPTED) from None
 
     return wrapped
+
+
+def _in_command_words(message: str, command: Callable[..., None]) -> str:
+    """Return a message that begins with a Python name by the option that says it, where the command has that."""
+    first, _, rest = message.partition(" ")
+    option = OTHER_NAMES.get(first, f"--{first.replace('_', '-')}")
+    if "_" not in first:
+        return message
+    hints = get_type_hints(command, include_extras=True).values()
+    options = [info for hint in hints for info in getattr(hint, "__metadata__", ()) if isinstance(info, OptionInfo)]
+    known = {name for info in options for name in (str(info.default), *(info.param_decls or ()))}
+    return f"{option} {rest}" if option in known else message
 
 
 def require_place(path: Path | None, suffixes: tuple[str, ...] = ()) -> None:

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from ..priors.categorical import CategoricalPrior
     from ..priors.prior import Prior
 
-MAX_PRIOR_KNOTS = 401
-"""A prior file with at most so many values is used with its values as knots."""
-
 SENSITIVE = (
     "warning: the result is a function of the prior; if that comes from values to be protected, the result is as "
     "sensitive as they are. Say --public if the prior is public knowledge."
@@ -49,8 +46,7 @@ def read_prior(
         held = weights != 0  # what has no weight may lie anywhere
         values[held] = within_range(values[held], domain, clip, notes, str(prior_file))
         _require_width(values, domain, str(prior_file))
-        grid = _own_knots(values, domain, DEFAULT_KNOTS) if knots is None else knots
-        return Prior.from_pairs(values, weights, knots=grid, domain=domain, source=source, units=units), notes
+        return Prior.from_pairs(values, weights, knots=knots, domain=domain, source=source, units=units), notes
     assert data is not None
     assert column is not None
     numbers = within_range(read_column(data, column, drop_missing=drop_missing), domain, clip, notes, column)
@@ -116,16 +112,6 @@ def _require_width(values: np.ndarray, domain: tuple[float, float] | None, where
 
     if domain is None and values.min() == values.max():
         raise InputError(f"values must not all be equal, got only {values[0]:g} in {where!r}: give --range LO HI")
-
-
-def _own_knots(values: np.ndarray, domain: tuple[float, float] | None, default: int) -> np.ndarray | int:
-    """Return a prior's values, with the ends of the domain, as knots, or the default where they are too many."""
-    import numpy as np
-
-    if domain is not None:
-        values = np.append(values[(values >= domain[0]) & (values <= domain[1])], domain)
-    own = np.unique(values)
-    return own if len(own) <= MAX_PRIOR_KNOTS else default
 
 
 def read_categorical_prior(

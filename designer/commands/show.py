@@ -21,7 +21,10 @@ VERDICTS = {
 def show_command(
     table: Table,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="Write a heat map, or of a biased table its bias (png, pdf, svg).")
+        Path | None,
+        typer.Option(
+            "--plot", help="Write a heat map of it and its parts, or of a biased table its bias (png, pdf, svg)."
+        ),
     ] = None,
     allow_unproved: AllowUnproved = False,
     as_json: Json = False,

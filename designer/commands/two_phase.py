@@ -195,10 +195,19 @@ def _print_attributes(facts: dict[str, dict[str, Any]]) -> None:
 
 def _first_phase(named: str) -> str | TabulatedMechanism:
     """Return the name, or the table of a file."""
-    from ...mechanisms import load_table
+    from ...mechanisms import TabulatedMechanism, load_mechanism
+    from ...mechanisms.errors import InputError
     from ...mechanisms.files.table import SUFFIXES
+    from ...mechanisms.floors import FloorForm
 
-    return load_table(named) if Path(named).suffix.lower() in SUFFIXES else named
+    if Path(named).suffix.lower() not in SUFFIXES:
+        return named
+    mechanism = load_mechanism(named)
+    if isinstance(mechanism, FloorForm):
+        return mechanism.expand()
+    if not isinstance(mechanism, TabulatedMechanism):
+        raise InputError(f"--phase-one must be one table of numbers, got {mechanism.kind} in {named!r}: design one")
+    return mechanism
 
 
 def _facts(

@@ -34,8 +34,12 @@ class OracleError:
         goes with it: the pure protocol's from support counts, the best linear one for "optimal".
     linear_error : float or None
         The same with the best linear unbiased estimator at the prior; None where there are too many reports.
-    ratio_to_optimal : float
-        `error` over that of the designed table.
+    ratio_to_optimal : float or None
+        `error` over that of the designed table; None where there are too many categories to design one.
+    lower_bound : float or None
+        Of the designed table's row: certified of any mechanism.
+    status : str
+        Of the designed table: "optimal", or "gap-open".
     one_report_times_n : float
         The most that one report of n moves a frequency, times n, with that estimator; see `influence`.
     """
@@ -43,14 +47,18 @@ class OracleError:
     method: str
     error: float
     linear_error: float | None
-    ratio_to_optimal: float
+    ratio_to_optimal: float | None
     one_report_times_n: float
+    lower_bound: float | None = None
+    status: str = "optimal"
 
 
 def compare_categorical(
     prior: ArrayLike, epsilon: float, *, tolerance: float | None = None, objective: Frequencies | None = None
 ) -> list[OracleError]:
     """Return the errors of the designed table, GRR, basic RAPPOR, OUE and OLH at a prior, the designed one first.
+
+    Of more categories than the designed table is found for (`Frequencies.most_categories`) it is left out.
 
     A pure protocol supports the own category with probability p, others with q; its estimator (support share - q) /
     (p - q) has total error (K q (1 - q) + (p - q)(1 - p - q)) / (p - q)^2 + 1 - |prior|^2, the last two terms for
@@ -80,13 +88,18 @@ def compare_categorical(
     numbered = CategoricalPrior([str(number) for number in range(np.size(prior))], prior)
     weights = numbered.weights
     size, sampling = weights.size, 1 - float(weights @ weights)
-    best = design(numbered, budget, objective=objective, tolerance=tolerance)
-    designed, ends = best.value, frequency_decoder(best.mechanism, weights).extremes()
-    rows = [OracleError("optimal", designed, designed, 1.0, float((ends[1] - ends[0]).max()))]
+    rows: list[OracleError] = []
+    if size <= (objective or Frequencies()).most_categories:
+        best = design(numbered, budget, objective=objective, tolerance=tolerance)
+        value, ends = best.value, frequency_decoder(best.mechanism, weights).extremes()
+        influence = float((ends[1] - ends[0]).max())
+        rows = [OracleError("optimal", value, value, 1.0, influence, best.bound, str(best.status))]
+    designed = rows[0].error if rows else None
     for method, (own, other) in _supports(size, math.exp(budget)).items():
         error = total_error(size, own, other) + sampling
         linear = error if method == "grr" else _linear_error(weights, budget, method)
-        rows.append(OracleError(method, error, linear, error / designed, 1 / (own - other)))
+        ratio = None if designed is None else error / designed
+        rows.append(OracleError(method, error, linear, ratio, 1 / (own - other)))
     return rows
 
 

@@ -20,6 +20,7 @@ from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
 from ..methods.base import Built, Method
+from ..methods.closed_form import ClosedForm
 from ..methods.registry import OPTIMAL
 from ..objectives.base import Objective, Problem, Solution, Told
 from ..objectives.frequencies import Frequencies
@@ -160,6 +161,20 @@ def judged(problem: Problem, objective: Objective, method: Method | None, soluti
         verification=verification,
         seconds=time.perf_counter() - started,
     )
+
+
+def table_alone(prior: Prior, epsilon: float, form: ClosedForm) -> TabulatedMechanism:
+    """Return the table that `design` makes of a closed form, without the optimum beside it: nothing is solved.
+
+    Example
+    -------
+    >>> prior = Prior.on_knots([0, 1], [1, 1], source="public")
+    >>> table_alone(prior, 1.0, ClosedForm("duchi")).provenance.method
+    'duchi'
+    """
+    objective = Variance()
+    problem = problem_for(prior, epsilon, objective)
+    return _finished(problem, objective, form.unbiased(problem), True)
 
 
 def _verified(mechanism: Any) -> Verification | None:

@@ -75,9 +75,13 @@ class ClosedForm(Method):
     def build(self, problem: Problem, objective: Objective, solution: Solution) -> Built:
         if isinstance(objective, Error):
             return self._clipped(problem, objective)
-        known = objective.uses_prior and not self.worst_case
+        return Built(self.unbiased(problem, objective.uses_prior))
+
+    def unbiased(self, problem: Problem, uses_prior: bool = True) -> TabulatedMechanism:
+        """Return the unbiased table of the problem, for which nothing is solved."""
+        known = uses_prior and not self.worst_case
         moment = min(float(problem.solved.weights @ problem.unit.knots**2), 1.0) if known else 1.0
-        return Built(self._table(problem.prior.knots, problem.epsilon, moment))
+        return self._table(problem.prior.knots, problem.epsilon, moment)
 
     def _table(self, knots: np.ndarray, epsilon: float, moment: float) -> TabulatedMechanism:
         """The unbiased table on these knots; PTT's for a mean squared value, the domain put to [-1, 1]."""

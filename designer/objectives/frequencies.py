@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 from ...mechanisms.categorical.mechanism import PureProtocol
 from ...mechanisms.categorical.oracle_choice import total_error
 from ...mechanisms.categorical.table import CategoricalTable
+from ...mechanisms.errors import InputError
 from ...mechanisms.table.provenance import Provenance
 from ...solvers import Status
 from ...solvers.frequency.optimum import solve_frequency
@@ -75,8 +76,21 @@ class Frequencies(Objective):
     def label(self) -> str:
         return "least error of frequencies"
 
+    @property
+    def most_categories(self) -> int:
+        """Categories that the optimum is found for at most: a fifth of the outputs."""
+        return (self.max_columns - 1) // 5
+
     def quantity(self, units: str) -> str:
         return "squared error of all frequencies, times n"
+
+    def check(self, problem: Problem) -> None:
+        size = problem.solved.weights.size
+        if size > self.most_categories:
+            raise InputError(
+                f"the optimum is found for at most {self.most_categories} categories, got {size}: use "
+                "method auto (grr or olh, whichever errs less), or merge rare categories"
+            )
 
     def solve(self, problem: Problem, progress: Told = None) -> Solution:
         weights, tolerance = problem.solved.weights, problem.tolerance

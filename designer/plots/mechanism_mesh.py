@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...estimators.plots.style import axes_or_new
-from ...mechanisms import TabulatedMechanism
+from ...estimators.plots.style import axes_or_new, empty_figure
+from ...mechanisms import CategoricalMechanism, InputError, TabulatedMechanism
+from ...mechanisms.categorical.mechanism import PureProtocol
+from ...mechanisms.categorical.table import CategoricalTable
+from ...mechanisms.key_value import KeyValueMechanism
 from ...mechanisms.units import axis_label, literal
 
 if TYPE_CHECKING:
@@ -17,6 +21,12 @@ if TYPE_CHECKING:
 
 TAIL_SHARE = 0.15
 """How far an unbounded tail is drawn beyond the last finite end, as a share of the range drawn."""
+
+MOST_DRAWN, FEW_NAMES, LONGEST_NAME = 40, 15, 24
+"""Categories that a picture has at most; up to how many their names are of the usual size; letters of a name."""
+
+MOST_PARTS, PART_WIDTH, PART_HEIGHT = 6, 5.2, 3.9
+"""Parts of a mechanism that are drawn at most; inches of each."""
 
 POINT_SHARE = 0.004
 """Least height of a point output on the picture, as a share of the range drawn, so that it can be seen."""
@@ -63,6 +73,60 @@ def heat_map(mechanism: TabulatedMechanism, ax: Axes | None = None) -> Axes:
     if image is not None:
         axes.figure.colorbar(image, ax=axes, label=label)
     return axes
+
+
+def support_map(mechanism: CategoricalMechanism | KeyValueMechanism, ax: Axes | None = None) -> Axes:
+    """Draw what reports show: of a table of categories every output's probability, else how often each is supported.
+
+    The own category, or key, is supported with one probability and all others with another, which is all that unary
+    encodings, hashing and pairs differ in. At most 40 of them are drawn, and as many outputs.
+    """
+    axes = axes_or_new(ax, height=5.4)
+    pairs = isinstance(mechanism, KeyValueMechanism)
+    names = (mechanism.keys if pairs else mechanism.categories).labels[:MOST_DRAWN]
+    what = "key" if pairs else "category"
+    if isinstance(mechanism, CategoricalTable):
+        shown, label, across = mechanism.probabilities[: len(names), :MOST_DRAWN], "probability", "output"
+    elif isinstance(mechanism, KeyValueMechanism | PureProtocol):
+        own, other = (
+            (mechanism.own_shown, mechanism.other_shown)
+            if isinstance(mechanism, KeyValueMechanism)
+            else (mechanism.own_support, mechanism.other_support)
+        )
+        shown = np.full((len(names), len(names)), other)
+        np.fill_diagonal(shown, own)
+        label, across = "probability", f"{what} {'shown' if pairs else 'supported'} by the report"
+    else:
+        raise InputError(f"a picture is of a table or a pure protocol, got {mechanism!r:.60}")
+    image = axes.imshow(shown, cmap="cividis", aspect="auto", vmin=0.0, interpolation="nearest")
+    axes.set_yticks(range(len(names)), [literal(name[:LONGEST_NAME]) for name in names])
+    axes.locator_params(axis="x", integer=True)
+    axes.set_xlabel(across)
+    axes.set_ylabel(what)
+    if len(names) > FEW_NAMES:
+        axes.tick_params(axis="y", labelsize="xx-small")
+    size = len(mechanism.keys if pairs else mechanism.categories)
+    some = f", the first {len(names)} of {size}" if size > len(names) else ""
+    axes.set_title(f"{mechanism.provenance.method}, ε = {mechanism.epsilon:g}{some}", fontsize="medium")
+    axes.figure.colorbar(image, ax=axes, label=label)
+    return axes
+
+
+def parts_map(parts: Mapping[str, TabulatedMechanism | CategoricalMechanism | KeyValueMechanism]) -> Axes:
+    """Draw the mechanisms that one is made of beside and below each other, at most six, and return the first axes."""
+    shown = list(parts.items())[:MOST_PARTS]
+    across = min(2, len(shown))
+    down = -(-len(shown) // across)
+    figure = empty_figure(PART_WIDTH * across, PART_HEIGHT * down)
+    grid = figure.subplots(down, across, squeeze=False).ravel()
+    for axes, (name, part) in zip(grid, shown, strict=False):
+        (heat_map if isinstance(part, TabulatedMechanism) else support_map)(part, axes)  # pyright: ignore[reportArgumentType] -- it is that
+        axes.set_title(literal(name), fontsize="medium")
+    for axes in grid[len(shown) :]:
+        axes.remove()
+    if len(parts) > len(shown):
+        figure.suptitle(f"the first {len(shown)} of {len(parts)} parts", fontsize="medium")
+    return grid[0]
 
 
 def _draw(

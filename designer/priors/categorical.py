@@ -66,6 +66,19 @@ class CategoricalPrior:
             raise InputError(f"the uniform share must lie in [0, 1], got {share!r}")
         return CategoricalPrior(self.categories, (1.0 - share) * self.weights + share / len(self.categories))
 
+    def among(self, categories: Categories) -> CategoricalPrior:
+        """Return the same weights over a mechanism's categories; InputError for one of positive weight that it lacks.
+
+        Example
+        -------
+        >>> CategoricalPrior(["b", "a"], [3, 1]).among(Categories(["a", "b", "c"])).weights
+        array([0.25, 0.75, 0.  ])
+        """
+        held = self.weights > 0
+        weights = np.zeros(len(categories))
+        weights[categories.codes(np.array(self.categories.labels, dtype=object)[held])] = self.weights[held]
+        return CategoricalPrior(categories, weights)
+
     @classmethod
     def from_labels(cls, labels: np.ndarray) -> CategoricalPrior:
         """Return the categories that occur, in the order of their text, and their shares.

@@ -15,6 +15,10 @@ SUBSET_TOLERANCE = 1e-9
 """How near, as a share of the width, a coarse knot must lie to a fine one: the rounding of linspace."""
 
 
+MOST_OWN_KNOTS = 401
+"""As many distinct values at most are knots themselves where nobody names other knots."""
+
+
 def as_numbers(values: ArrayLike, what: str) -> np.ndarray:
     """A one-dimensional array of doubles (a copy), or an error that names the first offender."""
     try:
@@ -94,6 +98,20 @@ def as_knots(
             f"values must not all be equal to {ends[0]:g} unless a range is given: pass domain=(low, high)"
         )
     return as_increasing(np.linspace(ends[0], ends[1], int(knots)), "knots")
+
+
+def own_knots(values: np.ndarray, domain: tuple[float, float] | None) -> np.ndarray | None:
+    """Return the distinct values, with the ends of the domain, as knots; None where they are none, or too many.
+
+    Example
+    -------
+    >>> own_knots(np.array([3.0, 1.0, 3.0]), (0, 4))
+    array([0., 1., 3., 4.])
+    """
+    if domain is not None:
+        values = np.append(values[(values >= domain[0]) & (values <= domain[1])], domain)
+    own = np.unique(values)
+    return own if 2 <= own.size <= MOST_OWN_KNOTS else None
 
 
 def check_within(values: np.ndarray, knots: np.ndarray) -> None:

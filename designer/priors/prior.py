@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.knot_prior import WEIGHT_SUM_TOLERANCE, KnotPrior, Source
-from .checks import as_increasing, as_knots, as_numbers, as_weights, check_within, subset_index
+from .checks import as_increasing, as_knots, as_numbers, as_weights, check_within, own_knots, subset_index
 from .held_values import HeldValues
 from .rounding import coarsen, finite_support, round_bins, round_distribution
 
@@ -138,7 +138,7 @@ class Prior:
         values: ArrayLike,
         weights: ArrayLike,
         *,
-        knots: int | ArrayLike = DEFAULT_KNOTS,
+        knots: int | ArrayLike | None = None,
         domain: tuple[float, float] | None = None,
         source: Source = "sensitive",
         units: str = "",
@@ -149,14 +149,22 @@ class Prior:
         ----------
         weights : (N,) array_like of float
             Non-negative, with a positive sum; need not sum to one.
+        knots : int or (n,) array_like, optional
+            Default: the values themselves, with the ends of the domain, where they are at most 401; else 101 at equal
+            steps.
 
         Example
         -------
+        >>> Prior.from_pairs([0, 1, 3], [2, 1, 1], source="public").knots
+        array([0., 1., 3.])
         >>> Prior.from_pairs([0, 1, 3], [2, 1, 1], knots=[0, 2, 4], source="public").weights
         array([0.625, 0.25 , 0.125])
         """
         points = as_numbers(values, "values")
         mass = as_weights(weights, points.size, "every value needs one weight")
+        if knots is None:
+            own = own_knots(points, domain)
+            knots = DEFAULT_KNOTS if own is None else own
         grid = as_knots(knots, domain, (points.min(), points.max()))
         check_within(points[mass > 0], grid)
         return cls._of_held(HeldValues(np.clip(points, grid[0], grid[-1]), mass), grid, source, units, None)

@@ -79,19 +79,17 @@ def bounds_html(result: BoundsResult, *, column: str = "", command: str = "") ->
     from .figures import key_svg, prior_svg, report_figures
     from .objective_figures import objective_figures
 
-    script = _text("page.js")
-    allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy, script = allowed_script()
     asked = [objective.key for objective in result.objectives]
     swatches = {name: key_svg(name) for name in (*result.methods, MINIMAX, *asked)}
     figures = [
-        vars(figure) | {"svg": Markup(figure.svg), "series": _keys(figure.name, figure.keys, swatches)}
+        vars(figure) | {"svg": Markup(figure.svg), "series": swatch_keys(figure.name, figure.keys, swatches)}
         for figure in (*report_figures(result), *objective_figures(result))
     ]
-    return _template().render(
+    return template("page.html.j2").render(
         title=f"The best that local privacy can do for {column}" if column else "The best that local privacy can do",
-        policy=f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{allowed}'; "
-        "base-uri 'none'; form-action 'none'",
-        style=Markup(_text("page.css")),
+        policy=policy,
+        style=Markup(page_text("page.css")),
         script=Markup(script),
         units=result.prior.units,
         sensitive=result.prior.source == "sensitive",
@@ -117,18 +115,28 @@ def bounds_html(result: BoundsResult, *, column: str = "", command: str = "") ->
     )  # fmt: skip
 
 
-def _text(name: str) -> str:
+def allowed_script() -> tuple[str, str]:
+    """Return a policy that lets the pages' script run and nothing be fetched, and the script."""
+    script = page_text("page.js")
+    allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{allowed}'; "
+    return policy + "base-uri 'none'; form-action 'none'", script
+
+
+def page_text(name: str) -> str:
+    """Return the text of a file beside this one."""
     return resources.files("optldp.designer.report").joinpath(name).read_text("utf-8")
 
 
-def _template() -> Template:
+def template(name: str) -> Template:
+    """Return the template of a page; whatever is put into it is escaped."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(_text("page.html.j2"))
+    return environment.from_string(page_text(name))
 
 
-def _keys(figure: str, names: Iterable[str], swatches: Mapping[str, str]) -> list[dict[str, str]]:
+def swatch_keys(figure: str, names: Iterable[str], swatches: Mapping[str, str]) -> list[dict[str, str]]:
     """Return the keys of a figure; ids in their pictures start with its name, as no two on a page may be the same."""
     from markupsafe import Markup
 
@@ -193,7 +201,7 @@ def _table_row(row: Row) -> dict[str, Any]:
         (row.continuum_bound, ".7g"),
     )
     status = f"failed: {row.error}" if row.error else row.status
-    return {"method": row.method, "failed": not row.solved, "cells": _cells(row.epsilon, row.method, numbers, status)}
+    return {"method": row.method, "failed": not row.solved, "cells": cells(row.epsilon, row.method, numbers, status)}
 
 
 def _coarse(result: BoundsResult) -> str:
@@ -212,17 +220,17 @@ def _coarse(result: BoundsResult) -> str:
 def _judged_row(row: Row) -> dict[str, Any]:
     numbers = ((row.value, ".7g"), (row.bound, ".7g"), (row.relative_gap, ".1e"), (row.ratio_to_optimal, ".4f"))
     status = f"{row.status}: {row.error}" if row.error else row.status
-    cells = _cells(row.epsilon, row.method, numbers, status)
-    return {"method": row.method, "failed": row.value is None, "cells": cells}
+    told = cells(row.epsilon, row.method, numbers, status)
+    return {"method": row.method, "failed": row.value is None, "cells": told}
 
 
-def _cells(
+def cells(
     epsilon: float, method: str, numbers: Iterable[tuple[float | None, str]], status: str
 ) -> list[dict[str, Any]]:
     """Return cells as text, with the number to sort by where there is one."""
-    cells = [{"text": f"{epsilon:g}", "key": epsilon}, {"text": method, "key": None}]
-    cells += [{"text": "" if value is None else format(value, how), "key": value} for value, how in numbers]
-    return [*cells, {"text": status, "key": None}]
+    made = [{"text": f"{epsilon:g}", "key": epsilon}, {"text": method, "key": None}]
+    made += [{"text": "" if value is None else format(value, how), "key": value} for value, how in numbers]
+    return [*made, {"text": status, "key": None}]
 
 
 def _python_call(result: BoundsResult) -> str:

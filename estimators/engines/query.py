@@ -6,7 +6,7 @@ It is written as duckdb reads it; sqlglot says it in the other dialects.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import get_args
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
@@ -87,6 +87,25 @@ def count_query(
         return _in(dialect, _plain(_relation(relations[0]), column))
     sizes = [made.low.size if isinstance(made, TabulatedMechanism) else made.places.size for made in tables]
     return _in(dialect, _matched(sizes, [_relation(name) for name in relations], column, key))
+
+
+def count_together(relation: str, columns: Mapping[str, str], dialect: Dialect = "duckdb") -> str:
+    """Return the query that counts how many users have the same in all these columns, given the names that they get.
+
+    Raises InputError as `count_query`.
+
+    Example
+    -------
+    >>> print(count_together("r", {"report": "output", "level": "level"}))
+    SELECT "report" AS "output", "level", COUNT(*) AS "n" FROM "r" GROUP BY "report", "level"
+    """
+    if dialect not in DIALECTS:
+        raise InputError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r:.60}")
+    cells = [quoted(name) + ("" if name == named else f" AS {quoted(named)}") for name, named in columns.items()]
+    groups = ", ".join(map(quoted, columns))
+    return _in(
+        dialect, f"SELECT {', '.join(cells)}, COUNT(*) AS {quoted(USERS)} FROM {_relation(relation)} GROUP BY {groups}"
+    )
 
 
 def _relation(name: str) -> str:

@@ -132,7 +132,7 @@ class KeyValueCounts(_OfOneMechanism):
         account, skip = SkippedRows.of(skip_invalid)
         reports, found = counted_reports(mechanism.from_text, rows, account if skip else None)
         account.tell(skip_invalid)
-        return cls(mechanism, *_added_up(reports, whole_counts("n", found.users, least=1)))
+        return cls(mechanism, *added_up(reports, whole_counts("n", found.users, least=1)))
 
     def __add__(self, other: KeyValueCounts) -> KeyValueCounts:
         """Return the counts of the union of two sets of users without a user in common."""
@@ -140,7 +140,7 @@ class KeyValueCounts(_OfOneMechanism):
             return NotImplemented
         _require_same(self.mechanism, other.mechanism)
         both = np.concatenate([self.reports, other.reports])
-        return KeyValueCounts(self.mechanism, *_added_up(both, np.concatenate([self.counts, other.counts])))
+        return KeyValueCounts(self.mechanism, *added_up(both, np.concatenate([self.counts, other.counts])))
 
     @property
     def n_users(self) -> int:
@@ -222,7 +222,7 @@ class ShownCounts(_OfOneMechanism):
         return self.n_users - self.shown.sum(axis=1)
 
 
-def _added_up(reports: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def added_up(reports: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct reports and the count of each."""
     distinct, which = np.unique(reports, axis=0, return_inverse=True)
     total = np.zeros(len(distinct), dtype=np.int64)

@@ -109,7 +109,7 @@ class PersonalisedCounts:
         >>> PersonalisedCounts.from_counts(made, rows).level_counts
         array([3., 9.])
         """
-        parse = _doubles if mechanism.tables else mechanism.categorical[0].from_text
+        parse = doubles if mechanism.tables else mechanism.categorical[0].from_text
         given, found = counted_reports(parse, rows, columns=(OUTPUT, LEVEL))
         levels = mechanism.checked_level_reports(integers_of_text(found.columns[1].tolist()))
         reports = _checked_reports(mechanism, given)
@@ -189,8 +189,14 @@ def _support_law(level: CategoricalMechanism | TabulatedMechanism) -> tuple[floa
     )
 
 
-def _doubles(texts: Sequence[str]) -> np.ndarray:
-    """Numbers that are written as these texts."""
+def doubles(texts: Sequence[str]) -> np.ndarray:
+    """Return the numbers (N,) that are written as these texts, or raise InputError for other text.
+
+    Example
+    -------
+    >>> doubles(["0.5", "-2"])
+    array([ 0.5, -2. ])
+    """
     try:
         return np.array([float(text) for text in texts])
     except ValueError:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from ...mechanisms.composed.levelled import PersonalisedReports
 from ...mechanisms.composed.personalised_pairs import PersonalisedPairs
+from ...mechanisms.documents.report_text import integers_of_text
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.bundle import bundle_to_document
 from ...mechanisms.files.checksum import checksum
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.mixture import MixtureLikelihood
+from ..counting.user_numbers import whole_counts
+from ..data.counted_rows import counted_reports
+from ..data.simulated_columns import OUTPUT
 from ..input_grid import InputGrid
-from ..key_values.counts import KeyValueCounts, require_reports
+from ..key_values.counts import KeyValueCounts, added_up, require_reports
 from ..key_values.likelihood import joint_likelihood, key_likelihood
 from ..key_values.published import KeyTotals, key_totals
+from .counts import LEVEL
 from .pair_likelihood import likelihood_of_a_key, likelihood_of_pairs
 from .pair_totals import pair_totals
 
@@ -71,6 +76,39 @@ class PersonalisedPairCounts:
         for number in range(mechanism.level_report.n_reports):
             own = mechanism.levels[number if clear else 0]
             parts.append(KeyValueCounts.from_reports(own, reports[levels == number]))
+        return cls(mechanism, tuple(parts))
+
+    @classmethod
+    def from_counts(cls, mechanism: PersonalisedPairs, rows: Any) -> Self:
+        """Take over what another engine has counted: rows of a level, a report and of how many users sent both.
+
+        Parameters
+        ----------
+        mechanism : PersonalisedPairs
+        rows : path or table in memory
+            As `PersonalisedCounts.from_counts` takes them; the column output as the levels' `to_text` writes reports.
+
+        Raises
+        ------
+        InputError
+            As `PersonalisedCounts.from_counts`.
+
+        Example
+        -------
+        >>> from optldp.mechanisms.families.duchi import duchi
+        >>> from optldp.mechanisms.key_value.unary import key_value_unary
+        >>> made = PersonalisedPairs([key_value_unary(["a", "b"], duchi([0.0, 1.0], e), e) for e in (0.5, 1.0)])
+        >>> rows = {"level": np.array([0, 1]), "output": np.array(["0:1", "-"]), "n": np.array([3, 4])}
+        >>> PersonalisedPairCounts.from_counts(made, rows).level_counts
+        array([3, 4])
+        """
+        parse = mechanism.levels[0].from_text
+        reports, found = counted_reports(parse, rows, columns=(OUTPUT, LEVEL))
+        levels = mechanism.checked_level_reports(integers_of_text(found.columns[1].tolist()))
+        users, clear, parts = whole_counts("n", found.users, least=1), mechanism.level_report.protocol is None, []
+        for number in range(mechanism.level_report.n_reports):
+            own, mine = mechanism.levels[number if clear else 0], levels == number
+            parts.append(KeyValueCounts(own, *added_up(reports[mine], users[mine])))
         return cls(mechanism, tuple(parts))
 
     def __add__(self, other: PersonalisedPairCounts) -> PersonalisedPairCounts:

@@ -11,8 +11,27 @@ from ..errors import TableError
 from ..promise import Pure
 from ..table.table import TabulatedMechanism
 
+BUNDLE_FORMAT = "optldp-bundle/1"
+
 Nested = Callable[[Any], Any]
 """Turns the document of a member, a table or a bundle, into what it stands for."""
+
+
+def other_format(document: Mapping[str, Any], known: str) -> TableError:
+    """Return the refusal of a document whose format is not a known one: a bundle is named for what it is.
+
+    Example
+    -------
+    >>> print(other_format({"format": "optldp-bundle/1", "kind": "floor"}, "'optldp-table/2'"))
+    format must be 'optldp-table/2', got 'optldp-bundle/1' of kind 'floor', no table: load_mechanism takes it
+    """
+    found = document.get("format")
+    if found == BUNDLE_FORMAT:
+        kind = document.get("kind")
+        return TableError(
+            f"format must be {known}, got {found!r} of kind {kind!r:.60}, no table: load_mechanism takes it"
+        )
+    return TableError(f"format must be {known}, got {found!r:.60}: another optldp wrote it")
 
 
 class Bundle(ABC):

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..documents.bundle import Bundle
+from ..documents.bundle import BUNDLE_FORMAT, Bundle, other_format
 from ..documents.table import EXACT_FORMAT, FORMAT, document_to_table, table_to_document
 from ..errors import InputError, TableError
 from ..exactness.verification import require_usable
@@ -19,8 +19,6 @@ from .npz_archive import NpzArchive
 from .npz_table import MOST_ARRAYS, text_document, to_npz, with_arrays, with_vectors
 from .table import SUFFIXES, checked_table
 from .untrusted import json_content, one_line, opened, starts_zip
-
-BUNDLE_FORMAT = "optldp-bundle/1"
 
 
 @cache
@@ -188,7 +186,7 @@ def document_to_mechanism(document: Any) -> TabulatedMechanism | Bundle:
     if kind in (FORMAT, EXACT_FORMAT):
         return document_to_table(document)
     if kind != BUNDLE_FORMAT:
-        raise TableError(f"format must be {BUNDLE_FORMAT!r}, got {kind!r:.60}: another optldp wrote it")
+        raise other_format(document, repr(BUNDLE_FORMAT))
     name, known = document.get("kind"), bundle_kinds()
     if not isinstance(name, str) or name not in known:
         raise TableError(f"kind must be one of {', '.join(known)}, got {name!r:.60}")

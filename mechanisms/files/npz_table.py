@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from ..documents.bundle import other_format
 from ..documents.table import EXACT_FORMAT, FORMAT, MAX_SIDE, ends_from_document, ends_to_document
 from ..errors import InputError, TableError
 from ..integers.numerators import check_numerators
@@ -78,8 +79,7 @@ def with_arrays(archive: NpzArchive, document: Any) -> dict[str, Any]:
     """Return the document of a table with its arrays in place, as `from_npz` does."""
     kind = document.get("format") if isinstance(document, dict) else None
     if not isinstance(kind, str) or kind not in FORMATS:
-        known = " or ".join(map(repr, FORMATS))
-        raise TableError(f"format must be {known}, got {kind!r:.60}: another optldp wrote it")
+        raise other_format(document if isinstance(document, dict) else {}, " or ".join(map(repr, FORMATS)))
     for name in archive.names:
         if name not in ("document", "knots", "low", "high", FORMATS[kind], *PRIOR_VECTORS, *LAW_MATRICES):
             raise TableError(f"the array {name!r:.60} has no place in the document")

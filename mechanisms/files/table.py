@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from ..documents.bundle import other_format
 from ..documents.table import EXACT_FORMAT, FORMAT, document_to_table, table_to_document
 from ..errors import InputError, TableError
 from ..exactness.verification import require_usable
@@ -131,8 +132,7 @@ def checked_table(document: Any) -> TabulatedMechanism:
         if key not in document:
             raise TableError(f"the table must have the key {key!r}, which is missing")
     if document["format"] not in (FORMAT, EXACT_FORMAT):
-        known = f"{FORMAT!r} or {EXACT_FORMAT!r}"
-        raise TableError(f"format must be {known}, got {document['format']!r:.60}: another optldp wrote it")
+        raise other_format(document, f"{FORMAT!r} or {EXACT_FORMAT!r}")
     try:
         table = document_to_table(document)
         found = checksum(document)

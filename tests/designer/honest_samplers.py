@@ -20,7 +20,7 @@ from optldp.mechanisms import (
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
-from optldp.mechanisms.composed import PersonalisedPairs
+from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
 from optldp.mechanisms.composed.attributes import attribute_budget
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.exactness.point_outputs import to_points
@@ -71,6 +71,10 @@ def attributes(epsilon: float, size: int) -> Bundle:
     return AttributeSampling.of({"age": one, "pay": two, "hours": one}, 2, epsilon)
 
 
+def attribute_levels(epsilon: float, size: int) -> Bundle:
+    return PersonalisedAttributes([attributes(share * epsilon, size) for share in (0.5, 1.0)], 0.5)
+
+
 HONEST: dict[str, Callable[[float, int], TabulatedMechanism | Bundle]] = {
     **{family: table_of(family) for family in FAMILIES},
     "categories": lambda epsilon, size: categorical_grr(labels(size), epsilon),
@@ -86,6 +90,7 @@ HONEST: dict[str, Callable[[float, int], TabulatedMechanism | Bundle]] = {
     ),
     "levels of pairs": pair_levels,
     "attributes": attributes,
+    "levels of attributes": attribute_levels,
 }
 """A budget and a size in, a mechanism out."""
 

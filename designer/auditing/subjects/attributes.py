@@ -31,17 +31,24 @@ class AttributeKind(Kind):
         The claim, of any two rows.
     rng : numpy.random.Generator
         Chooses values.
+    rows : (I, d) ndarray, optional
+        The inputs to try, such as those of another level, in place of chosen ones.
     """
 
-    def __init__(self, mechanism: AttributeSampling, epsilon: float, rng: np.random.Generator) -> None:
+    def __init__(
+        self, mechanism: AttributeSampling, epsilon: float, rng: np.random.Generator, rows: np.ndarray | None = None
+    ) -> None:
         self.mechanism = mechanism
-        low, high = (np.array([table.domain[end] for table in mechanism.mechanisms]) for end in (0, 1))
-        rows = [low, *(self._changed(low, rng)), *(low + (high - low) * rng.random((RANDOM_ROWS, low.size))), high]
-        self.rows = np.clip(np.array(rows), low, high)
-        self.weights = np.ones(len(rows))
+        self.rows = self._chosen(rng) if rows is None else rows
+        self.weights = np.ones(len(self.rows))
         self.weights[[0, -1]] = VALUES
-        self.claims = np.full((len(rows),) * 2, epsilon)
+        self.claims = np.full((len(self.rows),) * 2, epsilon)
         self._laws = [table.pmf(column) for table, column in zip(mechanism.mechanisms, self.rows.T, strict=True)]
+
+    def _chosen(self, rng: np.random.Generator) -> np.ndarray:
+        low, high = (np.array([table.domain[end] for table in self.mechanism.mechanisms]) for end in (0, 1))
+        rows = [low, *(self._changed(low, rng)), *(low + (high - low) * rng.random((RANDOM_ROWS, low.size))), high]
+        return np.clip(np.array(rows), low, high)
 
     def _changed(self, low: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
         rows = []
@@ -118,10 +125,15 @@ class AttributeKind(Kind):
         return SHORT_LINE * len(self.mechanism.attributes)
 
     def foreign(self, columns: Columns) -> np.ndarray:
-        """Return which reports have another number of attributes than are drawn, or one that is no output."""
-        drawn = {name: ~np.isnan(columns[name]) for name in self.tables()}
-        numbers = [drawn[name] & foreign_numbers(table, columns[name]) for name, table in self.tables().items()]
-        return np.any(numbers, axis=0) | (sum(drawn.values()) != self.mechanism.sampled)
+        return foreign_rows(self.mechanism, columns)
+
+
+def foreign_rows(mechanism: AttributeSampling, columns: Columns) -> np.ndarray:
+    """Return which reports have another number of attributes than are drawn, or one that is no output."""
+    tables = dict(zip(map(_column, mechanism.attributes), mechanism.mechanisms, strict=True))
+    drawn = {name: ~np.isnan(columns[name]) for name in tables}
+    numbers = [drawn[name] & foreign_numbers(table, columns[name]) for name, table in tables.items()]
+    return np.any(numbers, axis=0) | (sum(drawn.values()) != mechanism.sampled)
 
 
 def _column(name: str) -> str:

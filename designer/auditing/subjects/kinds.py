@@ -55,7 +55,7 @@ def kind_of(
         mechanism = mechanism.expand()
     if outside and not isinstance(mechanism, TabulatedMechanism):
         raise InputError("values outside the domain are for tables of numbers alone: leave them out")
-    if isinstance(mechanism, PersonalisedMechanism | PersonalisedPairs):
+    if isinstance(mechanism, PersonalisedMechanism | PersonalisedPairs | PersonalisedAttributes):
         if epsilon is not None:
             raise InputError("every level has a claim of its own: leave epsilon out")
         return LevelKind(mechanism, rng)
@@ -87,12 +87,10 @@ def sampler_of(mechanism: TabulatedMechanism | Bundle, rng: np.random.Generator 
     """
     if isinstance(mechanism, KeyValueMechanism):
         return lambda users, keys, values, n_users: mechanism.sample_sets(users, keys, values, n_users, rng)
-    if isinstance(mechanism, PersonalisedMechanism):
+    if isinstance(mechanism, PersonalisedMechanism | PersonalisedAttributes):
         return lambda values, levels: mechanism.sample(values, levels, rng)
     if isinstance(mechanism, PersonalisedPairs):
         return lambda users, keys, values, n_users, levels: mechanism.sample_sets(users, keys, values, levels, rng)
     if isinstance(mechanism, TabulatedMechanism | FloorForm | CategoricalMechanism | AttributeSampling):
         return lambda values: mechanism.sample(values, rng)
-    if isinstance(mechanism, PersonalisedAttributes):
-        raise InputError("levels of attributes cannot be audited together: audit the mechanism of each level")
     raise InputError(f"a table or a bundle is needed to draw from, got {mechanism!r:.60}")

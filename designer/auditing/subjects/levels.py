@@ -1,4 +1,4 @@
-"""Personalised mechanisms under audit: an input is a value, or pairs, at a level, a report one of each.
+"""Personalised mechanisms under audit: an input is a value, pairs, or a row of values at a level, a report one of each.
 
 Of two values at one level the level's budget is claimed; of one value at two levels, what both reports tell of the
 level, where that is finite; of two values at two levels, nothing.
@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ....mechanisms import CategoricalMechanism, InputError, PersonalisedMechanism, TabulatedMechanism
-from ....mechanisms.composed import PersonalisedPairs
+from ....mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
 from ....mechanisms.composed.levelled import PersonalisedReports
 from ....mechanisms.key_value import KeyValueMechanism
+from .attributes import AttributeKind, foreign_rows
 from .categories import CategoryKind, foreign_categories
 from .events import STATED, Columns, Family
 from .inputs import values_to_try
@@ -22,6 +23,8 @@ from .numbers import REPORT, Numbers, foreign_numbers
 from .pairs import PairKind
 from .subject import SHORT_LINE, Kind
 from .text import parsed_rows
+
+AnyLevels = PersonalisedMechanism | PersonalisedPairs | PersonalisedAttributes
 
 MOST_LEVELS = 4
 """Levels that are tried, the first and the last among them."""
@@ -37,12 +40,12 @@ class LevelKind(Kind):
 
     Parameters
     ----------
-    mechanism : PersonalisedMechanism or PersonalisedPairs
+    mechanism : PersonalisedMechanism, PersonalisedPairs or PersonalisedAttributes
     rng : numpy.random.Generator
         Chooses places between knots.
     """
 
-    def __init__(self, mechanism: PersonalisedMechanism | PersonalisedPairs, rng: np.random.Generator) -> None:
+    def __init__(self, mechanism: AnyLevels, rng: np.random.Generator) -> None:
         self.mechanism = mechanism
         many = len(mechanism.levels)
         levels = np.unique(np.linspace(0, many - 1, min(MOST_LEVELS, many)).astype(int))
@@ -50,7 +53,14 @@ class LevelKind(Kind):
         self._tables: tuple[TabulatedMechanism, ...] = mechanism.tables if numeric else ()
         tried = values_to_try(self._tables[0], rng) if self._tables else np.empty(0)
         again = int(rng.integers(2**32))  # the same pairs at all levels
-        self._kinds = [_inner(mechanism.levels[level], tried, again) for level in levels.tolist()]
+        if isinstance(mechanism, PersonalisedAttributes):
+            rows = AttributeKind(mechanism.levels[0], mechanism.epsilons[0], rng).rows  # the same at all levels
+            self._kinds: list[Kind] = [
+                AttributeKind(mechanism.levels[level], mechanism.epsilons[level], rng, rows)
+                for level in levels.tolist()
+            ]
+        else:
+            self._kinds = [_inner(mechanism.levels[level], tried, again) for level in levels.tolist()]
         inner = self._kinds[0]
         values = np.unique(np.linspace(0, inner.weights.size - 1, min(MOST_VALUES, inner.weights.size)).astype(int))
         self._values, self._levels = np.tile(values, levels.size), np.repeat(levels, values.size)
@@ -71,7 +81,13 @@ class LevelKind(Kind):
         levels = np.asarray(reports.levels)
         if levels.shape != (many,) or not np.issubdtype(levels.dtype, np.integer):
             raise InputError(f"the sampler must return {many} levels, got shape {levels.shape} of {levels.dtype}")
-        return {LEVEL: levels.astype(np.int64)} | self._kinds[0].columns(reports.reports, many)
+        told: object = reports.reports
+        if isinstance(self.mechanism, PersonalisedAttributes):
+            rows, names = np.asarray(told), self.mechanism.attributes
+            if rows.shape != (many, len(names)):
+                raise InputError(f"the sampler must return reports {(many, len(names))}, got shape {rows.shape}")
+            told = dict(zip(names, rows.T, strict=True))
+        return {LEVEL: levels.astype(np.int64)} | self._kinds[0].columns(told, many)
 
     def lines(self) -> list[str]:
         inner = self._kinds[0].lines()
@@ -95,6 +111,13 @@ class LevelKind(Kind):
         return [ends[-1], ends[0], *(pair for pair in across if not np.isnan(self.claims[pair]))]
 
     def tables(self) -> Mapping[str, TabulatedMechanism]:
+        if isinstance(self.mechanism, PersonalisedAttributes):
+            first, *others = (kind.tables() for kind in self._kinds)
+            return {
+                name: table
+                for name, table in first.items()
+                if all(np.array_equal(other[name].low, table.low) for other in others)
+            }
         alike = all(np.array_equal(table.low, self._tables[0].low) for table in self._tables)
         return {REPORT: self._tables[0]} if self._tables and alike else {}
 
@@ -118,6 +141,8 @@ class LevelKind(Kind):
         outside = (columns[LEVEL] < 0) | (columns[LEVEL] >= self.mechanism.level_report.n_reports)
         if isinstance(self.mechanism, PersonalisedPairs):  # all levels make the same reports
             return outside | self._kinds[0].foreign({name: column for name, column in columns.items() if name != LEVEL})
+        if isinstance(self.mechanism, PersonalisedAttributes):
+            return outside | np.all([foreign_rows(level, columns) for level in self.mechanism.levels], axis=0)
         return outside | np.all([_foreign(level, columns) for level in self.mechanism.levels], axis=0)
 
 

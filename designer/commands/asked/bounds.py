@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..options import EPSILONS, TOLERANCE, UNIFORM_SHARE, Json, Methods, Tolerance, UniformShare, Units
+from ..options import EPSILONS, TOLERANCE, UNIFORM_SHARE, Categorical, Json, Methods, Tolerance, UniformShare, Units
 from ..output import require_place
-from .objective import PANEL, ObjectiveOptions
+from .objective import DETAILS, PANEL, ObjectiveOptions
 
 if TYPE_CHECKING:
     from ...objectives.base import Objective
@@ -51,6 +51,7 @@ class BoundsOptions(ObjectiveOptions):
             rich_help_panel=PANEL,
         ),
     ] = None
+    categorical: Categorical = False
     out: Annotated[Path | None, typer.Option("--out", help="Report to write, .html.")] = None
     results: Annotated[
         Path | None,
@@ -69,6 +70,19 @@ class BoundsOptions(ObjectiveOptions):
         """What mechanisms are to be judged by; InputError for options that are lacking or of no use."""
         return self.objectives_named(self.objectives or [])
 
+    def refuse_for_categories(self) -> None:
+        """Raise InputError for an option that only numbers have a use for."""
+        numeric = (
+            "--range", "--clip", "--knots", "--method", "--at", "--uniform-share", "--units", "--objective",
+            "--results", "--workers",
+        )  # fmt: skip
+        details = [option for options in DETAILS.values() for option in options if option != "--n"]
+        self.refuse("of no use to categories", *numeric, *details)
+
+    @property
+    def used_besides(self) -> tuple[str, ...]:
+        return ("--n",) if self.categorical else ()
+
     def prior(self) -> tuple[Prior, list[str]]:
         """Read the prior, and what there is to say of it."""
         return self.prior_on(self.knots, self.units)
@@ -85,7 +99,7 @@ class BoundsOptions(ObjectiveOptions):
         'optldp bounds ages.csv --column age --range 18 90 --epsilon 0.5,1 --knots 65 --public --out ages.html'
         """
         words = ["optldp", "bounds"] + ([] if self.data is None else [str(self.data)])
-        always = {"--epsilon": self.budgets, "--knots": self.knots}
+        always = {"--epsilon": self.budgets} | ({} if self.categorical else {"--knots": self.knots})
         given = {name: value for name, value in self.given().items() if value is not None}
         source = {name: given.pop(name) for name in ("--column", "--range", "--prior") if name in given}
         given = {name: value for name, value in given.items() if name not in NOT_REPEATED}

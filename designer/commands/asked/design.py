@@ -80,7 +80,7 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
             "--method",
             help="optimal (default), aaa, or a closed form such as piecewise; with --delta gaussian, with --per-unit "
             "geometric. Categories: auto (default: grr or olh), "
-            "grr, olh, oue, rappor, optimal. Pairs: unary (default), grr. See the README.",
+            "grr, olh, oue, rappor, optimal. Pairs: unary (default; grr with --level-epsilon), grr. See the README.",
         ),
     ] = None
     categorical: Categorical = False

@@ -26,6 +26,8 @@ Method = Literal[MeanMethod, BiasAware, DistributionMethod, FrequencyMethod]
 REDUCTION = ("--threshold", "--least-components", "--prune", "--preselect")
 """Options of mixture reduction."""
 
+KEYED = ("--secret", "--round")
+
 Of = Literal["mean", "distribution", "quantiles"]
 Form = Literal["report", "index"]
 StopRule = Literal["certificate", "loglik"]
@@ -92,6 +94,12 @@ class PerturbOptions(Options):
         of_a_kind = (
             "--column", "--value-column", "--level-column", "--as", "--secret", "--round", "--clip", "--drop-missing",
         )  # fmt: skip
+        if "--secret" not in options:
+            self.refuse("for one table of numbers and for categories, whose reports can be drawn again", *KEYED)
+        if "--as" not in options:
+            self.refuse(
+                "for one table of numbers and for categories: GROUP BY counts these reports as they are", "--as"
+            )
         self.refuse("of no use to this mechanism", *(name for name in of_a_kind if name not in options))
 
     def inside(self, values: np.ndarray, domain: tuple[float, float]) -> tuple[np.ndarray, int]:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
+from ....estimators.data.simulated_columns import USERS
 from ....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MEAN_METHODS
 from ....mechanisms.composed.attributes import AttributeSampling
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ..asked.kind import DesignKind
-from .bundle import BundleKind, found_rows
-from .kind import Designed, Found, Layout, Service, WrittenReports, marked, split
+from .bundle import BundleKind, found_rows, read_to_count
+from .kind import Designed, Found, Kind, Layout, Part, Service, WrittenReports, marked, split
 from .number_estimates import mean_found, require_method, say_of_users, service_names, told_by_counts, with_bias
 
 if TYPE_CHECKING:
@@ -26,10 +27,13 @@ if TYPE_CHECKING:
     from ....estimators.data import SkippedRows
     from ....estimators.means.attributes import AttributeMeans
     from ....estimators.methods import MeanMethod
+    from ....mechanisms import TabulatedMechanism
     from ...designs.result import Design
     from ...priors.prior import Prior
     from ..asked.design import DesignOptions
-    from .asked import EstimateOptions, PerturbOptions
+    from .asked import CountOptions, EstimateOptions, PerturbOptions
+
+NO_QUERY = "count-sql is for numbers, categories, pairs and their levels, got attributes: use count, or estimate"
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +98,23 @@ class Attributes(BundleKind[AttributeSampling]):
             raise InputError("--prior is of one attribute, got none: choose it by --attribute, or leave --prior out")
         return _of_counts(services, held, asked)
 
+    def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        from ..output import told_of_reports
+
+        if USERS in self.mechanism.attributes:
+            raise InputError(f"counts have a column {USERS!r}, got an attribute of that name: give the reports")
+        read = read_to_count(self, services, asked)
+        tables = zip(self.mechanism.attributes, self.mechanism.mechanisms, strict=True)
+        outputs = np.stack([_outputs(table, read.reports[name]) for name, table in tables], axis=1)
+        distinct, users = np.unique(outputs, axis=0, return_counts=True)
+        columns = np.where(distinct < 0, np.nan, distinct).T
+        return dict(zip(self.mechanism.attributes, columns, strict=True)) | {USERS: users}, told_of_reports(
+            read.simulated, read.skipped
+        )
+
+    def query(self, kinds: Sequence[Kind], relations: Sequence[str], **options: Any) -> str:
+        raise InputError(NO_QUERY)
+
     def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> AttributeCounts:
         from ....estimators.attributes import AttributeCounts
 
@@ -106,6 +127,10 @@ class Attributes(BundleKind[AttributeSampling]):
         if asked.attribute is not None:
             return named(mean_found(means[asked.attribute], asked, {}), asked.attribute)
         return mean_rows(means, asked)
+
+    def parts(self) -> list[Part]:
+        made, share = self.mechanism, self.mechanism.sampled / len(self.mechanism.attributes)
+        return [Part(name, table, name, share) for name, table in zip(made.attributes, made.mechanisms, strict=True)]
 
     def facts(self) -> dict[str, Any]:
         made = self.mechanism
@@ -155,6 +180,13 @@ def _promised(made: AttributeSampling) -> dict[str, list[Any]]:
 
     facts = [biased_facts(table) for table in made.mechanisms]
     return {name: [each[name] for each in facts] for name in facts[0]}
+
+
+def _outputs(table: TabulatedMechanism, reports: np.ndarray) -> np.ndarray:
+    """Return the numbers of the outputs of reports, -1 where there is none."""
+    found, drawn = np.full(reports.size, -1), ~np.isnan(reports)
+    found[drawn] = table.output_index(reports[drawn])
+    return found
 
 
 def _require_attributes(service: Service, attribute: str | None) -> AttributeSampling:

@@ -72,10 +72,12 @@ class BundleKind(Kind[B]):
 
     def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> Any:
         """Return the counts of an engine's answer; InputError for kinds that have none."""
-        raise InputError(
-            f"--counts is for tables of numbers, categories and pairs, got {self.mechanism.kind}: give the reports, or "
-            "use from_counts in Python"
-        )
+        raise InputError(f"--counts are not for {self.mechanism.kind}: give the reports")
+
+    def figure(self) -> Axes:
+        from ...plots.mechanism_mesh import parts_map
+
+        return parts_map({part.name: part.mechanism for part in self.parts()})
 
     def checked(self, exact: bool) -> Checked:
         failures = self.mechanism.failures()
@@ -137,6 +139,14 @@ def found_rows(
     return Found("estimate", facts, columns, shown, columns, figure, moved="a frequency")
 
 
+def read_to_count(kind: BundleKind[Any], services: Sequence[Service], asked: CountOptions) -> ReadReports:
+    """Return the reports of the one service whose reports are counted; InputError for several, or their options."""
+    asked.refuse("for tables of numbers", "--key", "--keep-first", "--allow-disjoint")
+    if len(services) > 1:
+        raise InputError("several services must be tables of numbers, got another kind: count it by itself")
+    return kind.read(services[0], asked)
+
+
 def answer_in_text(
     kind: BundleKind[Any], services: Sequence[Service], asked: CountOptions
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -144,10 +154,7 @@ def answer_in_text(
     from ....estimators import count
     from ..output import told_of_reports
 
-    asked.refuse("for tables of numbers", "--key", "--keep-first", "--allow-disjoint")
-    if len(services) > 1:
-        raise InputError("several services must be tables of numbers, got another kind: count it by itself")
-    read = kind.read(services[0], asked)
+    read = read_to_count(kind, services, asked)
     counts = count(kind.mechanism, read.reports)
     texts = np.array(kind.mechanism.to_text(counts.reports), dtype=object)
     return {OUTPUT: texts, USERS: counts.counts}, told_of_reports(read.simulated, read.skipped)

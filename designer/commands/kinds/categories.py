@@ -93,6 +93,11 @@ class Categories(BundleKind[CategoricalMechanism]):
         one_report = float(influence(self.mechanism, found).one_report.max()) if method == "unbiased" else None
         return frequency_table(found, asked.confidence, {"one_report": one_report})
 
+    def figure(self) -> Axes:
+        from ...plots.mechanism_mesh import support_map
+
+        return support_map(self.mechanism)
+
     def facts(self) -> dict[str, Any]:
         made = self.mechanism
         facts: dict[str, Any] = {

@@ -69,7 +69,7 @@ class Kind(ABC, Generic[M]):
 
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return the reports of services counted, as columns, and what their files told."""
-        raise InputError("count is for tables of numbers, categories and pairs: estimate from the reports themselves")
+        raise InputError("count is not for levels of attributes: estimate takes the reports themselves")
 
     def query(self, kinds: Sequence[Kind], relations: Sequence[str], **options: Any) -> str:
         """Return the query that counts them in another engine; see `count_query`."""
@@ -101,9 +101,13 @@ class Kind(ABC, Generic[M]):
         """Return what whoever looks at the mechanism should know."""
         return []
 
+    @abstractmethod
     def figure(self) -> Axes:
-        """Return a picture of the mechanism; InputError where there is none."""
-        raise InputError("--plot is for tables of numbers: leave it out")
+        """Return a picture of the mechanism."""
+
+    def parts(self) -> list[Part]:
+        """Return the mechanisms that it is made of, itself where it is one."""
+        return [Part("", self.mechanism)]
 
     def one_report_times_n(self) -> float | list[float] | None:
         """Return the most that one report of n moves an estimate, times n; None where that is not known."""
@@ -122,6 +126,26 @@ class Kind(ABC, Generic[M]):
         """Return what `one_report_times_n` found as a fact to print."""
         amounts = amount if isinstance(amount, list) else [amount]
         return f"{self.moves} {', '.join(f'{number(each)}/n' for each in amounts)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One of the mechanisms that a bundle is made of, and what it is called.
+
+    Attributes
+    ----------
+    name : str
+    mechanism : mechanism
+    column : str, optional
+        That of its values, where the mechanism names it.
+    share : float
+        Of the users who report through it.
+    """
+
+    name: str
+    mechanism: Any
+    column: str | None = None
+    share: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ....estimators.data.simulated_columns import OUTPUT, USERS
 from ....mechanisms.categorical.categories import Categories
 from ....mechanisms.composed.level_leakage import report_leakage
 from ....mechanisms.composed.levelled import Levelled, PersonalisedReports
@@ -15,20 +17,23 @@ from ....mechanisms.composed.personalised import PersonalisedMechanism
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ..asked.kind import DesignKind
-from ..output import number
+from ..output import number, refuse_given
 from .asked import LEVEL_COLUMN, REPORT_COLUMN
-from .bundle import BundleKind
+from .bundle import BundleKind, read_to_count
 from .categories import frequency_table, read_labels_prior, report_texts, require_oracle
-from .kind import Designed, Found, Layout, WrittenReports, marked
+from .kind import Designed, Found, Kind, Layout, Part, Service, WrittenReports, marked
 from .number_estimates import require_method, told_fit
 from .numbers import design_numbers
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ....estimators import PersonalisedCounts
+    from ....estimators.data import SkippedRows
     from ....estimators.personalised.estimate import LevelShares
     from ...priors.prior import Prior
     from ..asked.design import DesignOptions
-    from .asked import EstimateOptions, PerturbOptions
+    from .asked import CountOptions, EstimateOptions, PerturbOptions
 
 CLEAR = "note: levels are reported in the clear; --level-epsilon protects them"
 
@@ -86,6 +91,18 @@ class Levels(BundleKind[PersonalisedMechanism]):
         PersonalisedCounts.from_reports(self.mechanism, sent)
         return sent
 
+    def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        first = None if self.mechanism.tables else self.mechanism.categorical[0]
+        return answer_of_levels(self, services, asked, list if first is None else first.to_text)
+
+    def query(self, kinds: Sequence[Kind], relations: Sequence[str], **options: Any) -> str:
+        return query_of_levels(kinds, relations, **options)
+
+    def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> PersonalisedCounts:
+        from ....estimators import PersonalisedCounts
+
+        return PersonalisedCounts.from_counts(self.mechanism, counted_levels(self.mechanism, path, skip_invalid))
+
     def found(self, counts: PersonalisedCounts, asked: EstimateOptions) -> Found:
         from ....estimators import auem, personalised_mean, personalised_mle
         from ....estimators.personalised import personalised_shrunk
@@ -99,6 +116,9 @@ class Levels(BundleKind[PersonalisedMechanism]):
             return fitted(counts, mechanism.epsilons, asked)
         estimate = {"mle": personalised_mle, "unbiased": auem, "shrunk": personalised_shrunk}[method](counts)
         return with_shares(frequency_table(estimate, asked.confidence, {}), estimate.level_shares, asked.confidence)
+
+    def parts(self) -> list[Part]:
+        return [Part(level_name(level.epsilon), level) for level in self.mechanism.levels]
 
     def facts(self) -> dict[str, Any]:
         made = self.mechanism
@@ -147,6 +167,54 @@ def read_levels(mechanism: Levelled[Any], told: np.ndarray) -> np.ndarray:
     if (told != np.rint(told)).any():
         raise InputError("reports of the level must be whole numbers, got others: use the column as perturb wrote it")
     return mechanism.checked_level_reports(told.astype(np.int64))
+
+
+def answer_of_levels(
+    kind: BundleKind[Any], services: Sequence[Service], asked: CountOptions, texts: Callable[[np.ndarray], Sequence]
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Return the distinct pairs of a report and of a level, both as `perturb` writes them, and of how many users."""
+    from ..output import told_of_reports
+
+    read = read_to_count(kind, services, asked)
+    sent: PersonalisedReports = read.reports
+    told = told_levels(kind.mechanism, sent.levels).tolist()
+    counts = Counter(zip(texts(sent.reports), told, strict=True))
+    ordered = sorted(counts, key=lambda pair: (pair[1], pair[0]))
+    outputs = [report for report, _ in ordered]
+    columns = {
+        OUTPUT: np.array(outputs, dtype=object if isinstance(outputs[0], str) else float),
+        LEVEL_COLUMN: np.array([level for _, level in ordered], dtype=float),
+        USERS: np.array([counts[pair] for pair in ordered]),
+    }
+    return columns, told_of_reports(read.simulated, read.skipped)
+
+
+def query_of_levels(kinds: Sequence[Kind], relations: Sequence[str], **options: Any) -> str:
+    """Return the query that counts pairs of a report and a level, as `perturb` writes them."""
+    from ....estimators.engines.query import count_together
+
+    refuse_given("for tables of numbers", {f"--{name}": options[name] for name in ("key", "cells")})
+    if len(kinds) > 1:
+        raise InputError("several services must be tables of numbers, got levels: count them by themselves")
+    column = REPORT_COLUMN if options["column"] == OUTPUT else options["column"]
+    return count_together(relations[0], {column: OUTPUT, LEVEL_COLUMN: LEVEL_COLUMN}, options["dialect"])
+
+
+def counted_levels(mechanism: Levelled[Any], path: Path, skip_invalid: bool | SkippedRows) -> dict[str, np.ndarray]:
+    """Return the rows of such an answer as `from_counts` takes them: levels as numbers, or as reports."""
+    from ....estimators.data.counted_rows import Wanted, counted_rows
+    from ....estimators.personalised.counts import doubles
+
+    if skip_invalid:
+        raise InputError("--skip-invalid is not for counts of levels: leave it out, or give the reports")
+    found = counted_rows(path, [Wanted((OUTPUT, LEVEL_COLUMN), whole=False)])
+    levels = read_levels(mechanism, doubles(found.columns[1].tolist()))
+    return {OUTPUT: found.columns[0], LEVEL_COLUMN: levels, USERS: found.users}
+
+
+def level_name(epsilon: float) -> str:
+    """Return what a level is called in pictures and tables."""
+    return f"level {epsilon:g}"
 
 
 def level_facts(mechanism: Levelled[Any]) -> dict[str, Any]:

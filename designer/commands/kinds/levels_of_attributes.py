@@ -16,6 +16,7 @@ from ....mechanisms.exactness.verification import verify
 from ..asked.kind import DesignKind
 from .asked import LEVEL_COLUMN
 from .attributes import (
+    NO_QUERY,
     attribute_priors,
     attribute_range,
     attribute_values,
@@ -24,8 +25,17 @@ from .attributes import (
     named,
 )
 from .bundle import BundleKind
-from .kind import Designed, Found, Layout, Service, WrittenReports, marked
-from .levels import fitted, level_facts, level_notes, protocol_of_level, read_levels, told_levels, with_shares
+from .kind import Designed, Found, Kind, Layout, Part, Service, WrittenReports, marked
+from .levels import (
+    fitted,
+    level_facts,
+    level_name,
+    level_notes,
+    protocol_of_level,
+    read_levels,
+    told_levels,
+    with_shares,
+)
 from .number_estimates import mean_found, require_method
 
 if TYPE_CHECKING:
@@ -88,6 +98,9 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
         require_method(asked, alone=True, rows=asked.attribute is None)
         return self.told_alone(services[0], asked)
 
+    def query(self, kinds: Sequence[Kind], relations: Sequence[str], **options: Any) -> str:
+        raise InputError(NO_QUERY)
+
     def of_reports(self, reports: PersonalisedReports) -> PersonalisedReports:
         """Counts are by attribute, and levels are those of users: both are counted of reports."""
         return reports
@@ -113,6 +126,14 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
             return named(fitted(by_attribute[asked.attribute], mechanism.epsilons, asked), asked.attribute)
         reported = np.bincount(counts.levels, minlength=mechanism.level_report.n_reports)
         return with_shares(found, shares_of_reports(mechanism, reported), asked.confidence)
+
+    def parts(self) -> list[Part]:
+        share = self.mechanism.sampled / len(self.mechanism.attributes)
+        return [
+            Part(f"{name}, {level_name(level.epsilon)}", table, name, share)
+            for level in self.mechanism.levels
+            for name, table in zip(level.attributes, level.mechanisms, strict=True)
+        ]
 
     def facts(self) -> dict[str, Any]:
         made = self.mechanism

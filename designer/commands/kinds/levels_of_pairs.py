@@ -13,14 +13,28 @@ from ....mechanisms.composed.personalised_pairs import PersonalisedPairs
 from ..asked.kind import DesignKind
 from .asked import LEVEL_COLUMN, REDUCTION, REPORT_COLUMN
 from .bundle import BundleKind, found_rows
-from .kind import Designed, Found, Layout, WrittenReports, marked, split
-from .levels import level_facts, level_notes, protocol_of_level, read_levels, told_levels, with_shares
+from .kind import Designed, Found, Kind, Layout, Part, Service, WrittenReports, marked, split
+from .levels import (
+    answer_of_levels,
+    counted_levels,
+    level_facts,
+    level_name,
+    level_notes,
+    protocol_of_level,
+    query_of_levels,
+    read_levels,
+    told_levels,
+    with_shares,
+)
 from .pairs import KEYS_AND_MEANS, best_pairs, fitted_keys, read_pairs
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ....estimators.data import SkippedRows
     from ....estimators.personalised import PersonalisedPairCounts
     from ..asked.design import DesignOptions
-    from .asked import EstimateOptions, PerturbOptions
+    from .asked import CountOptions, EstimateOptions, PerturbOptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +72,17 @@ class LevelsOfPairs(BundleKind[PersonalisedPairs]):
         reports = first.checked_reports(first.from_text(cells[0].tolist()))
         return PersonalisedReports(read_levels(self.mechanism, cells[1]), reports)
 
+    def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return answer_of_levels(self, services, asked, self.mechanism.levels[0].to_text)
+
+    def query(self, kinds: Sequence[Kind], relations: Sequence[str], **options: Any) -> str:
+        return query_of_levels(kinds, relations, **options)
+
+    def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> PersonalisedPairCounts:
+        from ....estimators.personalised import PersonalisedPairCounts
+
+        return PersonalisedPairCounts.from_counts(self.mechanism, counted_levels(self.mechanism, path, skip_invalid))
+
     def found(self, counts: PersonalisedPairCounts, asked: EstimateOptions) -> Found:
         from ....estimators import estimate_key_means
         from ....estimators.personalised.estimate import shares_of_reports
@@ -69,6 +94,13 @@ class LevelsOfPairs(BundleKind[PersonalisedPairs]):
         else:
             told = fitted_keys(counts, method, asked.confidence)
         return with_shares(told, shares_of_reports(self.mechanism, counts.level_counts), asked.confidence)
+
+    def parts(self) -> list[Part]:
+        return [
+            Part(f"{what}, {level_name(level.epsilon)}", part)
+            for level in self.mechanism.levels
+            for what, part in (("keys", level), ("values", level.value))
+        ]
 
     def facts(self) -> dict[str, Any]:
         made, first = self.mechanism, self.mechanism.levels[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from ....mechanisms.key_value.mechanism import KeyValueMechanism
 from ..asked.kind import DesignKind
 from .asked import REDUCTION, REPORT_COLUMN
 from .bundle import BundleKind, answer_in_text, found_rows
-from .kind import Designed, Found, Layout, Service, WrittenReports, marked, split
+from .kind import Designed, Found, Layout, Part, Service, WrittenReports, marked, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ....estimators.data import SkippedRows
     from ....estimators.key_values.counts import KeyCounts
     from ....estimators.key_values.fit import KeyValueMethod
+    from ....mechanisms import TabulatedMechanism
     from ..asked.design import DesignOptions
     from .asked import CountOptions, EstimateOptions, PerturbOptions
 
@@ -77,6 +78,9 @@ class Pairs(BundleKind[KeyValueMechanism]):
         columns["mean_one_report"] = influence(mechanism, found).one_report.tolist()
         return found_rows(KEYS_AND_MEANS, facts | {"one_report": float(shares.max())}, columns)
 
+    def parts(self) -> list[Part]:
+        return [Part("keys", self.mechanism), Part("values", self.mechanism.value)]
+
     def facts(self) -> dict[str, Any]:
         made = self.mechanism
         return {
@@ -96,29 +100,46 @@ class Pairs(BundleKind[KeyValueMechanism]):
 def best_pairs(options: DesignOptions) -> tuple[Callable[[float], KeyValueMechanism], list[str]]:
     """Return what makes the best mechanism of a budget, as was asked for, and what is to be said of the data."""
     from ....mechanisms.key_value import best_key_value
+    from ....mechanisms.key_value.choice import VALUE_SHARES
     from ...designs.design import design
-    from ...methods.registry import METHODS
+    from ...designs.judging import table_alone
+    from ...methods.closed_form import ClosedForm
+    from ...methods.registry import METHODS, as_method
+    from ..output import task_progress
     from ..prior import SENSITIVE, read_categorical_prior
 
     # A row without a key, or without a value, is a user who holds no pair.
     keys, notes = read_categorical_prior(
         options.data, options.column, options.prior_file, drop_missing=True, public=options.public
     )
-    form, values = options.method or "unary", options.value_method or "duchi"
+    # Levels that are protected are told by the form: a place for each key multiplies what each place tells.
+    usual = "unary" if options.budgets.level_epsilon is None else "grr"
+    form, values = options.method or usual, options.value_method or "duchi"
     if form not in ("unary", "grr"):
         raise InputError(f"--method must be unary or grr for pairs, got {form!r}")
     if values not in METHODS:
         raise InputError(f"--value-method must be one of {', '.join(METHODS)}, got {values!r}")
     prior, of_values = options.prior(options.value_column)
 
+    closed = as_method(values)
+
     def best(budget: float) -> KeyValueMechanism:
-        return best_key_value(
-            keys.categories,
-            lambda epsilon: design(prior, epsilon, method=values).mechanism.without_prior(),
-            budget,
-            unary=form == "unary",
-            padding=1 if options.padding is None else options.padding,
-        )
+        with task_progress("splits of the budget", VALUE_SHARES.size) as update:
+
+            def table(epsilon: float) -> TabulatedMechanism:
+                update(f"pairs at epsilon {budget:g}", True)
+                if isinstance(closed, ClosedForm):  # what it costs beside the optimum is asked of the best split alone
+                    return table_alone(prior, epsilon, closed).without_prior()
+                return design(prior, epsilon, method=values).mechanism.without_prior()
+
+            made = best_key_value(
+                keys.categories, table, budget, unary=form == "unary",
+                padding=1 if options.padding is None else options.padding,
+            )  # fmt: skip
+        if not isinstance(closed, ClosedForm):
+            return made
+        judged = design(prior, made.value.epsilon, method=values).mechanism.without_prior()
+        return replace(made, value=judged)
 
     return best, [*notes, *(note for note in of_values if note != SENSITIVE)]
 

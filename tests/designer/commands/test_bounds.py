@@ -159,7 +159,7 @@ class TestRefusals:
             (("--epsilon", "17"), "epsilon must be at most 16"),
             (("--method", "nope"), "method must be one of"),
             (("--at", "3.3"), "must be one of the epsilons"),
-            (("--workers", "0"), "n_jobs must be"),
+            (("--workers", "0"), "--workers must be"),
             (("--knots", "1"), "knots must be at least 2"),
             (("--uniform-share", "2"), "the uniform share must lie in"),
             (("--out", "report.txt"), "must end in .html or .htm"),
@@ -209,3 +209,19 @@ class TestRefusals:
         assert done.exit_code == (130 if isinstance(error, KeyboardInterrupt) else 2)
         assert sorted(path.name for path in here.iterdir()) == ["people.csv", "prior.csv", "rows.jsonl"]
         assert len(Path("rows.jsonl").read_text().splitlines()) == 3
+
+
+def test_categories_have_bounds_and_a_report(run):
+    """The optimum first, certified; a hostile label is text; an option of numbers is refused."""
+    Path("jobs.csv").write_text("value,weight\ncook,5\n<script>x</script>,3\na$b,1\n")
+    words = ("--prior", "jobs.csv", "--categorical", "--epsilon", "0.5,1", "--n", 20_000)
+    rows = json.loads(run(*words, "--out", "jobs.html", "--json").stdout)["rows"]
+    assert [row["method"] for row in rows] == 2 * ["optimal", "grr", "rappor", "oue", "olh"]
+    best = rows[0]
+    assert best["bound"] <= best["value"] <= min(row["value"] for row in rows if row["epsilon"] == 0.5)
+    assert best["frequency_error"] == pytest.approx((best["value"] / 3 / 20_000) ** 0.5)
+    page = Path("jobs.html").read_text("utf-8")
+    assert "20,000 people" in page
+    assert "<script>x" not in page
+    refused = run(*words, "--knots", 5)
+    assert (refused.exit_code, refused.stderr.count("--knots is of no use to categories")) == (2, 1)

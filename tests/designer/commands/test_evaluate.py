@@ -1,10 +1,11 @@
 """`optldp evaluate`: an old table on new values, beside a new design for them."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.designer import Prior, design
+from optldp.designer import CategoricalPrior, Prior, design
 from optldp.estimators.data.numbers import write_column
 from optldp.mechanisms import load_table, make_exact, save_table, square_wave
 
@@ -46,8 +47,19 @@ def test_a_table_of_biased_reports_is_judged_decoded(optldp):
     assert told["ratio_to_new_design"] > 1
 
 
-def test_bundles_are_refused(optldp, refusal):
-    optldp("design", "people.csv", "--column", "name", "--categorical", "--epsilon", 1, "--out", "made.json")
-    assert "evaluate is for one table of numbers, got local-hashing" in refusal(
-        "evaluate", "made.json", "--on", *INCOME
+def test_categories_are_judged_by_the_error_of_their_frequencies(optldp, refusal):
+    """That of the method's closed form, and the new design errs less."""
+    Path("jobs.csv").write_text("value,weight\na,6\nb,1\nc,1\n")
+    Path("later.csv").write_text("value,weight\nb,6\na,1\n")
+    optldp(
+        "design", "--prior", "jobs.csv", "--categorical", "--epsilon", 1, "--method", "optimal", "--out", "made.json"
     )
+    words = ("evaluate", "made.json", "--prior", "later.csv")
+    told = json.loads(optldp(*words, "--n", 100, "--json").stdout)
+    prior, epsilon = CategoricalPrior(["a", "b", "c"], [1, 6, 0]), 1.0
+    new = design(prior, epsilon)
+    assert told["expected_squared_error_of_new_design"] == pytest.approx(new.value)
+    assert told["ratio_to_new_design"] > 1 + 1e-3  # a design's tolerance
+    assert told["frequency_error"] == pytest.approx(np.sqrt(told["expected_squared_error"] / 300))
+    Path("later.csv").write_text("value,weight\nz,6\na,1\n")
+    assert "'z'" in refusal(*words)

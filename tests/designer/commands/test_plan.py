@@ -103,7 +103,7 @@ def test_the_mechanism_is_written_and_the_prior_warned_of(optldp):
         (("--error", 1, "--epsilon", 1), "two of --n, --error and --epsilon"),
         (("--error", 1, "--of", "mode"), "--of must be one of users, population, distribution, got 'mode'"),
         (("--error", 1, "--estimator", "em"), "--estimator is for --of distribution: leave it out"),
-        (("--error", 1e-9), "target_error must be at least"),
+        (("--error", 1e-9), "--error must be at least"),
         (("--error", 1e-9, "--of", "population"), "without any privacy"),
         (("--error", 1e-9, "--of", "distribution"), "without any privacy"),
         (("--epsilon", 1, "--out", "nowhere/mech.json"), "folder must exist"),

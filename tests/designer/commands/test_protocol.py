@@ -147,7 +147,7 @@ class TestTwoPhase:
             (["--share", 1], "share must lie strictly between 0 and 1, got 1.0"),
             (["--share", 0.05], "each phase needs at least 30 clients, got 15 and 285 of 300"),
             (["--range", 0, 10], "values must lie in the range [0, 10], got"),
-            (["--phase-one", "best"], "phase_one must be a mechanism or one of"),
+            (["--phase-one", "best"], "--phase-one must be a mechanism or one of"),
             (["--phase-one", "nowhere.json"], "nowhere.json"),
             (["--estimator", "best"], "estimator must be one of em, ems, mr, penalised, least-absolute, got 'best'"),
             (["--method", "best"], "method must be one of"),

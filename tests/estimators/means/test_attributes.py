@@ -44,7 +44,7 @@ class TestEstimate:
     @pytest.mark.slow
     @pytest.mark.sampled(5)
     @pytest.mark.parametrize(
-        ("epsilon", "sampled", "runs"), [(1.0, 1, 120), (1.0, 1, 300), (3.0, 2, 300), (5.0, 3, 300), (5.0, 1, 300)]
+        ("epsilon", "sampled", "runs"), [(1.0, 1, 120), (1.0, 1, 800), (3.0, 2, 800), (5.0, 3, 800)]
     )
     def test_means_are_unbiased_and_intervals_cover_the_users_asked(self, epsilon, sampled, runs):
         """Collections of 600 users: bias within four standard errors, coverage of 95% within three of its own."""
@@ -62,13 +62,13 @@ class TestEstimate:
     @pytest.mark.slow
     def test_intervals_for_the_population_cover_its_mean(self):
         """New users every time; the means of each attribute are known."""
-        made, rng, runs = mixed(5.0, 3), np.random.default_rng(3), 400
+        made, rng, runs = mixed(5.0, 3), np.random.default_rng(3), 1500
         truth = np.array([0.25, 0.375, 0.45])
         covered = np.zeros(3)
         for seed in range(runs):
             found = estimate_attribute_means(count(made, made.sample(people(400, seed), rng)))
             covered += (found.interval().low <= truth) & (truth <= found.interval().high)
-        assert (np.abs(covered / runs - 0.95) < 3.5 * math.sqrt(0.95 * 0.05 / runs)).all()
+        assert ((covered / runs > 0.925) & (covered / runs < 0.975)).all()
 
     def test_for_the_population_it_is_the_mean_of_the_reports_alone(self):
         made = mixed(1.0, 2)

@@ -14,7 +14,6 @@ from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 from optldp.mechanisms.composed.levelled import Levelled
-from optldp.mechanisms.composed.personalised_attributes import PersonalisedAttributes
 from optldp.mechanisms.key_value.unary import KeyValueUnary
 
 from ...honest_samplers import HONEST
@@ -23,6 +22,7 @@ MANY = 500
 KINDS = [
     "piecewise", "duchi", "categories", "rappor", "oue", "olh", "levels of categories", "levels of bits, in the clear",
     "levels of numbers", "pairs, unary", "pairs, one place", "levels of pairs", "attributes",
+    "levels of attributes",
 ]  # fmt: skip
 
 
@@ -37,7 +37,10 @@ def drawn(name):
 def texts_of(mechanism, reports):
     """A line for each report, as a sampler behind a pipe prints it."""
     if isinstance(mechanism, Levelled):
-        values = texts_of(mechanism.levels[0], reports.reports)
+        told = reports.reports
+        if hasattr(mechanism, "attributes"):
+            told = dict(zip(mechanism.attributes, told.T, strict=True))
+        values = texts_of(mechanism.levels[0], told)
         return [f"{level},{text}" for level, text in zip(reports.levels.tolist(), values, strict=True)]
     if hasattr(mechanism, "to_text"):
         return mechanism.to_text(reports)
@@ -175,12 +178,6 @@ def test_attributes_that_were_not_drawn_or_too_many_are_foreign():
 def test_what_cannot_be_audited_so_is_refused(mechanism, options, says):
     with pytest.raises(InputError, match=says):
         kind_of(mechanism, **{"epsilon": None, "rng": np.random.default_rng(1)} | options)
-
-
-def test_levels_of_attributes_are_to_be_audited_one_by_one():
-    levels = [HONEST["attributes"](epsilon, 3) for epsilon in (0.5, 1.0)]
-    with pytest.raises(InputError, match="audit the mechanism of each level"):
-        sampler_of(PersonalisedAttributes(levels))
 
 
 @pytest.mark.parametrize(

@@ -381,7 +381,7 @@ class TestAttributes:
         (("--column", "job", "--categorical", "--levels", "1,2", "--level-method", "oue"), "without --level-epsilon"),
         (
             ("--column", "job", "--categorical", "--levels", "1,2", "--level-epsilon", 0),
-            "level_epsilon must be positive",
+            "--level-epsilon must be positive",
         ),
         (("--attribute", "pay=60:0", "--epsilon", 1), "NAME=LO:HI with LO < HI"),
         (("--attribute", "pay=0:60", "--epsilon", 1, "--column", "job"), "--column is of no use to attributes"),

@@ -1,0 +1,137 @@
+"""docs/reference/kinds.md says which kind goes through which command: every cell of its tables is tried."""
+
+import os
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from optldp.designer.command_line import app
+from optldp.mechanisms import (
+    Approximate,
+    Metric,
+    TabulatedMechanism,
+    gaussian,
+    geometric,
+    make_exact,
+    save_bundle,
+    save_table,
+)
+from typer.testing import CliRunner, Result
+
+from .test_estimates_in_json import KINDS, PERTURB
+
+PAGE = Path(__file__).parents[3] / "docs/reference/kinds.md"
+KNOTS = np.linspace(0.0, 60.0, 5)
+NOISE = {"delta": gaussian(KNOTS, Approximate(1.0, 1e-6)), "unit": geometric(KNOTS, Metric(0.1))}
+MADE = KINDS | {kind: make_exact(table).mechanism for kind, table in NOISE.items()}
+VALUES = {
+    "numbers": ("--column", "pay", "--range", 0, 60),
+    "categories": ("--column", "job", "--categorical"),
+    "pairs": ("--column", "job", "--categorical", "--value-column", "pay", "--range", 0, 60),
+    "attributes": ("--attribute", "pay=0:60", "--attribute", "more=0:60"),
+}
+FEW = ("--knots", 3)
+ASKED = {
+    "design": ("--epsilon", 1, "--out", "new.json"),
+    "design --levels": ("--levels", "1,2", "--out", "new.json"),
+    "plan": ("--n", 1000, "--epsilon", 1),
+    "compare": ("--epsilon", 1),
+    "bounds": ("--epsilon", 1),
+    "advise": ("--n", 100, "--epsilon", 1, "--repetitions", 2, "--mechanism", "grr"),
+    "two-phase": ("--epsilon", 1, "--seed", 1),
+}
+
+
+def cells(heading: str) -> dict[tuple[str, str], str]:
+    """What the page says of each command and kind below a heading."""
+    rows = PAGE.read_text("utf-8").partition(f"## {heading}")[2].strip().partition("\n\n")[0].splitlines()
+    first, _, *others = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    return {(row[0].strip("`"), kind): said for row in others for kind, said in zip(first[1:], row[1:], strict=True)}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Iterator[Callable[..., Result]]:
+    """Run a command in a folder with people.csv, a secret, and a file of each kind with reports and counts of them."""
+
+    def call(*words: object) -> Result:
+        return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("kinds"))
+        rows = (f"u{i},{('cook', 'nurse')[i % 2]},{15 * (i % 5)},{15 * (i // 5 % 5)},{1 + i % 2}" for i in range(240))
+        Path("people.csv").write_text("user,job,pay,more,budget\n" + "\n".join(rows) + "\n")
+        Path("secret").write_bytes(bytes(range(32)))
+        os.chmod("secret", 0o600)
+        for kind, made in MADE.items():
+            (save_table if isinstance(made, TabulatedMechanism) else save_bundle)(made, f"{kind}.json")  # pyright: ignore[reportArgumentType] -- it is that
+            done = call("perturb", f"{kind}.json", "people.csv", *columns(kind), "--seed", 1, "--out", f"{kind}.csv")
+            assert done.exit_code == 0, done.output
+            call("count", f"{kind}.json", f"{kind}.csv", "--out", f"{kind} counted.csv")
+        yield call
+
+
+def columns(kind: str) -> tuple[str, ...]:
+    return PERTURB.get(kind, ("--column", "pay"))
+
+
+def of_a_file(command: str, kind: str) -> tuple[object, ...]:
+    """The words that ask a command of the file of a kind."""
+    name, *options = command.split()
+    reports, more = f"{kind}.csv", ("secret", "--key", "user") if "--secret" in options else ()
+    told = {
+        "show": ("--plot", "p.svg") if options else (),
+        "verify": tuple(options),
+        "audit": ("--samples", 4000, "--seed", 1),
+        "perturb": ("people.csv", *columns(kind), *options, *more, "--out", "r.csv"),
+        "count": (reports, "--out", "c.csv"),
+        "count-sql": ("--from", "reports"),
+        "estimate": ("--counts", f"{kind} counted.csv") if options else (reports,),
+        "evaluate": ("--on", "people.csv") + (() if "attributes" in kind else columns(kind)[:2]),
+    }[name]
+    return name, f"{kind}.json", *told
+
+
+def is_so(done: Result, said: str, words: object) -> None:
+    """A command that is said to work has exit code 0, any other one refuses: in one line, if it has the option."""
+    assert done.exit_code == (0 if said == "yes" else 2), (words, done.output)
+    if said != "yes" and "No such option" not in done.stderr:
+        assert len(done.stderr.splitlines()) == 1, (words, done.output)
+        assert done.stderr.startswith("optldp: error: "), words
+
+
+QUICK = ("show", "verify --exact", "count-sql", "perturb --as index", "perturb --secret", "estimate --counts")
+FILES = cells("Commands that take a file")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
+        for name in dict.fromkeys(name for name, _ in FILES)
+    ],
+)
+def test_every_kind_goes_through_the_command_or_is_refused_as_the_page_says(run, command):
+    said = {kind: cell for (name, kind), cell in FILES.items() if name == command}
+    assert set(said) == set(MADE)
+    for kind, cell in said.items():
+        words = of_a_file(command, kind)
+        is_so(run(*words), cell, words)
+
+
+@pytest.mark.slow
+def test_every_kind_of_values_goes_through_the_command_or_is_refused_as_the_page_says(run):
+    said = cells("Commands that take values")
+    assert set(said) == set(product(ASKED, VALUES))
+    for (command, kind), cell in said.items():
+        few = () if kind == "categories" or command == "two-phase" else FEW
+        more = () if command != "advise" else ("--estimator", "unbiased" if kind == "categories" else "ua")
+        words = (command.split()[0], "people.csv", *VALUES[kind], *few, *ASKED[command], *more)
+        is_so(run(*words), cell, words)
+
+
+def test_each_letter_of_the_page_has_its_reason():
+    text = PAGE.read_text("utf-8")
+    letters = {*FILES.values(), *cells("Commands that take values").values()}
+    assert letters - {"yes"} == {line[2] for line in text.splitlines() if line.startswith("- ") and line[3:4] == ":"}

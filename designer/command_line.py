@@ -15,6 +15,8 @@ from typing import Annotated, Any, cast
 import typer
 from typer.core import TyperGroup
 
+from .commands.asked.panels import PanelledCommand, on_one_line, with_help_all
+
 COMMANDS = {
     "describe": ".commands.describe",
     "design": ".commands.design",
@@ -41,7 +43,8 @@ def _loaded(name: str) -> Any:
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     run = getattr(import_module(COMMANDS[name], __package__), f"{name.replace('-', '_')}_command")
     first = (run.__doc__ or "").partition("\n\n")[0]
-    app.command(name, no_args_is_help=True, short_help=" ".join(first.split()))(run)
+    said = " ".join(first.split())
+    app.command(name, cls=PanelledCommand, no_args_is_help=True, short_help=said)(with_help_all(run))
     return typer.main.get_command(app)
 
 
@@ -67,6 +70,9 @@ class _OnCall(TyperGroup):
         super().__init__(**options)
         self.commands = cast(MutableMapping[str, Any], _Commands())
 
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        return on_one_line(super().shell_complete(ctx, incomplete))
+
 
 app = typer.Typer(
     name="optldp",
@@ -74,7 +80,6 @@ app = typer.Typer(
     help="Derive local differential privacy mechanisms by optimisation, with certificates.",
     epilog="Start with: optldp design DATA.csv --column income --range 0 200000 --epsilon 1 --out mech.json",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

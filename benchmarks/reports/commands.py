@@ -14,7 +14,7 @@ from optldp.estimators.data.numbers import write_column
 
 TITLE = "Commands"
 FEW = 200
-DESIGN = ("design", "few.csv", "--column", "x", "--range", "0", "100", "--epsilon", "1", "--public")
+DESIGN = ("design", "few.csv", "--column", "x", "--range", "0", "100", "--epsilon", "1", "--public", "--force")
 
 
 def run(users: int = 10_000_000, turns: int = 3) -> str:
@@ -39,7 +39,7 @@ def rows(users: int, turns: int) -> list[tuple[str, float, float]]:
 def _commands(users: int) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
     """Label, whether it takes a moment only, and arguments; what a command reads, one before it has written."""
     yield "`design`, 9 knots", True, (*DESIGN, "--knots", "9", "--out", "short.json")
-    drawn = "perturb", "mech.json"
+    drawn = "perturb", "mech.json", "--force"
     yield f"`perturb` of {FEW} values, CSV", True, (*drawn, "few.csv", "--column", "x", "--out", "reports.csv")
     for suffix in ("csv", "parquet"):
         arguments = ("many.parquet", "--column", "x", "--out", f"reports.{suffix}")

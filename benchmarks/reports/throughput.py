@@ -38,7 +38,7 @@ def _command_line(folder: Path, mechanism: TabulatedMechanism, values: np.ndarra
     save_table(mechanism, folder / "mech.json")
     write_column(folder / "people.csv", "x", values)
     optldp = str(Path(sys.executable).with_name("optldp"))
-    perturb = ["perturb", "mech.json", "people.csv", "--column", "x", "--out", "reports.csv"]
+    perturb = ["perturb", "mech.json", "people.csv", "--column", "x", "--out", "reports.csv", "--force"]
     rows = []
     for label, arguments in (
         ("`optldp perturb` of 1e6 values, CSV to CSV", perturb),

@@ -8,7 +8,7 @@ import typer
 
 from .asked.bounds import BoundsOptions, require_places
 from .options import TOLERANCE, takes_options
-from .output import number, one_line_errors, print_json, print_rows, say, task_progress
+from .output import number, one_line_errors, print_json, print_rows, say, say_wrote, task_progress
 from .prior import SENSITIVE, read_categorical_prior
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def bounds_command(asked: BoundsOptions) -> None:
         of_categories(asked)
         return
     objectives, budgets, out = asked.asked, budget_numbers(asked.budgets, "--epsilon"), asked.out
-    require_places(out, asked.results)
+    require_places(out, asked.results, force=asked.force)
     if out is not None:
         require_report_tools()
     prior, notes = asked.prior()
@@ -58,6 +58,10 @@ def bounds_command(asked: BoundsOptions) -> None:
         notes += [] if asked.public else [SHOWS_PRIOR]
     for note in (*notes, *asked.trust_notes, *_complaints(found)):
         say(note)
+    if out is not None:
+        say_wrote(out, "a page to read")
+    if asked.results is not None:
+        say_wrote(asked.results, "what was computed, to go on from")
     _print(found, out, asked.as_json)
 
 

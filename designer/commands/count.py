@@ -10,8 +10,8 @@ import typer
 from ...estimators.data.simulated_columns import OUTPUT, SIMULATED, USERS
 from ...estimators.methods import Dialect
 from .kinds.asked import CountOptions
-from .options import AllowUnproved, Json, takes_options
-from .output import one_line_errors, print_facts, print_json, require_place, say_of_reports
+from .options import AllowUnproved, Force, Json, takes_options
+from .output import one_line_errors, print_facts, print_json, require_place, say_of_reports, say_wrote
 
 SUFFIXES = (".csv", ".parquet")
 
@@ -33,9 +33,9 @@ def count_command(asked: CountOptions) -> None:
     files, out = asked.files, asked.out
     if len(files) % 2:
         raise InputError(f"tables and reports must come in pairs, got {len(files)} files: TABLE REPORTS [...]")
-    require_place(out, SUFFIXES)
     if out.exists() and any(path.exists() and out.samefile(path) for path in files):
         raise InputError(f"outputs must not replace inputs, got {str(out)!r} for both: choose another name")
+    require_place(out, SUFFIXES, force=asked.force)
     loaded = [load_mechanism(path, allow_unproved=asked.allow_unproved) for path in files[::2]]
     kinds = [kind_of(mechanism).for_estimates() for mechanism in loaded]
     services = [Service(*each) for each in zip(kinds, files[::2], files[1::2], strict=True)]
@@ -46,6 +46,7 @@ def count_command(asked: CountOptions) -> None:
     write_columns(out, columns)
     say_of_reports(told)
     users = columns[USERS]
+    say_wrote(out, f"the reports of {int(users.sum()):,} users, counted")
     facts = {USERS: int(users.sum()), "rows": users.size, "out": str(out)} | told
     if asked.as_json:
         print_json(facts)
@@ -74,6 +75,7 @@ def count_sql_command(
             "table of the file's name in the engine, which the query joins.",
         ),
     ] = None,
+    force: Force = False,
     allow_unproved: AllowUnproved = False,
     as_json: Json = False,
 ) -> None:
@@ -87,14 +89,16 @@ def count_sql_command(
     from ...mechanisms import load_mechanism
     from .kinds.registry import kind_of
 
-    require_place(cells, SUFFIXES)
+    require_place(cells, SUFFIXES, force=force)
     kinds = [kind_of(load_mechanism(path, allow_unproved=allow_unproved)).for_estimates() for path in tables]
     joined = None if cells is None else cells.stem
     query = kinds[0].query(kinds, relations, dialect=dialect, key=key, column=column, cells=joined)
     if cells is not None:
         from ...estimators.data.numbers import write_columns
 
-        write_columns(cells, kinds[0].cells())
+        written = kinds[0].cells()
+        write_columns(cells, written)
+        say_wrote(cells, f"{next(iter(written.values())).size:,} intervals")
     if as_json:
         print_json({"query": query, "dialect": dialect, "cells": None if cells is None else str(cells)})
     else:

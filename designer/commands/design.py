@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .asked.design import DesignOptions
 from .objectives import design_table
 from .options import takes_options
-from .output import one_line_errors, print_facts, print_json, readable, require_place, say
+from .output import one_line_errors, print_facts, print_json, readable, require_place, say, say_wrote
 from .prior import CARRIED
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def design_command(asked: DesignOptions) -> None:
 
     asked.refuse_useless()
     one_table = asked.kind.one_table
-    require_place(asked.out, SUFFIXES if one_table else (".json",))
-    require_place(asked.plot)
+    require_place(asked.out, SUFFIXES if one_table else (".json",), force=asked.force)
+    require_place(asked.plot, force=asked.force)
     if one_table:
         _finish_table(design_table(asked), asked)
         return
@@ -64,8 +64,11 @@ def design_command(asked: DesignOptions) -> None:
 def _finish_table(made: Outcome, asked: DesignOptions) -> None:
     """Write one table of numbers, and say what it is."""
     mechanism, notes = made.mechanism.without_prior() if asked.omit_prior else made.mechanism, list(made.notes)
+    written: list[tuple[Path, str]] = []
     if asked.out is not None:
-        if _save(mechanism, asked.out, asked) and asked.form != "floor":
+        floor = _save(mechanism, asked.out, asked)
+        written.append((asked.out, f"{'a floor form' if floor else 'a table'} of {mechanism.knots.size} knots"))
+        if floor and asked.form != "floor":
             notes.append(FLOOR)
         if mechanism.prior is not None and not asked.public:
             notes.append(CARRIED)
@@ -73,8 +76,11 @@ def _finish_table(made: Outcome, asked: DesignOptions) -> None:
         from ..plots.saving import save_figure
 
         save_figure(made.figure(), asked.plot)
+        written.append((asked.plot, "a figure"))
     for note in notes:
         say(note)
+    for path, what in written:
+        say_wrote(path, what)
     facts = made.facts | {"table": None if asked.out is None else str(asked.out)}
     if asked.as_json:
         print_json(facts)
@@ -117,6 +123,8 @@ def _finish_bundle(designed: Designed, asked: DesignOptions) -> None:
         save_bundle(designed.bundle, asked.out)
     for note in designed.notes:
         say(note)
+    if asked.out is not None:
+        say_wrote(asked.out, f"a mechanism, {designed.bundle.kind}")
     facts = kind_of(designed.bundle).facts() | designed.more | {"file": None if asked.out is None else str(asked.out)}
     facts.pop("certificate", None)  # its numbers are among the others
     if asked.as_json:

@@ -19,6 +19,7 @@ from .output import (
     require_place,
     say,
     say_of_reports,
+    say_wrote,
 )
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ def estimate_command(asked: EstimateOptions) -> None:
     tables, reports = _tables_and_reports(asked)
     check_confidence(asked.confidence)
     asked.reduction()  # before reports are read
-    _require_outputs([*tables, *reports], (asked.out, DATA_SUFFIXES), (asked.plot, PLOT_SUFFIXES))
+    inputs = [*tables, *reports, *([] if asked.prior_file is None else [asked.prior_file])]
+    _require_outputs(inputs, (asked.out, DATA_SUFFIXES), (asked.plot, PLOT_SUFFIXES), force=asked.force)
     loaded = (load_mechanism(path, allow_unproved=asked.allow_unproved) for path in tables)
     kinds = [kind_of(mechanism).for_estimates() for mechanism in loaded]
     services = [Service(*each) for each in zip(kinds, tables, reports, strict=True)]
@@ -86,18 +88,14 @@ def _tables_and_reports(asked: EstimateOptions) -> tuple[list[Path], list[Path]]
     return files[::2], files[1::2]
 
 
-def _require_outputs(inputs: list[Path], *outputs: tuple[Path | None, tuple[str, ...]]) -> None:
+def _require_outputs(inputs: list[Path], *outputs: tuple[Path | None, tuple[str, ...]], force: bool) -> None:
     """Refuse outputs that cannot be written or are inputs, so that no other output is written either."""
     from ...mechanisms import InputError
 
     for place, suffixes in outputs:
-        require_place(place, suffixes)
-        if place is None:
-            continue
-        if place.is_dir():
-            raise InputError(f"the output must be a file, got the folder {str(place)!r}: name a file in it")
-        if place.exists() and any(path.exists() and place.samefile(path) for path in inputs):
+        if place is not None and place.exists() and any(path.exists() and place.samefile(path) for path in inputs):
             raise InputError(f"outputs must not replace inputs, got {str(place)!r} for both: choose another name")
+        require_place(place, suffixes, force=force)
 
 
 def _write(found: Found, out: Path | None, plot: Path | None) -> None:
@@ -105,10 +103,12 @@ def _write(found: Found, out: Path | None, plot: Path | None) -> None:
     figure = found.figure() if plot is not None and found.figure is not None else None
     if out is not None and found.columns is not None:
         _write_columns(out, found.columns)
+        say_wrote(out, f"{len(next(iter(found.columns.values()))):,} rows")
     if plot is not None and figure is not None:
         from ..plots.saving import save_figure
 
         save_figure(figure, plot)
+        say_wrote(plot, "a figure")
 
 
 def _write_columns(out: Path, columns: dict[str, Any]) -> None:

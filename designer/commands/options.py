@@ -58,6 +58,7 @@ Tolerance = Annotated[float, typer.Option("--tolerance", help="Relative gap of t
 Confidence = Annotated[float, typer.Option("--confidence", help="Coverage of intervals and bands.")]
 Public = Annotated[bool, typer.Option("--public", help="The prior is public knowledge: no warning.")]
 
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 
 EPSILON = typer.Option("--epsilon", help="Privacy budget of each user, natural units.")
 EPSILONS = typer.Option("--epsilon", help="Budgets: repeat, or a list such as 0.5,1,2, or LO:HI:STEP with the end.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -73,13 +74,13 @@ def _in_command_words(message: str, command: Callable[..., None]) -> str:
     return f"{option} {rest}" if option in known else message
 
 
-def require_place(path: Path | None, suffixes: tuple[str, ...] = ()) -> None:
-    """Refuse an output that cannot be written before the long work for it begins.
+def require_place(path: Path | None, suffixes: tuple[str, ...] = (), *, force: bool = False) -> None:
+    """Refuse an output that cannot be written, or would replace a file unasked, before the long work for it begins.
 
     Raises
     ------
     InputError
-        A folder that does not exist, or a suffix that is not one of the given.
+        A folder that does not exist, a suffix that is not one of the given, a folder, or a file without `force`.
     """
     from ...mechanisms.errors import InputError
 
@@ -89,6 +90,10 @@ def require_place(path: Path | None, suffixes: tuple[str, ...] = ()) -> None:
         raise InputError(f"the output must end in {' or '.join(suffixes)}, got {str(path)!r}: rename it")
     if not path.parent.is_dir():
         raise InputError(f"the output's folder must exist, got {str(path)!r}: create {str(path.parent)!r} first")
+    if os.path.isdir(path):  # false, not an error, for a name too long to exist
+        raise InputError(f"the output must be a file, got the folder {str(path)!r}: name a file in it")
+    if os.path.lexists(path) and not force:
+        raise InputError(f"the output must not replace a file, got {str(path)!r}, which exists: --force replaces it")
 
 
 def refuse_given(why: str, options: Mapping[str, object]) -> None:
@@ -104,6 +109,11 @@ def refuse_given(why: str, options: Mapping[str, object]) -> None:
     for name, value in options.items():
         if value is not None:
             raise InputError(f"{name} is {why}: leave it out")
+
+
+def say_wrote(path: Path, what: str) -> None:
+    """Say on stderr that a file was written, and what it holds."""
+    say(f"wrote {path} ({what})")
 
 
 def say(message: str) -> None:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from .asked.ledger import UNCOUNTED, ledger_note
 from .kinds.asked import PerturbOptions
 from .options import takes_options
-from .output import one_line_errors, print_facts, print_json, require_place, say
+from .output import one_line_errors, print_facts, print_json, readable, require_place, say, say_wrote
+
+if TYPE_CHECKING:
+    from ...mechanisms import TabulatedMechanism
+    from ...mechanisms.documents.bundle import Bundle
 
 
 @one_line_errors
@@ -17,6 +24,8 @@ def perturb_command(asked: PerturbOptions) -> None:
     Example: optldp perturb mech.json people.parquet --column income --as index --out idx.parquet
     Example: optldp perturb jobs.json people.csv --column job --level-column budget --out reports.csv
     Example: optldp perturb mech.json people.csv --column income --secret FILE --key user --round 2026-05 --out r.csv
+    Example: optldp perturb mech.json people.csv --column income --key user --ledger people.ledger --ledger-key FILE \\
+    --budget 2 --out r.csv
     """
     import numpy as np
 
@@ -27,18 +36,27 @@ def perturb_command(asked: PerturbOptions) -> None:
     from .kinds.registry import kind_of
 
     out, data = asked.out, asked.data
-    require_place(out, (".csv", ".parquet"))
-    if out.exists() and data.exists() and out.samefile(data):
+    inputs = [path for path in (data, asked.table, asked.secret, asked.ledger, asked.ledger_key) if path is not None]
+    if out.exists() and any(path.exists() and out.samefile(path) for path in inputs):
         raise InputError(f"the reports must not replace the values, got {str(out)!r} for both: choose another --out")
+    require_place(out, (".csv", ".parquet"), force=asked.force)
     kind = kind_of(load_mechanism(asked.table))
     rng = None if asked.seed is None else np.random.default_rng(asked.seed)
-    written = kind.perturb(asked, rng)
+    try:
+        ledger = asked.opened
+        again = None if rng or ledger or asked.secret else drawn_again(asked, kind.mechanism)
+        written = kind.perturb(asked, rng)
+    except BaseException:
+        asked.forget()
+        raise
     if asked.key is None:
         write_columns(out, written.columns)
     else:
         first = next(iter(written.columns))  # of attributes, which every user has all of, any column will do
         present = asked.column or (first if rng is None else first.removeprefix(SIMULATED))
         write_keyed_reports(out, written.columns, data=data, column=present, key=asked.key)
+    if again is not None:
+        say(again)
     if asked.secret is not None:
         from ...mechanisms.keyed.secret import HOLDERS
 
@@ -47,8 +65,52 @@ def perturb_command(asked: PerturbOptions) -> None:
         say(f"note: {caution}")
     if written.clipped:
         say(f"note: {written.clipped} of {written.n} values were outside the domain and clipped")
-    facts = {"n": written.n, "clipped": written.clipped, "out": str(out), "simulated": rng is not None}
+    facts: dict[str, Any] = {"n": written.n, "clipped": written.clipped, "out": str(out), "simulated": rng is not None}
+    if written.given is not None and ledger is not None:
+        say(ledger_note(written.given, kind.mechanism.epsilon, ledger.budget))
+        facts |= {"new": written.given.new, "repeated": written.given.repeated, "spent": written.given.spent}
+    elif rng is None:
+        say(UNCOUNTED)
+    say_wrote(out, f"{written.n:,} reports")
     if asked.as_json:
         print_json(facts)
     else:
-        print_facts("perturbed", [(name, str(value)) for name, value in facts.items()])
+        print_facts("perturbed", [(name, readable(value)) for name, value in facts.items()])
+
+
+def drawn_again(asked: PerturbOptions, mechanism: TabulatedMechanism | Bundle) -> str | None:
+    """Return the warning that people have reports in the file that is to be replaced, and what two of them spend."""
+    out, who = asked.out, "people"
+    if not out.exists():
+        return None
+    from ...estimators.data.keyed import common_keys
+    from ...mechanisms import InputError
+    from .kinds.reading import answer_simulated
+
+    try:
+        if answer_simulated(out):  # simulated reports protect nobody
+            return None
+        if asked.key is not None:
+            many = common_keys(out, asked.data, asked.key)
+            if many == 0:
+                return None
+            who = f"{many:,} of these people"
+    except InputError:  # a file of something else, or without keys
+        pass
+    return f"warning: {who} have reports in {out} already: these people's reports are drawn again; {_twice(mechanism)}"
+
+
+def _twice(mechanism: TabulatedMechanism | Bundle) -> str:
+    """Return what two reports by the same mechanism spend."""
+    from ...mechanisms import TabulatedMechanism
+    from ...mechanisms.promise import Pure
+
+    promise = mechanism.promise if isinstance(mechanism, TabulatedMechanism) else None
+    epsilon = getattr(mechanism, "epsilon", None)  # levels have several
+    if promise is not None and not isinstance(promise, Pure):
+        spent = f"{promise} again, twice that in all"
+    elif epsilon is None:
+        spent = "its budget again, twice that in all"
+    else:
+        spent = f"epsilon {epsilon:g} again, {2 * epsilon:g} in all"
+    return f"a second report that anybody sees spends {spent}"

@@ -17,6 +17,7 @@ from .options import (
     TOLERANCE,
     UNIFORM_SHARE,
     Categorical,
+    Force,
     Json,
     Knots,
     Seed,
@@ -25,7 +26,7 @@ from .options import (
     Units,
     takes_options,
 )
-from .output import one_line_errors, print_facts, print_json, readable, require_place, say, spinner
+from .output import one_line_errors, print_facts, print_json, readable, require_place, say, say_wrote, spinner
 from .prior import CARRIED, read_categorical_prior
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class PlanOptions(ObjectiveOptions):
     uniform_share: UniformShare = UNIFORM_SHARE
     tolerance: Tolerance = TOLERANCE
     out: Annotated[Path | None, typer.Option("--out", help="Write the mechanism, .json or .npz.")] = None
+    force: Force = False
     units: Units = ""
     as_json: Json = False
 
@@ -136,7 +138,7 @@ def plan_command(asked: PlanOptions) -> None:
     if asked.of != "distribution":
         asked.refuse("for --of distribution", "--estimator", "--distance", "--seed")
     common, out = asked.asked, asked.out
-    require_place(out, SUFFIXES)
+    require_place(out, SUFFIXES, force=asked.force)
     prior, notes = asked.prior_on(asked.knots, asked.units)
     plan = (_distribution if asked.of == "distribution" else _mean)(prior, asked, common)
     if out is not None:
@@ -145,6 +147,8 @@ def plan_command(asked: PlanOptions) -> None:
             notes.append(CARRIED)
     for note in (*notes, *asked.trust_notes):
         say(note)
+    if out is not None:
+        say_wrote(out, f"a table of {plan.design.mechanism.knots.size} knots")
     facts = _facts(plan) | {"table": out and str(out)}
     if asked.as_json:
         print_json(facts)
@@ -161,7 +165,7 @@ def _of_categories(asked: PlanOptions) -> None:
     from ..planning.frequencies import plan_frequencies
 
     asked.refuse("for numbers", "--range", "--knots", "--of", "--distance", "--objective", "--units")
-    require_place(asked.out, (".json",))
+    require_place(asked.out, (".json",), force=asked.force)
     prior, notes = read_categorical_prior(
         asked.data, asked.column, asked.prior_file, drop_missing=asked.drop_missing, public=asked.public
     )
@@ -175,6 +179,8 @@ def _of_categories(asked: PlanOptions) -> None:
         save_bundle(plan.mechanism, asked.out)
     for note in notes:
         say(note)
+    if asked.out is not None:
+        say_wrote(asked.out, f"a mechanism, {plan.mechanism.kind}")
     facts: dict[str, Any] = {
         "method": plan.mechanism.provenance.method,
         "users": plan.users,

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from .options import AllowUnproved, Json, Table
-from .output import NOT_SO, one_line_errors, print_facts, print_json, readable, require_place, say
+from .options import AllowUnproved, Force, Json, Table
+from .output import NOT_SO, one_line_errors, print_facts, print_json, readable, require_place, say, say_wrote
 
 VERDICTS = {
     "proved": "keeps its promise, proved by whole numbers",
@@ -26,6 +26,7 @@ def show_command(
             "--plot", help="Write a heat map of it and its parts, or of a biased table its bias (png, pdf, svg)."
         ),
     ] = None,
+    force: Force = False,
     allow_unproved: AllowUnproved = False,
     as_json: Json = False,
 ) -> None:
@@ -36,7 +37,7 @@ def show_command(
     from ...mechanisms import load_mechanism
     from .kinds.registry import kind_of
 
-    require_place(plot)
+    require_place(plot, force=force)
     kind = kind_of(load_mechanism(table, allow_unproved=allow_unproved))
     figure = None if plot is None else kind.figure()
     facts = kind.shown()
@@ -47,6 +48,8 @@ def show_command(
         facts["plot"] = str(plot)
     for note in kind.notes():
         say(note)
+    if plot is not None:
+        say_wrote(plot, "a figure")
     if as_json:
         print_json(facts)
         return

@@ -103,6 +103,33 @@ def read_keys(data: FilePath, column: str, key: str) -> np.ndarray:
         raise unreadable(data, error) from None
 
 
+def common_keys(first: FilePath, second: FilePath, key: str) -> int:
+    """Return how many users two data files have in common, by the column that names them in both.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read, or has no such column.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.csv").write_text("id,x\\nann,1\\nbo,2\\n"), (folder / "b.csv").write_text("id\\nbo\\ncy\\n")
+    >>> common_keys(folder / "a.csv", folder / "b.csv", "id")
+    1
+    """
+    with connected() as connection:
+        for name, path in (("first", first), ("second", second)):
+            try:
+                relation, names = open_file(connection, path)
+                column = quoted(relation.columns[column_position(names, key, f"column {key!r} of {str(path)!r}")])
+                relation.project(f"CAST({column} AS VARCHAR) AS k").filter("k IS NOT NULL").create(name)
+            except UNREADABLE_FILE as error:
+                raise unreadable(path, error) from None
+        return connection.sql("SELECT count(DISTINCT k) FROM first WHERE k IN (SELECT k FROM second)").fetchall()[0][0]
+
+
 def _write(relation: duckdb.DuckDBPyRelation, path: FilePath, extension: str) -> None:
     try:
         with replacing(path) as part:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,42 @@ from ..client.sampler import Sampler
 from ..errors import BudgetError, InputError
 from .book import LedgerBook
 from .file import create_ledger_file, ledger_transaction
-from .kinds import Bookable, booked
+from .kinds import Bookable, BookedMechanism, booked
 from .record import Record
 from .seals import checked_key
 from .user_name import user_name
+
+Value = float | np.number | str | Mapping[str, float]
+"""In a table's domain, a category, or a number for each key or attribute."""
+
+
+@dataclass(frozen=True)
+class GivenReports:
+    """What `Ledger.reports` gave.
+
+    Attributes
+    ----------
+    reports : list
+        One for each user, as `Ledger.report` returns it.
+    new : int
+        How many were drawn; the others had been given before and cost nothing.
+    spent : float
+        The most that any of these users has spent in all, at least 0, rounded up if it is no double.
+
+    Example
+    -------
+    >>> GivenReports([0.5, -0.5], 1, 2.0).repeated
+    1
+    """
+
+    reports: list[Any]
+    new: int
+    spent: float
+
+    @property
+    def repeated(self) -> int:
+        """How many had been given before."""
+        return len(self.reports) - self.new
 
 
 class Ledger:
@@ -50,8 +83,9 @@ class Ledger:
         that others cannot write to.
     key : bytes
         The one it was made with; whoever has key and file can test guesses of users and values.
-    budget : float
-        The one it was made with, for ever: larger ones would break what users were promised.
+    budget : float, optional
+        The one it was made with, for ever: larger ones would break what users were promised. Default: what the file
+        says, which is sealed.
     mark : str, optional
         From `mark`, kept elsewhere: refuse a file that is older, or of another history.
 
@@ -73,13 +107,15 @@ class Ledger:
     (True, 1.0)
     """
 
-    def __init__(self, path: str | os.PathLike[str], key: bytes, budget: float, *, mark: str | None = None) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], key: bytes, budget: float | None = None, *, mark: str | None = None
+    ) -> None:
         self._path = _absolute(path)
         self._key = checked_key(key)
-        self._budget = _checked_budget(budget)
+        self._budget = None if budget is None else _checked_budget(budget)
         self._seen = mark
-        with self._transaction(writes=False):
-            pass
+        with self._transaction(writes=False) as book:
+            self._budget = book.head.budget
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], key: bytes, budget: float) -> Ledger:
@@ -103,7 +139,7 @@ class Ledger:
         return cls(path, key, budget)
 
     def __repr__(self) -> str:
-        return f"Ledger({str(self._path)!r}, budget={self._budget:g})"
+        return f"Ledger({str(self._path)!r}, budget={self.budget:g})"
 
     @property
     def path(self) -> Path:
@@ -113,6 +149,7 @@ class Ledger:
     @property
     def budget(self) -> float:
         """Largest sum of epsilons per user."""
+        assert self._budget is not None  # known once it is open
         return self._budget
 
     def spent(self, user: str) -> float:
@@ -125,7 +162,7 @@ class Ledger:
         self,
         mechanism: Sampler | Bookable,
         user: str,
-        value: float | np.number | str | Mapping[str, float],
+        value: Value,
         *,
         fresh: bool = False,
     ) -> Any:
@@ -162,15 +199,71 @@ class Ledger:
         source, name = booked(mechanism), user_name(user)
         content = source.content(value)
         with self._transaction(writes=True) as book:
-            person = book.seals.digest("user", name)
-            given = book.seals.digest("value", person, source.checksum, content)
-            mine = book.records(person)
-            known = [record.report for record in mine if record.given == given]
-            if fresh or not known:
-                _require_budget(book.head.budget, [*mine], source.epsilon)
-                known = [source.draw(content)]
-                book.append(person, given, source.epsilon, known[0])
-        return source.read(known[-1])  # on disk by now
+            given = _give(book, source, name, content, fresh=fresh)
+        return source.read(given.text)  # on disk by now
+
+    def reports(
+        self,
+        mechanism: Sampler | Bookable,
+        users: Sequence[str],
+        values: Sequence[Value],
+        *,
+        progress: Callable[[int], None] | None = None,
+    ) -> GivenReports:
+        """Return the reports of many users, as `report` gives each of them, in one transaction: all, or none.
+
+        Parameters
+        ----------
+        mechanism : as for `report`
+        users : sequence of str
+        values : sequence of float, str or mapping
+            One for each user.
+        progress : callable, optional
+            Called with how many users are done.
+
+        Raises
+        ------
+        BudgetError
+            New reports would exceed the budget of some users; nothing is drawn for anybody.
+        TableError
+            As `report`.
+        InputError
+            As `report`, and not one value for each user.
+
+        Example
+        -------
+        >>> import tempfile
+        >>> from ..categorical.table import categorical_grr
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ledger = Ledger.create(Path(folder, "people.ledger"), bytes(range(32)), 1.0)
+        ...     given = ledger.reports(categorical_grr(["yes", "no"], 1.0), ["ann", "bo", "ann"], ["yes", "no", "yes"])
+        >>> given.new, given.spent, bool(given.reports[0] == given.reports[2])
+        (2, 1.0, True)
+        """
+        source, names = booked(mechanism), [user_name(user) for user in users]
+        contents = [source.content(value) for value in values]
+        if len(names) != len(contents):
+            raise InputError(f"there must be a value for each of {len(names)} users, got {len(contents)}")
+        given, without = [], []
+        with self._transaction(writes=True) as book:
+            for row, (name, content) in enumerate(zip(names, contents, strict=True), 1):
+                try:
+                    given.append(_give(book, source, name, content))
+                except BudgetError:
+                    without.append(row)
+                if progress is not None:
+                    progress(row)
+            if without:
+                raise BudgetError(
+                    f"a user's epsilons must sum to at most {book.head.budget!r}, which this report of epsilon "
+                    f"{source.epsilon!r} would exceed for {len(without)} of {len(names)} users, the first of "
+                    f"them number {without[0]}: leave them out; nothing was drawn for anybody"
+                )
+        return GivenReports(
+            [source.read(each.text) for each in given],
+            sum(each.new for each in given),
+            _at_least(max((each.spent for each in given), default=Fraction(0))),
+        )
 
     def mark(self) -> str:
         """Return a short text that tells this ledger, as it is now, from all older copies and other histories of it.
@@ -193,7 +286,7 @@ class Ledger:
     def _transaction(self, *, writes: bool) -> Iterator[LedgerBook]:
         """A transaction on a file that is this ledger's, and no older than what this object has seen of it."""
         with ledger_transaction(self._path, self._key, writes=writes) as book:
-            if book.head.budget != self._budget:
+            if self._budget not in (None, book.head.budget):
                 raise InputError(
                     f"the ledger {str(self._path)!r} must be opened with the budget that it was made with, "
                     f"{book.head.budget:g}, got {self._budget:g}"
@@ -203,6 +296,27 @@ class Ledger:
             yield book
             mark = book.mark()
         self._seen = mark  # not before the commit
+
+
+@dataclass(frozen=True)
+class _Given:
+    text: bytes
+    new: bool
+    spent: Fraction
+
+
+def _give(book: LedgerBook, source: BookedMechanism, name: bytes, content: bytes, *, fresh: bool = False) -> _Given:
+    """A user's report on a value: the one already given, or a new one, written down, if the budget allows it."""
+    person = book.seals.digest("user", name)
+    given = book.seals.digest("value", person, source.checksum, content)
+    mine = book.records(person)
+    known = [record.report for record in mine if record.given == given]
+    if known and not fresh:
+        return _Given(known[-1], False, _total(mine))
+    _require_budget(book.head.budget, [*mine], source.epsilon)
+    text = source.draw(content)
+    book.append(person, given, source.epsilon, text)
+    return _Given(text, True, _total(mine) + Fraction(source.epsilon))
 
 
 def _total(records: Iterable[Record]) -> Fraction:

@@ -72,7 +72,7 @@ def design_once(optldp, designs_so_far) -> Callable[..., dict]:
         words = tuple(map(str, arguments))
         if words not in designs_so_far:
             designs_so_far[words] = (
-                found(optldp, "design", *words, "--out", "made.json"),
+                found(optldp, "design", *words, "--force", "--out", "made.json"),
                 Path("made.json").read_bytes(),
             )
         said, file = designs_so_far[words]

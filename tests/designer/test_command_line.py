@@ -4,9 +4,11 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from optldp.designer.command_line import COMMANDS, app, main
 from optldp.designer.commands.options import TOLERANCE, UNIFORM_SHARE
 from optldp.designer.objectives.base import DEFAULT_TOLERANCE
 from optldp.designer.priors.prior import DEFAULT_UNIFORM_SHARE
+from typer.testing import CliRunner
 
 from .conftest import INCOME
 
@@ -34,7 +37,7 @@ class TestImports:
         assert "numpy" in loaded
         assert loaded.isdisjoint((*HEAVY, "typer", "rich"))
 
-    @pytest.mark.parametrize("arguments", [["--help"], ["design", "--help"], ["compare", "--help"]])
+    @pytest.mark.parametrize("arguments", [["--help"], ["design", "--help"], ["compare", "--help-all"]])
     def test_help_waits_for_nothing_heavy(self, arguments):
         code = f"sys.argv = ['optldp', *{arguments!r}]\nfrom optldp.designer.command_line import main\n"
         loaded = loaded_after(code + "try:\n    main()\nexcept SystemExit:\n    pass")
@@ -111,10 +114,11 @@ ASKED = {
 def arguments(command: str) -> list[Any]:
     """What a command is asked here: unless said above, the first example of its help."""
     if command in ASKED:
-        return ASKED[command]
+        return [*ASKED[command], *(["--force"] if "--out" in ASKED[command] else [])]
     group: Any = typer.main.get_command(app)
     examples = re.findall(r"^Example: optldp (.*)$", group.commands[command].help, re.MULTILINE)
-    return shlex.split(examples[0])
+    words = shlex.split(examples[0])
+    return [*words, "--force"] if {"--out", "--plot"} & set(words) else words  # more than one test runs them
 
 
 KEYS = {
@@ -243,3 +247,45 @@ def test_the_whole_loop_ends_near_the_true_mean(optldp, form, data):
     truth = 28.5  # mean of Beta(2, 5) * 100 is 28.57; 300 draws of it vary by 0.9
     assert abs(found["value"] - truth) < 4 * found["std_error"]
     assert found["n"] == 300
+
+
+class TestCompletion:
+    """What a shell asks the program, as its completion script does, and what it gets."""
+
+    def ask(self, shell: str, line: str, **more: str) -> list[str]:
+        words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1), "_TYPER_COMPLETE_ARGS": line}
+        asked = words | more | {"_OPTLDP_COMPLETE": f"complete_{shell}"}
+        return CliRunner().invoke(app, [], env=asked, prog_name="optldp").stdout.split("\n")[:-1]
+
+    def test_verbs_and_options_are_completed_each_on_one_line(self):
+        assert self.ask("bash", "optldp des") == ["describe", "design"]
+        assert self.ask("bash", "optldp design --ou") == ["--outputs", "--out"]
+        assert self.ask("bash", "optldp estimate mech.json r.csv --of q") == ["quantiles"]
+        fish = self.ask("fish", "optldp des", _TYPER_COMPLETE_FISH_ACTION="get-args")
+        assert [line.split("\t")[0] for line in fish] == ["describe", "design"]
+        assert "\n".join(self.ask("zsh", "optldp des")).startswith('_arguments \'*: :(("describe":')
+
+    @pytest.mark.parametrize(
+        "line", ["optldp design peo", "optldp design people.csv --out m", "optldp perturb mech.json p"]
+    )
+    def test_files_are_left_to_the_shell(self, line):
+        """Bash completes files where it gets nothing (`-o default`), zsh where it is told so, fish by the exit code."""
+        assert self.ask("bash", line) in ([], [""])
+        assert self.ask("zsh", line) == ["_files"]
+        assert self.ask("fish", line, _TYPER_COMPLETE_FISH_ACTION="get-args") in ([], [""])
+
+    @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+    def test_the_script_that_is_printed_does_so_in_bash(self):
+        """Sourced as it is, and asked as readline asks it."""
+        program = Path(sys.executable).with_name("optldp")
+        script = (
+            f'eval "$({program} --show-completion bash)"; complete -p optldp; COMP_WORDS=(optldp des) COMP_CWORD=1\n'
+            f"_optldp_completion {program}; echo ${{COMPREPLY[@]}}"
+        )
+        environment = os.environ | {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+        command = ["bash", "--norc", "-c", script]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        assert done.stdout.splitlines() == [
+            "complete -o default -F _optldp_completion optldp",
+            "describe design",
+        ]

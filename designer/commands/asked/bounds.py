@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..options import EPSILONS, TOLERANCE, UNIFORM_SHARE, Categorical, Json, Methods, Tolerance, UniformShare, Units
+from ..options import (
+    EPSILONS,
+    TOLERANCE,
+    UNIFORM_SHARE,
+    Categorical,
+    Force,
+    Json,
+    Methods,
+    Tolerance,
+    UniformShare,
+    Units,
+)
 from ..output import require_place
 from .objective import DETAILS, PANEL, ObjectiveOptions
 
@@ -24,7 +35,7 @@ BUDGETS = "0.25:4:0.25"
 
 KNOTS = 65
 
-NOT_REPEATED = ("--epsilon", "--knots", "--out", "--results", "--workers", "--json")
+NOT_REPEATED = ("--epsilon", "--knots", "--out", "--force", "--results", "--workers", "--json")
 """Options that the command in a report shows always, or that do not change what it says."""
 
 SUFFIXES = (".html", ".htm")
@@ -53,6 +64,7 @@ class BoundsOptions(ObjectiveOptions):
     ] = None
     categorical: Categorical = False
     out: Annotated[Path | None, typer.Option("--out", help="Report to write, .html.")] = None
+    force: Force = False
     results: Annotated[
         Path | None,
         typer.Option("--results", help="File that keeps what is computed, to go on after a stop."),
@@ -118,8 +130,8 @@ def _words(value: object) -> list[str]:
     return [repr(value) if isinstance(value, float) else str(value)]
 
 
-def require_places(out: Path | None, results: Path | None) -> None:
-    """Refuse files that could not be written once all is computed.
+def require_places(out: Path | None, results: Path | None, *, force: bool) -> None:
+    """Refuse files that could not be written once all is computed; results are added to those that are there.
 
     Raises
     ------
@@ -128,11 +140,9 @@ def require_places(out: Path | None, results: Path | None) -> None:
     """
     from ....mechanisms.errors import InputError
 
-    require_place(out, SUFFIXES)
-    require_place(results)
+    require_place(out, SUFFIXES, force=force)
+    require_place(results, force=True)
     for path in (out, results):
-        if path is not None and path.is_dir():
-            raise InputError(f"the output must be a file, got the folder {str(path)!r}")
         if path is not None and not os.access(path.parent, os.W_OK):
             raise InputError(f"the output's folder must be writable, got {str(path)!r}: name another")
     if out is not None and results is not None and out.resolve() == results.resolve():

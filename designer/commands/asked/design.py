@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..options import EPSILON, TOLERANCE, UNIFORM_SHARE, Categorical, Json, UniformShare, Units
+from ..options import EPSILON, TOLERANCE, UNIFORM_SHARE, Categorical, Force, Json, UniformShare, Units
 from ..output import refuse_given
 from ..prior import read_prior
 from .kind import FOR_ALL, DesignKind
@@ -148,6 +148,7 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
         Path | None,
         typer.Option("--plot", help="For the error of a mean: draw it against the clip point, .png, .svg or .pdf."),
     ] = None
+    force: Force = False
     form: Annotated[
         str | None,
         typer.Option(

@@ -6,7 +6,7 @@ from enum import Enum
 
 from .objective import DETAILS
 
-FOR_ALL = ("--epsilon", "--public", "--drop-missing", "--out", "--json")
+FOR_ALL = ("--epsilon", "--public", "--drop-missing", "--out", "--force", "--json")
 """Options that every design has a use for."""
 
 _NUMERIC = (

@@ -32,9 +32,9 @@ DETAILS: dict[str, tuple[str, ...]] = {
 OBJECTIVES = tuple(DETAILS)
 
 KINDS = (
-    "least expected variance (expected), least largest variance (minimax), between the two (trade-off), least expected "
-    "variance under the worst prior near this one (robust), most information, or least error of the mean of --n users, "
-    "bias allowed (error)"
+    "expected, minimax, trade-off, robust, information or error. That is: the least expected variance, the least "
+    "largest variance, something between the two, the least expected variance under the worst prior near this one, the "
+    "most information, or the least error of the mean of --n users, bias allowed"
 )
 
 PANEL = "Objectives"

@@ -10,13 +10,16 @@ import typer
 
 from ....estimators.data.simulated_columns import REPORT
 from ....estimators.methods import BiasAware, DistributionMethod, FrequencyMethod, MeanMethod
-from ..options import CONFIDENCE, AllowUnproved, Confidence, DropMissing, Json, Options, SkipInvalid, Table
+from ..asked.ledger import LedgerOptions
+from ..options import CONFIDENCE, AllowUnproved, Confidence, DropMissing, Force, Json, Options, SkipInvalid, Table
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ....mechanisms.keyed import KeyedReports
     from ....mechanisms.keyed.reports import Keyed
+    from ....mechanisms.ledger.kinds import Bookable
+    from ..asked.ledger import LedgerReports
 
 REPORT_COLUMN = REPORT
 LEVEL_COLUMN = "level"
@@ -34,7 +37,7 @@ StopRule = Literal["certificate", "loglik"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PerturbOptions(Options):
+class PerturbOptions(LedgerOptions):
     """What `optldp perturb` may be asked; which columns of DATA there must be depends on the kind of mechanism."""
 
     table: Table
@@ -42,6 +45,7 @@ class PerturbOptions(Options):
     out: Annotated[
         Path, typer.Option("--out", help="Reports to write, .csv or .parquet: the column report, or output.")
     ]
+    force: Force = False
     column: Annotated[
         str | None, typer.Option("--column", help="Column of DATA: numbers, categories, or keys of pairs.")
     ] = None
@@ -58,9 +62,9 @@ class PerturbOptions(Options):
         Path | None,
         typer.Option(
             "--secret",
-            help="File of 32 random bytes, closed to others: reports become a function of it, the table, the column, "
-            "the round, the user (--key) and the value, so that a repeated run draws the same ones and spends "
-            "nothing twice. Whoever holds it can undo the noise: keep it with the values, never with the collector. "
+            help="File of 32 random bytes, closed to others, by which a repeated run draws the same reports and spends "
+            "nothing twice; whoever holds it can undo the noise: keep it with the values, never with the collector. "
+            "Reports become a function of it, the table, the column, the round, the user (--key) and the value. "
             "A value that has changed is another report, which spends again and shows that it has changed.",
         ),
     ] = None
@@ -92,7 +96,8 @@ class PerturbOptions(Options):
     def only(self, *options: str) -> None:
         """Refuse options that this kind of mechanism has no use for."""
         of_a_kind = (
-            "--column", "--value-column", "--level-column", "--as", "--secret", "--round", "--clip", "--drop-missing",
+            "--column", "--value-column", "--level-column", "--as", "--secret", "--round", "--ledger", "--clip",
+            "--drop-missing",
         )  # fmt: skip
         if "--secret" not in options:
             self.refuse("for one table of numbers and for categories, whose reports can be drawn again", *KEYED)
@@ -108,6 +113,20 @@ class PerturbOptions(Options):
 
         outside = (values < domain[0]) | (values > domain[1])
         return (np.clip(values, *domain), int(outside.sum())) if self.clip else (values, 0)
+
+    def booked(self, mechanism: Bookable, column: str) -> tuple[LedgerReports, list[str]] | None:
+        """Return what draws reports through the ledger, and the users of the rows that have a value; None without."""
+        from ....mechanisms.errors import InputError
+
+        if self.opened is None:
+            return None
+        from ....estimators.data.keyed import read_keys
+        from ..asked.ledger import LedgerReports
+
+        self.refuse("of no use to a --ledger, which keeps reports in earnest", "--seed", "--secret", "--round")
+        if self.key is None:
+            raise InputError("--ledger needs --key, the column that names the user, got none: name it")
+        return LedgerReports(mechanism, self.opened), read_keys(self.data, column, self.key).tolist()
 
     def keyed(self, mechanism: Keyed, column: str) -> tuple[KeyedReports, np.ndarray] | None:
         """Return what draws reports by the secret, and the users of the rows that have a value; None without one."""
@@ -165,6 +184,7 @@ class CountOptions(ReportOptions):
     """What `optldp count` may be asked."""
 
     out: Annotated[Path, typer.Option("--out", help="Counts to write, .csv or .parquet: the columns output and n.")]
+    force: Force = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,6 +276,7 @@ class EstimateOptions(ReportOptions):
         typer.Option("--out", help="Write the distribution, or what reports count as (bias-aware): .csv or .parquet."),
     ] = None
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the same: .png, .svg or .pdf.")] = None
+    force: Force = False
     winsorise: Annotated[
         float | None,
         typer.Option(

@@ -61,9 +61,17 @@ class Attributes(BundleKind[AttributeSampling]):
         return Designed(made.mechanism, notes, more)
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
-        asked.only("--clip")
+        asked.only("--ledger", "--clip")
         values, clipped = attribute_values(self.mechanism, asked)
-        return WrittenReports(marked(self.mechanism.sample(np.transpose(values), rng), rng), len(values[0]), clipped)
+        names = self.mechanism.attributes
+        if (booked := asked.booked(self.mechanism, names[0])) is None:
+            drawn, given = self.mechanism.sample(np.transpose(values), rng), None
+        else:
+            rows = booked[0].rows(
+                booked[1], [dict(zip(names, row, strict=True)) for row in np.transpose(values).tolist()]
+            )
+            drawn, given = {name: np.array([row[name] for row in rows]) for name in names}, booked[0].given
+        return WrittenReports(marked(drawn, rng), len(values[0]), clipped, given)
 
     def layout(self, column: str, level_column: str) -> Layout:
         names = self.mechanism.attributes

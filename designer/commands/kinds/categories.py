@@ -57,13 +57,14 @@ class Categories(BundleKind[CategoricalMechanism]):
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         from ....estimators.data.texts import read_labels
 
-        asked.only("--column", "--as", "--secret", "--round", "--drop-missing")
+        asked.only("--column", "--as", "--secret", "--round", "--ledger", "--drop-missing")
         labels = read_labels(asked.data, asked.needed("--column"), drop_missing=asked.drop_missing)
-        keyed = asked.keyed(self.mechanism, asked.needed("--column"))
+        booked = asked.booked(self.mechanism, asked.needed("--column"))
+        keyed = booked or asked.keyed(self.mechanism, asked.needed("--column"))
         reports = self.mechanism.sample(labels, rng) if keyed is None else keyed[0].sample(keyed[1], labels)
         texts = report_texts(self.mechanism, reports)
         columns = {OUTPUT: reports if reports.ndim == 1 else texts} if asked.form == "index" else {REPORT_COLUMN: texts}
-        return WrittenReports(marked(columns, rng), labels.size)
+        return WrittenReports(marked(columns, rng), labels.size, given=booked and booked[0].given)
 
     def layout(self, column: str, level_column: str) -> Layout:
         return Layout((column,), (False,), lambda cells: self.mechanism.from_text(cells[0].tolist()))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ....estimators import Estimate
     from ....mechanisms import TabulatedMechanism
     from ....mechanisms.documents.bundle import Bundle
+    from ....mechanisms.ledger import GivenReports
     from .asked import CountOptions, EstimateOptions, PerturbOptions
 
 M = TypeVar("M", bound="TabulatedMechanism | Bundle")
@@ -168,11 +169,14 @@ class WrittenReports:
     n : int
     clipped : int
         Values that were moved into the domain.
+    given : GivenReports, optional
+        What a ledger gave, where one is kept.
     """
 
     columns: dict[str, np.ndarray]
     n: int
     clipped: int = 0
+    given: GivenReports | None = None
 
 
 def marked(columns: dict[str, np.ndarray], rng: np.random.Generator | None) -> dict[str, np.ndarray]:

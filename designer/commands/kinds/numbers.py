@@ -139,12 +139,13 @@ def perturbed(
     from ....estimators.data.numbers import read_column
     from ....mechanisms import Sampler
 
-    asked.only("--column", "--as", "--secret", "--round", "--clip", "--drop-missing")
+    asked.only("--column", "--as", "--secret", "--round", "--ledger", "--clip", "--drop-missing")
     values = read_column(asked.data, asked.needed("--column"), drop_missing=asked.drop_missing)
     clipped = 0
     if asked.clip:
         values, clipped = mechanism.clip_to_domain(values)
-    keyed = asked.keyed(mechanism, asked.needed("--column"))
+    booked = asked.booked(mechanism, asked.needed("--column"))
+    keyed = booked or asked.keyed(mechanism, asked.needed("--column"))
     by_index = asked.form == "index"
     if keyed is None:
         sampler = Sampler(mechanism, rng)
@@ -153,7 +154,7 @@ def perturbed(
         made, users = keyed
         drawn = made.sample_index(users, values) if by_index else made.sample(users, values)
     reports = {OUTPUT if by_index else REPORT_COLUMN: drawn}
-    return WrittenReports(marked(reports, rng), len(values), clipped)
+    return WrittenReports(marked(reports, rng), len(values), clipped, booked and booked[0].given)
 
 
 def carries_notes(prior: KnotPrior | None) -> list[str]:

@@ -47,11 +47,15 @@ class Pairs(BundleKind[KeyValueMechanism]):
         return Designed(best(options.budgets.epsilons[0]), notes)
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
-        asked.only("--column", "--value-column", "--clip")
+        asked.only("--column", "--value-column", "--ledger", "--clip")
         keys, values, clipped = read_pairs(asked, self.mechanism.value.domain)
-        reports = self.mechanism.sample(keys, values, rng)
+        if (booked := asked.booked(self.mechanism, asked.needed("--column"))) is None:
+            reports, given = self.mechanism.sample(keys, values, rng), None
+        else:
+            held = [{key: value} for key, value in zip(keys.tolist(), values.tolist(), strict=True)]
+            reports, given = np.array(booked[0].rows(booked[1], held)), booked[0].given
         texts = np.array(self.mechanism.to_text(reports), dtype=object)
-        return WrittenReports(marked({REPORT_COLUMN: texts}, rng), keys.size, clipped)
+        return WrittenReports(marked({REPORT_COLUMN: texts}, rng), keys.size, clipped, given)
 
     def layout(self, column: str, level_column: str) -> Layout:
         return Layout((column,), (False,), lambda cells: self.mechanism.from_text(cells[0].tolist()))

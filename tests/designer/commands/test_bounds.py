@@ -80,19 +80,20 @@ class TestReport:
     @pytest.mark.slow
     def test_a_prior_that_is_not_public_is_warned_of_twice(self, run, plain):
         sensitive = run(*INCOME, *QUICK, "--out", "report.html").stderr.splitlines()
-        public = run(*INCOME, *QUICK, "--public", "--out", "report.html").stderr
-        assert len(sensitive) == 3
+        public = run(*INCOME, *QUICK, "--public", "--force", "--out", "report.html").stderr
+        assert len(sensitive) == 4
         assert "--public" in sensitive[0]
         assert "the report shows the prior itself" in sensitive[1]
         assert public.splitlines() == sensitive[2:]
 
     @pytest.mark.slow
     def test_few_knots_are_warned_of_on_the_page_too(self, run, plain):
-        (line,) = run(*INCOME, *QUICK, "--public", "--out", "report.html").stderr.splitlines()
+        line, written = run(*INCOME, *QUICK, "--public", "--out", "report.html").stderr.splitlines()
         assert "knots are few: at epsilon 2 a mechanism on the whole interval could have up to" in line
         assert "Few knots." in Path("report.html").read_text()
-        many = ("--range", 0, 100, "--epsilon", "0.5", "--knots", 41, "--method", "duchi", "--public")
-        assert run(*INCOME, *many, "--out", "report.html").stderr == ""
+        assert written == "optldp: wrote report.html (a page to read)"
+        many = ("--force", "--range", 0, 100, "--epsilon", "0.5", "--knots", 41, "--method", "duchi", "--public")
+        assert run(*INCOME, *many, "--out", "report.html").stderr == f"{written}\n"
         assert "Few knots." not in Path("report.html").read_text()
 
     @pytest.mark.slow

@@ -104,10 +104,10 @@ def test_categories_go_the_same_way(optldp, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("people.csv").write_text("job\n" + "cook\nnurse\nnurse\nsmith\n" * 25)
     for method in ("grr", "oue", "olh"):
-        out = ("--public", "--out", "jobs.json")
+        out = ("--public", "--force", "--out", "jobs.json")
         optldp("design", "people.csv", "--column", "job", "--categorical", "--epsilon", 1, "--method", method, *out)
-        optldp("perturb", "jobs.json", "people.csv", "--column", "job", "--as", "index", "--out", "idx.csv")
-        optldp("count", "jobs.json", "idx.csv", "--out", "counts.csv")
+        optldp("perturb", "jobs.json", "people.csv", "--column", "job", "--as", "index", "--force", "--out", "idx.csv")
+        optldp("count", "jobs.json", "idx.csv", "--force", "--out", "counts.csv")
         assert Path("counts.csv").read_text().startswith("output,n\n")
         query = optldp("count-sql", "jobs.json", "--from", "idx").stdout
         duckdb.read_csv("idx.csv", all_varchar=True).create_view("idx", replace=True)

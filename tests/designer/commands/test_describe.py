@@ -93,6 +93,17 @@ class TestClip:
         assert json.loads(optldp(*words, "--clip", "--json").stdout)["clipped"] == 1
         optldp("design", "held.csv", "--column", "value", "--range", 0, 10, "--levels", "1,2", "--level-epsilon", 1,
                "--knots", 3, "--clip", "--out", "levels.json")  # fmt: skip
-        words = ("perturb", "levels.json", "held.csv", "--column", "value", "--level-column", "level", "--out", "r.csv")
+        words = (
+            "perturb",
+            "levels.json",
+            "held.csv",
+            "--column",
+            "value",
+            "--level-column",
+            "level",
+            "--force",
+            "--out",
+            "r.csv",
+        )
         assert optldp(*words).exit_code == 2
         assert json.loads(optldp(*words, "--clip", "--json").stdout)["clipped"] == 1

@@ -12,7 +12,7 @@ from optldp.mechanisms import load_table, ptt, ptt2, verify
 from ..conftest import INCOME, PEOPLE
 from ..objectives.test_variance import DENSITIES, KNOTS, REFERENCE
 
-DESIGN = ("design", *INCOME, "--epsilon", 1, "--out", "new.json")
+DESIGN = ("design", *INCOME, "--epsilon", 1, "--force", "--out", "new.json")
 RANGE = ("--range", 0, 100)
 
 
@@ -75,11 +75,12 @@ class TestDesign:
 
     def test_a_prior_from_sensitive_values_is_warned_of_unless_public(self, optldp):
         sensitive, public = optldp(*DESIGN, *RANGE, "--knots", 5), optldp(*DESIGN, *RANGE, "--knots", 5, "--public")
-        first, second = sensitive.stderr.splitlines()
+        first, second, written = sensitive.stderr.splitlines()
         assert first.startswith("optldp: warning: ")
         assert "--public" in first
         assert "--omit-prior" in second
-        assert public.stderr == ""
+        assert written == "optldp: wrote new.json (a table of 5 knots)"
+        assert public.stderr == f"{written}\n"
 
     def test_omit_prior_leaves_no_prior(self, optldp):
         optldp(*DESIGN, *RANGE, "--knots", 5)

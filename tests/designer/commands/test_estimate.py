@@ -293,7 +293,7 @@ class TestText:
 
     def test_help_shows_its_examples_line_by_line(self, optldp):
         """They fit an ordinary terminal."""
-        shown = [line.strip() for line in optldp("estimate", "--help").stdout.splitlines()]
+        shown = [line.strip() for line in optldp("estimate", "--help-all").stdout.splitlines()]
         assert "Example: optldp estimate mech.json reports.csv" in shown
         assert "Example: optldp estimate mech.json reports.csv --of distribution --out d.csv" in shown
         assert "Example: optldp estimate a.json a.csv b.json b.parquet --key user" in shown
@@ -369,7 +369,9 @@ class TestFiles:
     def assert_interrupted(self, optldp, here, out, plot, *, expected):
         before = set(here.iterdir())
         result = optldp("estimate", *ONE, "--method", "ems", "--out", out, "--plot", plot)
-        assert (result.exit_code, result.stdout, result.stderr) == (130, "", "optldp: interrupted\n")
+        *written, last = result.stderr.splitlines()
+        assert (result.exit_code, result.stdout, last) == (130, "", "optldp: interrupted")
+        assert [line.split()[:3] for line in written] == [["optldp:", "wrote", name] for name in expected]
         assert {path.name for path in set(here.iterdir()) - before} == expected
 
 

@@ -31,7 +31,7 @@ class TestPerturb:
 
     def test_seeds_decide_and_no_seed_is_fresh(self, optldp):
         def reports(*options: object) -> str:
-            optldp(*PERTURB, "--out", "reports.csv", *options)
+            optldp(*PERTURB, "--force", "--out", "reports.csv", *options)
             return Path("reports.csv").read_text()
 
         assert reports("--seed", 1) == reports("--seed", 1) != reports("--seed", 2)
@@ -54,12 +54,14 @@ class TestPerturb:
         assert "values must lie in [0, 100], got 3 of 5 outside, from -5.0 to 1000000000.0" in message
         done = optldp(*arguments, "--clip", "--json")
         assert json.loads(done.stdout) == {"n": 5, "clipped": 3, "out": "reports.csv", "simulated": True}
-        assert done.stderr == "optldp: note: 3 of 5 values were outside the domain and clipped\n"
+        clipped, written = done.stderr.splitlines()
+        assert clipped == "optldp: note: 3 of 5 values were outside the domain and clipped"
+        assert written == "optldp: wrote reports.csv (5 reports)"
         expected = load_table("mech.json").sample([0, 20, 100, 100, 100], np.random.default_rng(1))
         assert np.array_equal(read_column("reports.csv", "simulated_report"), expected)
 
     def test_clipping_nothing_is_not_mentioned(self, optldp):
-        assert optldp(*PERTURB, "--out", "reports.csv", "--clip").stderr == ""
+        assert "clipped" not in optldp(*PERTURB, "--out", "reports.csv", "--clip").stderr
 
     def test_missing_values_are_refused_with_their_row_or_left_out(self, optldp, refusal):
         Path("gaps.csv").write_text("x\n1\n\nNA\n4\n")
@@ -148,8 +150,8 @@ class TestBySecret:
         assert "keep it with the values, never with the collector" in done.stderr
         assert "a value that has changed is another report" in done.stderr
         assert secret.hex() not in done.stderr + done.stdout
-        told = " ".join(optldp("perturb", "--help").stdout.split())
-        assert "never with the collector" in told
+        assert "never with the collector" in " ".join(optldp("perturb", "--help").stdout.split())
+        told = " ".join(optldp("perturb", "--help-all").stdout.split())
         assert "spends again" in told
 
     @pytest.mark.parametrize(
@@ -176,3 +178,101 @@ class TestBySecret:
         Path("twice.csv").write_text("name,income\nann,1\nann,2\n")
         says = refusal("perturb", "mech.json", "twice.csv", *self.KEYED[3:], "--out", "a.csv")
         assert "a user must have one value in a round" in says
+
+
+@pytest.mark.usefixtures("table")
+class TestSpentTwice:
+    """A second report of the same people spends the budget again: said where it is seen, prevented by a ledger."""
+
+    KEYED = (*PERTURB, "--key", "name")
+    BOOKED = (*KEYED, "--ledger", "ledger", "--ledger-key", "key")
+
+    @pytest.fixture(autouse=True)
+    def key(self, here: Path) -> None:
+        (here / "key").touch(mode=0o600)
+        (here / "key").write_bytes(bytes(range(32)))
+
+    def test_a_second_report_of_the_same_people_is_warned_of_with_the_sum(self, optldp):
+        first = optldp(*self.KEYED, "--out", "a.csv").stderr
+        assert first.splitlines() == [
+            "optldp: note: nobody keeps count of what these people have spent in all: --ledger FILE does",
+            "optldp: wrote a.csv (300 reports)",
+        ]
+        again = (
+            "these people's reports are drawn again; a second report that anybody sees spends epsilon 1 again, 2 in all"
+        )
+        Path("some.csv").write_text("name,income\np3,5\np4,6\nnew,7\n")
+        done = optldp("perturb", "mech.json", "some.csv", *self.KEYED[3:], "--out", "a.csv", "--force")
+        assert f"warning: 2 of these people have reports in a.csv already: {again}\n" in done.stderr
+        done = optldp(*PERTURB, "--out", "a.csv", "--force")
+        assert f"warning: people have reports in a.csv already: {again}\n" in done.stderr
+
+    def test_others_and_simulations_are_not_warned_of(self, optldp):
+        Path("others.csv").write_text("name,income\nann,5\n")
+        optldp("perturb", "mech.json", "others.csv", *self.KEYED[3:], "--out", "a.csv")
+        simulated = optldp(*self.KEYED, "--out", "b.csv", "--seed", 1).stderr
+        for out in ("a.csv", "b.csv"):
+            assert "drawn again" not in optldp(*self.KEYED, "--out", out, "--force").stderr
+        assert "keeps count" not in simulated
+
+    def test_a_ledger_repeats_reports_and_refuses_what_is_above_the_budget(self, optldp, refusal):
+        new = optldp(*self.BOOKED, "--budget", 1.5, "--out", "a.csv", "--json")
+        assert json.loads(new.stdout) | {"out": ""} == {
+            "n": 300, "clipped": 0, "out": "", "simulated": False, "new": 300, "repeated": 0, "spent": 1.0,
+        }  # fmt: skip
+        assert "keeps count" not in new.stderr
+        assert (
+            "300 new reports spend epsilon 1, and 0 given before nothing; a user has now spent up to 1 of 1.5"
+            in new.stderr
+        )
+        repeated = optldp(*self.BOOKED, "--out", "b.csv")
+        assert "0 new reports spend epsilon 1, and 300 given before nothing" in repeated.stderr
+        assert Path("a.csv").read_text() == Path("b.csv").read_text()
+        by_index = optldp(*self.BOOKED, "--as", "index", "--out", "c.csv")
+        assert by_index.exit_code == 0
+        table = load_table("mech.json")
+        assert np.array_equal(table.output_index(read_column("a.csv", "report")), read_column("c.csv", "output"))
+        Path("moved.csv").write_text("name,income\nann,5\np1,6\np2,7\n")
+        says = refusal("perturb", "mech.json", "moved.csv", *self.BOOKED[3:], "--out", "d.csv")
+        assert "sum to at most 1.5, which this report of epsilon 1.0 would exceed for 2 of 3 users, the first" in says
+        assert "of them number 2: leave them out; nothing was drawn for anybody" in says
+        assert "go on with it, without --budget" in refusal(*self.BOOKED, "--budget", 3, "--out", "d.csv")
+
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            ((*KEYED, "--ledger", "ledger"), "--ledger needs --ledger-key FILE"),
+            ((*KEYED, "--budget", 2), "--budget is for a --ledger"),
+            (BOOKED, "there must be a ledger at 'ledger', got no file"),
+            ((*BOOKED, "--budget", 0.5), "would exceed for 300 of 300 users"),
+            ((*BOOKED, "--budget", 2, "--seed", 1), "--seed is of no use to a --ledger"),
+            ((*BOOKED, "--budget", 2, "--secret", "key"), "--secret is of no use to a --ledger"),
+            ((*PERTURB, "--ledger", "ledger", "--ledger-key", "key", "--budget", 2), "--ledger needs --key"),
+        ],
+        ids=lambda value: value.replace(" ", "-")[:30] if isinstance(value, str) else "",
+    )
+    def test_a_ledger_that_is_not_usable_leaves_nothing_behind(self, refusal, words, says):
+        assert says in refusal(*words, "--out", "a.csv")
+
+    def test_other_kinds_are_booked_too(self, optldp):
+        """Categories, pairs and attributes; what their estimators read is what a client would have sent."""
+        rows = "".join(f"p{i},{'ab'[i % 2]},{i % 7}\n" for i in range(12))
+        Path("all.csv").write_text("name,job,x\n" + rows)
+        column = ("--column", "job", "--categorical", "--epsilon", 1, "--public")
+        optldp("design", "all.csv", *column, "--out", "jobs.json")
+        optldp(
+            "design", "all.csv", *column, "--value-column", "x", "--range", 0, 9, "--knots", 3, "--out", "pairs.json"
+        )
+        optldp("design", "all.csv", "--attribute", "x=0:9", "--epsilon", 1, "--knots", 3, "--public", "--out", "x.json")
+        budget: tuple[object, ...] = ("--budget", 3)
+        for made, words in (
+            ("jobs", ("--column", "job")), ("pairs", ("--column", "job", "--value-column", "x")), ("x", ()),
+        ):  # fmt: skip
+            words = ("perturb", f"{made}.json", "all.csv", *words, *self.BOOKED[5:])
+            for out in ("a", "b"):
+                done = optldp(*words, *budget, "--out", f"{made}-{out}.csv", "--json")
+                assert done.exit_code == 0, done.output
+                assert json.loads(done.stdout)["new"] == (12 if out == "a" else 0)
+                budget = ()
+            assert Path(f"{made}-a.csv").read_text() == Path(f"{made}-b.csv").read_text()
+            assert json.loads(optldp("estimate", f"{made}.json", f"{made}-a.csv", "--json").stdout)

@@ -99,7 +99,7 @@ class TestSimulations:
         rows = [f"{'ab'[i % 2]},{i % 5 / 4},{(0.5, 1.0)[i % 2]},{i % 3 / 2},0.5" for i in range(60)]
         Path("data.csv").write_text("\n".join(["c,v,budget,x,y", *rows, ""]))
         for seed in ((), ("--seed", 3)):
-            optldp("perturb", f"{kind}.json", "data.csv", *options, "--out", f"r.{suffix}", *seed)
+            optldp("perturb", f"{kind}.json", "data.csv", *options, "--out", f"r.{suffix}", "--force", *seed)
             done = optldp("estimate", f"{kind}.json", f"r.{suffix}", "--json")
             assert done.exit_code == 0, done.output
             assert json.loads(done.stdout)["simulated"] is bool(seed)
@@ -157,7 +157,10 @@ class TestText:
         assert "have an apostrophe before them" in done.stderr
         assert json.loads(done.stdout)["category"] == [label, "-5", "b"]
         assert read_texts("f.csv", ["category"])[0].tolist() == [f"'{label}", "-5", "b"]
-        assert optldp("estimate", "labels.json", "r.csv", "--out", "f.parquet").stderr == ""
+        assert (
+            optldp("estimate", "labels.json", "r.csv", "--out", "f.parquet").stderr
+            == "optldp: wrote f.parquet (3 rows)\n"
+        )
         assert read_texts("f.parquet", ["category"])[0].tolist() == [label, "-5", "b"]
 
 

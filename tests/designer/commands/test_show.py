@@ -79,7 +79,7 @@ class TestShow:
         assert "sensitive prior" in optldp("show", table).stderr
         arguments = ["people.csv", "--column", "income", "--epsilon", 1, "--knots", 5, "--out", "new.json"]
         for option in ("--public", "--omit-prior"):
-            optldp("design", *arguments, option)
+            optldp("design", *arguments, "--force", option)
             assert optldp("show", "new.json").stderr == ""
 
     @pytest.mark.parametrize("name", ["map.png", "map.svg", "map.pdf"])
@@ -209,4 +209,4 @@ class TestVerifyExact:
         for command in (["show", "doubles.json"], ["estimate", "doubles.json", "reports.csv"]):
             assert "must be exact to be proved, got doubles" in refusal(*command)
             assert optldp(*command, "--allow-unproved").exit_code == 0
-        assert "--allow-unproved" not in optldp("perturb", "--help").stdout
+        assert "--allow-unproved" not in optldp("perturb", "--help-all").stdout

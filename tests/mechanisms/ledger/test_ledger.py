@@ -393,3 +393,47 @@ def test_it_is_shown_by_its_path_and_budget_and_refused_by_its_path(ledger):
     assert repr(ledger) == f"Ledger({str(ledger.path)!r}, budget={ledger.budget:g})"
     with pytest.raises(InputError, match=re.escape(f"the ledger {str(ledger.path)!r} must be opened with the budget")):
         Ledger(ledger.path, KEY, ledger.budget + 1)
+
+
+class TestManyUsers:
+    """`reports` is `report` for each of them, in one transaction."""
+
+    def test_reports_are_those_that_report_gives_and_are_counted(self, ledger):
+        first = ledger.report(TABLE, "ann", 1.0)
+        given = ledger.reports(TABLE, ["ann", "bo", "bo"], [1.0, 2.0, 3.0])
+        assert given.reports[0] == first
+        assert (given.new, given.repeated, given.spent) == (2, 1, 1.0)
+        assert [ledger.spent(user) for user in ("ann", "bo")] == [0.5, 1.0]
+        again = ledger.reports(SAMPLER, ["bo", "ann"], [3.0, 1.0])
+        assert (again.reports, again.new) == ([given.reports[2], first], 0)
+        assert ledger.check() == 3
+
+    def test_where_one_has_no_budget_left_nobody_gets_a_report(self, ledger):
+        ledger.reports(TABLE, ["bo", "bo"], [2.0, 3.0])
+        done: list[int] = []
+        with pytest.raises(
+            BudgetError, match=r"epsilon 0\.5 would exceed for 1 of 3 users, the first of them number 2"
+        ):
+            ledger.reports(TABLE, ["cy", "bo", "di"], [1.0, 4.0, 1.0], progress=done.append)
+        assert done == [1, 2, 3]
+        assert ledger.check() == 2
+        assert ledger.spent("cy") == 0
+
+    @pytest.mark.parametrize(
+        ("users", "values", "says"),
+        [
+            (["a"], [1.0, 2.0], "a value for each of 1 users, got 2"),
+            (["a", "b"], [1.0, 1e9], "in \\[0, 100\\]"),
+            ([""], [1.0], "name"),
+        ],
+    )
+    def test_bad_input_books_nothing(self, ledger, users, values, says):
+        with pytest.raises(InputError, match=says):
+            ledger.reports(TABLE, users, values)
+        assert ledger.check() == 0
+
+    def test_the_budget_is_the_one_that_it_was_made_with(self, ledger):
+        opened = Ledger(ledger.path, KEY)
+        assert opened.budget == 1.0
+        assert repr(opened) == repr(ledger)
+        assert opened.reports(TABLE, [], []).spent == 0.0

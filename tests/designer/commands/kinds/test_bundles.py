@@ -123,7 +123,7 @@ class TestCategories:
         """A prior file declares the categories; categories from data are noted as a disclosure."""
         Path("jobs.csv").write_text("value,weight\ncook,3\npilot,0\n")
         declared = optldp("design", "--prior", "jobs.csv", "--categorical", "--epsilon", 1, "--out", "d.json")
-        assert declared.stderr == ""
+        assert declared.stderr == "optldp: wrote d.json (a mechanism, categorical-table)\n"
         assert load_mechanism("d.json").categories.labels == ("cook", "pilot")
         Path("people2.csv").write_text("job\ncook\nsmith\n")
         seen = optldp("design", "people2.csv", "--column", "job", "--categorical", "--epsilon", 1, "--out", "e.json")

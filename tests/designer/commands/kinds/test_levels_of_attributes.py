@@ -33,7 +33,9 @@ def designed(optldp, design_once, staff):
 
     def run(*more: object) -> dict:
         said = design_once(staff, *BOTH, *more)
-        found(optldp, "perturb", "made.json", staff, "--level-column", "budget", "--out", "r.csv", "--seed", 1)
+        found(
+            optldp, "perturb", "made.json", staff, "--level-column", "budget", "--force", "--out", "r.csv", "--seed", 1
+        )
         return said
 
     return run
@@ -88,7 +90,7 @@ def test_leakage_bounds_what_all_reports_tell_of_the_level(optldp, designed):
 def test_as_many_are_sampled_at_all_levels_as_is_best_at_the_strictest(optldp, staff):
     """One at a budget of 0.5, though others have 16; two at 8."""
     for levels, best in (("0.5,16", 1), ("8,16", 2)):
-        said = found(optldp, "design", staff, *BOTH, *DUCHI, "--levels", levels, "--out", "made.json")
+        said = found(optldp, "design", staff, *BOTH, *DUCHI, "--levels", levels, "--force", "--out", "made.json")
         assert said["sampled"] == best
 
 

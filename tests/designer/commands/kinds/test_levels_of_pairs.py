@@ -40,7 +40,7 @@ def designed(optldp, design_once, staff):
 
     def run(*more: object, chosen: tuple[str, ...] = ("--value-method", "duchi")) -> dict:  # the best takes seconds
         said = design_once(staff, *PAIRS, *chosen, *more)
-        found(optldp, "perturb", "made.json", staff, *COLUMNS, "--out", "r.csv", "--seed", 1)
+        found(optldp, "perturb", "made.json", staff, *COLUMNS, "--force", "--out", "r.csv", "--seed", 1)
         return said
 
     return run

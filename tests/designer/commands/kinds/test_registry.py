@@ -49,6 +49,6 @@ def test_perturbing_through_a_table_loads_no_other_kind_and_no_other_command(tab
     loaded = set(done.stderr.split())
     here = {name.removeprefix("optldp.designer.commands.") for name in loaded if ".commands." in name}
     used = {"kinds.asked", "kinds.kind", "kinds.numbers", "kinds.registry"}
-    assert here == {"perturb", "options", "output", "kinds", *used}
+    assert here == {"perturb", "options", "output", "asked", "asked.ledger", "asked.panels", "kinds", *used}
     assert loaded.isdisjoint({"scipy", "matplotlib"})
     assert not any("key_value" in name or "categorical" in name or "composed" in name for name in loaded)

@@ -1,0 +1,184 @@
+"""Help in panels: which options belong together, and which of them a help of one screen leaves out.
+
+A new option needs nothing here: it is shown among what is asked. One whose name stands in `PANELS`, or that is declared
+with a `rich_help_panel`, is shown there; the panels from `RARE` on are left out where a command's help would not fit a
+screen, and `--help-all` shows them.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import textwrap
+from collections.abc import Callable
+from typing import Annotated, Any, get_type_hints
+
+import typer
+from typer.core import TyperCommand
+
+LINES, COLUMNS = 50, 80
+"""Of a screen."""
+
+EXAMPLES = 2
+"""Of a short help."""
+
+BRIEF = 100
+"""Characters that a short help says of an option, unless its first sentence is longer."""
+
+ASKED = "What is asked"
+
+PANELS = {
+    "Data": "--column --range --clip --drop-missing --categorical --prior --on --key --counts --skip-invalid --from",
+    "Privacy": "--epsilon --public --secret --round --ledger --ledger-key --budget",
+    ASKED: "--objective --method --mechanism --n --error --of --knots --quantile --between --confidence",
+    "Output": "--out --plot --results --force --json",
+    "Objectives": "--expected --worst --ambiguity --radius --criterion --patterns --trust --trust-from",
+    "Users, pairs and attributes": "--keep-first --allow-disjoint --value-column --value-method --padding --attribute "
+    "--sampled",
+    "Levels of privacy": "--levels --level-column --level-epsilon --level-method --leakage --level-shares --outputs",
+    "Noise of one shape": "--delta --per-unit",
+    "Methods in detail": "--estimator --intervals --window --tail-ratio --worst-case --eta --distance --stop "
+    "--threshold --cells --least-components --prune --preselect --winsorise --raw",
+    "Precision": "--tolerance --gap --uniform-share --seed --workers",
+    "Files in detail": "--units --form --omit-prior --allow-unproved",
+    "Help": "--help --help-all",
+}
+"""Panels in their order, and what stands in them whatever the command."""
+
+RARE = tuple(PANELS)[4:]
+"""Panels that a help of one screen leaves out."""
+
+_PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names.split()}
+
+_PLACES = list(_PANEL_OF)
+
+_EXAMPLE = re.compile(r"^Example: ", re.MULTILINE)
+
+COMPLETED = 70
+"""Characters of help beside a word that a shell completes."""
+
+_SENTENCE = re.compile(r"(?<=\.)\s+")
+
+_WHOLE = "optldp.whole_help"
+
+
+class PanelledCommand(TyperCommand):
+    """A command whose help is in panels, and fits a screen unless the whole of it is asked for."""
+
+    def get_help(self, ctx: Any) -> str:
+        """Return the whole help if it was asked for or is short, else what is used often, and how to see the rest."""
+        whole = self._help(ctx, whole=True)
+        return whole if _wanted(ctx) or screen_lines(whole) <= LINES else self._help(ctx, whole=False)
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write what the command is for, and examples."""
+        said, self.help = self.help, _first_examples(self.help or "", None if ctx.meta[_WHOLE] else EXAMPLES)
+        try:
+            super().format_help_text(ctx, formatter)
+        finally:
+            self.help = said
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options, panel by panel, arguments with the data."""
+        rows: dict[str, list[tuple[str, str]]] = {panel: [] for panel in PANELS}
+        for param in sorted(self.get_params(ctx), key=_place):
+            if (row := param.get_help_record(ctx)) is not None:
+                rows.setdefault(panel_of(param), []).append(row if ctx.meta[_WHOLE] else (row[0], _brief(row[1])))
+        for panel in rows:
+            if rows[panel] and (ctx.meta[_WHOLE] or panel not in RARE):
+                with formatter.section(panel):
+                    formatter.write_dl(rows[panel])
+        if not ctx.meta[_WHOLE]:
+            formatter.write(f"\nAll options and examples, in full: {ctx.command_path} --help-all\n")
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Return what a word may become, each with its help on one line."""
+        return on_one_line(super().shell_complete(ctx, incomplete))
+
+    def _help(self, ctx: Any, *, whole: bool) -> str:
+        wanted, ctx.meta[_WHOLE] = _wanted(ctx), whole
+        try:
+            return super().get_help(ctx)
+        finally:
+            ctx.meta[_WHOLE] = wanted
+
+
+def screen_lines(text: str) -> int:
+    """Return how many lines of a screen a text takes, those that are too long for one broken.
+
+    Example
+    -------
+    >>> screen_lines("one\\n\\n" + "x" * 81)
+    4
+    """
+    return sum(max(1, -(-len(line) // COLUMNS)) for line in text.splitlines())
+
+
+def on_one_line(items: list[Any]) -> list[Any]:
+    """Return what a shell may complete, with no help longer than a line: fish takes a second one as another word."""
+    for item in items:
+        item.help = textwrap.shorten(item.help or "", COMPLETED, placeholder=" ...")
+    return items
+
+
+def panel_of(param: Any) -> str:
+    """Return the panel of an argument or option."""
+    if param.param_type_name == "argument":
+        return next(iter(PANELS))
+    named = (_PANEL_OF[name] for name in param.opts if name in _PANEL_OF)
+    return next(named, param.rich_help_panel or ASKED)
+
+
+def _place(param: Any) -> int:
+    """Return where an option stands: arguments first, and last what has no place."""
+    if param.param_type_name == "argument":
+        return -1
+    return min((_PLACES.index(name) for name in param.opts if name in _PANEL_OF), default=len(_PLACES))
+
+
+def with_help_all(run: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that has --help-all beside its own options."""
+
+    @functools.wraps(run)
+    def command(*, help_all: bool = False, **given: Any) -> None:
+        run(**given)
+
+    hints = get_type_hints(run, include_extras=True)
+    own = inspect.signature(run).parameters.values()
+    help_all = inspect.Parameter("help_all", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_HelpAll)
+    command.__signature__ = inspect.Signature(  # pyright: ignore[reportAttributeAccessIssue] -- what inspect looks for
+        [*(each.replace(annotation=hints[each.name]) for each in own), help_all]
+    )
+    command.__annotations__ = hints | {"help_all": _HelpAll}
+    return command
+
+
+def _wanted(ctx: Any) -> bool:
+    return bool(ctx.meta.get(_WHOLE))
+
+
+def _first_examples(text: str, most: int | None) -> str:
+    starts = [found.start() for found in _EXAMPLE.finditer(inspect.cleandoc(text))]
+    return inspect.cleandoc(text)[: None if most is None or len(starts) <= most else starts[most]]
+
+
+def _brief(text: str) -> str:
+    """Return the first sentences of a help, and whether it is required."""
+    first, *others = _SENTENCE.split(text)
+    while others and len(first) + len(others[0]) < BRIEF:
+        first += f" {others.pop(0)}"
+    return f"{first} [required]" if others[-1:] == ["[required]"] else first
+
+
+def _show_all(ctx: typer.Context, wanted: bool) -> None:
+    if wanted:
+        ctx.meta[_WHOLE] = True
+        typer.echo(ctx.get_help())
+        raise typer.Exit
+
+
+_HelpAll = Annotated[
+    bool,
+    typer.Option("--help-all", callback=_show_all, is_eager=True, help="Show all options and examples."),
+]

@@ -35,4 +35,5 @@ from .priors.region import confidence_region as confidence_region
 from .protocols.cohort import ClientCohort as ClientCohort
 from .protocols.plan import TwoPhasePlan as TwoPhasePlan
 from .protocols.two_phase import two_phase as two_phase
+from .report.mechanism_page import mechanism_html as mechanism_html
 from .report.page import bounds_html as bounds_html

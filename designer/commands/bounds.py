@@ -34,7 +34,9 @@ def bounds_command(asked: BoundsOptions) -> None:
     from ...mechanisms.files.atomic_write import replacing
     from ..comparison.bounds import bounds
     from ..methods.registry import METHODS
-    from ..report.page import bounds_html, require_report_tools
+    from ..report.front import checked_users
+    from ..report.page import bounds_html
+    from ..report.rendering import require_report_tools
     from .asked.levels import budget_numbers
 
     if asked.categorical:
@@ -44,6 +46,7 @@ def bounds_command(asked: BoundsOptions) -> None:
     require_places(out, asked.results, force=asked.force)
     if out is not None:
         require_report_tools()
+        checked_users(asked.n)
     prior, notes = asked.prior()
     with task_progress("bounds", len(set(budgets)) + 1) as update:
         found = bounds(
@@ -52,7 +55,7 @@ def bounds_command(asked: BoundsOptions) -> None:
             progress=lambda done, total, what: update(what, True),
         )  # fmt: skip
     if out is not None:
-        page = bounds_html(found, column=asked.column or "", command=asked.command(out))
+        page = bounds_html(found, column=asked.column or "", command=asked.command(out), n=asked.n)
         with replacing(out) as part:
             part.write_text(page, "utf-8", errors="replace")
         notes += [] if asked.public else [SHOWS_PRIOR]

@@ -75,7 +75,8 @@ def _finish_table(made: Outcome, asked: DesignOptions) -> None:
     if asked.plot is not None and made.figure is not None:
         from ..plots.saving import save_figure
 
-        save_figure(made.figure(), asked.plot)
+        if lacking := save_figure(made.figure(), asked.plot):
+            say(f"warning: {lacking}")
         written.append((asked.plot, "a figure"))
     for note in notes:
         say(note)

@@ -107,7 +107,8 @@ def _write(found: Found, out: Path | None, plot: Path | None) -> None:
     if plot is not None and figure is not None:
         from ..plots.saving import save_figure
 
-        save_figure(figure, plot)
+        if lacking := save_figure(figure, plot):
+            say(f"warning: {lacking}")
         say_wrote(plot, "a figure")
 
 

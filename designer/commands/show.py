@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .mechanism_reports import report_pages, require_report_place, write_pages
 from .options import AllowUnproved, Force, Json, Table
 from .output import NOT_SO, one_line_errors, print_facts, print_json, readable, require_place, say, say_wrote
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .kinds.kind import Kind
+
+Tables = Annotated[list[Path], typer.Argument(metavar="TABLE...", help="Table files, .json or .npz.")]
 
 VERDICTS = {
     "proved": "keeps its promise, proved by whole numbers",
@@ -19,40 +27,74 @@ VERDICTS = {
 
 @one_line_errors
 def show_command(
-    table: Table,
+    tables: Tables,
     plot: Annotated[
         Path | None,
         typer.Option(
             "--plot", help="Write a heat map of it and its parts, or of a biased table its bias (png, pdf, svg)."
         ),
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Report to write, .html; of several tables a folder of them, with an index."),
+    ] = None,
+    users: Annotated[
+        int | None, typer.Option("--n", help="Users who will report, for the errors that a report says.")
+    ] = None,
     force: Force = False,
     allow_unproved: AllowUnproved = False,
     as_json: Json = False,
 ) -> None:
-    """Show how a table was made and what it costs; optionally draw it.
+    """Show how a table was made and what it costs; optionally draw it, or write a report whose first page is to sign.
 
+    \b
     Example: optldp show mech.json --plot heatmap.png
+    Example: optldp show mech.json --n 20000 --out report.html
     """
     from ...mechanisms import load_mechanism
+    from ...mechanisms.errors import InputError
     from .kinds.registry import kind_of
 
     require_place(plot, force=force)
-    kind = kind_of(load_mechanism(table, allow_unproved=allow_unproved))
-    figure = None if plot is None else kind.figure()
-    facts = kind.shown()
+    if plot is not None and len(tables) > 1:
+        raise InputError(f"--plot draws one table, got {len(tables)}: show them one by one")
+    if users is not None and out is None:
+        raise InputError("--n is for the report: add --out REPORT.html")
+    if out is not None:
+        require_report_place(out, tables, force=force)
+    kinds = [kind_of(load_mechanism(table, allow_unproved=allow_unproved)) for table in tables]
+    figure = None if plot is None else kinds[0].figure()
+    shown = [kind.shown() for kind in kinds]
+    rows = [shown_rows(kind, facts) for kind, facts in zip(kinds, shown, strict=True)]
+    pages = {} if out is None else report_pages(out, tables, kinds, rows, users)
     if plot is not None and figure is not None:
         from ..plots.saving import save_figure
 
-        save_figure(figure, plot)
-        facts["plot"] = str(plot)
-    for note in kind.notes():
-        say(note)
+        if lacking := save_figure(figure, plot):
+            say(f"warning: {lacking}")
+        shown[0]["plot"] = str(plot)
+        rows[0].append(("plot", str(plot)))
+    if out is not None:
+        write_pages(out, pages)
+    for kind in kinds:
+        for note in kind.notes():
+            say(note)
     if plot is not None:
         say_wrote(plot, "a figure")
+    if out is not None:
+        say_wrote(out, "a report")
     if as_json:
-        print_json(facts)
+        told = {} if out is None else {"report": str(out)}
+        print_json((shown[0] if len(shown) == 1 else {"tables": shown}) | told)
         return
+    for table, told in zip(tables, rows, strict=True):
+        print_facts(str(table), told)
+    if out is not None:
+        typer.echo(f"report: {out}")
+
+
+def shown_rows(kind: Kind, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return facts as names and values for people."""
     rows: list[tuple[str, str]] = []
     for name, value in facts.items():
         if isinstance(value, dict):
@@ -61,7 +103,7 @@ def show_command(
             rows.append(("one_report", kind.one_report(value)))
         elif value not in (None, ""):
             rows.append((name, readable(value)))
-    print_facts(str(table), rows)
+    return rows
 
 
 @one_line_errors

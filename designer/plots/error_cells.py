@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...estimators.plots.style import BLACK, SHADE, SMALL, add_note, axes_or_new, whole_figure
+from ...estimators.plots.style import BLACK, SHADE, SMALL, add_note, add_title, axes_or_new, whole_figure
 from ...mechanisms import InputError
 from ...mechanisms.units import literal
-from .scales import plain_number, round_numbers
+from .scales import plain_number, power_of_ten, round_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,7 +94,7 @@ def error_table(
     for i, j in np.ndindex(table.shape):
         _write(axes, table, spread, (i, j), 10.0 ** powers[i])
     _name(axes, rows, columns, powers)
-    axes.set_title(literal(title), fontsize="medium")
+    add_title(axes, literal(title))
     add_note(axes, _note(quantity, standard_errors is not None))
     _turn_if_crowded(axes)
     return axes
@@ -160,7 +160,8 @@ def _numbers(value: float, spread: float) -> str:
 
 def _name(axes: Axes, rows: Sequence[str], columns: Sequence[str], powers: Sequence[int]) -> None:
     """Write the names of rows, with the powers taken out of them, and of columns."""
-    names = [literal(row) + (f"\n[$10^{{{power}}}$]" if power else "") for row, power in zip(rows, powers, strict=True)]
+    units = [f"\n[{power_of_ten(power)}]" if power else "" for power in powers]
+    names = [literal(row) + unit for row, unit in zip(rows, units, strict=True)]
     axes.set_yticks(np.arange(len(rows)), names)
     axes.xaxis.tick_top()
     axes.set_xticks(np.arange(len(columns)), [literal(column) for column in columns])

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...estimators.plots.style import axes_or_new, empty_figure
+from ...estimators.plots.style import add_title, axes_or_new, empty_figure
 from ...mechanisms import CategoricalMechanism, InputError, TabulatedMechanism
 from ...mechanisms.categorical.mechanism import PureProtocol
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.key_value import KeyValueMechanism
+from ...mechanisms.printable import shortened
 from ...mechanisms.units import axis_label, literal
+from .scales import plain_number, plain_numbers, round_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,14 +66,17 @@ def heat_map(mechanism: TabulatedMechanism, ax: Axes | None = None) -> Axes:
     axes.set_xlabel(axis_label("value", mechanism.units))
     axes.set_ylabel(axis_label("report", mechanism.units))
     n, m = mechanism.probabilities.shape
-    axes.set_title(
-        f"{mechanism.provenance.method} mechanism, ε = {mechanism.epsilon:g}: {n} knots, {m} outputs",
-        fontsize="medium",
-    )
+    name = shortened(mechanism.provenance.method, 32)
+    add_title(axes, f"{literal(name)} mechanism, ε = {mechanism.epsilon:g}: {n} knots, {m} outputs")
     per = f" per {literal(mechanism.units)}" if mechanism.units else ""
     label = "probability of the output" if points.all() else f"density of the report{per}"
+    plain_numbers(axes.xaxis)
+    plain_numbers(axes.yaxis)
     if image is not None:
-        axes.figure.colorbar(image, ax=axes, label=label)
+        bar = axes.figure.colorbar(image, ax=axes, label=label)
+        ticks = round_numbers(norm.vmin, norm.vmax) if norm.vmin < norm.vmax else [norm.vmin]
+        bar.set_ticks(ticks, labels=[plain_number(tick) for tick in ticks])
+        bar.minorticks_off()
     return axes
 
 

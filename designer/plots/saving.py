@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...estimators.plots.fonts import choose_fonts, quiet_about_boxes
 from ...estimators.plots.style import whole_figure
 from ...mechanisms import InputError
 from ...mechanisms.files.atomic_write import replacing
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def save_figure(axes: Axes, path: Path) -> None:
-    """Write the figure of axes by its file's extension, whole or not at all.
+def save_figure(axes: Axes, path: Path) -> str:
+    """Write the figure of axes by its file's extension, whole or not at all; return which letters no font has.
 
     Raises
     ------
@@ -26,5 +27,7 @@ def save_figure(axes: Axes, path: Path) -> None:
     suffix = path.suffix.lower().lstrip(".")
     if suffix not in known:
         raise InputError(f"a plot must end in one of {', '.join(sorted(known))}, got {str(path)!r}")
-    with replacing(path) as temporary:
+    lacking = choose_fonts(figure)
+    with replacing(path) as temporary, quiet_about_boxes():
         figure.savefig(temporary, format=suffix, dpi=150)
+    return lacking

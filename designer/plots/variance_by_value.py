@@ -74,6 +74,7 @@ def by_value(
     lines = [_draw(axes, name, mechanisms[name], k / len(names)) for k, name in enumerate(names)]
     axes.set_xlim(*domain)
     _scale(axes, lines)
+    plain_numbers(lowest.xaxis)
     lowest.set_xlabel(axis_label("value", units))
     axes.set_ylabel(axis_label("variance of one report", squared(units)))
     budgets = {mechanism.epsilon for mechanism in mechanisms.values()}

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ...estimators.plots.style import SHADE, SMALL, UNREACHABLE, add_note, axes_or_new, method_style, methods_in_order
+from ...estimators.plots.style import (
+    SHADE,
+    SMALL,
+    UNREACHABLE,
+    add_note,
+    add_title,
+    axes_or_new,
+    method_style,
+    methods_in_order,
+)
 from ...mechanisms import InputError
 from ...mechanisms.units import axis_label, literal, squared
 from .drawn import JudgedRow
@@ -87,7 +96,7 @@ def variance(
     axes.set_ylabel(_label(worst_case, relative, units))
     prior = good[0].prior
     title = f"Price of privacy: {len(shown)} mechanisms" + (f", prior {literal(prior)}" if prior else "")
-    axes.set_title(title, fontsize="medium")
+    add_title(axes, title)
     axes.grid(color="#EEEEEE", linewidth=0.6)
     axes.set_axisbelow(True)
     label_ends(axes, drawn)

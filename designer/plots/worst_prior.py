@@ -67,6 +67,7 @@ def least_favourable(design: WeightedDesign, ax: Axes | None = None, *, prior: P
     room = END_ROOM * (knots[-1] - knots[0])
     above.set_xlim(knots[0] - room, knots[-1] + room)
     above.set_ylabel(axis_label("variance", squared(units)))
+    plain_numbers(below.xaxis)
     below.set_xlabel(axis_label("value", units))
     below.set_ylabel("share of the values")
     at = "" if design.objective.worst == 1 else f", weight of the worst case {design.objective.worst:g}"

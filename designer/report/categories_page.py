@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from ...estimators.plots.style import BLUE, new_axes, whole_figure
-from ...mechanisms.table.provenance import installed_version
 from ..comparison.bounds_categories import CategoryBounds
 from ..comparison.row import Row
 from ..priors.categorical import CategoricalPrior
 from .figures import SIZE, key_svg
 from .narrow import fit, literal
 from .numbers import percent, percent_above, percent_up, short, short_down
-from .page import allowed_script, cells, page_text, require_report_tools, swatch_keys, template
+from .page import cells, swatch_keys
+from .rendering import rendered, require_report_tools
 from .svg import Spot, inline_svg
 
 MOST_BARS = 20
@@ -56,15 +56,12 @@ def category_bounds_html(
     require_report_tools()
     from markupsafe import Markup
 
-    policy, script = allowed_script()
     methods = tuple(dict.fromkeys(row.method for row in result.rows))
     size = len(result.prior.categories)
-    return template("categories.html.j2").render(
+    return rendered(
+        "categories.html.j2",
+        script="page.js",
         title=f"The best that local privacy can do for {column}" if column else "The best that local privacy can do",
-        policy=policy,
-        style=Markup(page_text("page.css")),
-        script=Markup(script),
-        version=installed_version(),
         sensitive=not public,
         data=[*([("categories of", column)] if column else []), ("categories", f"{size:,}")],
         shares=Markup(_shares_svg(result.prior)),

@@ -15,6 +15,7 @@ from .. import plots
 from ..comparison.bounds_result import MINIMAX, BoundsResult, BudgetDetail
 from ..comparison.row import Row
 from ..designs.result import Design
+from ..plots.scales import plain_numbers
 from ..priors.prior import Prior
 from . import sentences
 from .narrow import fit, literal
@@ -201,6 +202,7 @@ def prior_svg(prior: Prior) -> str:
     axes.bar(prior.knots, prior.weights, width=width, color=BLUE, linewidth=0)
     axes.set_xlabel(axis_label("value", prior.units))
     axes.set_ylabel("share at a knot")
+    plain_numbers(axes.xaxis)
     spots = [
         Spot(x, w, "prior", (f"value {short(x)}", f"share {percent(w, 2)}"))
         for x, w in zip(prior.knots.tolist(), prior.weights.tolist(), strict=True)

@@ -10,6 +10,7 @@ import textwrap
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ...estimators.plots.fonts import quiet_about_boxes
 from ...mechanisms.printable import printable
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def fit(figure: Figure, *, bare: bool) -> None:
             label.remove()
         if (legend := axes.get_legend()) is not None:
             legend.remove()
-    figure.draw_without_rendering()  # places axes and ticks
+    with quiet_about_boxes():
+        figure.draw_without_rendering()  # places axes and ticks
     for axes in figure.axes:
         box = axes.get_window_extent()
         _wrap(axes.xaxis.label, 72 * box.width / figure.dpi)

@@ -6,7 +6,10 @@ Bounds are rounded by `decimal`, in the direction in which they stay true; libra
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+from ..plots.scales import power_of_ten
 
 DIGITS = 4
 """Significant digits of a number in a sentence."""
@@ -19,7 +22,6 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 SAME = 5e-4
 """Ratios closer to one than this are said to be equal: a tenth of a percent to one digit."""
@@ -42,7 +44,7 @@ def short(value: float | None) -> str:
         return f"{rounded:,.0f}"
     digits, _, power = f"{rounded:.{DIGITS - 1}e}".partition("e")
     digits = digits.rstrip("0").rstrip(".")
-    return f"{digits}{NO_BREAK}{TIMES}{NO_BREAK}10{str(int(power)).translate(SUPERSCRIPTS)}"
+    return f"{digits}{NO_BREAK}{TIMES}{NO_BREAK}{power_of_ten(int(power))}"
 
 
 def short_down(value: float | None) -> str:
@@ -59,6 +61,20 @@ def short_down(value: float | None) -> str:
 def short_up(value: float | None) -> str:
     """Format what nothing is above, rounded up; examples at `short_down`."""
     return short(_directed(value, ROUND_CEILING))
+
+
+def round_up(value: float) -> str:
+    """Format an error that nothing is above for people: three significant digits, rounded up, with commas.
+
+    Example
+    -------
+    >>> round_up(2696.4), round_up(0.98), round_up(1e9)
+    ('2,700', '0.98', '1 × 10⁹')
+    """
+    if value == 0 or not math.isfinite(value):
+        return short(value)
+    rounded = float(Context(prec=3, rounding=ROUND_CEILING).create_decimal_from_float(value))
+    return f"{rounded:,.12g}" if SMALLEST_PLAIN <= abs(rounded) < LARGEST_PLAIN else short(rounded)
 
 
 def _directed(value: float | None, rounding: str) -> float | None:

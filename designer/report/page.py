@@ -7,27 +7,18 @@ page lets no other run and nothing be fetched.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import math
 import platform
 from collections.abc import Iterable, Mapping
-from importlib import metadata, resources
-from typing import TYPE_CHECKING, Any
+from importlib import metadata
+from typing import Any
 
-from ...mechanisms.errors import InputError
 from ...mechanisms.table.provenance import installed_version
 from ..comparison.bounds_result import MINIMAX, BoundsResult, BudgetBounds
 from ..comparison.row import Row
+from .bounds_front import bounds_front, headline_budgets
 from .numbers import percent_above, percent_up, short, with_units
-
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-MISSING = "reports need {0}: pip install {0}"
-
-HEADLINES = 5
-"""Budgets in the headline table at most: what fits on a telephone."""
+from .rendering import rendered, require_report_tools
 
 COLUMNS = ("ε", "method", "expected", "largest", "solved for", "lower bound", "gap", "over optimum", "log-ratio",
            "continuum bound", "status")  # fmt: skip
@@ -39,17 +30,8 @@ SOURCES = {
 }
 
 
-def require_report_tools() -> None:
-    """Raise InputError unless what a report needs is installed; to be asked before the long work for one begins."""
-    for name in ("jinja2", "matplotlib"):
-        try:
-            __import__(name)
-        except ImportError:
-            raise InputError(MISSING.format(name)) from None
-
-
-def bounds_html(result: BoundsResult, *, column: str = "", command: str = "") -> str:
-    """Return the report as a page: figures with what they mean, and every number with its certificate.
+def bounds_html(result: BoundsResult, *, column: str = "", command: str = "", n: int | None = None) -> str:
+    """Return the report as a page: what to decide first, then figures with what they mean, and every certificate.
 
     Parameters
     ----------
@@ -58,6 +40,8 @@ def bounds_html(result: BoundsResult, *, column: str = "", command: str = "") ->
         What the values are, such as the name of their column.
     command : str
         What made the report, for those who want to make it again. Default: the call in Python.
+    n : int, optional
+        How many people will report, for the errors on the first page. Default: 10,000.
 
     Raises
     ------
@@ -79,24 +63,22 @@ def bounds_html(result: BoundsResult, *, column: str = "", command: str = "") ->
     from .figures import key_svg, prior_svg, report_figures
     from .objective_figures import objective_figures
 
-    policy, script = allowed_script()
     asked = [objective.key for objective in result.objectives]
     swatches = {name: key_svg(name) for name in (*result.methods, MINIMAX, *asked)}
     figures = [
         vars(figure) | {"svg": Markup(figure.svg), "series": swatch_keys(figure.name, figure.keys, swatches)}
         for figure in (*report_figures(result), *objective_figures(result))
     ]
-    return template("page.html.j2").render(
+    return rendered(
+        "bounds.html.j2",
+        script="page.js",
         title=f"The best that local privacy can do for {column}" if column else "The best that local privacy can do",
-        policy=policy,
-        style=Markup(page_text("page.css")),
-        script=Markup(script),
+        front=bounds_front(result, column, n),
         units=result.prior.units,
         sensitive=result.prior.source == "sensitive",
-        versions={"optldp": installed_version()},
         data=_data(result, column),
         prior_picture=Markup(prior_svg(result.prior)),
-        headline=[_headline(budget, result) for budget in _headline_budgets(result)],
+        headline=[_headline(budget, result) for budget in headline_budgets(result)],
         failures=result.failures,
         open=[f"{row.method} at ε = {row.epsilon:g}" for row in result.opened],
         coarse=_coarse(result),
@@ -113,27 +95,6 @@ def bounds_html(result: BoundsResult, *, column: str = "", command: str = "") ->
         command=command or _python_call(result),
         making=_making(result),
     )  # fmt: skip
-
-
-def allowed_script() -> tuple[str, str]:
-    """Return a policy that lets the pages' script run and nothing be fetched, and the script."""
-    script = page_text("page.js")
-    allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{allowed}'; "
-    return policy + "base-uri 'none'; form-action 'none'", script
-
-
-def page_text(name: str) -> str:
-    """Return the text of a file beside this one."""
-    return resources.files("optldp.designer.report").joinpath(name).read_text("utf-8")
-
-
-def template(name: str) -> Template:
-    """Return the template of a page; whatever is put into it is escaped."""
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(page_text(name))
 
 
 def swatch_keys(figure: str, names: Iterable[str], swatches: Mapping[str, str]) -> list[dict[str, str]]:
@@ -159,19 +120,6 @@ def _data(result: BoundsResult, column: str) -> list[tuple[str, str]]:
         ("prior", SOURCES[prior.source]),
     ]
     return [(name, value) for name, value in facts if value]
-
-
-def _headline_budgets(result: BoundsResult) -> list[BudgetBounds]:
-    """Return a few budgets: the ends, the one shown in detail, and what lies between by ratio."""
-    budgets = result.budgets
-    if len(budgets) <= HEADLINES:
-        return list(budgets)
-    first, last = math.log(budgets[0].epsilon), math.log(budgets[-1].epsilon)
-    wanted = [first + (last - first) * i / (HEADLINES - 1) for i in range(HEADLINES)]
-    near = [min(budgets, key=lambda b: abs(math.log(b.epsilon) - place)).epsilon for place in wanted]
-    inner = min(range(1, HEADLINES - 1), key=lambda i: abs(math.log(near[i] / result.detail.epsilon)))
-    near[inner] = result.detail.epsilon if result.detail.epsilon not in near else near[inner]
-    return [budget for budget in budgets if budget.epsilon in near]
 
 
 def _headline(budget: BudgetBounds, result: BoundsResult) -> dict[str, Any]:

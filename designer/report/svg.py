@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from ...estimators.plots.fonts import quiet_about_boxes
 from ...estimators.plots.style import whole_figure
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def inline_svg(axes: Axes, name: str, label: str, spots: Sequence[Spot] = ()) ->
     figure = whole_figure(axes)
     figure.set_dpi(POINTS_PER_INCH)
     buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": SALT, "svg.fonttype": "none"}):
+    with quiet_about_boxes(), matplotlib.rc_context({"svg.hashsalt": SALT, "svg.fonttype": "none"}):
         figure.savefig(buffer, format="svg", dpi=POINTS_PER_INCH, transparent=True, metadata={"Date": None})
     svg = ElementTree.fromstring(buffer.getvalue())
     for element in list(svg.iter()):

@@ -10,7 +10,7 @@ from ...mechanisms.units import axis_label, literal
 from ..estimate import Estimate
 from ..input_grid import InputGrid
 from ..intervals import CONFIDENCE, Interval
-from .style import axes_or_new
+from .style import add_note, axes_or_new
 
 NAMES = {
     "em": "maximum likelihood",
@@ -19,6 +19,19 @@ NAMES = {
     "penalised": "penalised likelihood",
     "smooth": "averaged log densities",
 }
+
+SPIKY = "em"
+"""The method that puts all mass on few cells, other ones in each sample: its scatter is drawn as theirs alone."""
+
+BANDS = {SPIKY: "scatter of the cells with mass, each by itself", "smooth": "band, pointwise"}
+"""What the band of a method covers; of the others the scatter at the fit, which their bias is not in."""
+
+SCATTER = "band of the scatter, pointwise, without bias"
+
+SPIKY_NOTE = (
+    "The likeliest distribution puts its mass on few cells, on others with other reports: no band of cells holds the "
+    "density. The mean has its interval, and so have shares of ranges."
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,6 +54,9 @@ class Density(Protocol):
 
 def distribution(estimate: Density, ax: Axes | None = None, *, units: str = "", confidence: float = CONFIDENCE) -> Axes:
     """Draw the density, its pointwise bands and the mean with its interval, of estimates that have them.
+
+    What a band covers its legend says. Of "em" it is hatched, and no band of the density: the scatter of the few cells
+    that have all the mass.
 
     Parameters
     ----------
@@ -65,7 +81,12 @@ def distribution(estimate: Density, ax: Axes | None = None, *, units: str = "", 
     percent = f"{100 * confidence:g}%"
     label, top = f"mean {mean.value:,.5g}, no interval", 0.0
     if known := bool(np.isfinite(high).all()):
-        axes.stairs(high, edges, baseline=low, fill=True, color="#9ecae1", label=f"{percent} band, pointwise")
+        spiky = estimate.method == SPIKY
+        look: dict[str, Any] = {"facecolor": "none", "edgecolor": "#9ecae1", "hatch": "////", "linewidth": 0}
+        axes.stairs(
+            high, edges, baseline=low, fill=True, label=f"{percent} {BANDS.get(estimate.method, SCATTER)}",
+            **(look if spiky else {"color": "#9ecae1"}),
+        )  # fmt: skip
         label = f"mean {mean.value:,.5g}, {percent} interval [{ends.low:,.5g}, {ends.high:,.5g}]"
         top = float(np.quantile(high, 0.9))
     axes.stairs(density, edges, color="#08306b", linewidth=1.4, label="estimate")
@@ -80,4 +101,5 @@ def distribution(estimate: Density, ax: Axes | None = None, *, units: str = "", 
     axes.set_ylabel(f"density per {literal(units)}" if units else "density")
     axes.set_title(f"Distribution of the values of {estimate.n:,} users by {NAMES[estimate.method]}", fontsize="medium")
     axes.legend(loc="best", frameon=False, fontsize="small")
+    add_note(axes, SPIKY_NOTE if known and estimate.method == SPIKY else "")
     return axes

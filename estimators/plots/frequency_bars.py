@@ -9,7 +9,8 @@ import numpy as np
 from ...mechanisms.categorical.categories import Categories
 from ...mechanisms.units import literal
 from ..intervals import CONFIDENCE, Interval
-from .style import axes_or_new
+from .fonts import choose_fonts
+from .style import add_title, axes_or_new, whole_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,8 +79,9 @@ def frequencies(estimate: Bars, ax: Axes | None = None, *, title: str = "", conf
     more = f" (the {order.size} largest estimates of {len(estimate.categories)})" if rest else ""
     axes.set_xlabel(f"share of the users{more}")
     name = f"Frequencies among {estimate.n:,} users: {NAMES[estimate.method]}"
-    axes.set_title(title or name, fontsize="medium")
+    add_title(axes, title or name)
     axes.legend(loc="lower right", frameon=False, fontsize="small")
+    choose_fonts(whole_figure(axes))
     return axes
 
 

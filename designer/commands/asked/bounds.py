@@ -77,6 +77,10 @@ class BoundsOptions(ObjectiveOptions):
         """The budgets, as one text."""
         return ",".join(self.epsilons or [BUDGETS])
 
+    @property
+    def used_besides(self) -> tuple[str, ...]:
+        return ("--n",)  # the report's first page says their error
+
     @cached_property
     def asked(self) -> list[Objective]:
         """What mechanisms are to be judged by; InputError for options that are lacking or of no use."""
@@ -90,10 +94,6 @@ class BoundsOptions(ObjectiveOptions):
         )  # fmt: skip
         details = [option for options in DETAILS.values() for option in options if option != "--n"]
         self.refuse("of no use to categories", *numeric, *details)
-
-    @property
-    def used_besides(self) -> tuple[str, ...]:
-        return ("--n",) if self.categorical else ()
 
     def prior(self) -> tuple[Prior, list[str]]:
         """Read the prior, and what there is to say of it."""

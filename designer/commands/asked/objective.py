@@ -83,7 +83,11 @@ class ObjectiveOptions(PriorOptions):
 
     n: Annotated[
         int | None,
-        typer.Option("--n", help="For error: users who will report, once each.", rich_help_panel=PANEL),
+        typer.Option(
+            "--n",
+            help="Users who will report, once each; for error, and for the errors that a report says.",
+            rich_help_panel=PANEL,
+        ),
     ] = None
     trust: Annotated[
         float | None,

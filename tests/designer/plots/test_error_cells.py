@@ -43,7 +43,7 @@ def words(axes: Axes) -> list[list[str]]:
 def test_cells_hold_three_digits_in_the_power_of_ten_of_their_row():
     axes = draw()
     assert words(axes) == [["★ 20.0", "50.0", "21.0"], ["322", "★ 250", "251"]]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["taxi\n[$10^{-6}$]", "wages"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["taxi\n[10⁻⁶]", "wages"]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["aaa", "laplace", "hybrid"]
 
 

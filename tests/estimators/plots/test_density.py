@@ -11,6 +11,8 @@ from optldp.estimators import InputGrid, ReportCounts, estimate_distribution
 from optldp.estimators.plots.density import NAMES
 from optldp.mechanisms import square_wave
 
+from ...designer.figure_checks import assert_readable
+
 TABLE = square_wave(np.linspace(0.0, 100.0, 21), 1.0)
 REPORTS = TABLE.sample(100 * np.random.default_rng(1).beta(2, 5, 2000), np.random.default_rng(2))
 COUNTS = ReportCounts.from_reports(TABLE, REPORTS)
@@ -44,9 +46,11 @@ def test_words_say_what_it_is():
     shown = axes.get_legend()
     assert shown is not None
     legend = [text.get_text() for text in shown.get_texts()]
-    assert legend[:2] == ["90% band, pointwise", "estimate"]
+    assert legend[:2] == ["90% scatter of the cells with mass, each by itself", "estimate"]
     assert legend[2].startswith("mean ")
     assert "90% interval [" in legend[2]
+    assert "no band of cells holds the density" in " ".join(axes.texts[-1].get_text().split())
+    assert_readable(axes)
 
 
 def test_what_has_no_intervals_is_drawn_without_bands():

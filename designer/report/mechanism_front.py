@@ -1,0 +1,389 @@
+"""The first page of a mechanism of any kind: what it protects, what a client sends, and how well all are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...estimators.frequencies.decoder import frequency_decoder
+from ...estimators.means.error import designed_for, largest_error
+from ...mechanisms import FAMILIES, TabulatedMechanism
+from ...mechanisms.categorical.local_hashing import LocalHashing
+from ...mechanisms.categorical.mechanism import CategoricalMechanism
+from ...mechanisms.categorical.table import CategoricalTable
+from ...mechanisms.composed.attributes import AttributeSampling
+from ...mechanisms.composed.levelled import Levelled
+from ...mechanisms.documents.bundle import Bundle
+from ...mechanisms.errors import InputError
+from ...mechanisms.exactness.verification import MAX_BIAS, Verdict, Verification, verify
+from ...mechanisms.floors import FloorForm
+from ...mechanisms.key_value import KeyValueMechanism
+from ...mechanisms.printable import shortened
+from ...mechanisms.promise import Pure
+from ..methods.oracles import ORACLES
+from .front import NOT_PROTECTED, ON_THE_DEVICE, SURE, Front, checked_users, people, promise_words, reach, within
+from .numbers import SAME, listed, percent, round_up, short, short_up, with_units
+from .odds import BELIEFS, at_most, odds_grid
+
+MOST_NAMED = 8
+"""Categories, keys or attributes that are named, and levels that have a row; of more the first and how many."""
+
+MOST_KNOTS = 401
+"""Knots up to which closed forms are made to compare with: as many as a design has by default at most."""
+
+MOST_DECODED = 1000
+"""Categories up to which the decoder of a table is computed, in cubic time."""
+
+PROVED = "Its promise is proved by whole numbers, from the probabilities that clients draw by: it may be handed out."
+UNPROVED = (
+    "Do not hand it out: its probabilities are in doubles, so what clients would draw by is not what was looked at. "
+    "make_exact makes a table of it that can be proved."
+)
+SPENDING = "The budget is that of all that a person sends, whatever they hold."
+
+
+def front_of(mechanism: TabulatedMechanism | Bundle, users: int | None = None) -> Front:
+    """Return the first page of a mechanism.
+
+    Parameters
+    ----------
+    mechanism : TabulatedMechanism or Bundle
+        Of any kind that a file can hold.
+    users : int, optional
+        How many people will report; default: `SOME_USERS`.
+
+    Raises
+    ------
+    InputError
+        A mechanism of another kind, or a number of users that is none.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import grr
+    >>> front_of(grr([0, 1, 2], 1.0), 1000).line[0]
+    'epsilon 1'
+    """
+    n = checked_users(users)
+    for kind, make in KINDS:
+        if isinstance(mechanism, kind):
+            return make(mechanism, n)
+    raise InputError(f"a report is for a table or a bundle, got {mechanism!r:.60}")
+
+
+def _numbers(table: TabulatedMechanism | FloorForm, n: int) -> Front:
+    found = table.verification() if isinstance(table, FloorForm) else verify(table)
+    low, high = table.domain
+    promise, odds, believed = promise_words(table.promise, high - low, table.units)
+    errors, said = _mean_errors(table, found, n)
+    return Front(
+        protects=(
+            f"One number of each person, from {short(low)} to {with_units(high, table.units)}. {ON_THE_DEVICE}",
+            NOT_PROTECTED,
+        ),
+        promise=promise,
+        odds=odds,
+        sends=(_outputs(table),),
+        errors=errors,
+        recommends=_judged(table, found, n),
+        warnings=_carried(table),
+        users=n,
+        line=(str(table.promise), believed, said),
+    )
+
+
+def _outputs(table: TabulatedMechanism | FloorForm) -> str:
+    if isinstance(table, FloorForm):
+        ends, count, what = table.outputs[[0, -1]], table.outputs.size, "numbers"
+    else:
+        used = table.probabilities.any(axis=0)
+        ends, count = (table.low[used].min(), table.high[used].max()), int(used.sum())
+        what = "numbers" if (table.low == table.high)[used].all() else "intervals, and a number within it"
+    if not np.isfinite(ends).all():
+        return f"One of {count:,} {what}; it may be of any size."
+    return f"One of {count:,} {what}, from {short(float(ends[0]))} to {with_units(float(ends[1]), table.units)}."
+
+
+def _unbiased(table: TabulatedMechanism | FloorForm, found: Verification) -> bool:
+    return found.max_abs_bias <= MAX_BIAS * (table.domain[1] - table.domain[0])
+
+
+def _mean_errors(table: TabulatedMechanism | FloorForm, found: Verification, n: int) -> tuple[tuple[str, ...], str]:
+    """Return what is known of the error of a mean of n people, and the same in short."""
+    units = table.units
+    if not _unbiased(table, found):
+        if isinstance(table, TabulatedMechanism) and table.provenance.is_for_error:
+            return _promised(table, n)
+        return (
+            "Its reports are biased, for distributions: averages of them are no means, and how far an estimated "
+            "distribution is off depends on the distribution.",
+        ), "for distributions"
+    worst = within(found.worst_case_variance, n, units)
+    text = f"With {n:,} people the mean that is told from their reports is within "
+    if found.expected_variance is None:
+        text += f"{worst} of the true mean of these people ({SURE} sure), whatever their values are."
+        return (text,), worst
+    usual = within(found.expected_variance, n, units)
+    text += (
+        f"{usual} of the true mean of these people ({SURE} sure), if they are like the prior that the file carries. "
+        f"Whatever their values are, it is within {worst}."
+    )
+    return (text,), usual
+
+
+def _promised(table: TabulatedMechanism, n: int) -> tuple[tuple[str, ...], str]:
+    """Return the error of a table that is biased on purpose, for as many people as are asked for."""
+    try:
+        told = designed_for(table)
+        error = largest_error(table, told.priors, n, on_knots=told.on_knots)
+    except InputError:
+        return ("The file does not say enough for the error of its mean, which is biased on purpose.",), "unknown"
+    said = f"{round_up(error.rmse)} {table.units}".rstrip()
+    text = (
+        f"With {n:,} people the mean of their reports is off by at most {said} (root mean square), the bias included "
+        f"that it has on purpose, if no value is more than {short(told.trust)} times as frequent, or as rare, as the "
+        f"prior says. It was designed for {told.users:,} people."
+    )
+    return (text,), said
+
+
+def _judged(table: TabulatedMechanism | FloorForm, found: Verification, n: int) -> tuple[str, ...]:
+    """Recommend the table or another, by its proof and by what the closed forms reach at its budget."""
+    if found.verdict is not Verdict.PROVED:
+        return (UNPROVED,)
+    if not isinstance(table.promise, Pure) or not _unbiased(table, found) or table.knots.size > MOST_KNOTS:
+        return (PROVED,)
+    own = found.worst_case_variance if found.expected_variance is None else found.expected_variance
+    what = "for values of which nothing is known" if found.expected_variance is None else "under the prior it carries"
+    return (PROVED, *_beside_closed_forms(table, own, what, n))
+
+
+def _beside_closed_forms(table: TabulatedMechanism | FloorForm, own: float, what: str, n: int) -> tuple[str, ...]:
+    rivals: dict[str, float] = {}
+    for name, family in FAMILIES.items():
+        try:
+            made = family(table.knots, table.epsilon)
+        except InputError:  # not for these knots, or not for this budget
+            continue
+        if name != table.provenance.method and np.abs(made.knot_bias).max() <= MAX_BIAS * np.ptp(table.knots):
+            rivals[name] = made.worst_case_variance()[0] if table.prior is None else made.expected_variance(table.prior)
+    if not rivals or not own > 0:
+        return ()
+    name = min(rivals, key=lambda each: rivals[each])
+    return (_priced("the best of the other published mechanisms", name, rivals[name] / own, what, n),)
+
+
+def _priced(which: str, name: str, ratio: float, what: str, n: int) -> str:
+    """Say what it costs to choose another mechanism at the same budget, or what it gains."""
+    if abs(ratio - 1) < SAME:
+        return f"To choose otherwise: {name}, {which}, takes as many people for the same error {what}."
+    if ratio > 1:
+        return (
+            f"To choose otherwise costs people: {name}, {which}, takes {percent(ratio - 1, 1)} more for the same error "
+            f"{what}, {people(n * ratio)} instead of {n:,}."
+        )
+    return (
+        f"Better at the same budget: {name} takes {percent(1 - ratio, 1)} fewer people for the same error {what}, "
+        f"{people(n * ratio)} instead of {n:,}."
+    )
+
+
+def _carried(table: TabulatedMechanism | FloorForm) -> tuple[str, ...]:
+    if table.prior is None or table.prior.source != "sensitive":
+        return ()
+    return (
+        "The file carries a prior that was computed from the sensitive data, and numbers on this page follow from it: "
+        "the promise does not account for that. Design with --omit-prior before handing it out.",
+    )
+
+
+def _categories(made: CategoricalMechanism, n: int) -> Front:
+    labels, units = made.categories.labels, Pure(made.epsilon)
+    promise, odds, believed = promise_words(units, 0.0)
+    errors, said = _share_errors(made, n)
+    return Front(
+        protects=(
+            f"One of {len(labels):,} categories of each person: {_named(labels)}. {ON_THE_DEVICE}",
+            NOT_PROTECTED,
+        ),
+        promise=promise,
+        odds=odds,
+        sends=(_sent(made),),
+        errors=errors,
+        recommends=(*_proof(made), *_beside_oracles(made, n)),
+        users=n,
+        line=(str(units), believed, said),
+    )
+
+
+def _sent(made: CategoricalMechanism) -> str:
+    if isinstance(made, CategoricalTable):
+        return f"One of {made.numerators.shape[1]:,} numbers."
+    if isinstance(made, LocalHashing):
+        return f"The number of a hash function, which tells nothing, and one of its {made.n_values} values."
+    return f"{len(made.categories):,} bits, one for each category; several may be set, whichever category is true."
+
+
+def _share_variance(made: CategoricalMechanism) -> float:
+    """Return the variance of one report's share of a category, on the average over even categories."""
+    size = len(made.categories)
+    if isinstance(made, CategoricalTable) and size > MOST_DECODED:
+        raise InputError(f"a table of more than {MOST_DECODED:,} categories is too large to say how well it tells them")
+    return float(frequency_decoder(made).variances(np.full(size, 1.0 / size)).mean())
+
+
+def _share_errors(made: CategoricalMechanism, n: int) -> tuple[tuple[str, ...], str]:
+    try:
+        off = reach(_share_variance(made), n)
+    except InputError as error:
+        return (f"How well shares are told is not known: {error}.",), "unknown"
+    said = f"{round_up(100 * off)} points"
+    return (
+        f"With {n:,} people the share of a category that is told from their reports is within {round_up(100 * off)} "
+        f"percentage points of the true share among these people ({SURE} sure, each by itself), if all are about as "
+        "frequent; it hardly depends on that unless one is very frequent.",
+    ), said
+
+
+def _proof(made: Bundle) -> tuple[str, ...]:
+    broken = made.failures()
+    return (PROVED,) if not broken else (f"Do not use it: {broken[0]}.",)
+
+
+def _beside_oracles(made: CategoricalMechanism, n: int) -> tuple[str, ...]:
+    try:
+        own = _share_variance(made)
+        few = len(made.categories) <= MOST_DECODED
+        names = [name for name in ORACLES if name != "auto" and (few or name != "grr")]
+        others = {name: _share_variance(ORACLES[name](made.categories, made.epsilon)) for name in names}
+    except InputError:  # nothing unbiased to compare
+        return ()
+    rivals = {name: value for name, value in others.items() if abs(value / own - 1) >= SAME}
+    if not rivals or not own > 0:
+        return ()
+    name = min(rivals, key=lambda each: rivals[each])
+    return (_priced("the best of the other protocols", name, rivals[name] / own, "of even shares", n),)
+
+
+def _pairs(made: KeyValueMechanism, n: int) -> Front:
+    low, high = made.value.domain
+    promise, odds, believed = promise_words(Pure(made.epsilon), 0.0)
+    held = (
+        "exactly one pair" if made.padding == 0 else f"up to {made.padding} pairs, or more of which some are left out"
+    )
+    return Front(
+        protects=(
+            f"Which of {len(made.keys):,} keys a person has, {_named(made.keys.labels)}, and the number with each, "
+            f"from {short(low)} to {with_units(high, made.value.units)}; everybody holds {held}. "
+            f"{ON_THE_DEVICE} {SPENDING}",
+            NOT_PROTECTED,
+        ),
+        promise=promise,
+        odds=odds,
+        sends=(
+            "One report of one pair that is drawn at random: about its key, and about its number, or a number that is "
+            "made up where there is none.",
+        ),
+        errors=("Depends on how many people have which key: optldp estimate tells it with its results.",),
+        recommends=_proof(made),
+        users=n,
+        line=(str(Pure(made.epsilon)), believed, "by key"),
+    )
+
+
+def _attributes(made: AttributeSampling, n: int) -> Front:
+    """The error of an attribute's mean allows for who is asked: at most a quarter of the squared width differs."""
+    promise, odds, believed = promise_words(Pure(made.epsilon), 0.0)
+    asked = made.sampled / len(made.attributes)
+    rows, first = [], ""
+    for name, table in list(zip(made.attributes, made.mechanisms, strict=True))[:MOST_NAMED]:
+        found = verify(table)
+        if not _unbiased(table, found):
+            rows.append(f"{shortened(name, 32)}: biased, for the error of a mean or for distributions.")
+            continue
+        spread = (1 - asked) * (table.domain[1] - table.domain[0]) ** 2 / 4
+        said = within((found.worst_case_variance + spread) / asked, n, table.units)
+        first = first or f"{said} ({shortened(name, 32)})"
+        rows.append(f"{shortened(name, 32)}: the mean is within {said} ({SURE} sure), whatever the values are.")
+    return Front(
+        protects=(
+            f"{len(made.attributes)} numbers of each person: {_named(made.attributes)}. {ON_THE_DEVICE} {SPENDING}",
+            NOT_PROTECTED,
+        ),
+        promise=promise,
+        odds=odds,
+        sends=(
+            f"A report on {made.sampled} of the {len(made.attributes)} attributes, drawn at random for each person; "
+            "the others stay empty.",
+        ),
+        errors=(f"With {n:,} people, each of whom reports {made.sampled} of {len(made.attributes)}:", *rows),
+        recommends=_proof(made),
+        users=n,
+        line=(str(Pure(made.epsilon)), believed, first or "biased"),
+    )
+
+
+def _levels(made: Levelled[Any], n: int) -> Front:
+    """The levels' own pages, put together: what one says of its values holds for all."""
+    chosen = _spread(made.epsilons)
+    fronts = [front_of(made.levels[made.epsilons.index(epsilon)], n) for epsilon in chosen]
+    first, last = fronts[0], made.epsilons[-1]
+    if made.level_epsilon is None:
+        level = "Which level a person chose is reported in the clear, and is not protected."
+    else:
+        level = (
+            f"The level itself is reported with epsilon {made.level_epsilon:g}; both reports together tell of it by "
+            f"at most epsilon {short_up(made.level_leakage)}."
+        )
+    several = f"Each person chooses one of {len(made.levels)} budgets, from {made.epsilons[0]:g} to {last:g}."
+    errors = [f"If all choose epsilon {chosen[0]:g}: {first.errors[0]}", *first.errors[1:]]
+    errors += [
+        f"If all choose epsilon {eps:g}: within {one.line[2]}." for eps, one in zip(chosen, fronts, strict=True)
+    ][1:]
+    if first.errors == fronts[-1].errors:
+        errors = list(first.errors)
+    return replace(
+        first,
+        protects=(*first.protects, several),
+        promise=(
+            f"Of somebody who chose epsilon {last:g}, the largest: {fronts[-1].promise[0]}",
+            level,
+        ),
+        odds=odds_grid("after a report at", [(f"epsilon {epsilon:g}", epsilon) for epsilon in chosen]),
+        sends=("The level, and:", *first.sends),
+        errors=tuple(errors),
+        recommends=_proof(made),
+        line=(
+            f"epsilon {made.epsilons[0]:g} to {last:g}",
+            at_most(BELIEFS[0], last),
+            f"{first.line[2]} to {fronts[-1].line[2]}" if first.line[2] != fronts[-1].line[2] else first.line[2],
+        ),
+    )
+
+
+def _spread(epsilons: Sequence[float]) -> list[float]:
+    """Return so many of them that they can be listed, the ends among them."""
+    if len(epsilons) <= MOST_NAMED:
+        return list(epsilons)
+    places = np.linspace(0, len(epsilons) - 1, MOST_NAMED).round().astype(int)
+    return [epsilons[place] for place in places]
+
+
+def _named(labels: Sequence[object]) -> str:
+    """Name a few of them, each short enough, and say how many more there are."""
+    shown = [shortened(str(label), 32) for label in labels[:MOST_NAMED]]
+    rest = len(labels) - len(shown)
+    return listed([*shown, f"{rest:,} more"] if rest else shown)
+
+
+KINDS: tuple[tuple[type, Callable[[Any, int], Front]], ...] = (
+    (TabulatedMechanism, _numbers),
+    (FloorForm, _numbers),
+    (CategoricalMechanism, _categories),
+    (KeyValueMechanism, _pairs),
+    (AttributeSampling, _attributes),
+    (Levelled, _levels),
+)
+"""What writes the first page of each kind; a new one is a line here."""

@@ -1,0 +1,71 @@
+"""The report on a mechanism of any kind as one page of HTML: what to sign first, then what there is to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...estimators.plots.style import whole_figure
+from ...mechanisms.documents.bundle import Bundle
+from ...mechanisms.table.table import TabulatedMechanism
+from .figures import SIZE
+from .front import Front
+from .mechanism_front import front_of
+from .narrow import fit
+from .rendering import rendered, require_report_tools
+from .svg import inline_svg
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def mechanism_html(
+    mechanism: TabulatedMechanism | Bundle,
+    *,
+    n: int | None = None,
+    name: str = "this mechanism",
+    facts: Sequence[tuple[str, str]] = (),
+    picture: Axes | None = None,
+) -> str:
+    """Return a page that says what a mechanism protects, what its budget means, and how well n people are told.
+
+    Parameters
+    ----------
+    mechanism : TabulatedMechanism or Bundle
+        Of any kind that a file can hold.
+    n : int, optional
+        How many people will report. Default: 10,000.
+    name : str
+        What it is called, such as its file.
+    facts : sequence of (str, str)
+        What else there is to say of it, for those who check: names and values.
+    picture : Axes, optional
+        A figure of it.
+
+    Raises
+    ------
+    InputError
+        A mechanism of another kind, a number of people that is none; jinja2 or matplotlib is not installed.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import duchi
+    >>> page = mechanism_html(duchi([0, 100], 1.0), n=20_000)
+    >>> page[:15], "What 20,000 people tell" in page
+    ('<!doctype html>', True)
+    """
+    require_report_tools()
+    return mechanism_page(front_of(mechanism, n), name, facts, picture)
+
+
+def mechanism_page(front: Front, name: str, facts: Sequence[tuple[str, str]], picture: Axes | None) -> str:
+    """Return the page of a front that is made already."""
+    from markupsafe import Markup
+
+    drawn = ""
+    if picture is not None:
+        title, figure = picture.get_title(), whole_figure(picture)
+        figure.set_size_inches(*SIZE)
+        fit(figure, bare=False)
+        drawn = Markup(inline_svg(picture, "picture", title))
+    return rendered("mechanism.html.j2", title=f"What {name} promises", front=front, facts=facts, picture=drawn)

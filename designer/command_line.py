@@ -36,12 +36,18 @@ COMMANDS = {
 }
 """Where each command lives, as a function of its name with `_command` after it; in the order of the help."""
 
+READ_FILES = set(COMMANDS) - {"show", "verify", "audit", "count-sql"}
+"""Those that read columns, and can be told how a file of them is written."""
+
 
 @cache
 def _loaded(name: str) -> Any:
     """Return a command as typer calls it."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     run = getattr(import_module(COMMANDS[name], __package__), f"{name.replace('-', '_')}_command")
+    if name in READ_FILES:
+        options, output = (import_module(f".commands.{each}", __package__) for each in ("options", "output"))
+        run = output.one_line_errors(options.reads_files(run))
     first = (run.__doc__ or "").partition("\n\n")[0]
     said = " ".join(first.split())
     app.command(name, cls=PanelledCommand, no_args_is_help=True, short_help=said)(with_help_all(run))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Categorical, Json
+from .options import Categorical, DataFile, Json
 from .output import number, one_line_errors, print_facts, print_json, print_rows, say
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ BAR = 40
 
 @one_line_errors
 def describe_command(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet file with the values.")],
+    data: DataFile,
     column: Annotated[str, typer.Option("--column", help="Column of DATA.")],
     categorical: Categorical = False,
     as_json: Json = False,
@@ -59,10 +60,12 @@ def describe_command(
 def _next(data: Path, column: str, found: NumberColumn | CategoryColumn) -> str:
     """The command that designs for this column."""
     from ...estimators.data.described import NumberColumn
+    from ...estimators.forms.overrides import written_as
 
     words = ["optldp", "design", str(data), "--column", column]
+    words += written_as()
     if isinstance(found, NumberColumn):
-        words += ["--range", f"{found.low:.12g}", f"{found.high:.12g}"]
+        words += ["--range", *(_argument(end, found.units) for end in (found.low, found.high))]
         words += ["--clip"] if found.below + found.above else []
     else:
         words.append("--categorical")
@@ -70,33 +73,48 @@ def _next(data: Path, column: str, found: NumberColumn | CategoryColumn) -> str:
     return shlex.join([*words, "--epsilon", "1", "--out", "mech.json"])
 
 
+def _argument(end: float, units: str) -> str:
+    """An end of a range as it can be typed."""
+    from ...estimators.forms.axis import said_on
+
+    return (said_on(end, units) or f"{end:.12g}").replace(" UTC", "Z").replace(" ", "T")
+
+
 def _print_numbers(data: Path, column: str, found: NumberColumn) -> None:
+    from ...estimators.forms.axis import DAYS, said_on
+
+    def told(value: float, otherwise: Callable[[float], str] = number) -> str:
+        return said_on(round(value) if found.units == DAYS else value, found.units) or otherwise(value)
+
     held = found.rows - found.missing - found.texts
     facts = [("rows", f"{found.rows:,}"), ("missing", _share(found.missing, found.rows))]
     if found.texts:
         facts.append(("no numbers", f"{_share(found.texts, found.rows)}, the first {found.first_text}: correct them"))
-    facts.append(("values", f"{found.distinct:,} different{', all whole' if found.whole else ''}"))
-    facts.append(("smallest, largest", f"{number(found.smallest)}, {number(found.largest)}"))
-    facts += [(f"{share:.0%} are at most", number(quantile)) for share, quantile in found.quantiles]
+    facts.append(("values", f"{found.distinct:,} different{', all whole' if found.whole and not found.units else ''}"))
+    facts.append(("smallest, largest", f"{told(found.smallest)}, {told(found.largest)}"))
+    facts += [(f"{share:.0%} are at most", told(quantile)) for share, quantile in found.quantiles]
     if found.common >= COMMON:
-        facts.append(("commonest", f"{number(found.commonest)}, {found.common:.1%} of them"))
+        facts.append(("commonest", f"{told(found.commonest)}, {found.common:.1%} of them"))
     if found.heaped:
         facts.append(("heaped", f"{found.heaped:.0%} of all others are multiples of {found.heap:g}"))
-    print_facts(f"{column} of {data}: numbers", facts)
+    print_facts(f"{column} of {data}: {found.units or 'numbers'}", facts)
     most, rows = max(found.counts), []
+    short = "{:g}".format
     for low, high, count in zip(found.edges, found.edges[1:], found.counts, strict=False):
-        rows.append([f"{low:g} to {high:g}", f"{count / held:.1%}", "#" * round(BAR * count / most)])
+        rows.append(
+            [f"{told(low, short)} to {told(high, short)}", f"{count / held:.1%}", "#" * round(BAR * count / most)]
+        )
     if found.below:
-        rows.insert(0, [f"below {found.low:g}", f"{found.below / held:.2%}", ""])
+        rows.insert(0, [f"below {told(found.low, short)}", f"{found.below / held:.2%}", ""])
     if found.above:
-        rows.append([f"above {found.high:g}", f"{found.above / held:.2%}", ""])
+        rows.append([f"above {told(found.high, short)}", f"{found.above / held:.2%}", ""])
     width = max(len(bar) for _, _, bar in rows)
     print_rows("", ["value", "share", ""], [[value, share, bar.ljust(width)] for value, share, bar in rows])
     outside = found.below + found.above
-    told = (
+    left_out = (
         f"{outside:,} of {held:,} lie outside, which --clip counts as its ends" if outside else "it holds every value"
     )
-    typer.echo(f"a range with round ends: {found.low:g} to {found.high:g}; {told}")
+    typer.echo(f"a range with round ends: {told(found.low, short)} to {told(found.high, short)}; {left_out}")
 
 
 def _print_categories(data: Path, column: str, found: CategoryColumn) -> None:

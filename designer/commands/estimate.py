@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from .kinds.kind import Found
 
 DATA_SUFFIXES = (".csv", ".parquet")
+AT = ("value", "low", "high")
+"""Facts that lie on the axis of the values."""
+
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
@@ -66,7 +69,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     if asked.as_json:
         print_json(found.facts | found.more)
     else:
-        _print(found)
+        _print(found, getattr(leading.mechanism, "units", ""))
 
 
 def _tables_and_reports(asked: EstimateOptions) -> tuple[list[Path], list[Path]]:
@@ -129,27 +132,35 @@ def _write_columns(out: Path, columns: dict[str, Any]) -> None:
         )
 
 
-def _print(found: Found) -> None:
+def _print(found: Found, units: str) -> None:
     if found.rows is not None:
         print_rows(found.rows.title, found.rows.header, found.rows.cells)
         if found.rows.last is not None:
             typer.echo(found.rows.last)
-    print_facts(found.title, _readable(found))
+    print_facts(found.title, _readable(found, units))
     if found.last is not None:
         typer.echo(found.last)
 
 
-def _readable(found: Found) -> list[tuple[str, str]]:
+def _readable(found: Found, units: str) -> list[tuple[str, str]]:
     """Return the facts that a person is shown, in words where they have any."""
+    from ...estimators.forms.axis import TEMPORAL, length_on, said_on
+
     rows = []
     facts = found.facts if found.said is None else found.said
     for name, value in facts.items():
         if value is None:
             continue
         if name == "one_report":
-            rows.append((name, f"moves {found.moved} by at most {value:.4g} (of {facts['n']:,})"))
+            moves = length_on(value, units) or f"{value:.4g}"
+            rows.append((name, f"moves {found.moved} by at most {moves} (of {facts['n']:,})"))
+        elif name in AT and units in TEMPORAL:
+            rows.append((name, said_on(value, units) or number(value)))
+        elif name == "std_error" and units in TEMPORAL:
+            rows.append((name, length_on(value, units) or number(value)))
         elif name == "between":
-            ends = f"between {number(value['low_end'])} and {number(value['high_end'])}"
+            low, high = (said_on(value[end], units) or number(value[end]) for end in ("low_end", "high_end"))
+            ends = f"between {low} and {high}"
             rows.append((ends, f"{number(value['value'])}, from {number(value['low'])} to {number(value['high'])}"))
         else:
             rows += facts_shown({name: value})

@@ -27,7 +27,7 @@ class EvaluateOptions(Options):
     """What `optldp evaluate` may be asked."""
 
     table: Table
-    data: Annotated[Path | None, typer.Option("--on", metavar="DATA", help="CSV or Parquet file of values.")] = None
+    data: Annotated[Path | None, typer.Option("--on", metavar="DATA", help="File of values, as for design.")] = None
     column: Annotated[
         str | None, typer.Option("--column", help="Column of DATA; attributes have columns of their own names.")
     ] = None

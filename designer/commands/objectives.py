@@ -130,6 +130,7 @@ def _minimax(options: DesignOptions) -> Outcome:
     """The least worst case, into whose table no data go: those given are what the expected variance is taken over."""
     import numpy as np
 
+    from ...estimators.forms.axis import range_units
     from ..designs.design import design
     from ..designs.knots import MOST_KNOTS
     from ..priors.prior import Prior
@@ -141,7 +142,7 @@ def _minimax(options: DesignOptions) -> Outcome:
     if options.automatic and knots.size > MOST_KNOTS:
         notes.append(f"warning: {knots.size} knots would be needed, {MOST_KNOTS} are the most; see between_knots")
         knots = np.linspace(knots[0], knots[-1], MOST_KNOTS)
-    even = Prior.even(knots, units=options.units)
+    even = Prior.even(knots, units=range_units(options.domain, options.units))
     with solver_progress(f"minimax, epsilon {epsilon:g}") as progress:
         made = design(even, epsilon, objective=options.asked, tolerance=options.precision, progress=progress)
     facts = {

@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import typer
 from typer.models import OptionInfo
 
-from .output import refuse_given
+from .output import refuse_given, say
 
 CONFIDENCE = 0.95
 UNIFORM_SHARE = 1e-3
@@ -34,11 +34,29 @@ SkipInvalid = Annotated[
     typer.Option("--skip-invalid", help="Leave out, and count, rows that hold no report that the mechanism can make."),
 ]
 
-Data = Annotated[Path | None, typer.Argument(metavar="DATA", help="CSV or Parquet file with the values.")]
+_DATA = typer.Argument(
+    metavar="DATA", help="File with the values: .csv, .tsv or .txt, also .gz or .zst, .parquet, .feather; - for a pipe."
+)
+Data = Annotated[Path | None, _DATA]
+DataFile = Annotated[Path, _DATA]
 Column = Annotated[str | None, typer.Option("--column", help="Numeric column of DATA.")]
+
+
+def _axis_number(text: str) -> float:
+    """Return a number, or a date, a time or a duration as one; the parser of an option."""
+    from ...estimators.forms.axis import AxisNumber
+
+    return AxisNumber.read(text)
+
+
 Domain = Annotated[
     tuple[float, float] | None,
-    typer.Option("--range", metavar="LO HI", help="Domain of the values; default: their extremes, a disclosure."),
+    typer.Option(
+        "--range",
+        metavar="LO HI",
+        parser=_axis_number,
+        help="Domain of the values, numbers or dates; default: their extremes, a disclosure.",
+    ),
 ]
 Clip = Annotated[
     bool, typer.Option("--clip", help="Count values outside --range as its nearer end, and say how many there are.")
@@ -67,6 +85,53 @@ Categorical = Annotated[bool, typer.Option("--categorical", help="The column hol
 Units = Annotated[str, typer.Option("--units", help="Name of the units, kept in what is written.")]
 Methods = Annotated[list[str] | None, typer.Option("--method", help="Repeat for several; default: all.")]
 Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Makes the simulation repeatable.")]
+
+
+Delimiter = Annotated[
+    str | None,
+    typer.Option("--delimiter", help="Between cells of text files: a mark, tab, semicolon, ... Default: recognised."),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal", help="Decimal mark in text files, . or , (the other separates thousands). Default: seen."
+    ),
+]
+Encoding = Annotated[
+    str | None, typer.Option("--encoding", help="Of text files, such as latin-1 or utf-16. Default: recognised.")
+]
+
+
+def reads_files(run: Callable[..., None]) -> Callable[..., None]:
+    """Let a command be told how the text files that it reads are written, and let it tell what it recognised.
+
+    Example
+    -------
+    >>> list(inspect.signature(reads_files(lambda: None)).parameters)
+    ['delimiter', 'decimal', 'encoding']
+    """
+    asked = {"delimiter": Delimiter, "decimal": Decimal, "encoding": Encoding}
+
+    @functools.wraps(run)
+    def command(delimiter: str | None, decimal: str | None, encoding: str | None, **given: Any) -> None:
+        from ...estimators.forms.overrides import read_as
+
+        with read_as(
+            delimiter=delimiter, decimal=decimal, encoding=encoding, told=lambda message: say(f"note: {message}")
+        ):
+            run(**given)
+
+    signature, hints = inspect.signature(run), get_type_hints(run, include_extras=True)
+    given_too = [each.replace(annotation=hints.get(name)) for name, each in signature.parameters.items()]
+    parameters = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
+        for name, hint in asked.items()
+    ]
+    command.__signature__ = signature.replace(  # pyright: ignore[reportAttributeAccessIssue] -- what inspect looks for
+        parameters=[*given_too, *parameters]
+    )
+    command.__annotations__ = hints | asked
+    return command
 
 
 class Options:

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from ...mechanisms import TabulatedMechanism
     from ...mechanisms.documents.bundle import Bundle
 
+DROPPED = (
+    "note: rows without a value have no report, which shows who has none: design --missing protect makes a mechanism "
+    "that protects this, too"
+)
+
 
 @one_line_errors
 @takes_options
@@ -37,9 +42,10 @@ def perturb_command(asked: PerturbOptions) -> None:
 
     out, data = asked.out, asked.data
     inputs = [path for path in (data, asked.table, asked.secret, asked.ledger, asked.ledger_key) if path is not None]
+    piped = str(out) == "-"
     if out.exists() and any(path.exists() and out.samefile(path) for path in inputs):
         raise InputError(f"the reports must not replace the values, got {str(out)!r} for both: choose another --out")
-    require_place(out, (".csv", ".parquet"), force=asked.force)
+    require_place(out, () if piped else (".csv", ".parquet"), force=asked.force)
     kind = kind_of(load_mechanism(asked.table))
     rng = None if asked.seed is None else np.random.default_rng(asked.seed)
     try:
@@ -54,9 +60,12 @@ def perturb_command(asked: PerturbOptions) -> None:
     else:
         first = next(iter(written.columns))  # of attributes, which every user has all of, any column will do
         present = asked.column or (first if rng is None else first.removeprefix(SIMULATED))
-        write_keyed_reports(out, written.columns, data=data, column=present, key=asked.key)
+        column = None if written.every_row else present
+        write_keyed_reports(out, written.columns, data=data, column=column, key=asked.key)
     if again is not None:
         say(again)
+    if asked.drop_missing:
+        say(DROPPED)
     if asked.secret is not None:
         from ...mechanisms.keyed.secret import HOLDERS
 
@@ -71,6 +80,9 @@ def perturb_command(asked: PerturbOptions) -> None:
         facts |= {"new": written.given.new, "repeated": written.given.repeated, "spent": written.given.spent}
     elif rng is None:
         say(UNCOUNTED)
+    if piped:  # what people are told would be among the reports
+        say(f"note: {written.n} reports to standard output")
+        return
     say_wrote(out, f"{written.n:,} reports")
     if asked.as_json:
         print_json(facts)

@@ -95,12 +95,16 @@ def show_command(
 
 def shown_rows(kind: Kind, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return facts as names and values for people."""
+    from ...estimators.forms.axis import said_on
+
     rows: list[tuple[str, str]] = []
     for name, value in facts.items():
         if isinstance(value, dict):
             rows += [(f"{name}: {key}", readable(item)) for key, item in value.items()]
         elif name == "one_report_times_n" and value is not None:
             rows.append(("one_report", kind.one_report(value)))
+        elif name == "domain" and value is not None:
+            rows.append((name, readable([said_on(end, facts.get("units") or "") or end for end in value])))
         elif value not in (None, ""):
             rows.append((name, readable(value)))
     return rows

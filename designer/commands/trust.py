@@ -19,14 +19,17 @@ def measured_trust(
     newer: Path, older: Path, column: str | None, domain: tuple[float, float] | None, drop_missing: bool
 ) -> MeasuredTrust:
     """Read a column of both files and measure; InputError for options that are lacking."""
-    from ...estimators.data.numbers import read_column
+    from ...estimators.data.numbers import column_units, read_column
+    from ...estimators.forms.axis import in_units
     from ...mechanisms.errors import InputError
     from ..priors.trust import measure_trust
 
     if column is None or domain is None:
         lacking = "--column NAME" if column is None else "--range LO HI"
         raise InputError(f"--trust-from needs {lacking}, which both files are read by: add it")
-    values = [read_column(path, column, drop_missing=drop_missing) for path in (older, newer)]
+    units = column_units(newer, column)
+    domain = in_units(domain, units) or domain
+    values = [read_column(path, column, drop_missing=drop_missing, units=units) for path in (older, newer)]
     return measure_trust(*values, knots=KNOTS, domain=domain)
 
 

@@ -20,6 +20,7 @@ from .options import (
     Clip,
     Column,
     Confidence,
+    DataFile,
     Domain,
     DropMissing,
     Json,
@@ -44,7 +45,7 @@ SIMULATED = "note: a simulation, which reads the values themselves: the reports 
 class TwoPhaseOptions(LatticeOptions):
     """What `optldp two-phase` may be asked."""
 
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet file with the values.")]
+    data: DataFile
     column: Column = None
     domain: Domain = None
     clip: Clip = False
@@ -103,7 +104,18 @@ class TwoPhaseOptions(LatticeOptions):
             raise InputError(
                 "what is collected must be named, got nothing: --column NAME --range LO HI, or --attribute"
             )
-        return {self.column: self.domain}
+        from ...estimators.forms.axis import in_units
+
+        domain = in_units(self.domain, self.column_units)
+        assert domain is not None
+        return {self.column: domain}
+
+    @property
+    def column_units(self) -> str:
+        """What the dates of the column are counted in; "" for numbers, as attributes must be."""
+        from ...estimators.data.numbers import column_units
+
+        return "" if self.column is None else column_units(self.data, self.column)
 
     def values(self, domains: Mapping[str, tuple[float, float]]) -> tuple[dict[str, np.ndarray], list[str]]:
         """Read the columns, and what there is to say; --drop-missing leaves out who lacks a value of any of them."""
@@ -113,10 +125,10 @@ class TwoPhaseOptions(LatticeOptions):
         from .prior import within_range
 
         if self.drop_missing:
-            sparse = np.array([read_sparse_column(self.data, name) for name in domains])
+            sparse = np.array([read_sparse_column(self.data, name, units=self.column_units) for name in domains])
             columns = dict(zip(domains, sparse[:, ~np.isnan(sparse).any(axis=0)], strict=True))
         else:
-            columns = {name: read_column(self.data, name) for name in domains}
+            columns = {name: read_column(self.data, name, units=self.column_units) for name in domains}
         notes: list[str] = []
         return {
             name: within_range(values, domains[name], self.clip, notes, name) for name, values in columns.items()

@@ -84,7 +84,9 @@ class AttributeTable:
             column = marked_column(names, attribute, source.where, others=attributes)
             where = f"column {column!r} of {source.where}"
             position = column_position(names, column, where)
-            values.append((numeric_cell(relation, position, where), is_text(relation, position)))
+            with source.reading():
+                cell = numeric_cell(relation, position, where, source.path)
+            values.append((cell, is_text(relation, position)))
         found = None if key is None else key_column(relation, names, source, key)
         return cls(source, relation, tuple(values), tolerant, found)
 

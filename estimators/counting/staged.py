@@ -102,7 +102,8 @@ def source_rows(
     column = marked_column(names, OUTPUT if source.indexed else column, source.where)
     where = f"column {column!r} of {source.where}"
     position = column_position(names, column, where)
-    cell = numeric_cell(relation, position, where)
+    with source.reading():
+        cell = numeric_cell(relation, position, where, source.path)
     text = is_text(relation, position)
     if key is None:
         return SourceRows(source, relation, cell, text, tolerant, None)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 import duckdb
 
 from ...mechanisms.errors import InputError
+from ..forms.notation import Notation, notation
+from ..forms.plain_file import has_commas
 
 MISSING_MARKS = ("", "NA")
 """CSV cells that mean "no value": an empty cell (spreadsheets, pandas) and NA (R)."""
@@ -18,6 +21,7 @@ LONGEST_CELL = 4096
 """Characters of a cell that can be a report, a value or a key; longer ones are not looked at."""
 
 _NUMERIC = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM|FLOAT|DOUBLE|DECIMAL.*|BOOLEAN|VARCHAR)")
+_TEMPORAL = re.compile(r"(DATE|TIME.*|INTERVAL)")
 
 
 def quoted(name: str) -> str:
@@ -31,8 +35,12 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def numeric_cell(relation: duckdb.DuckDBPyRelation, position: int, where: str) -> str:
-    """Return the quoted name of a column that holds numbers, or text that may be numbers; else raise InputError.
+def numeric_cell(
+    relation: duckdb.DuckDBPyRelation, position: int, where: str, path: str | os.PathLike[str] | None = None
+) -> str:
+    """Return SQL for a column that holds numbers, dates or times, or text that may be such; else raise InputError.
+
+    Text of a file is judged by how all of it is written; that of tables in memory, which may be streams, is as it is.
 
     Example
     -------
@@ -40,9 +48,19 @@ def numeric_cell(relation: duckdb.DuckDBPyRelation, position: int, where: str) -
     ...     numeric_cell(connection.sql("SELECT 1.5 AS v"), 0, "column 'v'")
     '"v"'
     """
-    if not _NUMERIC.fullmatch(kind := str(relation.types[position])):
+    return column_notation(relation, position, where, path).cell
+
+
+def column_notation(
+    relation: duckdb.DuckDBPyRelation, position: int, where: str, path: str | os.PathLike[str] | None
+) -> Notation:
+    """Return what `numeric_cell` does, with the units that dates and times are in."""
+    kind = str(relation.types[position])
+    if not (_NUMERIC.fullmatch(kind) or (path is not None and _TEMPORAL.fullmatch(kind))):
         raise InputError(f"{where} must hold numbers, got type {kind}")
-    return quoted(relation.columns[position])
+    if path is None:
+        return Notation(quoted(relation.columns[position]))
+    return notation(relation, position, where, plain=has_commas(path))
 
 
 def is_text(relation: duckdb.DuckDBPyRelation, position: int) -> bool:
@@ -138,7 +156,7 @@ def refuse_bad_cells(texts: duckdb.DuckDBPyRelation, where: str, drop_missing: b
         return
     count, row = failed.aggregate("count(*), min(r)").fetchall()[0]
     if count:
-        raise InputError(missing_message(where, count, row))
+        raise InputError(f"{missing_message(where, count, row)}, which shows who has none (see design --missing)")
 
 
 def missing_message(where: str, count: int, row: int) -> str:

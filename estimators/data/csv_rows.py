@@ -30,7 +30,7 @@ Row = tuple[list[str], str | None]
 """The cells of a row, or none and what is wrong with it."""
 
 
-def csv_rows(file: Path, n_columns: int) -> Iterator[Row]:
+def csv_rows(file: Path, n_columns: int, delimiter: str = ",") -> Iterator[Row]:
     r"""Return every row below the header: its cells, or what is wrong with it.
 
     Lines end with any of CR, LF and CR LF.  Empty lines are no rows, except in a file of one column, where they are an
@@ -41,6 +41,8 @@ def csv_rows(file: Path, n_columns: int) -> Iterator[Row]:
     file : Path
     n_columns : int
         Cells that a row must have.
+    delimiter : str
+        What stands between them.
 
     Example
     -------
@@ -56,7 +58,7 @@ def csv_rows(file: Path, n_columns: int) -> Iterator[Row]:
     [] has 1 cell and not 2
     """
     with file.open(encoding="utf-8-sig", errors="surrogateescape", newline=None) as stream:
-        for cells, fault in islice(_records(_lines(stream)), 1, None):
+        for cells, fault in islice(_records(_lines(stream), delimiter), 1, None):
             if fault is None and not cells:
                 if n_columns > 1:
                     continue
@@ -66,20 +68,22 @@ def csv_rows(file: Path, n_columns: int) -> Iterator[Row]:
             yield ([], fault) if fault is not None else (cells, None)
 
 
-def first_fault(file: Path, n_columns: int) -> str | None:
+def first_fault(file: Path, n_columns: int, delimiter: str = ",") -> str | None:
     """Return the first row that is none, by its number from 1, and what is wrong with it; None where all are rows."""
-    for row, (_, fault) in enumerate(csv_rows(file, n_columns), 1):
+    for row, (_, fault) in enumerate(csv_rows(file, n_columns, delimiter), 1):
         if fault is not None:
             return f"row {row} {fault}"
     return None
 
 
-def load_rows(connection: duckdb.DuckDBPyConnection, file: Path, n_columns: int, table: str) -> None:
+def load_rows(
+    connection: duckdb.DuckDBPyConnection, file: Path, n_columns: int, table: str, delimiter: str = ","
+) -> None:
     """Create a table of the rows in their order: columns c0, c1, ... of text, NULL in faulty rows, and `fault`."""
     names = [f"c{i}" for i in range(n_columns)]
     columns = ", ".join(f"{name} VARCHAR" for name in (*names, "fault"))
     connection.execute(f"CREATE TABLE {table} ({columns})")
-    rows = csv_rows(file, n_columns)
+    rows = csv_rows(file, n_columns, delimiter)
     while block := list(islice(rows, ROWS_AT_ONCE)):
         cells = np.full((len(block), n_columns + 1), None, dtype=object)
         for i, (row, fault) in enumerate(block):
@@ -100,7 +104,7 @@ def _lines(stream: TextIO) -> Iterator[str]:
             pass
 
 
-def _records(lines: Iterator[str]) -> Iterator[Row]:
+def _records(lines: Iterator[str], delimiter: str) -> Iterator[Row]:
     """Records: a line, or several where a quoted cell goes on.  After a faulty one the next line begins another."""
     waiting: deque[str] = deque()
     while True:
@@ -108,7 +112,7 @@ def _records(lines: Iterator[str]) -> Iterator[Row]:
         if first is None:
             return
         if '"' not in first and first.isascii() and len(first) < LONGEST_RECORD:  # most lines: twice as fast
-            yield first.split(",") if first else [], None
+            yield first.split(delimiter) if first else [], None
             continue
         taken, size = [first], len(first)
         is_open = first.count('"') % 2 == 1
@@ -119,19 +123,19 @@ def _records(lines: Iterator[str]) -> Iterator[Row]:
             taken.append(line)
             size += len(line) + 1
             is_open ^= line.count('"') % 2 == 1
-        cells, fault, used = _parsed(taken)
+        cells, fault, used = _parsed(taken, delimiter)
         waiting.extendleft(reversed(taken[used:]))
         yield cells, fault
 
 
-def _parsed(lines: list[str]) -> tuple[list[str], str | None, int]:
+def _parsed(lines: list[str], delimiter: str) -> tuple[list[str], str | None, int]:
     """The cells of the record that begins with the first line, its fault, and how many lines it has."""
     if len(lines[0]) >= LONGEST_RECORD:
         return [], f"has more than {LONGEST_RECORD} characters", 1
     if '"' not in lines[0]:
-        cells, used = lines[0].split(",") if lines[0] else [], 1
+        cells, used = lines[0].split(delimiter) if lines[0] else [], 1
     else:
-        reader = csv.reader([line + "\n" for line in lines], strict=True)
+        reader = csv.reader([line + "\n" for line in lines], delimiter=delimiter, strict=True)
         try:
             cells, used = next(reader), reader.line_num
         except csv.Error:

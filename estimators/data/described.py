@@ -6,13 +6,15 @@ Everything is counted by duckdb, from one reading of the file.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from typing import Any
 
 import duckdb
 import numpy as np
 
-from .cells import TEXT_SHOWN, blank, is_text, number, quoted
+from ..forms.axis import DAYS
+from .cells import TEXT_SHOWN, blank, column_notation, is_text, number, quoted
 from .files import UNREADABLE_FILE, FilePath, column_position, connected, open_file, unreadable
 
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
@@ -29,6 +31,11 @@ NEAR = 0.05
 
 BINS = 12
 """Bars of the histogram, about."""
+
+YEARS, MONTHS = 1500, 100
+"""Days from which a range of dates has whole years, or whole months."""
+
+EPOCH = date(1970, 1, 1)
 
 HEAPED, OVER_EVEN = 0.1, 3.0
 """Values are heaped on the multiples of a step if so many are, and so many times as many as of evenly spread ones."""
@@ -71,6 +78,8 @@ class NumberColumn:
         k + 1 edges of equal bins of that range.
     counts : tuple of int
         Values in each of the k bins.
+    units : str
+        What dates, times and durations are counted in; empty for numbers.
     """
 
     rows: int
@@ -92,6 +101,7 @@ class NumberColumn:
     above: int
     edges: tuple[float, ...]
     counts: tuple[int, ...]
+    units: str = ""
 
 
 @dataclass(frozen=True)
@@ -147,23 +157,33 @@ def describe_column(path: FilePath, column: str, *, categorical: bool | None = N
             relation, names = open_file(connection, path)
             position = column_position(names, column, f"column {column!r} of {str(path)!r}")
             cell, text = quoted(relation.columns[position]), is_text(relation, position)
+            value, units = cell, ""
             if not text and not _is_number(str(relation.types[position])):
-                cell, text = f"CAST({cell} AS VARCHAR)", True
+                value, text = f"CAST({cell} AS VARCHAR)", True
+            elif not categorical:
+                where = f"column {column!r} of {str(path)!r}"
+                written = column_notation(relation, position, where, path)
+                value, units = written.cell, written.units
             cells = relation.project(
-                f"row_number() OVER () AS r, CAST({cell} AS VARCHAR) AS t, {blank(cell, text=text)} AS missing, "
-                f"{number(cell, text=text)} AS v"
+                f"row_number() OVER () AS r, CAST({cell} AS VARCHAR) AS t, {blank(value, text=text)} AS missing, "
+                f"{number(value, text=text)} AS v"
             )
             cells.create("cells")
-            return _described(connection, categorical)
+            found = _described(connection, categorical, units)
+            return replace(found, units=units) if isinstance(found, NumberColumn) else found
     except UNREADABLE_FILE as error:
         raise unreadable(path, error) from None
 
 
 def _is_number(kind: str) -> bool:
-    return kind.endswith("INT") or kind.startswith(("INTEGER", "FLOAT", "DOUBLE", "DECIMAL", "BIGNUM", "BOOLEAN"))
+    return kind.endswith("INT") or kind.startswith(
+        ("DATE", "TIME", "INTERVAL", "INTEGER", "FLOAT", "DOUBLE", "DECIMAL", "BIGNUM", "BOOLEAN")
+    )
 
 
-def _described(connection: duckdb.DuckDBPyConnection, categorical: bool | None) -> NumberColumn | CategoryColumn:
+def _described(
+    connection: duckdb.DuckDBPyConnection, categorical: bool | None, units: str
+) -> NumberColumn | CategoryColumn:
     rows, missing, finite = _row(
         connection, "SELECT count(*), count(*) FILTER (missing), count(*) FILTER (isfinite(v)) FROM cells"
     )
@@ -171,24 +191,25 @@ def _described(connection: duckdb.DuckDBPyConnection, categorical: bool | None) 
         categorical = 2 * finite < rows - missing
     if categorical or not finite:
         return _categories(connection, rows, missing)
-    return _numbers(connection, rows, missing, finite)
+    return _numbers(connection, rows, missing, finite, units)
 
 
-def _numbers(connection: duckdb.DuckDBPyConnection, rows: int, missing: int, finite: int) -> NumberColumn:
+def _numbers(connection: duckdb.DuckDBPyConnection, rows: int, missing: int, finite: int, units: str) -> NumberColumn:
     shares = [RARE, *QUANTILES, 1 - RARE]
     smallest, largest, distinct, whole, quantiles = _row(
         connection,
         f"SELECT min(v), max(v), count(DISTINCT v), bool_and(v = floor(v)), quantile_cont(v, {shares}) "
         "FROM cells WHERE isfinite(v)",
     )
-    low, high = round_range(*((smallest, largest) if distinct <= 2 else (quantiles[0], quantiles[-1])))
-    for wider in (round_range(smallest, high), round_range(low, largest)):  # ends that cost little are moved for all
+    rounded = round_dates if units == DAYS else round_range
+    low, high = rounded(*((smallest, largest) if distinct <= 2 else (quantiles[0], quantiles[-1])))
+    for wider in (rounded(smallest, high), rounded(low, largest)):  # ends that cost little are moved for all
         if wider[1] - wider[0] <= (1 + NEAR) * (high - low):
             low, high = min(low, wider[0]), max(high, wider[1])
     commonest, common = _row(
         connection, "SELECT v, count(*) AS n FROM cells WHERE isfinite(v) GROUP BY v ORDER BY n DESC, v LIMIT 1"
     )
-    heap, heaped = _heap(connection, commonest, high - low) if whole else (math.nan, 0.0)
+    heap, heaped = _heap(connection, commonest, high - low) if whole and not units else (math.nan, 0.0)
     below, above = _row(
         connection, f"SELECT count(*) FILTER (v < {low!r}), count(*) FILTER (v > {high!r}) FROM cells WHERE isfinite(v)"
     )
@@ -248,6 +269,27 @@ def round_range(low: float, high: float) -> tuple[float, float]:
     if 0 <= bottom <= 2 * step:
         bottom = 0.0
     return float(f"{bottom:.12g}"), float(f"{top:.12g}")
+
+
+def round_dates(low: float, high: float) -> tuple[float, float]:
+    """Return days widened to the first and last days of years, of months where there are few, or as they are.
+
+    Example
+    -------
+    >>> [str(date(1970, 1, 1) + timedelta(days=day)) for day in round_dates(17_000, 19_000)]
+    ['2016-01-01', '2022-12-31']
+    """
+    try:
+        first, last = (EPOCH + timedelta(days=day) for day in (math.floor(low), math.ceil(high)))
+        if high - low >= YEARS:
+            first, last = first.replace(month=1, day=1), last.replace(month=12, day=31)
+        elif high - low >= MONTHS:
+            following = last.replace(day=28) + timedelta(days=4)
+            first, last = first.replace(day=1), following - timedelta(days=following.day)
+    except (OverflowError, ValueError):  # beyond the calendar
+        return round_range(low, high)
+    first, last = (first, last) if first < last else (first, last + timedelta(days=1))
+    return float((first - EPOCH).days), float((last - EPOCH).days)
 
 
 def _categories(connection: duckdb.DuckDBPyConnection, rows: int, missing: int) -> CategoryColumn:

@@ -23,6 +23,7 @@ from typing import TypeAlias
 import duckdb
 
 from ...mechanisms.errors import InputError
+from ..forms.plain_file import NO_EXTENSIONS, STANDARD_INPUT, PlainFile, existing, kind_of_file, plain_file
 from .cells import MISSING_MARKS, TEXT_SHOWN
 from .csv_rows import first_fault, is_unicode, load_rows
 
@@ -33,12 +34,6 @@ NAMES_SHOWN = 20
 
 LONGEST_HEADER = 2**20
 """Characters of the first line that are read to find the columns' names."""
-
-NO_EXTENSIONS: dict[str, str | bool | int | float | list[str]] = {
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-}
-"""A file is read by what is here: nothing is fetched from anywhere because of what it holds or is called."""
 
 FEW_ROWS, ROWS_A_BYTE = 2**20, 16
 """A Parquet file may hold so many rows, and so many more for each of its bytes: a report of two outputs takes a bit."""
@@ -74,20 +69,21 @@ def connected(options: dict[str, str] | None = None) -> Iterator[duckdb.DuckDBPy
 
 
 def open_file(connection: duckdb.DuckDBPyConnection, path: FilePath) -> tuple[duckdb.DuckDBPyRelation, list[str]]:
-    """Return a CSV or Parquet file as a relation, and its column names in order.
+    """Return a file of text, Parquet or Feather as a relation, and its column names in order.
 
-    A CSV's columns are all text, under the names c0, c1, ...
+    The columns of text are all text, under the names c0, c1, ...
 
     Parameters
     ----------
     connection : duckdb.DuckDBPyConnection
     path : str or path-like
-        A `.csv` (comma separated, UTF-8, first line names the columns) or `.parquet` file.
+        Text whose first line names the columns (`.csv`, `.tsv`, `.txt`, also packed by gzip or Zstandard), `.parquet`,
+        `.feather`, or "-" for standard input.
 
     Raises
     ------
     InputError
-        No such file, a folder, or an unsupported extension.
+        No such file, a folder, an unsupported extension, or text that cannot be unpacked or may be read in two ways.
     OSError, csv.Error, duckdb.Error
         A file that cannot be read; `unreadable` says it in one line.
 
@@ -101,12 +97,17 @@ def open_file(connection: duckdb.DuckDBPyConnection, path: FilePath) -> tuple[du
     ...     names, relation.fetchall()
     (['name', 'income'], [('Ann', '1200.5')])
     """
-    extension, file = extension_of(path), _existing(path)
-    if extension == ".parquet":
+    kind = extension_of(path)
+    if kind == ".csv":
+        with plain_file(path) as plain:
+            names = _header(plain, path)
+            return _text_relation(connection, plain, names, path), names
+    file = existing(path)
+    if kind == ".feather":
+        relation = _feather_relation(connection, file)
+    else:
         relation = _relation(connection, file, lambda name: _parquet_relation(connection, name, file))
-        return relation, list(relation.columns)
-    names = _header(file)
-    return _relation(connection, file, lambda name: _csv_relation(connection, name, len(names))), names
+    return relation, list(relation.columns)
 
 
 def open_tolerant(connection: duckdb.DuckDBPyConnection, path: FilePath) -> tuple[duckdb.DuckDBPyRelation, list[str]]:
@@ -120,13 +121,53 @@ def open_tolerant(connection: duckdb.DuckDBPyConnection, path: FilePath) -> tupl
     ...     open_tolerant(connection, path)[0].fetchall()
     [('Ann', '1200.5', None), (None, None, 'has 1 cell and not 2')]
     """
-    if extension_of(path) == ".parquet":
+    if extension_of(path) != ".csv":
         relation, names = open_file(connection, path)
         return relation.project("*, CAST(NULL AS VARCHAR) AS fault"), names
-    file = _existing(path)
-    names, table = _header(file), _new_name()
-    load_rows(connection, file, len(names), table)
+    with plain_file(path) as plain:
+        names, table = _header(plain, path), _new_name()
+        load_rows(connection, plain.file, len(names), table, plain.delimiter)
     return connection.table(table), names
+
+
+def _text_relation(
+    connection: duckdb.DuckDBPyConnection, plain: PlainFile, names: list[str], path: FilePath
+) -> duckdb.DuckDBPyRelation:
+    """The rows of a text file; of a copy, which does not last, they are read now."""
+
+    def read(name: str) -> duckdb.DuckDBPyRelation:
+        return _csv_relation(connection, name, len(names), plain.delimiter)
+
+    if not plain.is_copy:
+        return _relation(connection, plain.file, read)
+    table = _new_name()
+    try:
+        read(str(plain.file)).create(table)
+    except duckdb.Error as error:
+        fault = first_fault(plain.file, len(names), plain.delimiter)
+        raise InputError(f"{str(path)!r} must be readable: {fault or short_message(error)}") from None
+    return connection.table(table)
+
+
+def _feather_relation(connection: duckdb.DuckDBPyConnection, file: Path) -> duckdb.DuckDBPyRelation:
+    """The rows of a Feather (Arrow) file, for which pyarrow is needed, if its size can account for so many."""
+    try:
+        import pyarrow
+        from pyarrow.feather import read_table
+    except ImportError:
+        raise InputError(
+            f"{str(file)!r} needs pyarrow, which is not installed: pip install pyarrow, or write the file as Parquet"
+        ) from None
+    size = file.stat().st_size
+    try:
+        table = read_table(file, memory_map=False)
+    except (pyarrow.ArrowException, OSError, MemoryError) as error:
+        raise InputError(f"{str(file)!r} must be a readable .feather file: {short_message(error)}") from None
+    if table.num_rows > (most := FEW_ROWS + ROWS_A_BYTE * size):
+        raise InputError(f"{str(file)!r} of {size} bytes must hold at most {most} rows, got {table.num_rows}")
+    name = _new_name()
+    connection.register(name, table)
+    return connection.view(name)
 
 
 def _parquet_relation(connection: duckdb.DuckDBPyConnection, name: str, file: Path) -> duckdb.DuckDBPyRelation:
@@ -142,15 +183,6 @@ def _parquet_relation(connection: duckdb.DuckDBPyConnection, name: str, file: Pa
             f"{str(file)!r} of {size} bytes must unpack to at most {most}, got {unpacked}: write it as CSV"
         )
     return connection.read_parquet(name, hive_partitioning=False)
-
-
-def _existing(path: FilePath) -> Path:
-    file = Path(path)
-    if not file.exists():
-        raise InputError(f"a data file must exist, got {str(path)!r}: check the path")
-    if not file.is_file():
-        raise InputError(f"a data file must be a file, got {str(path)!r}, which is not one")
-    return file
 
 
 def _relation(
@@ -185,7 +217,8 @@ def unreadable(path: FilePath, error: Exception, cure: str = "") -> InputError:
 def _reason(path: FilePath, error: Exception) -> str:
     if isinstance(error, duckdb.Error) and extension_of(path) == ".csv":
         try:
-            fault = first_fault(Path(path), len(_header(Path(path))))
+            with plain_file(path) as plain:
+                fault = first_fault(plain.file, len(_header(plain, path)), plain.delimiter)
         except (OSError, csv.Error, InputError):
             fault = None
         if fault is not None:
@@ -193,14 +226,16 @@ def _reason(path: FilePath, error: Exception) -> str:
     return short_message(error)
 
 
-def _csv_relation(connection: duckdb.DuckDBPyConnection, name: str, n_columns: int) -> duckdb.DuckDBPyRelation:
+def _csv_relation(
+    connection: duckdb.DuckDBPyConnection, name: str, n_columns: int, delimiter: str
+) -> duckdb.DuckDBPyRelation:
     """All columns as text under the names c0, c1, ...; nothing is left for duckdb to guess."""
     return connection.read_csv(
         name,
         auto_detect=False,
         columns={f"c{i}": "VARCHAR" for i in range(n_columns)},
         header=True,
-        delimiter=",",
+        delimiter=delimiter,
         quotechar='"',
         escapechar='"',
         na_values=list(MISSING_MARKS),
@@ -208,18 +243,19 @@ def _csv_relation(connection: duckdb.DuckDBPyConnection, name: str, n_columns: i
     )
 
 
-def _header(file: Path) -> list[str]:
-    """Column names on the first line of a CSV."""
-    with file.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as stream:
+def _header(plain: PlainFile, path: FilePath) -> list[str]:
+    """Column names on the first line of a text file, which messages call by its path."""
+    file = str(path)
+    with plain.file.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as stream:
         first = stream.readline(LONGEST_HEADER)
         if len(first) == LONGEST_HEADER:
-            raise InputError(f"the first line of {str(file)!r} must name the columns, but it does not end")
+            raise InputError(f"the first line of {file!r} must name the columns, but it does not end")
         lines = chain([first], iter(lambda: stream.readline(LONGEST_HEADER), ""))
-        names = [name.strip() for name in next(csv.reader(lines), [])]
+        names = [name.strip() for name in next(csv.reader(lines, delimiter=plain.delimiter), [])]
     if not is_unicode("".join(names)):
-        raise InputError(f"{str(file)!r} must be a readable .csv file: its first line is not UTF-8: save it as UTF-8")
+        raise InputError(f"{file!r} must be a readable .csv file: its first line is not UTF-8: save it as UTF-8")
     if not any(names):
-        raise InputError(f"the first line of {str(file)!r} must name the columns, but it is empty")
+        raise InputError(f"the first line of {file!r} must name the columns, but it is empty")
     return names
 
 
@@ -249,16 +285,27 @@ def column_position(names: Sequence[str], column: str, where: str) -> int:
 
 
 def extension_of(path: FilePath) -> str:
-    """Return ".csv" or ".parquet", or raise InputError.
+    """Return ".csv" for text of any form, ".parquet" or ".feather", or raise InputError.
 
     Example
     -------
-    >>> extension_of("Reports.CSV")
+    >>> extension_of("Reports.CSV"), extension_of("people.tsv.gz")
+    ('.csv', '.csv')
+    """
+    return kind_of_file(path)
+
+
+def written_extension(path: FilePath) -> str:
+    """Return ".csv" or ".parquet", in which files are written; "-", standard output, is CSV; InputError for others.
+
+    Example
+    -------
+    >>> written_extension("Reports.CSV")
     '.csv'
     """
-    extension = Path(path).suffix.lower()
+    extension = ".csv" if str(path) == STANDARD_INPUT else Path(path).suffix.lower()
     if extension not in (".csv", ".parquet"):
-        raise InputError(f"a data file must end in .csv or .parquet, got {str(path)!r}: convert or rename it")
+        raise InputError(f"a file that is written must end in .csv or .parquet, got {str(path)!r}: rename it")
     return extension
 
 

@@ -9,23 +9,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.files.atomic_write import replacing
+from ..forms.destination import destination
 from .cells import MISSING_MARKS, quoted
 from .files import (
     UNREADABLE_FILE,
     FilePath,
     column_position,
     connected,
-    extension_of,
     open_file,
     short_message,
     unreadable,
+    written_extension,
 )
 from .numbers import named_cells, writable
 
 
 def write_keyed_reports(
-    path: FilePath, reports: Mapping[str, ArrayLike], *, data: FilePath, column: str, key: str
+    path: FilePath, reports: Mapping[str, ArrayLike], *, data: FilePath, column: str | None, key: str
 ) -> None:
     """Write reports, one for each row of a data file that has a value, beside that row's key.
 
@@ -38,7 +38,8 @@ def write_keyed_reports(
     data : str or path-like
         The `.csv` or `.parquet` file that the values were read from.
     column, key : str
-        Its column of values, and that of the users' keys, kept as it is.
+        Its column of values, None where rows without a value have a report, too, and that of the users' keys, kept as
+        it is.
 
     Raises
     ------
@@ -59,7 +60,7 @@ def write_keyed_reports(
     if key in (column, *reports):
         others = ", ".join(map(repr, reports))
         raise InputError(f"the key must be another column than the values and {others}, got {key!r} for both")
-    extension = extension_of(path)
+    extension = written_extension(path)
     values = {f"c{i}": writable(column) for i, column in enumerate(reports.values())}
     try:
         with connected() as connection:
@@ -72,6 +73,8 @@ def write_keyed_reports(
                 "FROM (SELECT * FROM keys ORDER BY r) POSITIONAL JOIN reports"
             )
             _write(joined, path, extension)
+    except BrokenPipeError:
+        raise  # the reader of standard output has gone
     except UNREADABLE_FILE as error:
         raise unreadable(data, error) from None
 
@@ -132,20 +135,20 @@ def common_keys(first: FilePath, second: FilePath, key: str) -> int:
 
 def _write(relation: duckdb.DuckDBPyRelation, path: FilePath, extension: str) -> None:
     try:
-        with replacing(path) as part:
+        with destination(path) as part:
             (relation.write_csv if extension == ".csv" else relation.write_parquet)(str(part))
     except duckdb.Error as error:
         raise InputError(f"the output must be writable, got {str(path)!r}: {short_message(error)}") from None
 
 
-def _keys(connection: duckdb.DuckDBPyConnection, data: FilePath, column: str, key: str) -> int:
+def _keys(connection: duckdb.DuckDBPyConnection, data: FilePath, column: str | None, key: str) -> int:
     """Make the table keys (row r, key k) of the rows that have a value; return how many there are."""
     relation, names = open_file(connection, data)
     cells = []
-    for wanted in (key, column):
+    for wanted in (key, column or key):
         where = f"column {wanted!r} of {str(data)!r}"
         cells.append(quoted(relation.columns[column_position(names, wanted, where)]))
-    blank = f"v IS NULL OR trim(CAST(v AS VARCHAR)) IN {MISSING_MARKS}"
+    blank = "false" if column is None else f"v IS NULL OR trim(CAST(v AS VARCHAR)) IN {MISSING_MARKS}"
     numbered = relation.project(f"row_number() OVER () AS r, {cells[0]} AS k, {cells[1]} AS v")
     numbered.filter(f"NOT ({blank})").project("r, k").create("keys")
     absent = connection.sql("SELECT count(*), min(r) FROM keys WHERE k IS NULL").fetchall()[0]

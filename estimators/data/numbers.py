@@ -13,33 +13,37 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.files.atomic_write import replacing
-from .cells import is_text, number, numeric_cell, quoted, refuse_bad_cells
+from ..forms.axis import TEMPORAL, converted
+from ..forms.destination import destination
+from .cells import column_notation, is_text, number, quoted, refuse_bad_cells
 from .files import (
     UNREADABLE_FILE,
     FilePath,
     column_position,
     connected,
-    extension_of,
     listed,
     open_file,
     short_message,
     unreadable,
+    written_extension,
 )
 from .label_text import may_be_labels, write_labels
 
 
-def read_column(path: FilePath, column: str, *, drop_missing: bool = False) -> np.ndarray:
+def read_column(path: FilePath, column: str, *, drop_missing: bool = False, units: str | None = None) -> np.ndarray:
     """Read one numeric column, in the file's row order.
 
     Parameters
     ----------
     path : str or path-like
-        A `.csv` (comma separated, UTF-8, first line names the columns) or `.parquet` file.
+        Text whose first line names the columns (`.csv`, `.tsv`, `.txt`, also packed: `.csv.gz`, `.csv.zst`),
+        `.parquet`, `.feather`, or "-" for standard input. How it is written is recognised; `read_as` overrules.
     column : str
-        Name of the column.
+        Name of the column: numbers, or dates, times and durations, in the units that `column_units` says.
     drop_missing : bool
         Leave out rows whose value is missing (an empty CSV cell, NA, a Parquet null, NaN) instead of refusing.
+    units : str, optional
+        What dates, times and durations are to be counted in, such as a table's units; by default what fits the column.
 
     Returns
     -------
@@ -50,7 +54,8 @@ def read_column(path: FilePath, column: str, *, drop_missing: bool = False) -> n
     ------
     InputError
         One line each: no such file, unreadable, unsupported extension, empty, no such column (the message
-        names those there are), text in the column, missing values, NaN or infinite values.
+        names those there are), text in the column, missing values, NaN or infinite values, dates where the units are
+        of none.
 
     Example
     -------
@@ -61,10 +66,26 @@ def read_column(path: FilePath, column: str, *, drop_missing: bool = False) -> n
     array([1200.5,  900. ])
     """
     with _opened(path) as (relation, names):
-        return _finite_column(relation, names, column, path, drop_missing)
+        return _finite_column(relation, names, column, path, drop_missing, units)
 
 
-def read_sparse_column(path: FilePath, column: str) -> np.ndarray:
+def column_units(path: FilePath, column: str) -> str:
+    """Return what `read_column` counts the dates, times or durations of a column in; "" for numbers.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("name,born\\nAnn,1970-01-11\\n")
+    >>> column_units(path, "born"), read_column(path, "born")
+    ('days since 1970-01-01', array([10.]))
+    """
+    where = f"column {column!r} of {str(path)!r}"
+    with _opened(path) as (relation, names):
+        return column_notation(relation, column_position(names, column, where), where, path).units
+
+
+def read_sparse_column(path: FilePath, column: str, *, units: str | None = None) -> np.ndarray:
     """Read one numeric column as `read_column` does, with NaN where the value is missing (n,), maybe everywhere.
 
     Example
@@ -77,7 +98,7 @@ def read_sparse_column(path: FilePath, column: str) -> np.ndarray:
     """
     with _opened(path) as (relation, names):
         where = f"column {column!r} of {str(path)!r}"
-        fetched = _doubles(relation, names, column, where, drop_missing=True)
+        fetched = _doubles(relation, names, column, where, path, units, drop_missing=True)
         values = np.ma.filled(fetched.astype(np.float64), np.nan)
     if (infinite := np.isinf(values)).any():
         first = int(np.argmax(infinite))
@@ -85,7 +106,7 @@ def read_sparse_column(path: FilePath, column: str) -> np.ndarray:
     return values
 
 
-def read_pairs(path: FilePath) -> tuple[np.ndarray, np.ndarray]:
+def read_pairs(path: FilePath, *, units: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Read a prior given as pairs: the columns `value` and `weight` of a CSV or Parquet file.
 
     Returns
@@ -112,8 +133,10 @@ def read_pairs(path: FilePath) -> tuple[np.ndarray, np.ndarray]:
                 f"a prior file must have the columns value and weight; {str(path)!r} lacks "
                 f"{' and '.join(absent)}: it has {listed(names)}"
             )
-        values = _finite_column(relation, names, "value", path, drop_missing=False)
-        return values, _finite_column(relation, names, "weight", path, drop_missing=False)
+        where, position = f"column 'value' of {str(path)!r}", column_position(names, "value", str(path))
+        has_dates = bool(column_notation(relation, position, where, path).units)  # what estimate writes are numbers
+        values = _finite_column(relation, names, "value", path, False, units if has_dates else None)
+        return values, _finite_column(relation, names, "weight", path, False, None)
 
 
 def write_column(path: FilePath, name: str, values: ArrayLike) -> None:
@@ -163,14 +186,14 @@ def write_columns(path: FilePath, columns: Mapping[str, ArrayLike]) -> None:
     >>> path.read_text().split()
     ['knot,weight', '0.0,0.25', '1.0,0.75']
     """
-    extension = extension_of(path)
+    extension = written_extension(path)
     arrays = {f"c{i}": writable(values) for i, values in enumerate(columns.values())}
     if len({array.shape for array in arrays.values()}) != 1 or any(array.ndim != 1 for array in arrays.values()):
         raise InputError(
             f"columns must be one-dimensional and equally long, got shapes {[a.shape for a in arrays.values()]}"
         )
     try:
-        with replacing(path) as part, connected() as connection:
+        with destination(path) as part, connected() as connection:
             connection.register("columns_out", arrays)
             relation = connection.view("columns_out").project(named_cells(arrays, list(columns)))
             if extension == ".parquet":
@@ -234,11 +257,16 @@ def _opened(path: FilePath) -> Iterator[tuple[duckdb.DuckDBPyRelation, list[str]
 
 
 def _finite_column(
-    relation: duckdb.DuckDBPyRelation, names: list[str], column: str, path: FilePath, drop_missing: bool
+    relation: duckdb.DuckDBPyRelation,
+    names: list[str],
+    column: str,
+    path: FilePath,
+    drop_missing: bool,
+    units: str | None,
 ) -> np.ndarray:
     """The named column as finite doubles, or the error that says which row stands in the way."""
     where = f"column {column!r} of {str(path)!r}"
-    fetched = _doubles(relation, names, column, where, drop_missing=drop_missing)
+    fetched = _doubles(relation, names, column, where, path, units, drop_missing=drop_missing)
     if drop_missing:
         fetched = np.ma.masked_where(np.ma.filled(fetched != fetched, False), fetched)
     values = np.asarray(np.ma.compressed(fetched), dtype=np.float64)
@@ -255,11 +283,19 @@ def _finite_column(
 
 
 def _doubles(
-    relation: duckdb.DuckDBPyRelation, names: list[str], column: str, where: str, *, drop_missing: bool
+    relation: duckdb.DuckDBPyRelation,
+    names: list[str],
+    column: str,
+    where: str,
+    path: FilePath,
+    units: str | None,
+    *,
+    drop_missing: bool,
 ) -> np.ndarray:
     """The named column as doubles, masked where missing values may be dropped; text is refused."""
     position = column_position(names, column, where)
-    cell = numeric_cell(relation, position, where)
+    written = column_notation(relation, position, where, path)
+    cell = written.cell
     # Asking for the text's nullness too keeps the cast out of duckdb 2.0's CSV scanner, where a TRY_CAST
     # fails instead of giving null: https://github.com/duckdb/duckdb/issues/23818
     value = number(cell, text=is_text(relation, position))
@@ -267,4 +303,6 @@ def _doubles(
     fetched = query.fetchnumpy()["v"]
     if np.ma.is_masked(fetched):
         refuse_bad_cells(relation.project(f"CAST({cell} AS VARCHAR) AS t"), where, drop_missing)
-    return fetched
+    if units in TEMPORAL and not written.units:
+        raise InputError(f"{where} must hold dates or times, as the units say ({units}), got numbers")
+    return fetched if units is None else converted(fetched, written.units, units, where)

@@ -17,7 +17,7 @@ def read_texts(path: FilePath, columns: Sequence[str]) -> list[np.ndarray]:
     Parameters
     ----------
     path : str or path-like
-        A `.csv` (comma separated, UTF-8, first line names the columns) or `.parquet` file.
+        As `read_column` takes them.
     columns : sequence of str
 
     Returns

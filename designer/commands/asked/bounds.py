@@ -118,7 +118,9 @@ class BoundsOptions(ObjectiveOptions):
         for name, value in (source | always | given).items():
             for each in value if isinstance(value, list) else [value]:
                 words += [name, *_words(each)]
-        return shlex.join([*words, "--out", str(out)])
+        from ....estimators.forms.overrides import written_as
+
+        return shlex.join([*words, *written_as(), "--out", str(out)])
 
 
 def _words(value: object) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -89,6 +89,14 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
     ] = None
     value_method: Annotated[
         str | None, typer.Option("--value-method", help="For pairs: how values are reported. Default: duchi.")
+    ] = None
+    missing: Annotated[
+        Literal["protect"] | None,
+        typer.Option(
+            "--missing",
+            help="protect: people without a value report, too, and nobody learns who has none; the share who have one "
+            "comes with the mean. Without it dropping a row shows that a person has none.",
+        ),
     ] = None
     padding: Annotated[
         int | None, typer.Option("--padding", help="For pairs: how many a user holds, about. Default: 1.")
@@ -185,6 +193,8 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
             return DesignKind.LEVELS_OF_CATEGORIES if self.categorical else DesignKind.LEVELS
         if self.categorical:
             return DesignKind.CATEGORIES
+        if self.missing is not None:
+            return DesignKind.PROTECTED
         if self.objective not in OBJECTIVES:
             raise InputError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {self.objective!r}")
         return DesignKind.of_objective(self.wanted)
@@ -279,6 +289,10 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
         if self.gap is not None and not self.automatic:
             raise InputError(f"--gap {self.gap:g} says how many knots there must be: leave out --knots {self.knots}")
         _ = self.knot_count
+
+    @property
+    def leaves_out(self) -> bool:
+        return self.drop_missing or self.missing is not None
 
     def prior(self, column: str | None = None) -> tuple[Prior, list[str]]:
         """Read the prior of numbers: of --column or --prior, or of another column of DATA."""

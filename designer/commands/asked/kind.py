@@ -56,6 +56,10 @@ class DesignKind(Enum):
     CATEGORIES = "categories", (*_CATEGORIES, "--tolerance")
     LEVELS_OF_CATEGORIES = "levels of categories", (*_CATEGORIES, *_LEVELS)
     PAIRS = "pairs", _PAIRS
+    PROTECTED = (
+        "a value or none",
+        ("--missing", "--column", "--prior", "--value-method", "--range", "--clip", "--knots", "--units"),
+    )
     LEVELS_OF_PAIRS = "levels of pairs", (*_PAIRS, *_LEVELS)
     NOISE = "noise of one shape", ("--delta", "--per-unit", "--method", "--range", "--knots", "--units")
     ATTRIBUTES = "attributes", (*_ATTRIBUTES, "--objective", *DETAILS["error"])

@@ -27,6 +27,11 @@ class PriorOptions(Options):
     def prior_on(self, knots: int | None, units: str = "") -> tuple[Prior, list[str]]:
         """Read the prior, and what there is to say of it; on the default knots for None."""
         return read_prior(
-            self.data, self.column, self.domain, self.prior_file, knots, self.public, self.drop_missing, units,
+            self.data, self.column, self.domain, self.prior_file, knots, self.public, self.leaves_out, units,
             clip=self.clip,
         )  # fmt: skip
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether a prior is of the rows that have a value."""
+        return self.drop_missing

@@ -26,7 +26,7 @@ def trusted_weights(path: Path | None, counts: ReportCounts) -> np.ndarray | Non
     from ....mechanisms.errors import InputError
     from ...priors.prior import Prior
 
-    values, weights = read_pairs(path)
+    values, weights = read_pairs(path, units=counts.mechanisms[0].units)
     knots = InputGrid.common(counts.mechanisms).points
     try:
         return Prior.from_pairs(values, weights, knots=knots).weights

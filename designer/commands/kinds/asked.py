@@ -11,7 +11,18 @@ import typer
 from ....estimators.data.simulated_columns import REPORT
 from ....estimators.methods import BiasAware, DistributionMethod, FrequencyMethod, MeanMethod
 from ..asked.ledger import LedgerOptions
-from ..options import CONFIDENCE, AllowUnproved, Confidence, DropMissing, Force, Json, Options, SkipInvalid, Table
+from ..options import (
+    CONFIDENCE,
+    AllowUnproved,
+    Confidence,
+    DataFile,
+    DropMissing,
+    Force,
+    Json,
+    Options,
+    SkipInvalid,
+    Table,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,9 +52,10 @@ class PerturbOptions(LedgerOptions):
     """What `optldp perturb` may be asked; which columns of DATA there must be depends on the kind of mechanism."""
 
     table: Table
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV or Parquet file with the values.")]
+    data: DataFile
     out: Annotated[
-        Path, typer.Option("--out", help="Reports to write, .csv or .parquet: the column report, or output.")
+        Path,
+        typer.Option("--out", help="Reports to write, .csv, .parquet or - for a pipe: the column report, or output."),
     ]
     force: Force = False
     column: Annotated[

@@ -269,17 +269,18 @@ def attribute_priors(options: DesignOptions) -> tuple[dict[str, Prior], list[str
     """Return the prior of each attribute that was asked for, out of its column of DATA, and what is to be said."""
     from ....estimators.data.numbers import read_column
     from ...priors.prior import DEFAULT_KNOTS, Prior
-    from ..prior import SENSITIVE, within_range
+    from ..prior import SENSITIVE, on_own_steps, within_range
 
     if options.data is None:
         raise InputError("the priors must come from DATA, got none: name a CSV or Parquet file")
     priors, notes = {}, [] if options.public else [SENSITIVE]
     for name, domain in map(attribute_range, options.attributes or ()):
-        values = read_column(options.data, name, drop_missing=options.drop_missing)
+        values = read_column(options.data, name, drop_missing=options.drop_missing, units="")
         values = within_range(values, domain, options.clip, notes, name)
         source = "public" if options.public else "sensitive"
         count = DEFAULT_KNOTS if options.knot_count is None else options.knot_count
-        priors[name] = Prior.from_data(values, knots=count, domain=domain, source=source)
+        prior = Prior.from_data(values, knots=count, domain=domain, source=source)
+        priors[name] = on_own_steps(prior) if options.knot_count is None else prior
     return priors, notes
 
 
@@ -306,7 +307,8 @@ def attribute_values(mechanism: AttributeSampling, asked: PerturbOptions) -> tup
     """Return the column of each attribute, and how many values were moved into the domains where that was asked for."""
     from ....estimators.data.numbers import read_column
 
-    values, clipped = [read_column(asked.data, name) for name in mechanism.attributes], 0
+    tables = dict(zip(mechanism.attributes, mechanism.mechanisms, strict=True))
+    values, clipped = [read_column(asked.data, name, units=table.units) for name, table in tables.items()], 0
     if asked.clip:
         for place, table in enumerate(mechanism.mechanisms):
             values[place], moved = table.clip_to_domain(values[place])

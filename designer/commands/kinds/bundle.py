@@ -126,16 +126,28 @@ class BundleKind(Kind[B]):
 
 
 def found_rows(
-    title: str, facts: dict[str, Any], columns: dict[str, list[Any]], figure: Callable[[], Axes] | None = None
+    title: str,
+    facts: dict[str, Any],
+    columns: dict[str, list[Any]],
+    figure: Callable[[], Axes] | None = None,
+    *,
+    units: str = "",
 ) -> Found:
     """Return a result of one row for each key, category or attribute: the largest are printed, all are written."""
+    from ....estimators.forms.axis import said_on
+
     rows = list(zip(*columns.values(), strict=True))
     last = None
     if len(rows) > MOST_ROWS:  # by frequency, which is the value itself but for keys
         rank = list(columns).index("frequency" if "frequency" in columns else "value")
         last = f"the {MOST_ROWS} largest of {len(rows)}; all of them: --out FILE or --json"
         rows = sorted(rows, key=lambda row: -row[rank])[:MOST_ROWS]
-    shown = Rows(title, list(columns), [[readable(value) for value in row] for row in rows], last)
+    on_axis = [name in ("value", "low", "high") for name in columns]
+    told = [
+        [said_on(cell, units if at else "") or readable(cell) for cell, at in zip(row, on_axis, strict=True)]
+        for row in rows
+    ]
+    shown = Rows(title, list(columns), told, last)
     return Found("estimate", facts, columns, shown, columns, figure, moved="a frequency")
 
 

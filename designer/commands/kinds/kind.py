@@ -171,12 +171,15 @@ class WrittenReports:
         Values that were moved into the domain.
     given : GivenReports, optional
         What a ledger gave, where one is kept.
+    every_row : bool
+        Whether rows without a value have a report, too.
     """
 
     columns: dict[str, np.ndarray]
     n: int
     clipped: int = 0
     given: GivenReports | None = None
+    every_row: bool = False
 
 
 def marked(columns: dict[str, np.ndarray], rng: np.random.Generator | None) -> dict[str, np.ndarray]:

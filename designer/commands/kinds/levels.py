@@ -71,9 +71,12 @@ class Levels(BundleKind[PersonalisedMechanism]):
 
         mechanism = self.mechanism
         asked.only("--column", "--level-column", *(("--clip",) if mechanism.tables else ()))
-        values, clipped = (read_column if mechanism.tables else read_labels)(asked.data, asked.needed("--column")), 0
+        column, clipped = asked.needed("--column"), 0
         if mechanism.tables:
-            values, clipped = asked.inside(values, mechanism.tables[0].domain)
+            table = mechanism.tables[0]
+            values, clipped = asked.inside(read_column(asked.data, column, units=table.units), table.domain)
+        else:
+            values = read_labels(asked.data, column)
         budgets = read_column(asked.data, asked.needed("--level-column"))
         sent = mechanism.sample(values, mechanism.level_numbers(budgets), rng)
         reports = sent.reports if mechanism.tables else report_texts(mechanism.categorical[0], sent.reports)

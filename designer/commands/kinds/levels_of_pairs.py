@@ -57,7 +57,7 @@ class LevelsOfPairs(BundleKind[PersonalisedPairs]):
 
         asked.only("--column", "--value-column", "--level-column", "--clip")
         mechanism = self.mechanism
-        keys, values, clipped = read_pairs(asked, mechanism.levels[0].value.domain)
+        keys, values, clipped = read_pairs(asked, mechanism.levels[0].value)
         budgets = read_column(asked.data, asked.needed("--level-column"))
         sent = mechanism.sample(keys, values, mechanism.level_numbers(budgets), rng)
         texts = np.array(mechanism.levels[0].to_text(sent.reports), dtype=object)

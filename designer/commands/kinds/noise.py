@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....estimators.forms.axis import range_units
 from ....mechanisms.additive.registry import ADDITIVE
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.make_exact import make_exact
@@ -31,7 +32,7 @@ def design_noise(options: DesignOptions) -> tuple[TabulatedMechanism, dict[str, 
     if method not in ADDITIVE:
         raise InputError(f"--method must be {' or '.join(ADDITIVE)} for a promise of {promise}, got {method!r}")
     table = make_exact(ADDITIVE[method].build(_knots(options, promise), promise)).mechanism
-    table = table.with_units(options.units)
+    table = table.with_units(range_units(options.domain, options.units))
     found, (n, m) = verify(table), table.probabilities.shape
     facts = {
         "method": method,

@@ -346,7 +346,7 @@ def _found(estimate: DistributionEstimate, units: str, facts: dict[str, Any], as
     if asked.of in (None, "mean"):
         found = mean_found(estimate.mean(), asked, facts)
     elif asked.of == "quantiles":
-        found = _quantiles(estimate, asked, facts)
+        found = _quantiles(estimate, units, asked, facts)
     else:
         found = _distribution(estimate, asked.confidence, facts)
 
@@ -368,10 +368,14 @@ def _distribution(estimate: DistributionEstimate, confidence: float, evidence: d
     )
 
 
-def _quantiles(estimate: DistributionEstimate, asked: EstimateOptions, evidence: dict[str, Any]) -> Found:
+def _quantiles(estimate: DistributionEstimate, units: str, asked: EstimateOptions, evidence: dict[str, Any]) -> Found:
+    from ....estimators.forms.axis import said_on
+
     shares, confidence = asked.quantile or QUANTILES, asked.confidence
     found = [{"quantile": share, **estimate.quantile(share).to_dict(confidence)} for share in shares]
     facts = {"method": estimate.method, "n": estimate.n, "confidence": confidence, "target": estimate.target} | evidence
     names = ("value", "low", "high")
-    cells = [[f"{one['quantile']:g}", *(number(one[name]) for name in names)] for one in found]
+    cells = [
+        [f"{one['quantile']:g}", *(said_on(one[name], units) or number(one[name]) for name in names)] for one in found
+    ]
     return Found("fit", facts, {"quantiles": found}, Rows("quantiles of the values", ["quantile", *names], cells))

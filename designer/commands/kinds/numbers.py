@@ -140,7 +140,7 @@ def perturbed(
     from ....mechanisms import Sampler
 
     asked.only("--column", "--as", "--secret", "--round", "--ledger", "--clip", "--drop-missing")
-    values = read_column(asked.data, asked.needed("--column"), drop_missing=asked.drop_missing)
+    values = read_column(asked.data, asked.needed("--column"), drop_missing=asked.drop_missing, units=mechanism.units)
     clipped = 0
     if asked.clip:
         values, clipped = mechanism.clip_to_domain(values)

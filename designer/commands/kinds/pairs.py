@@ -23,9 +23,15 @@ if TYPE_CHECKING:
     from ....estimators.data import SkippedRows
     from ....estimators.key_values.counts import KeyCounts
     from ....estimators.key_values.fit import KeyValueMethod
-    from ....mechanisms import TabulatedMechanism
+    from ....mechanisms.table.table import TabulatedMechanism
+    from ...priors.prior import Prior
     from ..asked.design import DesignOptions
     from .asked import CountOptions, EstimateOptions, PerturbOptions
+
+NO_VALUE = "(no value)"
+"""The key of those who have no value, where having one is protected, too."""
+
+SHARE_AND_MEAN = "the share of those who have a value, and the mean of theirs"
 
 KEYS_AND_MEANS = "keys and the means of their values"
 
@@ -34,28 +40,50 @@ _FITS: dict[str, KeyValueMethod] = {"em": "em", "mr": "mr", "mle": "joint"}
 
 @dataclass(frozen=True, eq=False)
 class Pairs(BundleKind[KeyValueMechanism]):
-    """A row is a user's pair; a row without both key and value is a user who holds none."""
+    """A row is a user's pair; a row without both key and value is a user who holds none.
+
+    Or a row is a user who has a value or none, which is protected, too: two keys, the column's name and `NO_VALUE`.
+    """
 
     of: ClassVar[type] = KeyValueMechanism
-    designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.PAIRS,)
+    designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.PAIRS, DesignKind.PROTECTED)
     moves: ClassVar[str] = "of n moves a frequency by at most"
 
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
         """Return a mechanism for key-value pairs, whose budget is split so that means of values vary least."""
-        best, notes = best_pairs(options)
+        best, notes = (_best_protected if options.missing else best_pairs)(options)
         return Designed(best(options.budgets.epsilons[0]), notes)
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
-        asked.only("--column", "--value-column", "--ledger", "--clip")
-        keys, values, clipped = read_pairs(asked, self.mechanism.value.domain)
+        if self.protects:
+            asked.only("--column", "--ledger", "--clip")
+            keys, values, clipped = self._read_protected(asked)
+        else:
+            asked.only("--column", "--value-column", "--ledger", "--clip")
+            keys, values, clipped = read_pairs(asked, self.mechanism.value)
         if (booked := asked.booked(self.mechanism, asked.needed("--column"))) is None:
             reports, given = self.mechanism.sample(keys, values, rng), None
         else:
             held = [{key: value} for key, value in zip(keys.tolist(), values.tolist(), strict=True)]
             reports, given = np.array(booked[0].rows(booked[1], held)), booked[0].given
         texts = np.array(self.mechanism.to_text(reports), dtype=object)
-        return WrittenReports(marked({REPORT_COLUMN: texts}, rng), keys.size, clipped, given)
+        return WrittenReports(marked({REPORT_COLUMN: texts}, rng), keys.size, clipped, given, every_row=True)
+
+    @property
+    def protects(self) -> bool:
+        """Whether users hold one value or none, by the two keys of which everybody holds one."""
+        return self.mechanism.padding == 0 and self.mechanism.keys.labels[1:] == (NO_VALUE,)
+
+    def _read_protected(self, asked: PerturbOptions) -> tuple[np.ndarray, np.ndarray, int]:
+        """Return what users hold; the number beside the key of those without a value is the same for all of them."""
+        from ....estimators.data.numbers import read_sparse_column
+
+        table, labels = self.mechanism.value, np.array(self.mechanism.keys.labels, dtype=object)
+        values = read_sparse_column(asked.data, asked.needed("--column"), units=table.units)
+        none = np.isnan(values)
+        values, clipped = asked.inside(values, table.domain)
+        return labels[none.astype(int)], np.where(none, table.knots[0], values), clipped
 
     def layout(self, column: str, level_column: str) -> Layout:
         return Layout((column,), (False,), lambda cells: self.mechanism.from_text(cells[0].tolist()))
@@ -75,12 +103,23 @@ class Pairs(BundleKind[KeyValueMechanism]):
         asked.refuse("for levels of budgets", "--level-column")
         asked.refuse("for numbers and categories", *REDUCTION)
         if method != "unbiased":
-            return fitted_keys(counts, method, asked.confidence)
+            return self._told(fitted_keys(counts, method, asked.confidence))
         found = estimate_key_means(counts)
         shares = influence(mechanism, "frequencies").times_n / found.n
         facts, columns = split(found, asked.confidence)
         columns["mean_one_report"] = influence(mechanism, found).one_report.tolist()
-        return found_rows(KEYS_AND_MEANS, facts | {"one_report": float(shares.max())}, columns)
+        return self._told(found_rows(KEYS_AND_MEANS, facts | {"one_report": float(shares.max())}, columns))
+
+    def _told(self, found: Found) -> Found:
+        """Return what was found of keys; where there are those who have a value and those who have none, of the first.
+
+        The share of the others is one less the first's.
+        """
+        if not self.protects or found.columns is None:
+            return found
+        columns = {name: cells[:1] for name, cells in found.columns.items()}
+        shown = found_rows(SHARE_AND_MEAN, found.facts, columns, units=self.mechanism.value.units)
+        return replace(shown, moved="the share")
 
     def parts(self) -> list[Part]:
         return [Part("keys", self.mechanism), Part("values", self.mechanism.value)]
@@ -91,6 +130,7 @@ class Pairs(BundleKind[KeyValueMechanism]):
             "kind": made.kind,
             "method": made.provenance.method,
             "epsilon": made.epsilon,
+            "missing": "protected" if self.protects else None,
             "keys": len(made.keys),
             "padding": made.padding,
             "value_method": made.value.provenance.method,
@@ -103,13 +143,6 @@ class Pairs(BundleKind[KeyValueMechanism]):
 
 def best_pairs(options: DesignOptions) -> tuple[Callable[[float], KeyValueMechanism], list[str]]:
     """Return what makes the best mechanism of a budget, as was asked for, and what is to be said of the data."""
-    from ....mechanisms.key_value import best_key_value
-    from ....mechanisms.key_value.choice import VALUE_SHARES
-    from ...designs.design import design
-    from ...designs.judging import table_alone
-    from ...methods.closed_form import ClosedForm
-    from ...methods.registry import METHODS, as_method
-    from ..output import task_progress
     from ..prior import SENSITIVE, read_categorical_prior
 
     # A row without a key, or without a value, is a user who holds no pair.
@@ -117,14 +150,44 @@ def best_pairs(options: DesignOptions) -> tuple[Callable[[float], KeyValueMechan
         options.data, options.column, options.prior_file, drop_missing=True, public=options.public
     )
     # Levels that are protected are told by the form: a place for each key multiplies what each place tells.
-    usual = "unary" if options.budgets.level_epsilon is None else "grr"
-    form, values = options.method or usual, options.value_method or "duchi"
+    form = options.method or ("unary" if options.budgets.level_epsilon is None else "grr")
     if form not in ("unary", "grr"):
         raise InputError(f"--method must be unary or grr for pairs, got {form!r}")
+    prior, of_values = options.prior(options.value_column)
+    padding = 1 if options.padding is None else options.padding
+    best = _best_split(options, prior, keys.categories, unary=form == "unary", padding=padding)
+    return best, [*notes, *(note for note in of_values if note != SENSITIVE)]
+
+
+def _best_protected(options: DesignOptions) -> tuple[Callable[[float], KeyValueMechanism], list[str]]:
+    """Return what makes the best mechanism for a value or none: randomised response between two keys."""
+    from ....estimators.data.numbers import read_sparse_column
+
+    prior, notes = options.prior(None)
+    column, share = options.column or "value", 0.5
+    if options.data is not None and options.column is not None:
+        share = float(np.mean(~np.isnan(read_sparse_column(options.data, options.column))))
+    if column == NO_VALUE:
+        raise InputError(f"the column must not be called {NO_VALUE!r}, the name of those without a value: rename it")
+    best = _best_split(options, prior, [column, NO_VALUE], unary=False, padding=0, frequency=share)
+    return best, [*notes, "note: those without a value report like all others: perturb needs no --drop-missing"]
+
+
+def _best_split(
+    options: DesignOptions, prior: Prior, keys: Sequence[object], **asked: Any
+) -> Callable[[float], KeyValueMechanism]:
+    """Return what splits a budget between keys and values so that means vary least, with the value tables asked for."""
+    from ....mechanisms.key_value import best_key_value
+    from ....mechanisms.key_value.choice import VALUE_SHARES
+    from ...designs.design import design
+    from ...designs.judging import table_alone
+    from ...methods.closed_form import ClosedForm
+    from ...methods.registry import METHODS, as_method
+    from ..output import task_progress
+
+    values = options.value_method or "duchi"
     if values not in METHODS:
         raise InputError(f"--value-method must be one of {', '.join(METHODS)}, got {values!r}")
-    prior, of_values = options.prior(options.value_column)
-
     closed = as_method(values)
 
     def best(budget: float) -> KeyValueMechanism:
@@ -136,26 +199,23 @@ def best_pairs(options: DesignOptions) -> tuple[Callable[[float], KeyValueMechan
                     return table_alone(prior, epsilon, closed).without_prior()
                 return design(prior, epsilon, method=values).mechanism.without_prior()
 
-            made = best_key_value(
-                keys.categories, table, budget, unary=form == "unary",
-                padding=1 if options.padding is None else options.padding,
-            )  # fmt: skip
+            made = best_key_value(keys, table, budget, **asked)
         if not isinstance(closed, ClosedForm):
             return made
         judged = design(prior, made.value.epsilon, method=values).mechanism.without_prior()
         return replace(made, value=judged)
 
-    return best, [*notes, *(note for note in of_values if note != SENSITIVE)]
+    return best
 
 
-def read_pairs(asked: PerturbOptions, domain: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, int]:
+def read_pairs(asked: PerturbOptions, table: TabulatedMechanism) -> tuple[np.ndarray, np.ndarray, int]:
     """Return the keys and the values of users, from their columns of the data, and how many values were clipped."""
     from ....estimators.data.numbers import read_sparse_column
     from ....estimators.data.texts import read_texts
 
     key_column, value_column = asked.needed("--column"), asked.needed("--value-column")
     (keys,) = read_texts(asked.data, [key_column])
-    return keys, *asked.inside(read_sparse_column(asked.data, value_column), domain)
+    return keys, *asked.inside(read_sparse_column(asked.data, value_column, units=table.units), table.domain)
 
 
 def fitted_keys(counts: KeyCounts, method: str, confidence: float) -> Found:

@@ -185,7 +185,7 @@ class _Cells:
         for i, (name, numeric) in enumerate(zip(found, layout.numeric, strict=True)):
             where = f"column {name!r} of {place}"
             position = column_position(names, name, where)
-            cell = numeric_cell(relation, position, where) if numeric else quoted(relation.columns[position])
+            cell = numeric_cell(relation, position, where, path) if numeric else quoted(relation.columns[position])
             if numeric:
                 text = is_text(relation, position)
                 value, fault = number(cell, text=text), number_fault(cell, text=text)

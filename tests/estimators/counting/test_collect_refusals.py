@@ -228,8 +228,8 @@ class TestFilesAndWorkspace:
     def test_unreadable_files_are_named(self, tmp_path):
         """Missing, of another kind, cut short."""
         assert "must exist" in refusal([(TABLE, tmp_path / "none.parquet")])
-        (tmp_path / "a.txt").write_text("")
-        assert ".csv or .parquet" in refusal([(TABLE, str(tmp_path / "a.txt"))])
+        (tmp_path / "a.xls").write_text("")
+        assert ".csv or .parquet" in refusal([(TABLE, str(tmp_path / "a.xls"))])
         path = tmp_path / "cut.parquet"
         duckdb.execute(f"COPY (SELECT 0.0 AS report FROM range(1000)) TO '{path}'")
         path.write_bytes(path.read_bytes()[:-50])

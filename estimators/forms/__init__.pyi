@@ -1,0 +1,1 @@
+from .overrides import read_as as read_as

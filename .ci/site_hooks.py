@@ -6,6 +6,7 @@ Everything is made at build time from the code itself, so that none of it can go
   has public names of its own, and `<!-- api optldp.LAYER: the rest -->` those of all exported names that the page does
   not list, under the heading More;
 - `<!-- command line -->` becomes every command with its arguments, options and examples;
+- the notebooks of `examples/notebooks` are run, and become pages with what they show;
 - a link to a file outside docs leads to a page with that file; the pages of ROOT_PAGES are pages by themselves.
 """
 
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from site_command_line import command_line  # mkdocs loads a hook with its folder on the path
+from site_notebooks import NOTEBOOKS, page_of
 
 ROOT = Path(__file__).resolve().parents[1]
 LAYERS = ("mechanisms", "solvers", "estimators", "designer")
@@ -56,6 +58,8 @@ def on_files(files: Any, config: Any) -> Any:
 
     for name, uri in ROOT_PAGES.items():
         files.append(File.generated(config, uri, content=_from_root((ROOT / name).read_text())))
+    for path in NOTEBOOKS.glob("*.ipynb"):
+        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=page_of(path)))
     linked = {source for page in files.documentation_pages() for source in _linked(page.src_uri, page.content_string)}
     for source in sorted(linked):
         content, level = _listing(source), InclusionLevel.NOT_IN_NAV

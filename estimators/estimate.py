@@ -5,15 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ..mechanisms.errors import InputError
+from ..mechanisms.shown.frames import Backend, frame_of
+from ..mechanisms.shown.shown import Shown
+from ..mechanisms.shown.told import Dots, Told, plain
 from .intervals import CONFIDENCE, Interval, normal_interval
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 Target = Literal["users", "population"]
 """Whom an estimate is about: the very users who reported, or the population that they are a random sample of.
@@ -32,7 +32,7 @@ def check_target(target: str) -> None:
         raise InputError(f"target must be one of {', '.join(get_args(Target))}, got {target!r}")
 
 
-class Estimate(ABC):
+class Estimate(Shown, ABC):
     """An estimate of a number, or of K numbers with labels, and how far to trust it.
 
     Intervals are those of each number by itself.  They measure scatter, not bias, unless an estimate says otherwise.
@@ -48,6 +48,8 @@ class Estimate(ABC):
         How it was estimated.
     target : {"users", "population"}
         Whom `std_error` is about.
+    low, high : float or (K,) ndarray of float
+        Ends of the interval of the usual confidence, which is `confidence`; for another one see `interval`.
     """
 
     value: Any
@@ -59,6 +61,21 @@ class Estimate(ABC):
     @abstractmethod
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
         """Return where the truth lies with this confidence; InputError for one outside (0, 1)."""
+
+    @property
+    def confidence(self) -> float:
+        """That of `low` and `high`."""
+        return CONFIDENCE
+
+    @property
+    def low(self) -> Any:
+        """Lower end of the interval."""
+        return self.interval().low
+
+    @property
+    def high(self) -> Any:
+        """Upper end of the interval."""
+        return self.interval().high
 
     @property
     def labels(self) -> Mapping[str, Sequence[Any]]:
@@ -82,20 +99,48 @@ class Estimate(ABC):
             "method": self.method,
             "target": self.target,
         }
-        return {name: _plain(fact) for name, fact in facts.items()}
+        return {name: plain(fact) for name, fact in facts.items()}
 
-    def to_frame(self, confidence: float = CONFIDENCE) -> DataFrame:
-        """Return a pandas data frame of what `to_dict` has, a row for each number.
+    def to_frame(self, confidence: float = CONFIDENCE, *, backend: Backend | None = None) -> Any:
+        """Return a data frame of what `to_dict` has, a row for each number.
 
-        Raises InputError where pandas is not installed, and for a confidence outside (0, 1).
+        Parameters
+        ----------
+        confidence : float
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            Whose frame it is. Default: of the first of them that is installed.
+
+        Raises
+        ------
+        InputError
+            A confidence outside (0, 1); another library, or one that is not installed.
         """
-        try:
-            from pandas import DataFrame
-        except ImportError:
-            raise InputError("a data frame needs pandas: pip install pandas, or use to_dict") from None
-        facts = self.to_dict(confidence)
-        rows = len(facts["value"]) if isinstance(facts["value"], list) else 1
-        return DataFrame(facts, index=range(rows))
+        return frame_of(self.to_dict(confidence), backend)
+
+    def _line(self) -> dict[str, Any]:
+        about = {"n": self.n, "method": self.method}
+        if not np.ndim(self.value):
+            found = self.interval()
+            numbers = {"value": self.value, "std_error": self.std_error, "low": found.low, "high": found.high}
+            return numbers | {"confidence": found.confidence} | about
+        names, largest = self._names(), int(np.argmax(self.value))
+        if np.ndim(self.n):
+            del about["n"]
+        return {"numbers": len(names), "largest": f"{names[largest]}: {self.value[largest]:.6g}"} | about
+
+    def _told(self) -> Told:
+        facts = self.to_dict()
+        order = np.argsort(-np.atleast_1d(self.value), kind="stable").tolist()
+        value, low, high = (np.atleast_1d(facts[name])[order].astype(float) for name in ("value", "low", "high"))
+        if not isinstance(facts["value"], list):
+            single = {name: fact for name, fact in facts.items() if not isinstance(fact, list | dict)}
+            return Told(single, picture=Dots([self.method], value, "estimate", low, high))
+        columns = {name: [fact[k] for k in order] for name, fact in facts.items() if isinstance(fact, list)}
+        names = self._names()
+        return Told(self._line(), columns, Dots([names[k] for k in order], value, "estimate", low, high))
+
+    def _names(self) -> list[str]:
+        return [", ".join(map(_text, row)) for row in zip(*self.labels.values(), strict=True)]
 
     def summary(self, confidence: float = CONFIDENCE) -> str:
         """Return a few lines for people to read: of a list the largest numbers first."""
@@ -105,7 +150,7 @@ class Estimate(ABC):
         head = f"{self.method} estimate{users}, {100 * confidence:g}% intervals, about the {self.target}"
         if not isinstance(facts["value"], list):
             return f"{_shown(facts['value'], facts['std_error'], facts['low'], facts['high'])}\n  {head}"
-        names = [", ".join(map(_text, row)) for row in zip(*self.labels.values(), strict=True)]
+        names = self._names()
         order = np.argsort(-np.asarray(facts["value"]), kind="stable")[:MOST_LINES]
         lines = [f"  {names[k]}: {_shown(*(facts[c][k] for c in _NUMBERS))}" for k in order]
         more = len(names) - len(lines)
@@ -118,13 +163,6 @@ class Estimate(ABC):
 _NUMBERS = ("value", "std_error", "low", "high")
 
 
-def _plain(fact: Any) -> Any:
-    """Python's own numbers and lists."""
-    if isinstance(fact, np.ndarray | np.generic):
-        return fact.tolist()
-    return list(fact) if isinstance(fact, tuple) else fact
-
-
 def _text(label: object) -> str:
     return f"{label:.6g}" if isinstance(label, float) else str(label)
 
@@ -133,7 +171,7 @@ def _shown(value: float, std_error: float, low: float, high: float) -> str:
     return f"{value:.6g} +- {std_error:.2g} [{low:.6g}, {high:.6g}]"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class NumberEstimate(Estimate):
     """An estimated number whose interval is a normal one.
 

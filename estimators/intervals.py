@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ..mechanisms.errors import InputError
+from ..mechanisms.shown.shown import Shown
+from ..mechanisms.shown.told import Dots, Told, plain
 
 IntervalKind = Literal["normal", "bernstein"]
 """How far the truth may be: as the central limit theorem says, or as holds for every number of users."""
@@ -17,8 +19,8 @@ CONFIDENCE = 0.95
 """Coverage of intervals unless another one is asked for."""
 
 
-@dataclass(frozen=True)
-class Interval:
+@dataclass(frozen=True, eq=False, repr=False)
+class Interval(Shown):
     """Where the truth is said to lie.
 
     Parameters
@@ -27,11 +29,26 @@ class Interval:
         Ends; for K numbers those of each by itself.
     confidence : float
         Nominal coverage.
+
+    Example
+    -------
+    >>> normal_interval(0.5, 0.01, 0.95, 0.0, 1.0)
+    Interval(low=0.4804, high=0.5196, confidence=0.95)
     """
 
     low: Any
     high: Any
     confidence: float
+
+    def _told(self) -> Told:
+        low, high = np.atleast_1d(self.low), np.atleast_1d(self.high)
+        names = [str(number) for number in range(low.size)]
+        picture = Dots(names, 0.5 * low + 0.5 * high, f"{100 * self.confidence:g}% interval", low, high)
+        single = np.ndim(self.low) == 0
+        return Told(self._line(), {} if single else {"low": plain(low), "high": plain(high)}, picture)
+
+    def _columns(self) -> dict[str, Any]:
+        return {"low": self.low, "high": self.high, "confidence": self.confidence}
 
 
 def normal_interval(value: Any, std_error: Any, confidence: float, least: float, most: float) -> Interval:

@@ -11,11 +11,17 @@ Example
 >>> made = optldp.design(prior, 1.0)
 >>> optldp.verify(made.mechanism).verdict
 <Verdict.PROVED: 'proved'>
+>>> "estimate_mean" in dir(optldp)
+True
 """
 
 from optldp.mechanisms.lazy_names import lazy_names
 
-_load, __dir__, __all__ = lazy_names(__name__, __file__)  # pyright: ignore[reportUnsupportedDunderAll] -- the stub
+_load, _, __all__ = lazy_names(__name__, __file__)  # pyright: ignore[reportUnsupportedDunderAll] -- the stub
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
 
 
 def __getattr__(name: str) -> object:

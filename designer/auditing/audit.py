@@ -19,6 +19,8 @@ import numpy as np
 
 from ...mechanisms import InputError, TabulatedMechanism
 from ...mechanisms.documents.bundle import Bundle
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Dots, Told
 from .bounds import certain_bound
 from .learned import LEARNED, NOT_LEARNED, TOO_FEW, can_learn
 from .search import Advance, Candidate, Hunt, drawn, hunt
@@ -55,8 +57,8 @@ ORDER = "two reports in their order"
 OUT_OF_SIGHT = "time, memory, the number of random bits; errors in place of reports"
 
 
-@dataclass(frozen=True)
-class Audit:
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(Shown):
     """What an audit found.
 
     Attributes
@@ -85,6 +87,11 @@ class Audit:
         Reports of the first look that the mechanism cannot make.
     tried, not_tried : tuple of str
         Groups of families of events.
+
+    Example
+    -------
+    >>> Audit(True, 1.0, 0.93, 0.99, (0.0, 1.0), "2 is reported", (7, 3), (10, 10), 50, 1, 0, (), ())
+    Audit(ok=True, epsilon=1, lower_bound=0.93, confidence=0.99, draws=50, inputs='0.0 and 1.0', event='2 is reported')
     """
 
     ok: bool
@@ -100,6 +107,15 @@ class Audit:
     foreign: int
     tried: tuple[str, ...]
     not_tried: tuple[str, ...]
+
+    def _line(self) -> dict[str, Any]:
+        facts = {name: getattr(self, name) for name in ("ok", "epsilon", "lower_bound", "confidence", "draws")}
+        return facts | {"inputs": " and ".join(map(str, self.inputs)), "event": self.event}
+
+    def _told(self) -> Told:
+        names, values = ["claimed", "at least, as drawn"], np.array([self.epsilon, self.lower_bound])
+        more = {"tested": self.tested, "foreign": self.foreign}
+        return Told(self._line() | more, picture=Dots(names, values, "epsilon"))
 
 
 @dataclass(frozen=True, eq=False)

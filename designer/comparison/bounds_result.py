@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...mechanisms import FAMILIES, TabulatedMechanism
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Told
 from ...mechanisms.units import literal
 from ..designs.result import Design
 from ..methods.registry import NAMES
@@ -14,7 +16,7 @@ from ..objectives.base import Objective
 from ..plots.objective_lines import objective as objective_figure
 from ..plots.variance_lines import variance
 from ..priors.prior import Prior
-from .row import Row
+from .row import Row, columns_of, line_of, told_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,8 +91,8 @@ class BudgetDetail:
         return self.trade_off[-1] if self.trade_off and self.trade_off[-1].objective.worst == 1.0 else None
 
 
-@dataclass(frozen=True, eq=False)
-class BoundsResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class BoundsResult(Shown):
     """The least variances that are possible, every known mechanism beside them, and how they were found.
 
     Attributes
@@ -104,6 +106,13 @@ class BoundsResult:
     uniform_share, tolerance : float
     objectives : tuple of Objective
         What was asked for beside expected and worst-case variance.
+
+    Example
+    -------
+    >>> from optldp.designer import bounds
+    >>> prior = Prior.on_knots([0, 5, 10], [2, 2, 1], source="public")
+    >>> bounds(prior, [1.0], methods=["duchi"])
+    BoundsResult(rows=3, epsilon='1', methods='optimal, duchi, minimax', failed=0)
     """
 
     prior: Prior
@@ -117,6 +126,15 @@ class BoundsResult:
     def by(self, objective: Objective) -> tuple[Row, ...]:
         """Return the rows of an objective, by budget; within one the best and then the methods."""
         return tuple(row for budget in self.budgets for row in budget.judged if row.objective == objective.key)
+
+    def _line(self) -> dict[str, Any]:
+        return line_of(self.rows)
+
+    def _told(self) -> Told:
+        return told_of(self.rows)
+
+    def _columns(self) -> dict[str, Any]:
+        return columns_of([*self.rows, *self.judged])
 
     def plot(
         self,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +13,8 @@ from numpy.typing import ArrayLike
 from ...estimators.frequencies import frequency_decoder
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.categorical.oracle_choice import total_error
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Dots, Told
 from ...solvers.arrays import Array
 from ...solvers.frequency.program import FrequencyProgram, all_marks
 from ..designs.design import design
@@ -22,8 +25,8 @@ MOST_LINEAR = 12
 """Categories up to which the best linear estimator of an oracle with 2^K reports is computed."""
 
 
-@dataclass(frozen=True)
-class OracleError:
+@dataclass(frozen=True, eq=False, repr=False)
+class OracleError(Shown):
     """One mechanism at one budget.
 
     Attributes
@@ -42,6 +45,12 @@ class OracleError:
         Of the designed table: "optimal", or "gap-open".
     one_report_times_n : float
         The most that one report of n moves a frequency, times n, with that estimator; see `influence`.
+
+    Example
+    -------
+    >>> row = compare_categorical([0.5, 0.3, 0.2], 1.0)[2]
+    >>> row.method, round(row.error, 2)
+    ('rappor', 12.37)
     """
 
     method: str
@@ -52,10 +61,45 @@ class OracleError:
     lower_bound: float | None = None
     status: str = "optimal"
 
+    def _told(self) -> Told:
+        return Told(self._line(), picture=Dots([self.method], np.array([self.error]), "error, times n"))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OracleErrors(Shown, Sequence[OracleError]):
+    """The mechanisms of one comparison, the designed one first.
+
+    Example
+    -------
+    >>> compare_categorical([0.5, 0.3, 0.2], 1.0)
+    OracleErrors(methods='optimal, grr, rappor, oue, olh', least=4.98009)
+    """
+
+    rows: tuple[OracleError, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> OracleError: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[OracleError, ...]: ...
+    def __getitem__(self, index: int | slice) -> OracleError | tuple[OracleError, ...]:
+        return self.rows[index]
+
+    def _line(self) -> dict[str, Any]:
+        methods = [row.method for row in self.rows]
+        return {"methods": ", ".join(methods), "least": min(row.error for row in self.rows)}
+
+    def _told(self) -> Told:
+        columns = {each.name: [getattr(row, each.name) for row in self.rows] for each in fields(OracleError)}
+        picture = Dots(columns["method"], np.array(columns["ratio_to_optimal"]), "ratio to the designed table")
+        return Told(self._line(), columns, picture)
+
 
 def compare_categorical(
     prior: ArrayLike, epsilon: float, *, tolerance: float | None = None, objective: Frequencies | None = None
-) -> list[OracleError]:
+) -> OracleErrors:
     """Return the errors of the designed table, GRR, basic RAPPOR, OUE and OLH at a prior, the designed one first.
 
     Of more categories than the designed table is found for (`Frequencies.most_categories`) it is left out.
@@ -100,7 +144,7 @@ def compare_categorical(
         linear = error if method == "grr" else _linear_error(weights, budget, method)
         ratio = None if designed is None else error / designed
         rows.append(OracleError(method, error, linear, ratio, 1 / (own - other)))
-    return rows
+    return OracleErrors(tuple(rows))
 
 
 def hash_values(ratio: float) -> int:

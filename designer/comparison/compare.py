@@ -4,25 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.errors import InputError
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Told
 from ...solvers import Progress
 from ..methods.registry import METHODS, check_methods
 from ..objectives.base import Objective
 from ..plots.variance_lines import variance
 from ..priors.prior import Prior
 from .judging import check_objectives, judged_rows
-from .row import Row
+from .row import Row, columns_of, line_of, told_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True)
-class Comparison(Sequence[Row]):
-    """The rows of a comparison: by budget; within one by objective, the one that decides first, and then as asked."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown, Sequence[Row]):
+    """The rows of a comparison: by budget; within one by objective, the one that decides first, and then as asked.
+
+    Example
+    -------
+    >>> prior = Prior.on_knots([0, 5, 10], [2, 2, 1], source="public")
+    >>> compare(prior, [1.0], methods=["optimal", "duchi"])
+    Comparison(rows=2, epsilon='1', methods='optimal, duchi', failed=0)
+    """
 
     rows: tuple[Row, ...]
     units: str = ""
@@ -36,6 +45,15 @@ class Comparison(Sequence[Row]):
     def __getitem__(self, index: slice) -> tuple[Row, ...]: ...
     def __getitem__(self, index: int | slice) -> Row | tuple[Row, ...]:
         return self.rows[index]
+
+    def _line(self) -> dict[str, Any]:
+        return line_of(self.rows)
+
+    def _told(self) -> Told:
+        return told_of(self.rows)
+
+    def _columns(self) -> dict[str, Any]:
+        return columns_of(self.rows)
 
     def plot(self, ax: Axes | None = None, *, worst_case: bool = False, relative: bool = False) -> Axes:
         """Draw the variances as `plots.variance` does: by the objective that decides; worst cases beside every best."""

@@ -7,6 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+import numpy as np
+
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Dots, Told
+
 FAILED = "failed"
 """Status of a row without a mechanism; the others are those of a design, or say why there is no value."""
 
@@ -14,8 +19,8 @@ OTHER_KNOTS = "not comparable", "its knots are not the prior's"
 NOTHING_TOLD = "infinite", "its reports cannot tell all distributions on the knots apart"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Row(Shown):
     """One mechanism at one budget for one prior, by one objective; variances in squared units of the values.
 
     Every number but `seconds` is the same in whatever order, process or thread it was computed; rows are compared
@@ -58,6 +63,11 @@ class Row:
     clip_low, clip_high, shift : float or None
         By the error of a mean: values are counted as clip(x, clip_low, clip_high) + shift on average, or, where they
         are not just that, these are the outermost means less the median bias, and it. None by other objectives.
+
+    Example
+    -------
+    >>> Row(epsilon=1.0, method="duchi", value=4.68, bound=4.5)
+    Row(epsilon=1, objective='expected', method='duchi', value=4.68, bound=4.5, status='optimal')
     """
 
     prior: str = ""
@@ -101,6 +111,16 @@ class Row:
         """Whether there is a mechanism."""
         return self.status != FAILED
 
+    def _line(self) -> dict[str, Any]:
+        return {name: value for name in COLUMNS if (value := getattr(self, name)) not in (None, "")}
+
+    def _told(self) -> Told:
+        known = {name: getattr(self, name) for name in ("bound", "value") if getattr(self, name) is not None}
+        return Told(self._line(), picture=Dots(list(known), np.array(list(known.values())), self.objective))
+
+    def _columns(self) -> dict[str, list[str] | list[float]]:
+        return columns_of([self])
+
     @property
     def continuum_gap(self) -> float | None:
         """(value - continuum bound) / value: what any mechanism on the interval could gain."""
@@ -114,6 +134,45 @@ COLUMNS = tuple(column.name for column in fields(Row))
 
 TEXT_COLUMNS = ("prior", "objective", "method", "status", "error")
 """Those that hold text; the others hold numbers."""
+
+
+SEEN = ("prior", "epsilon", "objective", "method", "value", "bound", "ratio_to_optimal", "status")
+"""Those that stand in a notebook; a data frame has all."""
+
+
+def columns_of(rows: Sequence[Row]) -> dict[str, list[str] | list[float]]:
+    """Return rows by columns, as data frames take them; numbers that there are not are NaN.
+
+    Example
+    -------
+    >>> columns_of([Row.failed("flat", 1.0, "expected", "aaa", "no such luck")])["value"]
+    [nan]
+    """
+    cells = {name: [getattr(row, name) for row in rows] for name in COLUMNS}
+    return {
+        name: values if name in TEXT_COLUMNS else [math.nan if value is None else value for value in values]
+        for name, values in cells.items()
+    }
+
+
+def line_of(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return what one line says of many rows: how many, of which budgets and methods, and how many failed."""
+    return {
+        "rows": len(rows),
+        "epsilon": ", ".join(f"{budget:g}" for budget in dict.fromkeys(row.epsilon for row in rows)),
+        "methods": ", ".join(dict.fromkeys(row.method for row in rows)),
+        "failed": sum(not row.solved for row in rows),
+    }
+
+
+def told_of(rows: Sequence[Row]) -> Told:
+    """Return what a notebook shows of many rows: how many times worse than the best each is."""
+    columns = columns_of(rows)
+    several = len(set(columns["prior"])) > 1
+    names = [f"{f'{row.prior} ' if several else ''}{row.method}, {row.epsilon:g}" for row in rows]
+    ratios = np.array(columns["ratio_to_optimal"], dtype=float)
+    picture = Dots(names, ratios, "ratio to the best, by method and epsilon")
+    return Told(line_of(rows), {name: columns[name] for name in SEEN if name != "prior" or several}, picture)
 
 
 def row_of(found: Any, methods: Sequence[str]) -> Row | None:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...estimators.data.files import FilePath
 from ...estimators.data.numbers import write_columns
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Told
 from ..methods.registry import place_of
 from ..plots.variance_lines import variance
-from .row import COLUMNS, TEXT_COLUMNS, Row
+from .row import Row, columns_of, line_of, told_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True)
-class SweepTable:
-    """All rows, by the prior's name, the budget, the objective's key, and the method's place in `METHODS`."""
+@dataclass(frozen=True, eq=False, repr=False)
+class SweepTable(Shown):
+    """All rows, by the prior's name, the budget, the objective's key, and the method's place in `METHODS`.
+
+    Example
+    -------
+    >>> SweepTable((Row.failed("flat", 1.0, "expected", "aaa", "no such luck"),))
+    SweepTable(rows=1, epsilon='1', methods='aaa', failed=1)
+    """
 
     rows: tuple[Row, ...]
 
@@ -39,11 +46,16 @@ class SweepTable:
         >>> SweepTable((Row.failed("flat", 1.0, "expected", "aaa", "no such luck"),)).columns()["epsilon"]
         [1.0]
         """
-        cells = {name: [getattr(row, name) for row in self.rows] for name in COLUMNS}
-        return {
-            name: values if name in TEXT_COLUMNS else [math.nan if value is None else value for value in values]
-            for name, values in cells.items()
-        }
+        return columns_of(self.rows)
+
+    def _line(self) -> dict[str, Any]:
+        return line_of(self.rows)
+
+    def _told(self) -> Told:
+        return told_of(self.rows)
+
+    def _columns(self) -> dict[str, Any]:
+        return self.columns()
 
     def plot(
         self,

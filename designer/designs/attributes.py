@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -11,6 +12,8 @@ import numpy as np
 from ...mechanisms import InputError, duchi, ptt, three_outputs
 from ...mechanisms.composed.attributes import AttributeSampling, attribute_budget
 from ...mechanisms.promise import Pure
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.table.unit_interval import UnitInterval
 from ...solvers import Progress, Status
 from ...solvers.certificate import relative_gap
@@ -70,8 +73,8 @@ class AttributeStep:
     step: Progress
 
 
-@dataclass(frozen=True, eq=False)
-class Attributes:
+@dataclass(frozen=True, eq=False, repr=False)
+class Attributes(Shown):
     """What is known of several attributes of one user, who reports some of them; `design` takes it as a prior.
 
     Parameters
@@ -88,11 +91,33 @@ class Attributes:
     ------
     InputError
         No attribute, or a number or weight that is not usable.
+
+    Example
+    -------
+    >>> age = Prior.on_knots([0, 50, 100], [2, 2, 1], source="public", units="years")
+    >>> Attributes({"age": age, "hours": Prior.even([0, 20, 40])}, sampled=1)
+    Attributes(attributes=2, sampled=1)
     """
 
     priors: Mapping[str, Prior]
     sampled: int | Literal["auto"] = "auto"
     weights: Mapping[str, float] | None = None
+
+    def _line(self) -> dict[str, Any]:
+        return {"attributes": len(self.priors), "sampled": self.sampled}
+
+    def _told(self) -> Told:
+        names, spread = list(self.priors), self.data_variances
+        columns = {
+            "attribute": names,
+            "knots": [prior.knots.size for prior in self.priors.values()],
+            "mean": [prior.mean for prior in self.priors.values()],
+            "std_dev": [math.sqrt(max(spread[name], 0.0)) for name in names],
+            "units": [prior.units for prior in self.priors.values()],
+        }
+        wide = [np.ptp(prior.knots) for prior in self.priors.values()]
+        shares = np.array(columns["std_dev"]) / wide
+        return Told(self._line(), columns, Dots(names, shares, "standard deviation, as a share of the domain"))
 
     def __post_init__(self) -> None:
         if not isinstance(self.priors, Mapping) or not all(isinstance(prior, Prior) for prior in self.priors.values()):

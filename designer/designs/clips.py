@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ...estimators.means.error import largest_error
 from ...mechanisms.errors import InputError
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Profile, Told
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.table.unit_interval import UnitInterval
+from ...mechanisms.units import units_label
 from ...solvers.biased import MeanError
 from ...solvers.robust import BoxSet
 from ...solvers.robust.optimum import solve_robust
@@ -30,8 +33,8 @@ DRAWN = 1e-3
 """Relative gap of each table's noise: a twentieth of a line's width."""
 
 
-@dataclass(frozen=True, eq=False)
-class ClipCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClipCurve(Shown):
     """What a clip at each of some knots errs by, beside the optimum.
 
     Attributes
@@ -44,12 +47,32 @@ class ClipCurve:
         Knots, increasing; in units, as are the errors. The last or the first cuts nothing at this end.
     errors : tuple of MeanError
         Of the best unbiased table of the interval that is left, shifted as is best: the error and its two parts.
+
+    Example
+    -------
+    >>> from optldp.designer import Prior, design
+    >>> prior = Prior.on_knots([0, 1, 2, 3], [8, 4, 2, 1], source="public")
+    >>> clip_curve(design(prior, 1.0, objective=Error(1000))).clips
+    array([1., 2., 3.])
     """
 
     design: Design
     end: Literal["low", "high"]
     clips: np.ndarray
     errors: tuple[MeanError, ...]
+
+    def _line(self) -> dict[str, Any]:
+        return {"end": self.end, "clips": self.clips.size, "rmse": self.design.value, "n": self.design.objective.n}
+
+    def _told(self) -> Told:
+        units = getattr(self.design.prior, "units", "")
+        errors = np.array([error.rmse for error in self.errors])
+        across, up = units_label("clip", units), units_label("error of the mean", units)
+        return Told(self._line(), self._columns(), Profile(self.clips, errors, across, up))
+
+    def _columns(self) -> dict[str, Any]:
+        names = ("rmse", "noise", "bias_bound")
+        return {"clip": self.clips} | {name: [getattr(error, name) for error in self.errors] for name in names}
 
 
 def clip_curve(made: Design, *, progress: Callable[[int, int], None] | None = None) -> ClipCurve:

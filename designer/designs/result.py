@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ...mechanisms.documents.exact_mechanism import ExactMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.exactness.verification import Verdict, Verification, verify
 from ...mechanisms.floors import FloorForm
 from ...mechanisms.promise import Pure
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
 from ..levels import Levels
 from ..methods.registry import OPTIMAL
 from ..objectives.base import Objective, Problem
-from ..plots.mechanism_mesh import heat_map
 from ..priors.prior import Prior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True, eq=False)
-class Checked:
+@dataclass(frozen=True, eq=False, repr=False)
+class Checked(Shown):
     """What a certificate proves, computed again.
 
     Attributes
@@ -38,6 +41,14 @@ class Checked:
         Of the table; None for what is no table of numbers.
     failures : tuple of str
         What breaks the promise of privacy, of whatever mechanism, by whole numbers where it is exact; empty for none.
+
+    Example
+    -------
+    >>> from optldp.designer import Prior, design
+    >>> prior = Prior.on_knots([0, 5, 10], [2, 2, 1], source="public")
+    >>> checked = design(prior, 1.0).certificate.check()
+    >>> checked.failures, str(checked.verification.verdict), checked.gap < 1e-6
+    ((), 'proved', True)
     """
 
     value: float
@@ -46,9 +57,16 @@ class Checked:
     verification: Verification | None
     failures: tuple[str, ...]
 
+    def _line(self) -> dict[str, Any]:
+        more = {"failures": "; ".join(self.failures) or None}
+        return {"value": self.value, "bound": self.bound, "gap": self.gap} | more
 
-@dataclass(frozen=True, eq=False)
-class Certificate:
+    def _told(self) -> Told:
+        return Told(self._line(), picture=Dots(["value", "bound"], np.array([self.value, self.bound]), "objective"))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate(Shown):
     """A problem, a mechanism and multipliers: enough to prove how good the mechanism is, without trusting any solver.
 
     Attributes
@@ -57,12 +75,26 @@ class Certificate:
     objective : Objective
     mechanism : TabulatedMechanism or CategoricalTable
     multipliers : mapping of str to array
+
+    Example
+    -------
+    >>> from optldp.designer import Prior, design
+    >>> prior = Prior.on_knots([0, 5, 10], [2, 2, 1], source="public")
+    >>> made = design(prior, 1.0)
+    >>> made.certificate.check().bound == made.bound
+    True
     """
 
     problem: Problem
     objective: Objective
     mechanism: Any
     multipliers: Mapping[str, Any]
+
+    def _line(self) -> dict[str, Any]:
+        return {"objective": self.objective.key, "mechanism": repr(self.mechanism)}
+
+    def _told(self) -> Told:
+        return Told(self._line(), picture=self.mechanism._told().picture)
 
     def check(self) -> Checked:
         """Recompute value and bound, and verify the table, from what is kept here alone."""
@@ -88,8 +120,8 @@ class Certificate:
         return self.objective.value(self.mechanism, replace(self.problem, prior=prior, uniform_share=0.0))
 
 
-@dataclass(frozen=True, eq=False)
-class Design:
+@dataclass(frozen=True, eq=False, repr=False)
+class Design(Shown):
     """A mechanism for a problem and what was recomputed from it.
 
     Attributes
@@ -116,6 +148,15 @@ class Design:
         Of the table as returned; None for what is no table of numbers.
     seconds : float
         Wall time of this design, the bound included.
+
+    Example
+    -------
+    >>> from optldp.designer import Prior, design
+    >>> made = design(Prior.on_knots([0, 5, 10], [2, 2, 1], source="public", units="hours"), 1.0)
+    >>> made.mechanism
+    TabulatedMechanism('optimal', epsilon=1, knots=3, outputs=6)
+    >>> made.gap < 1e-6, made.bound <= made.value
+    (True, True)
     """
 
     prior: Any
@@ -129,7 +170,23 @@ class Design:
     certificate: Any
     evidence: Any
     verification: Verification | None
-    seconds: float
+    seconds: float = field(compare=False)
+
+    def _line(self) -> dict[str, Any]:
+        return {
+            "method": self.method,
+            "privacy": str(self.privacy),
+            "objective": self.objective.key,
+            "value": self.value,
+            "bound": self.bound,
+            "gap": self.gap,
+            "status": str(self.status),
+        }
+
+    def _told(self) -> Told:
+        told, line = self.mechanism._told(), self._line()
+        about = {name: fact for name, fact in told.facts.items() if name not in ("method", "promise", "epsilon")}
+        return Told(line | {"kept": self._promise()} | about, picture=told.picture)
 
     @property
     def epsilon(self) -> float:
@@ -192,9 +249,12 @@ class Design:
         return "\n".join([*lines, f"  {self._promise()}"])
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the mechanism, as `plots.heat_map` does; InputError for what is no table of numbers."""
-        made = self._table("a heat map")
-        return heat_map(made.expand() if isinstance(made, FloorForm) else made, ax)
+        """Draw the mechanism, a table of numbers as `plots.heat_map` does, and return the axes."""
+        from ..plots.mechanism_mesh import heat_map
+
+        return (
+            heat_map(self.mechanism, ax) if isinstance(self.mechanism, TabulatedMechanism) else self.mechanism.plot(ax)
+        )
 
     def _promise(self) -> str:
         """What is proved of the mechanism's privacy; of a bundle by whole numbers."""
@@ -210,9 +270,9 @@ class Design:
         )
         return f"{Verdict.PROVED}: {kept}"
 
-    def _table(self, what: str = "variances of a report") -> TabulatedMechanism | FloorForm:
+    def _table(self) -> TabulatedMechanism | FloorForm:
         if not isinstance(self.mechanism, TabulatedMechanism | FloorForm):
-            raise InputError(f"only tables of numbers have {what}, got {type(self.mechanism).__name__}")
+            raise InputError(f"only tables of numbers have variances of a report, got {type(self.mechanism).__name__}")
         return self.mechanism
 
     def _verified(self) -> Verification:

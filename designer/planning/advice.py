@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +14,8 @@ from ...estimators.frequencies.frequencies import FrequencyEstimate
 from ...estimators.methods import OF_ONE_SERVICE, DistributionMethod
 from ...mechanisms import InputError
 from ...mechanisms.budget import check_epsilon
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Dots, Told
 from ..comparison.judging import solve_methods
 from ..methods.registry import METHODS
 from ..objectives.base import DEFAULT_TOLERANCE
@@ -34,8 +38,8 @@ DEFAULT_REPETITIONS = 50
 """The Monte Carlo error of a mean squared error is then about sqrt(2 / 50), a fifth of it."""
 
 
-@dataclass(frozen=True)
-class Advice:
+@dataclass(frozen=True, eq=False, repr=False)
+class Advice(Shown):
     """All that was compared, best first.
 
     Attributes
@@ -46,6 +50,13 @@ class Advice:
         What cannot be had: an unbiased mean from a table without one.
     n, repetitions : int
     epsilon : float
+
+    Example
+    -------
+    >>> prior = Prior.on_knots([0, 5, 10], [2, 2, 1], source="public")
+    >>> rng = np.random.default_rng(1)
+    >>> advise(prior, 10_000, 1.0, rng=rng, mechanisms=["optimal", "duchi"], estimators=["ua"])
+    Advice(n=10000, epsilon=1, mechanism='optimal', estimator='ua', mse=0.0112032, compared=2)
     """
 
     rows: tuple[AdviceRow, ...]
@@ -53,6 +64,32 @@ class Advice:
     n: int
     epsilon: float
     repetitions: int
+
+    def _line(self) -> dict[str, Any]:
+        best = self.best
+        found = {"mechanism": best.mechanism, "estimator": best.estimator, "mse": best.mse.value}
+        return {"n": self.n, "epsilon": self.epsilon} | found | {"compared": len(self.rows)}
+
+    def _told(self) -> Told:
+        names = [f"{row.mechanism}, {row.estimator}" for row in self.rows]
+        errors, reach = (np.array([getattr(row.mse, name) for row in self.rows]) for name in ("value", "error"))
+        ends = np.sqrt(np.maximum([errors, errors - 2 * reach, errors + 2 * reach], 0.0))
+        what = "root of the expected squared error"
+        return Told(self._line(), self._columns(), Dots(names, ends[0], what, ends[1], ends[2]))
+
+    def _columns(self) -> dict[str, Any]:
+        def numbers(name: str) -> list[float]:
+            found = [getattr(row, name) for row in self.rows]
+            return [math.nan if number is None else number.value for number in found]
+
+        return {
+            "mechanism": [row.mechanism for row in self.rows],
+            "estimator": [row.estimator for row in self.rows],
+            "mse": numbers("mse"),
+            "mse_std_error": [row.mse.error for row in self.rows],
+            "jensen_shannon": numbers("jensen_shannon"),
+            "wasserstein": numbers("wasserstein"),
+        }
 
     @property
     def best(self) -> AdviceRow:

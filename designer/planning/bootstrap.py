@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -21,18 +22,34 @@ from ...estimators.input_grid import InputGrid
 from ...estimators.means.unbiasing import affine_unbiasing, optimal_decoder
 from ...estimators.methods import DistributionMethod
 from ...mechanisms import InputError, TabulatedMechanism
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Dots, Told
 from ..priors.prior import Prior
 
 LINEAR = ("ua", "decoder")
 """Estimators that are averages of decoded reports: unbiased, so their error has a closed form."""
 
 
-@dataclass(frozen=True)
-class Simulated:
-    """A mean over repetitions and its Monte Carlo standard error, which is 0 for a closed form."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulated(Shown):
+    """A mean over repetitions and its Monte Carlo standard error, which is 0 for a closed form.
+
+    Example
+    -------
+    >>> Simulated.over(np.array([1.0, 2.0, 3.0]))
+    Simulated(value=2, error=0.57735)
+    """
 
     value: float
     error: float
+
+    def _told(self) -> Told:
+        return Told(self._line(), picture=self.dots("mean over the repetitions"))
+
+    def dots(self, what: str) -> Dots:
+        """Return the picture of the number and of two of its standard errors to either side."""
+        value, reach = np.array([self.value]), 2 * self.error
+        return Dots([""], value, what, value - reach, value + reach)
 
     @classmethod
     def over(cls, drawn: np.ndarray) -> Simulated:
@@ -40,8 +57,8 @@ class Simulated:
         return cls(float(drawn.mean()), float(drawn.std(ddof=1)) / math.sqrt(drawn.size))
 
 
-@dataclass(frozen=True)
-class AdviceRow:
+@dataclass(frozen=True, eq=False, repr=False)
+class AdviceRow(Shown):
     """One mechanism with one estimator.
 
     Attributes
@@ -55,6 +72,11 @@ class AdviceRow:
         distribution, and the latter for all categories.
     seconds : float
         Wall time of one estimate, on average.
+
+    Example
+    -------
+    >>> AdviceRow("duchi", "ua", Simulated(0.05, 0.0), None, None, 0.001)
+    AdviceRow(mechanism='duchi', estimator='ua', mse=0.05)
     """
 
     mechanism: str
@@ -63,6 +85,14 @@ class AdviceRow:
     jensen_shannon: Simulated | None
     wasserstein: Simulated | None
     seconds: float = field(compare=False)
+
+    def _line(self) -> dict[str, Any]:
+        found = {name: getattr(self, name) for name in ("mse", "jensen_shannon", "wasserstein")}
+        numbers = {name: number.value for name, number in found.items() if number is not None}
+        return {"mechanism": self.mechanism, "estimator": self.estimator} | numbers
+
+    def _told(self) -> Told:
+        return Told(self._line(), picture=self.mse.dots("expected squared error"))
 
 
 @dataclass(frozen=True, eq=False)

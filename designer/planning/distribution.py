@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from ...estimators.distributions.metrics import jensen_shannon_distance, wassers
 from ...estimators.methods import OF_ONE_SERVICE, DistributionMethod
 from ...mechanisms.budget import MAX_EPSILON, check_epsilon
 from ...mechanisms.errors import InputError
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Told
 from ..designs.design import design
 from ..designs.result import Design
 from ..methods.registry import METHODS
@@ -43,8 +45,8 @@ PRECISION = 1e-2
 """Relative width to which the least budget is found; the simulation knows it no better."""
 
 
-@dataclass(frozen=True, eq=False)
-class DistributionPlan:
+@dataclass(frozen=True, eq=False, repr=False)
+class DistributionPlan(Shown):
     """A mechanism, and how far the distribution estimated from n reports will be from the true one.
 
     Attributes
@@ -57,6 +59,13 @@ class DistributionPlan:
     distance : {"wasserstein", "jensen-shannon"}
     predicted_error : Simulated
         Average distance and its Monte Carlo standard error; right if the prior is.
+
+    Example
+    -------
+    >>> prior = Prior.on_knots([0, 5, 10], [2, 2, 1], source="public")
+    >>> plan = plan_distribution_error(prior, 10_000, 1.0, rng=np.random.default_rng(1), repetitions=5)
+    >>> plan.n, plan.estimator, plan.predicted_error.value < plan.surely
+    (10000, 'em', True)
     """
 
     design: Design
@@ -64,6 +73,25 @@ class DistributionPlan:
     estimator: DistributionMethod
     distance: Distance
     predicted_error: Simulated
+
+    def _line(self) -> dict[str, Any]:
+        return {
+            "epsilon": self.epsilon,
+            "n": self.n,
+            "predicted_error": self.predicted_error.value,
+            "std_error": self.predicted_error.error,
+            "distance": self.distance,
+            "method": self.design.method,
+            "estimator": self.estimator,
+        }
+
+    def _told(self) -> Told:
+        return Told(self._line(), picture=self.predicted_error.dots("predicted error"))
+
+    @property
+    def n(self) -> int:
+        """How many users report."""
+        return self.users
 
     @property
     def epsilon(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from ...estimators.frequencies.frequencies import FrequencyEstimate
 from ...mechanisms import InputError
 from ...mechanisms.budget import MAX_EPSILON, check_epsilon
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Told
 from ..priors.categorical import CategoricalPrior
 from .bootstrap import Simulated, check_choices
 from .categories import FREQUENCY_ESTIMATORS, KNOWN_ORACLES, as_categorical_prior, category_rows, oracle
@@ -21,8 +24,8 @@ PRECISION = 1e-3
 """Relative width to which the least budget is found."""
 
 
-@dataclass(frozen=True, eq=False)
-class FrequencyPlan:
+@dataclass(frozen=True, eq=False, repr=False)
+class FrequencyPlan(Shown):
     """A mechanism for categories, and the error to expect of the frequencies from n reports of it.
 
     Attributes
@@ -34,6 +37,11 @@ class FrequencyPlan:
     estimator : str
     predicted_error : Simulated
         Root of the mean squared error of a frequency, averaged over the categories; right if the prior is.
+
+    Example
+    -------
+    >>> plan_frequencies(CategoricalPrior(["a", "b", "c"], [3, 2, 1]), 10_000, epsilon=1.0)
+    FrequencyPlan(epsilon=1, n=10000, predicted_error=0.0128727, std_error=0, method='grr', estimator='unbiased')
     """
 
     mechanism: CategoricalMechanism
@@ -41,6 +49,24 @@ class FrequencyPlan:
     users: int
     estimator: str
     predicted_error: Simulated
+
+    def _line(self) -> dict[str, Any]:
+        return {
+            "epsilon": self.epsilon,
+            "n": self.n,
+            "predicted_error": self.predicted_error.value,
+            "std_error": self.predicted_error.error,
+            "method": self.mechanism.provenance.method,
+            "estimator": self.estimator,
+        }
+
+    def _told(self) -> Told:
+        return Told(self._line(), picture=self.predicted_error.dots("predicted error"))
+
+    @property
+    def n(self) -> int:
+        """How many users report."""
+        return self.users
 
     @property
     def epsilon(self) -> float:

@@ -18,12 +18,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ...mechanisms.budget import MAX_EPSILON, check_epsilon
 from ...mechanisms.errors import InputError
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Dots, Told
+from ...mechanisms.units import units_label
 from ..designs.design import design
 from ..designs.judging import problem_for
 from ..designs.result import Design
@@ -45,8 +48,8 @@ ROUND_UP = 1 + 1e-5
 """So that an error quoted with six digits is one that can be met."""
 
 
-@dataclass(frozen=True, eq=False)
-class BudgetPlan:
+@dataclass(frozen=True, eq=False, repr=False)
+class BudgetPlan(Shown):
     """A mechanism, the error to expect of n reports, and what no unbiased mechanism, by `Error` none, could better.
 
     Attributes
@@ -65,6 +68,12 @@ class BudgetPlan:
     least_epsilon : float or None
         Certified: with no more than this budget the average of no unbiased mechanism's reports, on the prior's knots,
         reaches the target; 0 where nothing is ruled out, None where no target was given.
+
+    Example
+    -------
+    >>> prior = Prior.on_knots([0, 5, 10], [2, 2, 1], source="public")
+    >>> plan_error(prior, 10_000, 1.0)
+    BudgetPlan(epsilon=1, n=10000, predicted_error=0.0990109, least_error=0.0990109, of='users', method='optimal')
     """
 
     design: Design
@@ -73,6 +82,27 @@ class BudgetPlan:
     predicted_error: float
     least_error: float
     least_epsilon: float | None
+
+    def _line(self) -> dict[str, Any]:
+        return {
+            "epsilon": self.epsilon,
+            "n": self.n,
+            "predicted_error": self.predicted_error,
+            "least_error": self.least_error,
+            "least_epsilon": self.least_epsilon,
+            "of": self.of,
+            "method": self.design.method,
+        }
+
+    def _told(self) -> Told:
+        names, errors = ["predicted", "least of any mechanism"], np.array([self.predicted_error, self.least_error])
+        what = units_label("standard error of the mean", getattr(self.design.prior, "units", ""))
+        return Told(self._line(), picture=Dots(names, errors, what))
+
+    @property
+    def n(self) -> int:
+        """How many users report."""
+        return self.users
 
     @property
     def epsilon(self) -> float:

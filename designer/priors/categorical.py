@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,10 +14,12 @@ from ...estimators.data.files import FilePath
 from ...estimators.data.texts import missing_texts, read_labels, read_texts
 from ...mechanisms.categorical.categories import Categories
 from ...mechanisms.errors import InputError
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Dots, Told
 
 
-@dataclass(frozen=True, eq=False)
-class CategoricalPrior:
+@dataclass(frozen=True, eq=False, repr=False)
+class CategoricalPrior(Shown):
     """Categories and how frequent each is believed to be.
 
     Parameters
@@ -44,6 +46,19 @@ class CategoricalPrior:
     if TYPE_CHECKING:  # what may be handed in is wider than what is kept
 
         def __init__(self, categories: Categories | Sequence[object], weights: ArrayLike) -> None: ...
+
+    def _line(self) -> dict[str, Any]:
+        most = int(np.argmax(self.weights))
+        largest = f"{self.categories.labels[most]}: {self.weights[most]:.4g}"
+        return {"categories": len(self.categories), "largest": largest}
+
+    def _told(self) -> Told:
+        order = np.argsort(-self.weights, kind="stable")
+        names, weights = [self.categories.labels[k] for k in order], self.weights[order]
+        return Told(self._line(), {"category": names, "weight": weights}, Dots(names, weights, "weight"))
+
+    def _columns(self) -> dict[str, Any]:
+        return {"category": self.categories.labels, "weight": self.weights}
 
     def __post_init__(self) -> None:
         names = Categories.of(self.categories)

@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Profile, Told
 from ...mechanisms.table.knot_prior import WEIGHT_SUM_TOLERANCE, KnotPrior, Source
+from ...mechanisms.units import units_label
 from .checks import as_increasing, as_knots, as_numbers, as_weights, check_within, own_knots, subset_index
 from .held_values import HeldValues
 from .rounding import coarsen, finite_support, round_bins, round_distribution
@@ -24,8 +27,8 @@ in a thousand gives every knot a say. It costs the values themselves about as li
 knots; a concentrated prior at a large budget pays percents."""
 
 
-@dataclass(frozen=True, eq=False)
-class Prior:
+@dataclass(frozen=True, eq=False, repr=False)
+class Prior(Shown):
     """Knots, the weight of each, and the variance that rounding to them adds.
 
     A value between two knots is rounded at random to one of them, with probabilities linear in the value, so
@@ -77,7 +80,23 @@ class Prior:
     source: Source
     units: str = ""
     count: int | None = None
-    rounded: Callable[[int | ArrayLike], Prior] | None = field(default=None, repr=False)
+    rounded: Callable[[int | ArrayLike], Prior] | None = field(default=None, repr=False, compare=False)
+
+    def _line(self) -> dict[str, Any]:
+        low, high = self.domain
+        return {
+            "knots": self.knots.size,
+            "domain": units_label(f"{low:.6g} to {high:.6g}", self.units),
+            "mean": self.mean,
+            "source": self.source,
+            "n": self.count,
+        }
+
+    def _told(self) -> Told:
+        return Told(self._line(), picture=Profile(self.knots, self.weights, units_label("value", self.units), "weight"))
+
+    def _columns(self) -> dict[str, Any]:
+        return {"knot": self.knots, "weight": self.weights}
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"rounded": None}

@@ -25,6 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms import InputError
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Dots, Told
 from .checks import as_knots, as_numbers, check_within
 from .prior import DEFAULT_UNIFORM_SHARE
 from .region import clopper_pearson
@@ -45,8 +47,8 @@ HUNDREDTHS = 100
 """Factors are rounded up to two digits after the point, so that the one that is printed is the one that is used."""
 
 
-@dataclass(frozen=True)
-class MeasuredTrust:
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasuredTrust(Shown):
     """The factor by which a prior may be off, measured, and what it rests on.
 
     Attributes
@@ -66,6 +68,12 @@ class MeasuredTrust:
         Its share under the older prior, and among the newer values.
     sure : bool
         Whether that set is one of those the factor is sure of; else it is a thin tail.
+
+    Example
+    -------
+    >>> found = MeasuredTrust(1.6, 1.4, 5000, 4000, 0.95, 0.01, (0.0, 5.0), 0.2, 0.28, True)
+    >>> found.to_frame(backend="polars")["factor"].to_list()
+    [1.6]
     """
 
     factor: float
@@ -78,6 +86,10 @@ class MeasuredTrust:
     expected: float
     found: float
     sure: bool
+
+    def _told(self) -> Told:
+        names = ["as observed", "chance allowed for"]
+        return Told(self._line(), picture=Dots(names, np.array([self.observed, self.factor]), "factor"))
 
 
 @dataclass(frozen=True)

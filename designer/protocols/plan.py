@@ -23,6 +23,9 @@ from ...mechanisms import InputError, TabulatedMechanism
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.client.failures import ClientFailures
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Told
+from ...mechanisms.units import units_label
 from ...solvers import Progress
 from ..designs.design import design
 from ..designs.result import Design
@@ -40,8 +43,8 @@ LEAST_CLIENTS = 30
 and a normal interval no interval."""
 
 
-@dataclass(frozen=True, eq=False)
-class TwoPhasePlan:
+@dataclass(frozen=True, eq=False, repr=False)
+class TwoPhasePlan(Shown):
     """What both phases will do, fixed before the first client is asked.
 
     Deployed, it is four steps, with the clients' reports in between:
@@ -113,6 +116,20 @@ class TwoPhasePlan:
     units: str = ""
     robust_confidence: float | None = None
     _first: FirstPhase = field(init=False, repr=False)
+
+    def _line(self) -> dict[str, Any]:
+        return {
+            "domain": units_label("{:.6g} to {:.6g}".format(*self.domain), self.units),
+            "epsilon": self.epsilon,
+            "knots": np.size(self.knots),
+            "first": repr(self.first),
+            "estimator": self.estimator,
+            "method": str(self.method),
+        }
+
+    def _told(self) -> Told:
+        first = self.first if isinstance(self.first, TabulatedMechanism) else self.first.oracle
+        return Told(self._line(), picture=first._told().picture)
 
     def __post_init__(self) -> None:
         grid = as_knots(self.knots, self.domain)
@@ -229,7 +246,7 @@ class TwoPhasePlan:
         )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class TwoPhaseResult(NumberEstimate):
     """The mean of the values, from the reports of both phases, and everything it came from.
 
@@ -248,6 +265,14 @@ class TwoPhaseResult(NumberEstimate):
         says what it guarantees at the plan's confidence, and `is_minimax` if the first reports ruled out no prior.
     failures : ClientFailures
         Clients of either phase who were asked by `two_phase` and gave no report: they are not among the n.
+
+    Example
+    -------
+    >>> from optldp.designer import two_phase
+    >>> values = np.full(400, 2.5)
+    >>> result = two_phase(values, 1.0, domain=(0.0, 10.0), knots=5, rng=np.random.default_rng(1))
+    >>> result.n, result.design.method, bool(result.low < 2.5 < result.high)
+    (400, 'optimal', True)
     """
 
     first_weight: float

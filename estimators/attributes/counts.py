@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.composed.attributes import AttributeSampling, naming
 from ...mechanisms.errors import InputError
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Dots, Told
 from ..counting.answers import drawn_outputs
 from ..counting.counts import ReportCounts, Service
 from ..counting.user_numbers import exact_sum, total_users
@@ -40,7 +42,7 @@ Counts = TypeVar("Counts", bound=Addable)
 
 
 @dataclass(frozen=True, eq=False)
-class ByAttribute(Mapping[str, Counts], Generic[Counts]):
+class ByAttribute(Shown, Mapping[str, Counts], Generic[Counts]):
     """Counts of some kind by attribute, of which those of shards with different users add up.
 
     Parameters
@@ -87,6 +89,16 @@ class ByAttribute(Mapping[str, Counts], Generic[Counts]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(attributes={len(self)}, n_users={self.n_users})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self.by_attribute), self.n_users)
+
+    def _told(self) -> Told:
+        columns = self._columns()
+        return Told({"n": self.n_users}, columns, Dots(columns["attribute"], np.array(columns["n"]), "users"))
+
+    def _columns(self) -> dict[str, Any]:
+        return {"attribute": list(self), "n": [counts.n_users for counts in self.values()]}
 
     def __add__(self, other: Self) -> Self:
         """Return the counts of the union of two sets of users without a user in common."""

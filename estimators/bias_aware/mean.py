@@ -49,7 +49,7 @@ class CountedAs:
     values: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BiasAwareMean(MeanEstimate):
     """A mean whose reports count as what makes it err least, and how far to trust it, in the units of the values.
 
@@ -74,6 +74,15 @@ class BiasAwareMean(MeanEstimate):
         What a value at each knot counts as on average.
     parts : tuple of CountedAs
         What reports count as.
+
+    Example
+    -------
+    >>> from optldp.estimators import count
+    >>> from optldp.mechanisms import grr
+    >>> counts = count(grr([0.0, 1.0, 2.0], 3.0), np.repeat([0.0, 1.0, 2.0], [500, 300, 200]))
+    >>> found = bias_aware_mean(counts, [0.5, 0.3, 0.2], trust=2.0)
+    >>> round(found.value, 3), found.rmse < found.rmse_before
+    (0.653, True)
     """
 
     trust: float = math.nan

@@ -16,7 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Profile, Told
 from ...mechanisms.table.table import TabulatedMechanism
+from ...mechanisms.units import units_label
 from ..data.skipped_rows import SkippedRows
 from .answers import answered_outputs
 from .group import NOT_REPORTED, ReportGroup, groups_of, require_positions
@@ -36,8 +39,8 @@ class Service:
     mechanism: TabulatedMechanism
 
 
-@dataclass(frozen=True, eq=False)
-class ReportCounts:
+@dataclass(frozen=True, eq=False, repr=False)
+class ReportCounts(Shown):
     """Reports of several services, reduced to what their tables make sufficient.
 
     Counts of shards with different users add up: ``a + b`` is the counts of the union.
@@ -179,6 +182,30 @@ class ReportCounts:
         )
         account.tell(skip_invalid)
         return cls.from_outputs(asked, matrix, users)
+
+    def _line(self) -> dict[str, Any]:
+        return {
+            "n": self.n_users,
+            "services": ", ".join(service.name for service in self.services),
+            "outputs": sum(mechanism.low.size for mechanism in self.mechanisms),
+        }
+
+    def _told(self) -> Told:
+        columns = self._columns()
+        ends = np.stack([columns["low"], columns["high"]])
+        ends = np.where(np.isfinite(ends), ends, ends[::-1])  # of a tail its finite end
+        across = units_label("report", self.mechanisms[0].units)
+        return Told(self._line(), picture=Profile(0.5 * ends[0] + 0.5 * ends[1], columns["n"], across, "users"))
+
+    def _columns(self) -> dict[str, Any]:
+        tables, sizes = self.mechanisms, [mechanism.low.size for mechanism in self.mechanisms]
+        return {
+            "service": np.repeat(np.array([service.name for service in self.services], dtype=object), sizes),
+            "output": np.concatenate([np.arange(size) for size in sizes]),
+            "low": np.concatenate([table.low for table in tables]),
+            "high": np.concatenate([table.high for table in tables]),
+            "n": np.concatenate([self.reports_of(number) for number in range(len(tables))]),
+        }
 
     @property
     def n_users(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.shown.told import Profile, Told
 from ...solvers.likelihood.fit import MixtureFit
 from ..estimate import Estimate, NumberEstimate, Target
 from ..input_grid import InputGrid
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 QUARTILES = (0.25, 0.5, 0.75)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DistributionEstimate(Estimate):
     """Weights of a grid's components, their scatter, and how converged they are.
 
@@ -108,6 +109,15 @@ class DistributionEstimate(Estimate):
             lines.append(f"  {100 * share:g}% of values lie below {found.value:.6g} [{low:.6g}, {high:.6g}]")
         return "\n".join(lines)
 
+    def _line(self) -> dict[str, Any]:
+        mean = self.mean()
+        found = {"mean": mean.value, "std_error": mean.std_error}
+        return {"numbers": self.grid.size} | found | {"n": self.n, "method": self.method}
+
+    def _told(self) -> Told:
+        columns = {name: fact for name, fact in self.to_dict().items() if isinstance(fact, list)}
+        return Told(self._line(), columns, Profile(self.grid.points, self.value, "value", "share"))
+
     def plot(self, ax: Axes | None = None, *, units: str = "", confidence: float = CONFIDENCE) -> Axes:
         """Draw density, bands and mean, as `plots.distribution` does."""
         return distribution(self, ax, units=units, confidence=confidence)
@@ -182,7 +192,7 @@ class DistributionEstimate(Estimate):
         return np.where(width > 0, np.clip((x - low) / np.where(width > 0, width, 1.0), 0.0, 1.0), x >= low)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class QuantileEstimate(Estimate):
     """A quantile of an estimated distribution, in the units of the inputs.
 
@@ -197,6 +207,15 @@ class QuantileEstimate(Estimate):
     n : int
     method : str
     target : {"population"}
+
+    Example
+    -------
+    >>> from optldp.estimators import count, estimate_distribution
+    >>> from optldp.mechanisms import grr
+    >>> counts = count(grr([0.0, 1.0, 2.0], 3.0), np.repeat([0.0, 1.0, 2.0], [500, 300, 200]))
+    >>> median = estimate_distribution(counts, method="em").quantile(0.5)
+    >>> round(median.value, 3), round(median.low, 3), round(median.high, 3)
+    (0.475, 0.445, 0.532)
     """
 
     edges: np.ndarray

@@ -14,7 +14,7 @@ BIASED = "ems"
 """The method whose bias nobody knows, and is larger than its scatter: its results have no intervals."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DrawnEstimate(NumberEstimate):
     """An estimated number, and draws of what it may be: its interval holds the middle of them.
 
@@ -37,9 +37,15 @@ class DrawnEstimate(NumberEstimate):
         return Interval(float(found.low), float(found.high), confidence)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScatterEstimate(NumberEstimate):
-    """A number with a bias that is not known: its standard error is of its scatter, and its interval NaN."""
+    """A number with a bias that is not known: its standard error is of its scatter, and its interval NaN.
+
+    Example
+    -------
+    >>> ScatterEstimate(0.5, 0.01, 2500, "ems")
+    ScatterEstimate(value=0.5, std_error=0.01, low=nan, high=nan, confidence=0.95, n=2500, method='ems')
+    """
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
         """Return NaN for both ends; InputError for a confidence outside (0, 1)."""

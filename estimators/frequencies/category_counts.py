@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
 from ...mechanisms.errors import InputError
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Profile, Told
 from ...solvers.likelihood.bits import count_bit_rows
 from ..counting.user_numbers import counts_of_rows, whole_counts
 from ..data.counted_rows import counted_reports
@@ -18,8 +20,8 @@ from ..data.skipped_rows import SkippedRows
 from .support_counts import support_counts
 
 
-@dataclass(frozen=True, eq=False)
-class CategoryCounts:
+@dataclass(frozen=True, eq=False, repr=False)
+class CategoryCounts(Shown):
     """How often each report was made.
 
     Counts of shards with different users add up: ``a + b`` is the counts of the union.
@@ -97,6 +99,16 @@ class CategoryCounts:
         reports, found = counted_reports(mechanism.from_text, rows, account if skip else None)
         account.tell(skip_invalid)
         return cls(mechanism, *_counted(reports, whole_counts("n", found.users, least=1)))
+
+    def _line(self) -> dict[str, Any]:
+        return {"n": self.n_users, "reports": len(self.counts), "mechanism": repr(self.mechanism)}
+
+    def _told(self) -> Told:
+        places = np.arange(len(self.counts))
+        return Told(self._line(), picture=Profile(places, self.counts, "report, in order", "users"))
+
+    def _columns(self) -> dict[str, Any]:
+        return {"output": self.mechanism.to_text(self.reports), "n": self.counts}
 
     @property
     def n_users(self) -> int:

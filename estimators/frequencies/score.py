@@ -97,7 +97,7 @@ def _within(ends: np.ndarray) -> np.ndarray:
     return np.clip(ends, 0.0, 1.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScoredNumber(NumberEstimate):
     """A frequency, or the sum of some, with the interval of a score; as `NumberEstimate` else.
 
@@ -105,6 +105,14 @@ class ScoredNumber(NumberEstimate):
     ----------
     score : Score
         Of one number.
+
+    Example
+    -------
+    >>> from optldp.estimators import count, estimate_frequencies
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> counts = count(categorical_grr(["a", "b", "c"], 1.0), np.repeat([0, 1, 2], [50, 30, 20]))
+    >>> estimate_frequencies(counts, method="mle").share(["a"])
+    ScoredNumber(value=0.770494, std_error=0.137281, low=0.521922, high=1, confidence=0.95, n=100, method='mle')
     """
 
     score: Score | None = None

@@ -12,6 +12,8 @@ from ...mechanisms.errors import InputError
 from ...mechanisms.files.bundle import bundle_to_document
 from ...mechanisms.files.checksum import checksum
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import HeatMap, Told
 from ...mechanisms.table.table import TabulatedMechanism
 from ..counting.user_numbers import counts_of_rows, total_users, whole_counts
 from ..data.counted_rows import counted_reports
@@ -42,7 +44,7 @@ class KeyCounts(Protocol):
         ...
 
 
-class _OfOneMechanism:
+class _OfOneMechanism(Shown):
     mechanism: KeyValueMechanism
 
     @property
@@ -61,13 +63,19 @@ class _OfOneMechanism:
         return (self.mechanism.value,)
 
 
+def shown_at_keys(counts: KeyValueCounts | ShownCounts) -> HeatMap:
+    """Return the picture of which output was shown how often at each key."""
+    keys, m = counts.keys, counts.shown.shape[1]
+    return HeatMap(counts.shown.astype(float), "key", "output shown", (keys[0], keys[-1]), ("0", str(m - 1)), "users")
+
+
 def require_reports(counts: KeyCounts) -> None:
     """Raise InputError if there are none."""
     if not counts.n_users:
         raise InputError("there must be at least one report, got none: there is nothing to estimate from")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KeyValueCounts(_OfOneMechanism):
     """How often each report was made.
 
@@ -142,6 +150,15 @@ class KeyValueCounts(_OfOneMechanism):
         both = np.concatenate([self.reports, other.reports])
         return KeyValueCounts(self.mechanism, *added_up(both, np.concatenate([self.counts, other.counts])))
 
+    def _line(self) -> dict[str, Any]:
+        return {"n": self.n_users, "reports": len(self.counts), "mechanism": repr(self.mechanism)}
+
+    def _told(self) -> Told:
+        return Told(self._line(), picture=shown_at_keys(self))
+
+    def _columns(self) -> dict[str, Any]:
+        return {"output": self.mechanism.to_text(self.reports), "n": self.counts}
+
     @property
     def n_users(self) -> int:
         """Number of reports."""
@@ -158,7 +175,7 @@ class KeyValueCounts(_OfOneMechanism):
         return self.n_users - self.shown.sum(axis=1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ShownCounts(_OfOneMechanism):
     """How often each output was shown at each key: K m numbers, whatever the number of users; shards add up.
 
@@ -215,6 +232,17 @@ class ShownCounts(_OfOneMechanism):
             return NotImplemented
         _require_same(self.mechanism, other.mechanism)
         return ShownCounts(self.mechanism, self.n_users + other.n_users, self.shown + other.shown)
+
+    def _line(self) -> dict[str, Any]:
+        return {"n": self.n_users, "mechanism": repr(self.mechanism)}
+
+    def _told(self) -> Told:
+        return Told(self._line(), picture=shown_at_keys(self))
+
+    def _columns(self) -> dict[str, Any]:
+        size, m = self.shown.shape
+        keys = np.repeat(np.array(self.keys, dtype=object), m)
+        return {"key": keys, "output": np.tile(np.arange(m), size), "n": self.shown.ravel()}
 
     @property
     def hidden(self) -> np.ndarray:

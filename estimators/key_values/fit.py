@@ -21,7 +21,7 @@ from .shares import KeyFrequencies, KeyMeans
 KeyValueMethod = Literal["joint", "em", "mr"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KeyValueFit(KeyMeans):
     """A distribution of values for each of K keys; its means and frequencies have no standard errors.
 
@@ -40,6 +40,16 @@ class KeyValueFit(KeyMeans):
     n : int
         Number of users.
     target : {"population"}
+
+    Example
+    -------
+    >>> from optldp.estimators import count, fit_key_values
+    >>> from optldp.mechanisms import duchi, make_exact
+    >>> from optldp.mechanisms.key_value.unary import key_value_unary
+    >>> made = key_value_unary(["a", "b"], make_exact(duchi([0.0, 1.0], 2.0)).mechanism, 2.0)
+    >>> sent = made.sample(["a", "b"] * 500, [0.25, 0.75] * 500, np.random.default_rng(1))
+    >>> fit_key_values(count(made, sent))
+    KeyValueFit(numbers=2, largest='b: 0.671925', n=1000, method='joint')
     """
 
     keys: tuple[str, ...]

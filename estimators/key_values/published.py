@@ -18,7 +18,7 @@ from .counts import KeyCounts, KeyValueCounts, ShownCounts
 from .shares import KeyFrequencies, KeyMeans
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KeyValueEstimate(KeyMeans):
     """Means of the values of K keys with Fieller's intervals, and the keys' frequencies.
 
@@ -41,6 +41,16 @@ class KeyValueEstimate(KeyMeans):
         Number of users.
     method : {"unbiased"}
     target : {"population"}
+
+    Example
+    -------
+    >>> from optldp.estimators import count, estimate_key_means
+    >>> from optldp.mechanisms import duchi, make_exact
+    >>> from optldp.mechanisms.key_value.unary import key_value_unary
+    >>> made = key_value_unary(["a", "b"], make_exact(duchi([0.0, 1.0], 2.0)).mechanism, 2.0)
+    >>> sent = made.sample(["a", "b"] * 500, [0.25, 0.75] * 500, np.random.default_rng(1))
+    >>> estimate_key_means(count(made, sent))
+    KeyValueEstimate(numbers=2, largest='b: 0.675098', n=1000, method='unbiased')
     """
 
     keys: tuple[str, ...]

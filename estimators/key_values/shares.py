@@ -12,7 +12,7 @@ from ..estimate import Estimate, Target
 from ..intervals import CONFIDENCE, Interval, normal_interval
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KeyFrequencies(Estimate):
     """The share of the users who hold each of K keys.
 
@@ -27,6 +27,16 @@ class KeyFrequencies(Estimate):
         Number of users.
     method : str
     target : {"population"}
+
+    Example
+    -------
+    >>> from optldp.estimators import count, estimate_key_means
+    >>> from optldp.mechanisms import duchi, make_exact
+    >>> from optldp.mechanisms.key_value.unary import key_value_unary
+    >>> made = key_value_unary(["a", "b"], make_exact(duchi([0.0, 1.0], 2.0)).mechanism, 2.0)
+    >>> sent = made.sample(["a", "b"] * 500, [0.25, 0.75] * 500, np.random.default_rng(1))
+    >>> estimate_key_means(count(made, sent)).frequencies
+    KeyFrequencies(numbers=2, largest='a: 0.502422', n=1000, method='unbiased')
     """
 
     keys: tuple[str, ...]

@@ -26,7 +26,7 @@ CUTOFF = 1e-6
 """Singular values below this share of the largest are left out: they would buy a closer fit with far more noise."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AttributeMeans(Estimate):
     """The means of d attributes; ``means["age"]`` is that of one.
 
@@ -35,6 +35,16 @@ class AttributeMeans(Estimate):
     attributes : tuple of str
     means : tuple of MeanEstimate
         One for each attribute, their `n` the users who have drawn it.
+
+    Example
+    -------
+    >>> from optldp.estimators import count
+    >>> from optldp.mechanisms import AttributeSampling, duchi, make_exact
+    >>> table = make_exact(duchi([0.0, 80.0], 1.0)).mechanism
+    >>> both = AttributeSampling(["age", "hours"], [table, table], 1, 1.0)
+    >>> reports = both.sample({"age": [20.0] * 200, "hours": [40.0] * 200}, np.random.default_rng(1))
+    >>> estimate_attribute_means(count(both, reports))
+    AttributeMeans(numbers=2, largest='hours: 47.1283', method='unbiased')
     """
 
     attributes: tuple[str, ...]

@@ -17,7 +17,7 @@ from .raw_reports import raw_sample
 from .winsorised import winsorised
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MeanEstimate(NumberEstimate):
     """An estimated mean and how far to trust it, in the units of the inputs.
 
@@ -48,6 +48,15 @@ class MeanEstimate(NumberEstimate):
         has no interval then.
     samples : tuple of Sample
         Where the interval is to hold for any number of users: what the empirical Bernstein bound needs.
+
+    Example
+    -------
+    >>> from optldp.estimators import count
+    >>> from optldp.mechanisms import duchi
+    >>> table = duchi([-3.0, 3.0], 1.0)
+    >>> found = estimate_mean(count(table, np.repeat(table.low, [400, 600])))
+    >>> round(found.value, 3), round(found.std_error, 3), found.low < found.value < found.high
+    (1.298, 0.201, True)
     """
 
     one_report: float | None = None

@@ -16,6 +16,8 @@ from ...mechanisms.errors import InputError
 from ...mechanisms.files.bundle import bundle_to_document
 from ...mechanisms.files.checksum import checksum
 from ...mechanisms.laws.domain import numbers
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.likelihood.bits import bit_sums
 from ..counting.counts import count_rows
@@ -27,8 +29,8 @@ LEVEL = "level"
 """The column of reported levels."""
 
 
-@dataclass(frozen=True, eq=False)
-class PersonalisedCounts:
+@dataclass(frozen=True, eq=False, repr=False)
+class PersonalisedCounts(Shown):
     """How often each pair of a reported level and a report was sent.
 
     Counts of shards with different users add up: ``a + b`` is the counts of the union.
@@ -115,6 +117,21 @@ class PersonalisedCounts:
         reports = _checked_reports(mechanism, given)
         _require_of_some_level(mechanism, levels, reports)
         return cls(mechanism, *_counted(mechanism, levels, reports, whole_counts("n", found.users, least=1)))
+
+    def _line(self) -> dict[str, Any]:
+        return {"n": self.n_users, "reports": len(self.counts), "mechanism": repr(self.mechanism)}
+
+    def _told(self) -> Told:
+        counted = self.level_counts
+        names = [f"reported as level {number}" for number in range(len(counted))]
+        return Told(self._line(), picture=Dots(names, counted, "users"))
+
+    def _columns(self) -> dict[str, Any]:
+        if self.mechanism.categorical:
+            reports = self.mechanism.levels[0].to_text(self.reports)  # pyright: ignore[reportAttributeAccessIssue] -- of categories
+        else:
+            reports = [" ".join(map(str, row)) for row in self.reports.tolist()]
+        return {LEVEL: self.levels, OUTPUT: reports, "n": self.counts}
 
     @property
     def n_users(self) -> int:

@@ -17,7 +17,7 @@ from .counts import PersonalisedCounts
 from .fit import JointFit
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LevelShares(Estimate):
     """The share of the users on each privacy level.
 
@@ -33,6 +33,16 @@ class LevelShares(Estimate):
         Number of users.
     method : {"unbiased", "mle"}
     target : {"population"}
+
+    Example
+    -------
+    >>> from optldp.estimators import auem, count
+    >>> from optldp.mechanisms import PersonalisedMechanism
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> made = PersonalisedMechanism([categorical_grr(["yes", "no"], epsilon) for epsilon in (1.0, 2.0)])
+    >>> sent = made.sample(["yes", "yes", "no", "no"] * 100, [0, 1] * 200, np.random.default_rng(1))
+    >>> auem(count(made, sent)).level_shares
+    LevelShares(numbers=2, largest='1: 0.5', n=400, method='unbiased')
     """
 
     levels: tuple[float, ...]
@@ -57,7 +67,7 @@ class LevelShares(Estimate):
         return normal_interval(self.value, self.std_error, confidence, 0.0, 1.0)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PersonalisedFrequencies(FrequencyEstimate):
     """Frequencies of the categories, and shares of the levels.
 
@@ -66,13 +76,23 @@ class PersonalisedFrequencies(FrequencyEstimate):
     level_shares : LevelShares
     joint : JointFit, optional
         For "mle": log-likelihood, iterations and certificates.
+
+    Example
+    -------
+    >>> from optldp.estimators import auem, count
+    >>> from optldp.mechanisms import PersonalisedMechanism
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> made = PersonalisedMechanism([categorical_grr(["yes", "no"], epsilon) for epsilon in (1.0, 2.0)])
+    >>> sent = made.sample(["yes", "yes", "no", "no"] * 100, [0, 1] * 200, np.random.default_rng(1))
+    >>> auem(count(made, sent))
+    PersonalisedFrequencies(numbers=2, largest='no: 0.528602', n=400, method='unbiased')
     """
 
     level_shares: LevelShares
     joint: JointFit | None = None
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PersonalisedDistribution(DistributionEstimate):
     """A distribution with bands, mean and quantiles, and shares of the levels.
 
@@ -81,6 +101,15 @@ class PersonalisedDistribution(DistributionEstimate):
     level_shares : LevelShares
     joint : JointFit
         What `fit` summarises: its certificate is the joint one.
+
+    Example
+    -------
+    >>> from optldp.estimators import count, personalised_distribution
+    >>> from optldp.mechanisms import PersonalisedMechanism, duchi, make_exact
+    >>> made = PersonalisedMechanism([make_exact(duchi([0.0, 1.0], epsilon)).mechanism for epsilon in (1.0, 2.0)])
+    >>> sent = made.sample([0.25, 0.25] * 200, [0, 1] * 200, np.random.default_rng(1))
+    >>> personalised_distribution(count(made, sent))
+    PersonalisedDistribution(numbers=2, mean=0.200167, std_error=0.0359334, n=400, method='em')
     """
 
     level_shares: LevelShares

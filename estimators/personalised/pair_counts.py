@@ -13,6 +13,8 @@ from ...mechanisms.documents.report_text import integers_of_text
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.bundle import bundle_to_document
 from ...mechanisms.files.checksum import checksum
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.mixture import MixtureLikelihood
@@ -28,8 +30,8 @@ from .pair_likelihood import likelihood_of_a_key, likelihood_of_pairs
 from .pair_totals import pair_totals
 
 
-@dataclass(frozen=True, eq=False)
-class PersonalisedPairCounts:
+@dataclass(frozen=True, eq=False, repr=False)
+class PersonalisedPairCounts(Shown):
     """What `estimate_key_means` and `fit_key_values` take of pairs at levels.
 
     Counts of shards with different users add up: ``a + b`` is the counts of the union.
@@ -136,6 +138,21 @@ class PersonalisedPairCounts:
     def tables(self) -> tuple[TabulatedMechanism, ...]:
         """The levels' value tables, on the same knots."""
         return tuple(level.value for level in self.mechanism.levels)
+
+    def _line(self) -> dict[str, Any]:
+        return {"n": self.n_users, "mechanism": repr(self.mechanism)}
+
+    def _told(self) -> Told:
+        names = [f"reported as level {number}" for number in range(len(self.by_level))]
+        return Told(self._line(), picture=Dots(names, self.level_counts, "users"))
+
+    def _columns(self) -> dict[str, Any]:
+        parts = [part._columns() for part in self.by_level]
+        return {
+            "level": np.repeat(np.arange(len(parts)), [len(part["n"]) for part in parts]),
+            "output": [text for part in parts for text in part["output"]],
+            "n": np.concatenate([part["n"] for part in parts]),
+        }
 
     @property
     def n_users(self) -> int:

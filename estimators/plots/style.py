@@ -13,14 +13,16 @@ import unicodedata
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ...mechanisms import InputError
+# How large a figure is, and where axes come from, is said where answers draw themselves; figures find it here.
+from ...mechanisms.shown.axes import HEIGHT as HEIGHT
+from ...mechanisms.shown.axes import WIDTH as WIDTH
+from ...mechanisms.shown.axes import axes_or_new as axes_or_new
+from ...mechanisms.shown.axes import empty_figure as empty_figure
+from ...mechanisms.shown.axes import new_axes as new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-WIDTH, HEIGHT = 7.2, 4.4
-"""Inches: the width of a text column, so that a point of type is a point on paper."""
 
 TITLE = 10.0
 """Points of titles, matplotlib's "medium"."""
@@ -82,48 +84,6 @@ method that is not here has the style that `method_style` makes of its name."""
 
 OTHER_COLORS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, GREY)
 OTHER_MARKERS = ("1", "2", "3", "4", "|", "_", "x", "+")
-
-
-def axes_or_new(ax: Axes | None, *, height: float = HEIGHT) -> Axes:
-    """Return the axes given, or without any those of a new figure of the house's width and so many inches of height.
-
-    Raises
-    ------
-    InputError
-        Something else than one axes; matplotlib is not installed.
-    """
-    if ax is None:
-        return new_axes(height=height)
-    from matplotlib.axes import Axes
-
-    if not isinstance(ax, Axes):
-        raise InputError(f"ax must be one Axes of matplotlib, got {type(ax).__name__}: choose one")
-    return ax
-
-
-def new_axes(width: float = WIDTH, height: float = HEIGHT) -> Axes:
-    """Return the axes of an empty figure of so many inches.
-
-    Raises
-    ------
-    InputError
-        matplotlib is not installed.
-
-    Example
-    -------
-    >>> new_axes().figure.get_size_inches().tolist()
-    [7.2, 4.4]
-    """
-    return empty_figure(width, height).add_subplot()
-
-
-def empty_figure(width: float, height: float) -> Figure:
-    """Return a figure without axes; raises as `new_axes`."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("plots need matplotlib: pip install matplotlib") from None
-    return Figure(figsize=(width, height), layout="constrained")
 
 
 def whole_figure(axes: Axes) -> Figure:

@@ -29,7 +29,10 @@ from ...mechanisms.composed.levelled import Levelled
 from ...mechanisms.errors import InputError
 from ...mechanisms.floors.form import FloorForm
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.table.table import TabulatedMechanism
+from ...mechanisms.units import units_label
 from ..frequencies.decoder import frequency_decoder
 from ..frequencies.frequencies import FrequencyEstimate
 from ..key_values.published import KeyValueEstimate, frequency_contributions, mean_contributions
@@ -39,8 +42,8 @@ from ..means.mean import MeanEstimate
 from ..means.winsorised import winsorised
 
 
-@dataclass(frozen=True, eq=False)
-class Influence:
+@dataclass(frozen=True, eq=False, repr=False)
+class Influence(Shown):
     """How far one report of n can move T estimated numbers, each by itself; in the units of the estimates.
 
     Parameters
@@ -62,6 +65,12 @@ class Influence:
     extremes : (Extreme, Extreme), optional
         For the mean of one table: the reports that attain it.
     units : str
+
+    Example
+    -------
+    >>> from optldp.mechanisms import duchi
+    >>> influence(duchi([-1.0, 1.0], 1.0))
+    Influence(numbers=1, largest='mean', times_n=4.32791, first_order=False)
     """
 
     of: tuple[str, ...]
@@ -74,6 +83,18 @@ class Influence:
     total: float | None = None
     extremes: tuple[Extreme, Extreme] | None = None
     units: str = ""
+
+    def _told(self) -> Told:
+        columns = {"of": self.of, "lowest": self.lowest, "highest": self.highest, "times_n": self.times_n}
+        if self.n is not None:
+            columns["one_report"] = self.one_report
+        what = units_label("what one report moves, times n", self.units)
+        return Told(self._line(), columns, Dots(self.of, self.times_n, what))
+
+    def _line(self) -> dict[str, Any]:
+        most = int(np.argmax(self.times_n))
+        facts = {"numbers": len(self.of), "largest": self.of[most], "times_n": float(self.times_n[most])}
+        return facts | {"n": self.n, "first_order": self.first_order}
 
     @property
     def times_n(self) -> np.ndarray:

@@ -15,9 +15,13 @@ from ..documents.exact_mechanism import ExactMechanism
 from ..documents.table import as_number, as_object, provenance_from_document, provenance_to_document, require_keys
 from ..errors import InputError, TableError
 from ..laws.law import Words
+from ..shown.told import Dots, Told
 from ..table.exact_sampling import random_words
 from ..table.provenance import Provenance
 from .categories import Categories
+
+MOST_NAMED = 5
+"""Categories that are told by their names."""
 
 NOT_THE_LAW = ("epsilon", "provenance")
 """What a mechanism says of itself; two that differ in nothing else make the same reports alike."""
@@ -52,6 +56,16 @@ class CategoricalMechanism(ExactMechanism):
     def __repr__(self) -> str:
         name, method = type(self).__name__, self.provenance.method
         return f"{name}({method!r}, epsilon={self.epsilon:g}, categories={len(self.categories)})"
+
+    def _told(self) -> Told:
+        return Told(
+            {
+                "method": self.provenance.method,
+                "epsilon": self.epsilon,
+                "categories": len(self.categories),
+                "of": ", ".join(self.categories.labels[:MOST_NAMED]),
+            }
+        )
 
     def sample(self, values: ArrayLike, rng: np.random.Generator | None = None) -> np.ndarray:
         """Draw one report for each value: by the operating system's generator, or as a simulation.
@@ -149,6 +163,11 @@ class PureProtocol(CategoricalMechanism):
     @abstractmethod
     def other_support(self) -> float:
         """q*, the probability that it supports any one other category."""
+
+    def _told(self) -> Told:
+        supports = {"own_support": self.own_support, "other_support": self.other_support}
+        labels, values = ["the own category", "any other one"], np.array(list(supports.values()))
+        return Told(super()._told().facts | supports, picture=Dots(labels, values, "probability of being supported"))
 
     @property
     @abstractmethod

@@ -1,5 +1,7 @@
 """A table whose rows are categories: randomised response, and whatever design makes of a prior."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +20,7 @@ from ..integers.numerators import DENOMINATOR, check_numerators, tightest_output
 from ..integers.rounding import round_rows
 from ..laws.drawing import invert_rows
 from ..laws.law import Words
+from ..shown.told import HeatMap, Told
 from ..table.exact_sampling import draw53
 from ..table.provenance import Provenance
 from .categories import Categories
@@ -89,6 +92,19 @@ class CategoricalTable(CategoricalMechanism):
         limit = exponential_below(Fraction(check_epsilon(epsilon)))
         numerators = round_rows(matrix, limit, nowhere * matrix.shape[1], nowhere * len(matrix))
         return cls(names, epsilon, provenance or Provenance(), numerators)
+
+    def _told(self) -> Told:
+        told, labels, m = super()._told(), self.categories.labels, self.numerators.shape[1]
+        ends = (labels[0], labels[-1]), ("0", str(m - 1))
+        return Told(told.facts | {"outputs": m}, picture=HeatMap(self.probabilities, "category", "report", *ends))
+
+    def _columns(self) -> dict[str, Any]:
+        size, m = self.numerators.shape
+        return {
+            "category": np.repeat(np.array(self.categories.labels, dtype=object), m),
+            "output": np.tile(np.arange(m), size),
+            "probability": self.probabilities.ravel(),
+        }
 
     def members(self) -> dict[str, Any]:
         return super().members() | {"denominator": DENOMINATOR, "numerators": self.numerators}

@@ -20,6 +20,7 @@ from ..errors import InputError, TableError
 from ..exactness.proof import prove
 from ..laws.domain import admitted_values
 from ..laws.law import Words
+from ..shown.told import Dots, Told
 from ..table.exact_sampling import random_words
 from ..table.table import TabulatedMechanism
 
@@ -98,6 +99,18 @@ class AttributeSampling(Bundle):
 
     def __repr__(self) -> str:
         return f"AttributeSampling(attributes={len(self.attributes)}, sampled={self.sampled}, epsilon={self.epsilon:g})"
+
+    def _told(self) -> Told:
+        budgets = [table.epsilon for table in self.mechanisms]
+        facts = {"epsilon": self.epsilon, "sampled": self.sampled, "attributes": len(self.attributes)}
+        columns = {
+            "attribute": self.attributes,
+            "epsilon": budgets,
+            "method": [table.provenance.method for table in self.mechanisms],
+            "knots": [table.knots.size for table in self.mechanisms],
+            "outputs": [table.low.size for table in self.mechanisms],
+        }
+        return Told(facts, columns, Dots(self.attributes, np.array(budgets), "epsilon of an attribute"))
 
     @property
     def largest_spending(self) -> Fraction:

@@ -23,6 +23,7 @@ from ..exactness.proof import prove
 from ..key_value.mechanism import KeyValueMechanism
 from ..laws.domain import numbers
 from ..laws.law import Words
+from ..shown.told import Dots, Told
 from ..table.exact_sampling import random_words
 from ..table.table import TabulatedMechanism
 from .attributes import AttributeSampling
@@ -96,6 +97,16 @@ class Levelled(Bundle, Generic[Level]):
         budgets = ", ".join(f"{epsilon:g}" for epsilon in self.epsilons)
         inner = f"{type(self.levels[0]).__name__}, ({budgets}), level_epsilon={self.level_epsilon}"
         return f"{type(self).__name__}({inner})"
+
+    def _told(self) -> Told:
+        facts = {"epsilon": self.epsilons[-1], "levels": len(self.levels), "level_epsilon": self.level_epsilon}
+        columns = {
+            "level": list(range(len(self.levels))),
+            "epsilon": self.epsilons,
+            "mechanism": [repr(level) for level in self.levels],
+        }
+        names = [f"level {number}" for number in columns["level"]]
+        return Told(facts, columns, Dots(names, np.array(self.epsilons), "epsilon of a level"))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _made_again, (type(self), self.levels, self.level_epsilon, self.level_mechanism)

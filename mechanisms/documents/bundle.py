@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import TableError
 from ..promise import Pure
+from ..shown.shown import Shown
 from ..table.table import TabulatedMechanism
 
 BUNDLE_FORMAT = "optldp-bundle/1"
@@ -34,7 +35,7 @@ def other_format(document: Mapping[str, Any], known: str) -> TableError:
     return TableError(f"format must be {known}, got {found!r:.60}: another optldp wrote it")
 
 
-class Bundle(ABC):
+class Bundle(Shown, ABC):
     """A mechanism that is more than one numeric table: a structure, or several mechanisms that belong together.
 
     All in it is exact: there are no bundles in doubles, so that what is not broken is proved.

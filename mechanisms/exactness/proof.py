@@ -2,18 +2,23 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from ..errors import TableError
 from ..integers.numerators import row_means
 from ..laws.law import RowFreeLaw
 from ..promise import Metric, Promise, as_promise
+from ..shown.shown import Shown
+from ..shown.told import Dots, Told
 from ..table.exact_rounding import bias_limit, largest_distance
 from ..table.table import TabulatedMechanism
 from .promises import evidence
 
 
-@dataclass(frozen=True)
-class ExactProof:
+@dataclass(frozen=True, eq=False, repr=False)
+class ExactProof(Shown):
     """What `prove` found; every number is exact.
 
     Attributes
@@ -37,6 +42,11 @@ class ExactProof:
         The same as a share of the domain.
     failures : tuple of str
         Each broken requirement, with where and how much.
+
+    Example
+    -------
+    >>> prove(TabulatedMechanism([0, 1], [0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1, exact=True))
+    ExactProof(ok=True, promise='epsilon 1.1', ratio='3', output=0, bias=0.25)
     """
 
     ok: bool
@@ -49,6 +59,22 @@ class ExactProof:
     bias: Fraction
     relative_bias: Fraction
     failures: tuple[str, ...]
+
+    def _line(self) -> dict[str, Any]:
+        return {
+            "ok": self.ok,
+            "promise": str(self.promise),
+            "ratio": None if self.ratio is None else str(self.ratio),
+            "output": self.output,
+            "bias": float(self.bias),
+            "failures": "; ".join(self.failures) or None,
+        }
+
+    def _told(self) -> Told:
+        ratio = np.inf if self.ratio is None else float(self.ratio)
+        ratios = np.array([float(self.limit), ratio])
+        picture = Dots(["largest that is allowed", "largest of the table"], ratios, "ratio")
+        return Told(self._line(), picture=picture)
 
     @property
     def epsilon(self) -> float:

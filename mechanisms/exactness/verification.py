@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from ..errors import TableError
 from ..integers.exponential import exponential_below
 from ..laws.law import RowFreeLaw
 from ..promise import Approximate, Metric, Promise, as_promise
+from ..shown.shown import Shown
+from ..shown.told import Dots, Told
 from ..table.table import TabulatedMechanism
 from .proof import prove
 
@@ -41,8 +44,8 @@ class Verdict(StrEnum):
     """The table does not keep its promise, or it cannot be told that it does."""
 
 
-@dataclass(frozen=True)
-class Verification:
+@dataclass(frozen=True, eq=False, repr=False)
+class Verification(Shown):
     """What `verify` found.
 
     Attributes
@@ -66,6 +69,11 @@ class Verification:
         Over the whole domain, between knots too; squared units.
     failures : tuple of str
         Each broken requirement, with where and how much.
+
+    Example
+    -------
+    >>> verify(TabulatedMechanism([0, 1], [0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1, exact=True))
+    Verification(verdict='proved', promise='epsilon 1.1', kept=1.09861, max_log_ratio=1.09861, max_abs_bias=0.25)
     """
 
     verdict: Verdict
@@ -77,6 +85,21 @@ class Verification:
     expected_variance: float | None
     worst_case_variance: float
     failures: tuple[str, ...]
+
+    def _line(self) -> dict[str, Any]:
+        return {
+            "verdict": str(self.verdict),
+            "promise": str(self.promise),
+            "kept": self.kept,
+            "max_log_ratio": self.max_log_ratio,
+            "max_abs_bias": self.max_abs_bias,
+            "failures": "; ".join(self.failures) or None,
+        }
+
+    def _told(self) -> Told:
+        more = {"expected_variance": self.expected_variance, "worst_case_variance": self.worst_case_variance}
+        names, values = ["epsilon of the promise", "largest log-ratio"], [self.epsilon, self.max_log_ratio]
+        return Told(dict(self._line()) | more, picture=Dots(names, np.array(values), "epsilon"))
 
     @property
     def epsilon(self) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,7 @@ from ..laws.domain import admitted_values, numbers
 from ..laws.drawing import in_blocks
 from ..laws.law import Uniform, Words
 from ..promise import Pure
+from ..shown.told import Profile, Told
 from ..table.between_knots import BetweenKnots
 from ..table.checks import check_outputs
 from ..table.exact_sampling import draw53, ordered_bits, random_words, rounded
@@ -35,9 +36,13 @@ from ..table.moments import require_prior
 from ..table.outputs import find_outputs, locate_outputs
 from ..table.provenance import Provenance
 from ..table.table import TabulatedMechanism
+from ..units import units_label
 from .document import fields_of, members_of
 from .proof import form_proof
 from .windows import MOST_RAISED, Moments, Windows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_EXPANDED = 2**26
 """Entries of a table that a form is expanded to: no npz file holds more either."""
@@ -158,6 +163,27 @@ class FloorForm(BetweenKnots, Bundle):
     def __repr__(self) -> str:
         n, m = self.knots.size, self.places.size
         return f"FloorForm({self.provenance.method!r}, epsilon={self.epsilon:g}, knots={n}, outputs={m})"
+
+    def _told(self) -> Told:
+        facts = {
+            "method": self.provenance.method,
+            "epsilon": self.epsilon,
+            "knots": self.knots.size,
+            "outputs": self.places.size,
+            "domain": units_label("{:.6g} to {:.6g}".format(*self.domain), self.units),
+        }
+        across, up = units_label("value", self.units), units_label("standard deviation of a report", self.units)
+        return Told(facts, picture=Profile(self.knots, np.sqrt(self.knot_variances), across, up))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the table, if it is small enough to be made, else what a report scatters by; return the axes.
+
+        Raises InputError where matplotlib is not there.
+        """
+        return self.expand().plot(ax) if self.expands else super().plot(ax)
+
+    def _columns(self) -> dict[str, Any]:
+        return {"knot": self.knots, "mean": self.knot_means, "variance": self.knot_variances}
 
     def members(self) -> dict[str, Any]:
         return members_of({each.name: getattr(self, each.name) for each in fields(self)})

@@ -36,6 +36,7 @@ from ..errors import InputError, TableError
 from ..integers.numerators import DENOMINATOR, check_numerators
 from ..laws.drawing import invert_rows
 from ..laws.law import Words
+from ..shown.told import Dots, Told
 from ..table.exact_sampling import ExactLaw, random_words
 from ..table.provenance import Provenance
 from ..table.table import TabulatedMechanism
@@ -108,6 +109,18 @@ class KeyValueMechanism(ExactMechanism):
     def __repr__(self) -> str:
         inner = f"epsilon={self.epsilon:g}, keys={len(self.keys)}, value={self.value.provenance.method!r}"
         return f"{type(self).__name__}({inner})"
+
+    def _told(self) -> Told:
+        facts = {
+            "method": self.value.provenance.method,
+            "epsilon": self.epsilon,
+            "keys": len(self.keys),
+            "padding": self.padding,
+            "own_shown": self.own_shown,
+            "other_shown": self.other_shown,
+        }
+        labels, values = ["the own key", "any other one"], np.array([self.own_shown, self.other_shown])
+        return Told(facts, picture=Dots(labels, values, "probability of being shown"))
 
     def members(self) -> dict[str, Any]:
         return {

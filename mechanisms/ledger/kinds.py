@@ -205,7 +205,7 @@ def booked(mechanism: object) -> BookedMechanism:
 
 @lru_cache(maxsize=MECHANISMS_REMEMBERED)
 def _proved(mechanism: Bookable) -> BookedMechanism:
-    """Prove a mechanism, once for all its users; mechanisms are told apart as objects, which never change."""
+    """Prove a mechanism, once for all its users; those that are equal, number by number, are one."""
     if isinstance(mechanism, TabulatedMechanism):
         if not isinstance(mechanism.promise, Pure):
             raise TableError(f"a ledger books pure privacy, got a table that promises {mechanism.promise}")

@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..laws.domain import clip_values, rounding_weights, values_inside
+from ..shown.shown import Shown
 from .knot_prior import KnotPrior
 from .moments import largest_variance, mixed_variance, prior_variance
 
 
-class BetweenKnots:
+class BetweenKnots(Shown):
     """Moments of a report at any value, from those at the knots.
 
     Attributes

@@ -1,8 +1,10 @@
 """The central object: a tabulated mechanism, the conditional law of a report given one of n input knots."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +15,8 @@ from ..laws.domain import admitted_values, numbers, require_knots
 from ..laws.drawing import draw_outputs, in_blocks, rising_distribution, round_to_knots
 from ..laws.within_cell import Uniform, WithinCell
 from ..promise import Metric, Promise, Pure
+from ..shown.told import HeatMap, Told
+from ..units import units_label
 from .between_knots import BetweenKnots
 from .checks import check_exact, checked_fields, checked_promise, read_only
 from .exact_sampling import ExactLaw, random_words
@@ -21,6 +25,9 @@ from .knots import check_knots
 from .moments import require_prior
 from .outputs import find_outputs, locate_outputs, relabel_outputs
 from .provenance import Provenance
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,6 +155,32 @@ class TabulatedMechanism(BetweenKnots):
         method = self.provenance.method
         more = "" if isinstance(self.promise, Pure) else f", promise={str(self.promise)!r}"
         return f"TabulatedMechanism({method!r}, epsilon={self.epsilon:g}, knots={n}, outputs={m}{more})"
+
+    def _told(self) -> Told:
+        (low, high), m = self.domain, self.low.size
+        facts = {
+            "method": self.provenance.method,
+            "promise": str(self.promise),
+            "exact": self.exact,
+            "knots": self.knots.size,
+            "outputs": m,
+            "domain": units_label(f"{low:.6g} to {high:.6g}", self.units),
+        }
+        ends = f"{low:.4g}", f"{high:.4g}"
+        across = units_label("value", self.units)
+        return Told(
+            facts, picture=HeatMap(self.probabilities, across, "report, by its output", ends, ("0", str(m - 1)))
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        n, m = self.probabilities.shape
+        return {
+            "knot": np.repeat(self.knots, m),
+            "output": np.tile(np.arange(m), n),
+            "low": np.tile(self.low, n),
+            "high": np.tile(self.high, n),
+            "probability": self.probabilities.ravel(),
+        }
 
     @property
     def is_discrete(self) -> bool:

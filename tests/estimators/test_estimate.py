@@ -1,6 +1,6 @@
 """What all answers have in common: the same words, in Python, as text and in data frames."""
 
-import builtins
+import sys
 
 import numpy as np
 import pandas as pd
@@ -115,17 +115,11 @@ class TestEveryAnswer:
                 call(1.0)
 
 
-def test_without_pandas_a_data_frame_is_refused_with_the_cure(monkeypatch):
-    found, real = ANSWERS["frequencies"], builtins.__import__
-
-    def without(name, *arguments, **options):
-        if name == "pandas":
-            raise ImportError(name)
-        return real(name, *arguments, **options)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(InputError, match="a data frame needs pandas: pip install pandas, or use to_dict"):
-        found.to_frame()
+def test_without_any_library_a_data_frame_is_refused_with_the_cure(monkeypatch):
+    for library in ("pandas", "polars", "pyarrow"):
+        monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(InputError, match="a data frame needs pandas, polars or pyarrow: pip install pandas"):
+        ANSWERS["frequencies"].to_frame()
 
 
 def test_users_have_smaller_errors_than_the_population_that_they_are_drawn_from():

@@ -23,7 +23,7 @@ from .output import (
 )
 
 if TYPE_CHECKING:
-    from .kinds.kind import Found
+    from .kinds.kind import Found, Kind, Service
 
 DATA_SUFFIXES = (".csv", ".parquet")
 AT = ("value", "low", "high")
@@ -43,6 +43,9 @@ def estimate_command(asked: EstimateOptions) -> None:
     Example: optldp estimate mech.json reports.csv --method mr --plot dist.png
     Example: optldp estimate mech.json reports.csv --method bias-aware --prior last_year.csv --trust 2
     Example: optldp estimate mech.json --counts counts.csv
+    Example: optldp estimate mech.json this_year.csv --versus mech.json last_year.csv --key user
+    Example: optldp estimate mech.json reports.csv --by region --simultaneous --out regions.csv
+    Example: optldp estimate jobs.json reports.csv --weights weight --top 10
     Example: optldp estimate a.json a.csv b.json b.parquet --key user
     Example: optldp estimate both.json r1.csv both2.json r2.csv --key user --attribute income --of quantiles
     Example: optldp estimate jobs.json reports.csv --method mr --preselect 2
@@ -56,20 +59,33 @@ def estimate_command(asked: EstimateOptions) -> None:
     tables, reports = _tables_and_reports(asked)
     check_confidence(asked.confidence)
     asked.reduction()  # before reports are read
-    inputs = [*tables, *reports, *([] if asked.prior_file is None else [asked.prior_file])]
+    inputs = [*tables, *reports, *([] if asked.prior_file is None else [asked.prior_file]), *(asked.versus or ())]
     _require_outputs(inputs, (asked.out, DATA_SUFFIXES), (asked.plot, PLOT_SUFFIXES), force=asked.force)
     loaded = (load_mechanism(path, allow_unproved=asked.allow_unproved) for path in tables)
     kinds = [kind_of(mechanism).for_estimates() for mechanism in loaded]
     services = [Service(*each) for each in zip(kinds, tables, reports, strict=True)]
     # One that is estimated from by itself says so; those that are estimated from together are of one kind.
     leading = next((kind for kind in kinds if kind.by_itself), kinds[0])
-    found = leading.estimate(services, asked)
+    found = _estimated(leading, services, asked)
     _write(found, asked.out, asked.plot)
     say_of_reports(found.facts)
     if asked.as_json:
         print_json(found.facts | found.more)
     else:
         _print(found, getattr(leading.mechanism, "units", ""))
+
+
+def _estimated(leading: Kind, services: list[Service], asked: EstimateOptions) -> Found:
+    """Return the difference, the groups or the weighted estimate that was asked for, or what the kind tells alone."""
+    if asked.versus is not None:
+        from .contrasts.versus import versus
+
+        return versus(services[0], asked)
+    if asked.by is not None or asked.weights is not None:
+        from .contrasts.grouped import by_group, of_weights
+
+        return (of_weights if asked.by is None else by_group)(services[0], asked)
+    return leading.estimate(services, asked)
 
 
 def _tables_and_reports(asked: EstimateOptions) -> tuple[list[Path], list[Path]]:
@@ -162,6 +178,10 @@ def _readable(found: Found, units: str) -> list[tuple[str, str]]:
             low, high = (said_on(value[end], units) or number(value[end]) for end in ("low_end", "high_end"))
             ends = f"between {low} and {high}"
             rows.append((ends, f"{number(value['value'])}, from {number(value['low'])} to {number(value['high'])}"))
+        elif name == "ratio_to_no_privacy":
+            rows.append(("without privacy", f"an interval {value:.3g} times shorter"))
+        elif name == "others":
+            continue  # a line below the rows has said it
         else:
             rows += facts_shown({name: value})
     return rows

@@ -18,7 +18,7 @@ from ...mechanisms.categorical.mechanism import CategoricalMechanism, PureProtoc
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.categorical.unary_encoding import UnaryEncoding
 from ...mechanisms.errors import InputError
-from ...solvers.likelihood.bits import BitLikelihood
+from ...solvers.likelihood.bits import BitLikelihood, bit_sums
 from ..means.unbiasing import UNBIASED_TOLERANCE, normalised
 from .category_counts import CategoryCounts
 from .support_counts import SupportCounts
@@ -30,6 +30,18 @@ class FrequencyDecoder(ABC):
     @abstractmethod
     def frequencies(self, counts: CategoryCounts | SupportCounts) -> np.ndarray:
         """Return the unbiased estimate (K,); its entries may be negative, or not add up to one."""
+
+    @abstractmethod
+    def average(self, reports: np.ndarray, shares: np.ndarray) -> np.ndarray:
+        """Return the average (K,) of the numbers of some reports, with a share (R,) for each, of sum one."""
+
+    @abstractmethod
+    def numbers(self, reports: np.ndarray) -> np.ndarray:
+        """Return the numbers (R, K) of some reports."""
+
+    @abstractmethod
+    def totals(self, reports: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Return the sum (R,) of each report's numbers for some of the categories, (K,) bool."""
 
     @abstractmethod
     def variances(self, frequencies: np.ndarray) -> np.ndarray:
@@ -75,6 +87,19 @@ class SupportDecoder(FrequencyDecoder):
     def frequencies(self, counts: CategoryCounts | SupportCounts) -> np.ndarray:
         p, q = self._mechanism.own_support, self._mechanism.other_support
         return (counts.support_counts() / counts.n_users - q) / (p - q)
+
+    def average(self, reports: np.ndarray, shares: np.ndarray) -> np.ndarray:
+        p, q = self._mechanism.own_support, self._mechanism.other_support
+        return (bit_sums(self._mechanism.support(reports), shares)[: self._size] - q) / (p - q)
+
+    def numbers(self, reports: np.ndarray) -> np.ndarray:
+        p, q = self._mechanism.own_support, self._mechanism.other_support
+        return (np.unpackbits(self._mechanism.support(reports), axis=1, count=self._size) - q) / (p - q)
+
+    def totals(self, reports: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        p, q = self._mechanism.own_support, self._mechanism.other_support
+        both = self._mechanism.support(reports) & np.packbits(chosen)
+        return (np.bitwise_count(both).sum(axis=1, dtype=np.int64) - q * np.count_nonzero(chosen)) / (p - q)
 
     def variances(self, frequencies: np.ndarray) -> np.ndarray:
         return np.asarray(self._mechanism.frequency_variance(frequencies))
@@ -141,7 +166,16 @@ class TableDecoder(FrequencyDecoder):
 
     def frequencies(self, counts: CategoryCounts | SupportCounts) -> np.ndarray:
         assert isinstance(counts, CategoryCounts)  # a table has no support counts
-        return self._values[:, counts.reports] @ (counts.counts / counts.n_users)
+        return self.average(counts.reports, counts.counts / counts.n_users)
+
+    def average(self, reports: np.ndarray, shares: np.ndarray) -> np.ndarray:
+        return self._values[:, reports] @ shares
+
+    def numbers(self, reports: np.ndarray) -> np.ndarray:
+        return self._values[:, reports].T
+
+    def totals(self, reports: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        return self._values[chosen].sum(axis=0)[reports]
 
     def variances(self, frequencies: np.ndarray) -> np.ndarray:
         return np.maximum(self._values**2 @ (frequencies @ self._table) - frequencies, 0.0)

@@ -10,6 +10,7 @@ import typer
 
 from ....estimators.data.simulated_columns import REPORT
 from ....estimators.methods import BiasAware, DistributionMethod, FrequencyMethod, MeanMethod
+from ..asked.contrasts import ContrastOptions
 from ..asked.ledger import LedgerOptions
 from ..options import (
     CONFIDENCE,
@@ -200,7 +201,7 @@ class CountOptions(ReportOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstimateOptions(ReportOptions):
+class EstimateOptions(ContrastOptions, ReportOptions):
     """What `optldp estimate` may be asked; which of it makes sense depends on the kind of mechanism."""
 
     counts: Annotated[

@@ -38,6 +38,9 @@ NUMERIC = (
 )  # fmt: skip
 """Options of `estimate` that only tables of numbers have a use for."""
 
+RANKED = ("--simultaneous", "--top")
+"""Options of `estimate` for lists of frequencies."""
+
 B = TypeVar("B", bound=Bundle)
 
 
@@ -86,6 +89,7 @@ class BundleKind(Kind[B]):
     def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
         asked.refuse("for tables of numbers", *(option for option in NUMERIC if option not in self.takes))
         asked.refuse("for several attributes", "--attribute")
+        asked.refuse("for frequencies of categories", *(option for option in RANKED if option not in self.takes))
         if len(services) > 1:
             raise InputError(
                 "several services must be tables of numbers, or of attributes, got another kind: estimate from it by "
@@ -131,17 +135,24 @@ def found_rows(
     columns: dict[str, list[Any]],
     figure: Callable[[], Axes] | None = None,
     *,
+    top: int = MOST_ROWS,
+    in_order: bool = False,
+    signed: bool = False,
     units: str = "",
 ) -> Found:
-    """Return a result of one row for each key, category or attribute: the largest are printed, all are written."""
+    """Return a result of one row for each key, category or attribute: the largest are printed, all are written.
+
+    Signed values are ranked by their size, as differences are.
+    """
     from ....estimators.forms.axis import said_on
 
     rows = list(zip(*columns.values(), strict=True))
     last = None
-    if len(rows) > MOST_ROWS:  # by frequency, which is the value itself but for keys
+    if len(rows) > top or in_order:  # by frequency, which is the value itself but for keys
         rank = list(columns).index("frequency" if "frequency" in columns else "value")
-        last = f"the {MOST_ROWS} largest of {len(rows)}; all of them: --out FILE or --json"
-        rows = sorted(rows, key=lambda row: -row[rank])[:MOST_ROWS]
+        if len(rows) > top:
+            last = f"the {top} largest of {len(rows)}; all of them: --out FILE or --json"
+        rows = sorted(rows, key=lambda row: -(abs(row[rank]) if signed else row[rank]))[:top]
     on_axis = [name in ("value", "low", "high") for name in columns]
     told = [
         [said_on(cell, units if at else "") or readable(cell) for cell, at in zip(row, on_axis, strict=True)]

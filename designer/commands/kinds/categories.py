@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ....estimators.data.simulated_columns import OUTPUT
+from ....estimators.intervals import normal_quantile
 from ....estimators.methods import FREQUENCY_METHODS
 from ....mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
 from ....mechanisms.categorical.table import CategoricalTable
 from ....mechanisms.errors import InputError
 from ..asked.kind import DesignKind
 from .asked import REPORT_COLUMN
-from .bundle import BundleKind, answer_in_text, found_rows
+from .bundle import MOST_ROWS, RANKED, BundleKind, answer_in_text, found_rows
 from .kind import Designed, Found, Layout, Service, WrittenReports, marked, split
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ....estimators import CategoryCounts
+    from ....estimators.contrasts import Tally
     from ....estimators.data import SkippedRows
     from ....estimators.frequencies.frequencies import FrequencyEstimate
     from ....solvers import Progress
@@ -38,6 +40,7 @@ class Categories(BundleKind[CategoricalMechanism]):
     """Values are labels of a declared list, reports are what the mechanism writes as text."""
 
     of: ClassVar[type] = CategoricalMechanism
+    takes: ClassVar[tuple[str, ...]] = RANKED
     designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.CATEGORIES,)
     moves: ClassVar[str] = "of n moves a frequency by at most"
 
@@ -92,7 +95,8 @@ class Categories(BundleKind[CategoricalMechanism]):
                 **asked.reduction(),
             )
         one_report = float(influence(self.mechanism, found).one_report.max()) if method == "unbiased" else None
-        return frequency_table(found, asked.confidence, {"one_report": one_report})
+        table = frequency_table(found, each_confidence(asked, found.value.size), {"one_report": one_report})
+        return ranked(table, counts, asked)
 
     def figure(self) -> Axes:
         from ...plots.mechanism_mesh import support_map
@@ -138,9 +142,11 @@ def report_texts(mechanism: CategoricalMechanism, reports: np.ndarray) -> np.nda
 
 def frequency_table(found: FrequencyEstimate, confidence: float, more: dict[str, Any]) -> Found:
     """Return frequencies with their intervals as a result, and facts that only their kind has."""
+    from ....estimators.contrasts.without_privacy import RATIO, ratio_to_no_privacy
+
     fit = found.fit
     facts, columns = split(found, confidence)
-    facts |= more
+    facts |= more | {RATIO: ratio_to_no_privacy(found)}
     if fit is not None:
         facts |= {"iterations": fit.iterations, "certificate": fit.certificate, "stop": str(fit.stop)}
         facts |= {"components": found.components}
@@ -149,6 +155,69 @@ def frequency_table(found: FrequencyEstimate, confidence: float, more: dict[str,
         return found.plot(confidence=confidence)
 
     return found_rows("frequencies of the categories", facts, columns, figure)
+
+
+def each_confidence(asked: EstimateOptions, many: int) -> float:
+    """Return the confidence of each interval of many, so that they hold at once where that is asked for."""
+    from ....estimators.contrasts.simultaneous import each_of
+
+    return each_of(asked.confidence, many) if asked.simultaneous else asked.confidence
+
+
+def ranked(table: Found, counts: CategoryCounts | Tally, asked: EstimateOptions) -> Found:
+    """Return a table of frequencies in order, with those that rise above the noise marked and the rest in one line."""
+    from ....estimators.contrasts import above_noise, estimate_others
+
+    assert table.columns is not None
+    columns, top = table.columns, asked.top or MOST_ROWS
+    values = np.asarray(columns["value"])
+    facts = table.facts | {"confidence": asked.confidence, "simultaneous": asked.simultaneous}
+    try:
+        above = above_noise(counts, confidence=asked.confidence)
+        shown = np.zeros(values.size, dtype=bool)
+        shown[np.argsort(-values, kind="stable")[:top]] = True
+        rest = None if shown.all() else estimate_others(counts, shown)
+    except InputError:  # reports that do not tell the categories apart, or one report: nothing is known of noise
+        return replace(_in_order(table, facts, columns, top), facts=facts)
+    told = {**columns, "above_noise": above.tolist()}
+    made = _in_order(table, facts, {**columns, "above noise": ["yes" if one else "" for one in above]}, top)
+    assert made.rows is not None
+    level = f"{100 * asked.confidence:g}%"
+    words = (
+        f"{int(above.sum()):,} of {above.size:,} categories are above the noise, all at once with {level} confidence"
+    )
+    lines = [words]
+    if rest is not None:
+        facts["others"] = {"categories": int((~shown).sum())} | rest.to_dict(asked.confidence)
+        reach = normal_quantile(asked.confidence) * rest.std_error
+        among = f"; {int(above[~shown].sum()):,} of them above the noise" if above[~shown].any() else ""
+        lines.insert(0, f"{int((~shown).sum()):,} others, together {_percent(rest.value, reach)} ({level}){among}")
+        lines.append("all of them: --out FILE or --json")
+    return replace(
+        made,
+        facts=facts,
+        more=told,
+        rows=replace(made.rows, last="\n".join(lines)),
+        columns={**columns, "above_noise": above.astype(np.int64)},
+        figure=table.figure,
+    )
+
+
+def _in_order(table: Found, facts: dict[str, Any], columns: dict[str, Any], top: int) -> Found:
+    assert table.rows is not None
+    return found_rows(table.rows.title, facts, columns, table.figure, top=top, in_order=True)
+
+
+def _percent(value: float, reach: float) -> str:
+    """A share and its interval's half, as people say it.
+
+    Example
+    -------
+    >>> _percent(0.3131, 0.0214), _percent(0.00012, 0.00034)
+    ('31.3% +- 2.1%', '0.012% +- 0.034%')
+    """
+    digits = max(0, 1 - math.floor(math.log10(100 * reach))) if reach > 0 else 3
+    return f"{100 * value:.{digits}f}% +- {100 * reach:.{digits}f}%"
 
 
 def read_labels_prior(options: DesignOptions) -> tuple[CategoricalPrior, list[str]]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ....estimators import BiasAwareMean, DistributionEstimate, InputGrid, MeanEstimate, ReportCounts
     from ....estimators.data import SkippedRows
+    from ....estimators.estimate import NumberEstimate
     from ....estimators.methods import MeanMethod
     from .asked import EstimateOptions, ReportOptions
 
@@ -36,6 +37,7 @@ def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Fou
     asked.refuse("for levels of budgets", "--level-column")
     asked.refuse("for several attributes", "--attribute")
     asked.refuse("for categories, which have an unbiased estimate each", "--preselect")
+    asked.refuse("for frequencies of categories, and for groups", "--simultaneous", "--top")
     if asked.method not in (None, *MEAN_METHODS, BIAS_AWARE, *DISTRIBUTION_METHODS):
         raise InputError(f"--method {asked.method} is for frequencies, got tables of numbers: leave it out")
     asked = with_bias(asked, [service.kind.mechanism for service in services])
@@ -99,11 +101,11 @@ def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
     if asked.counts is not None or column_in(service.reports, asked.column)[0] == OUTPUT:
         counts, told, skipped = _taken([service], asked)
         with accounted(skipped):
-            return mean_found(estimate_mean(counts, winsorise=asked.winsorise, raw=asked.raw), asked, told)
+            return mean_found(estimate_mean(counts, winsorise=asked.winsorise, raw=asked.raw), asked, told, counts)
     if (counts := _counted_at_once(service, asked)) is not None:
         simulated = holds_simulated(service.reports, asked.column)
         found = estimate_mean(counts, winsorise=asked.winsorise, raw=asked.raw)
-        return mean_found(found, asked, told_of_reports(simulated, SkippedRows()))
+        return mean_found(found, asked, told_of_reports(simulated, SkippedRows()), counts)
     from ....estimators import count  # of every kind of mechanism, which takes as long to load as a small file to count
 
     layout = service.kind.layout(asked.column, "")
@@ -111,10 +113,11 @@ def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
     mechanism = service.kind.mechanism
     with accounted(read.skipped):
         if isinstance(mechanism, FloorForm) and not mechanism.expands and asked.winsorise is None:
-            found = average_of(mechanism, read.reports)
+            counts, found = None, average_of(mechanism, read.reports)
         else:
-            found = estimate_mean(count(mechanism, read.reports), winsorise=asked.winsorise, raw=asked.raw)
-    return mean_found(found, asked, told_of_reports(read.simulated, read.skipped))
+            counts = count(mechanism, read.reports)
+            found = estimate_mean(counts, winsorise=asked.winsorise, raw=asked.raw)
+    return mean_found(found, asked, told_of_reports(read.simulated, read.skipped), counts)
 
 
 def _counted_at_once(service: Service, asked: EstimateOptions) -> ReportCounts | None:
@@ -202,7 +205,7 @@ def told_by_counts(
         alike = alike and method in ("population", "decoder")
         found = estimate_combined_mean(counts, method=method, grid=grid, alike=alike, raw=asked.raw)
         raw = {"raw": True} if asked.raw else {}
-        return mean_found(found, asked, raw | {"seconds": time.perf_counter() - started} | told)
+        return mean_found(found, asked, raw | {"seconds": time.perf_counter() - started} | told, counts)
     estimate = _fitted(counts, grid, asked)
     facts: dict[str, Any] = {"seconds": time.perf_counter() - started} | told
     if asked.of != "quantiles":
@@ -220,7 +223,8 @@ def _bias_aware(
 
     with share_progress("choosing what reports count as"):
         found = bias_aware_mean(counts, trusted_weights(asked.prior_file, counts), trust=asked.trust, alike=alike)
-    facts = found.to_dict(asked.confidence) | {"seconds": time.perf_counter() - started} | told
+    facts = found.to_dict(asked.confidence) | _ratio(found, asked, counts)
+    facts |= {"seconds": time.perf_counter() - started} | told
     say_of_users(found)
     columns: dict[str, list[Any]] = {
         "service": [part.service for part in found.parts for _ in part.values],
@@ -336,15 +340,34 @@ def _one_report(counts: ReportCounts, estimate: DistributionEstimate) -> float |
     return found if np.isfinite(found) else None
 
 
-def mean_found(found: MeanEstimate, asked: EstimateOptions, evidence: dict[str, Any]) -> Found:
-    """Return a mean with what else is known of it."""
-    return Found("mean of the values", found.to_dict(asked.confidence) | evidence)
+def mean_found(
+    found: MeanEstimate,
+    asked: EstimateOptions,
+    evidence: dict[str, Any],
+    counts: ReportCounts | None = None,
+    variance: float | None = None,
+) -> Found:
+    """Return a mean, what else is known of it, and what privacy costs where counts or a fit say how values vary."""
+    return Found(
+        "mean of the values", found.to_dict(asked.confidence) | _ratio(found, asked, counts, variance) | evidence
+    )
+
+
+def _ratio(
+    found: NumberEstimate, asked: EstimateOptions, counts: ReportCounts | None, variance: float | None = None
+) -> dict[str, Any]:
+    """Return the ratio to the interval that no privacy would give, where it can be known."""
+    from ....estimators.contrasts.without_privacy import RATIO, ratio_to_no_privacy
+
+    if counts is None and variance is None:
+        return {}
+    return {RATIO: ratio_to_no_privacy(found, counts, variance=variance, confidence=asked.confidence)}
 
 
 def _found(estimate: DistributionEstimate, units: str, facts: dict[str, Any], asked: EstimateOptions) -> Found:
     """Return a fit in the form that was asked for; a file and a picture have all of it in each."""
     if asked.of in (None, "mean"):
-        found = mean_found(estimate.mean(), asked, facts)
+        found = mean_found(estimate.mean(), asked, facts, variance=float(estimate.variance().value))
     elif asked.of == "quantiles":
         found = _quantiles(estimate, units, asked, facts)
     else:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from optldp.designer.commands.kinds import reading
 from optldp.estimators import count, estimate_mean
+from optldp.estimators.contrasts import ratio_to_no_privacy
 from optldp.estimators.data import read_column
 from optldp.estimators.data.numbers import write_column
 from optldp.mechanisms import load_table
@@ -26,7 +27,10 @@ class TestEstimate:
         reports = read_column("reports.csv", "report")
         told = {name: found.pop(name) for name in ("simulated", "skipped", "skipped_first")}
         assert told == {"simulated": False, "skipped": 0, "skipped_first": []}
-        assert found == estimate_mean(count(load_table("mech.json"), reports)).to_dict(0.8)
+        counts = count(load_table("mech.json"), reports)
+        estimate = estimate_mean(counts)
+        assert found.pop("ratio_to_no_privacy") == ratio_to_no_privacy(estimate, counts)
+        assert found == estimate.to_dict(0.8)
         assert found["value"] == pytest.approx(reports.mean())
 
     def test_the_confidence_is_95_percent_and_text_shows_all(self, optldp):

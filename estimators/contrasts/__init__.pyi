@@ -1,0 +1,15 @@
+from .difference import Difference as Difference
+from .difference import estimate_difference as estimate_difference
+from .groups import GroupEstimates as GroupEstimates
+from .groups import estimate_groups as estimate_groups
+from .matched import MatchedTallies as MatchedTallies
+from .matched import match_users as match_users
+from .others import estimate_others as estimate_others
+from .significance import above_noise as above_noise
+from .tally import GroupedTallies as GroupedTallies
+from .tally import Tally as Tally
+from .tally import tally_groups as tally_groups
+from .weighted import WeightedFrequencies as WeightedFrequencies
+from .weighted import WeightedMean as WeightedMean
+from .weighted import estimate_weighted as estimate_weighted
+from .without_privacy import ratio_to_no_privacy as ratio_to_no_privacy

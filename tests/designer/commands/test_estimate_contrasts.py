@@ -1,0 +1,157 @@
+"""`optldp estimate` for decisions: differences, groups, weights, frequencies in order, and what privacy costs."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from optldp.mechanisms import grr, make_exact, save_bundle, save_table
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.key_value.unary import key_value_unary
+
+WORDS = {"value", "std_error", "low", "high", "confidence", "n", "method", "target", "ratio_to_no_privacy"}
+JOBS = [f"job{k}" for k in range(30)]
+N = 400
+
+
+@pytest.fixture
+def reports(here):
+    """now.csv and then.csv: reports of two days, 200 people in both; of jobs in jobs-now.csv and jobs-then.csv."""
+    rng = np.random.default_rng(1)
+    table = make_exact(grr(np.linspace(0.0, 60.0, 4), 3.0)).mechanism
+    jobs = categorical_grr(JOBS, 4.0)
+    save_table(table, "pay.json")
+    save_bundle(jobs, "jobs.json")
+    pay, job = rng.choice([20.0, 40.0], 2 * N), rng.choice(JOBS[:4], 2 * N)
+    for name, users, rise in (("now", slice(0, N), 20.0), ("then", slice(200, 200 + N), 0.0)):
+        columns = [np.arange(2 * N)[users], rng.choice(["north", "south"], N), rng.choice([1, 3], N)]
+        head = "user,region,weight,report\n"
+        paid, works = table.sample(pay[users] + rise, rng), jobs.to_text(jobs.sample(job[users], rng))
+        for path, made in ((f"{name}.csv", paid), (f"jobs-{name}.csv", works)):
+            rows = zip(*columns, made, strict=True)
+            Path(path).write_text(head + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    return here
+
+
+def told(done) -> dict:
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_a_change_is_told_with_and_without_matching(optldp, reports):
+    asked = ("estimate", "pay.json", "now.csv", "--versus", "pay.json", "then.csv")
+    apart, both = told(optldp(*asked, "--json")), told(optldp(*asked, "--key", "user", "--json"))
+    assert apart.keys() >= WORDS
+    assert both["low"] < 20 < both["high"]
+    assert (apart["matched"], both["matched"], both["n"]) == (None, 200, 600)
+    assert both["std_error"] < 0.95 * apart["std_error"]
+    assert both["first_estimate"]["value"] - both["second_estimate"]["value"] == pytest.approx(both["value"])
+    assert "taken as independent" in optldp(*asked).stderr
+    shown = optldp(*asked, "--key", "user").stdout
+    assert "with 95% confidence the first is above the second: first less second is" in shown
+    assert "200 of 600 people are in both" in shown
+    again = optldp("estimate", "pay.json", "then.csv", "--versus", "pay.json", "now.csv", "--key", "user", "--json")
+    assert told(again)["value"] == pytest.approx(-both["value"])
+
+
+def test_changes_of_frequencies_are_rows_that_hold_at_once_if_asked(optldp, reports):
+    asked = ("estimate", "jobs.json", "jobs-now.csv", "--versus", "jobs.json", "jobs-then.csv", "--key", "user")
+    each, at_once = told(optldp(*asked, "--json")), told(optldp(*asked, "--simultaneous", "--out", "d.csv", "--json"))
+    assert len(each["category"]) == len(each["low"]) == 30
+    assert all(np.array(at_once["high"]) >= np.array(each["high"]))
+    assert len(Path("d.csv").read_text().splitlines()) == 31
+    assert "of 30 frequencies differ with 95% confidence, each by itself" in optldp(*asked, "--top", 3).stdout
+
+
+def test_each_group_has_a_row(optldp, reports):
+    asked = ("estimate", "pay.json", "now.csv", "--by", "region")
+    found = told(optldp(*asked, "--weights", "weight", "--out", "r.csv", "--json"))
+    assert [row["group"] for row in found["rows"]] == ["north", "south"]
+    assert all(row.keys() >= WORDS | {"effective_n", "too_few"} for row in found["rows"])
+    assert sum(row["n"] for row in found["rows"]) == found["users"] == N
+    assert Path("r.csv").read_text().splitlines()[0].startswith("group,value,std_error,low,high,n")
+    done = optldp(*asked, "--simultaneous")
+    assert "all 2 intervals hold at once with 95% confidence" in done.stdout
+    assert "the groups stand in clear" in done.stderr
+    jobs = told(optldp("estimate", "jobs.json", "jobs-now.csv", "--by", "region", "--json"))
+    assert len(jobs["rows"]) == 60
+    assert jobs["rows"][0]["category"] == "job0"
+
+
+def test_a_group_of_few_is_said(optldp, reports):
+    with Path("now.csv").open("a") as stream:
+        stream.write("9999,west,1,0.0\n")
+    done = optldp("estimate", "pay.json", "now.csv", "--by", "region")
+    assert "too few reports for their intervals to be relied on: 'west'" in done.stderr
+    assert "west !" in done.stdout
+    rows = told(optldp("estimate", "pay.json", "now.csv", "--by", "region", "--json"))["rows"]
+    assert (rows[-1]["std_error"], rows[-1]["too_few"]) == (None, True)
+
+
+def test_weights_are_counted_and_said(optldp, reports):
+    found = told(optldp("estimate", "pay.json", "now.csv", "--weights", "weight", "--json"))
+    assert found.keys() >= WORDS
+    assert found["effective_n"] < found["n"] == N
+    jobs = told(optldp("estimate", "jobs.json", "jobs-now.csv", "--weights", "weight", "--top", 4, "--json"))
+    assert sum(jobs["above_noise"]) >= 3
+    assert jobs["others"]["categories"] == 26
+    rows = Path("now.csv").read_text().splitlines()
+    rows[1], rows[2] = "0,north,1000000,0.0", "1,north,0,0.0"
+    Path("heavy.csv").write_text("\n".join(rows) + "\n")
+    said = optldp("estimate", "pay.json", "heavy.csv", "--weights", "weight").stderr
+    assert "1 users of weight 0 count for nothing" in said
+    assert "399 users tell as much as 1.0 of equal weights" in said
+
+
+def test_frequencies_come_in_order_with_the_rest_in_one_line(optldp, reports):
+    asked = ("estimate", "jobs.json", "jobs-now.csv", "--top", 5)
+    shown, found = optldp(*asked).stdout, told(optldp(*asked, "--json"))
+    values = [float(line.split()[1]) for line in shown.splitlines()[2:7]]
+    assert values == sorted(values, reverse=True)
+    assert "25 others, together" in shown
+    assert "4 of 30 categories are above the noise, all at once with 95% confidence" in shown
+    assert [JOBS[k] for k in np.flatnonzero(found["above_noise"])] == JOBS[:4]
+    assert found["others"].keys() >= WORDS - {"ratio_to_no_privacy"}
+    wide = told(optldp("estimate", "jobs.json", "jobs-now.csv", "--simultaneous", "--json"))
+    assert (wide["confidence"], wide["simultaneous"]) == (0.95, True)
+    assert wide["high"][0] > found["high"][0]
+
+
+@pytest.mark.parametrize("options", [(), ("--method", "em"), ("--method", "ua"), ("--winsorise", 0.2)], ids=str)
+def test_a_mean_says_what_privacy_costs(optldp, reports, options):
+    asked = ("estimate", "pay.json", "now.csv", *options)
+    found = told(optldp(*asked, "--json"))
+    plain = 10.0 / np.sqrt(N)  # half of the values are 40 and half are 60
+    assert found["ratio_to_no_privacy"] == pytest.approx((found["high"] - found["low"]) / 3.92 / plain, rel=0.2)
+    assert "times shorter" in optldp(*asked).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--by", "region", "--method", "em"), "--by is for unbiased estimates, got --method em"),
+        (("--by", "region", "--of", "quantiles"), "--of does not go with --by"),
+        (("--by", "region", "--top", 3), "--top is for frequencies of categories"),
+        (("--by", "nowhere"), "column 'nowhere' of 'now.csv' must exist"),
+        (("--weights", "weight", "--out", "w.csv"), "--out is for results of several rows, got a mean"),
+        (("--weights", "region"), "' is no number: correct them"),
+        (("--versus", "pay.json", "then.csv", "--by", "region"), "which may name its groups"),
+        (("--versus", "pay.json", "then.csv", "--key", "user", "--weights", "weight"), "--weights is for independent"),
+        (("--versus", "pay.json", "then.csv", "--keep-first"), "--keep-first is for --key"),
+        (("--versus", "jobs.json", "jobs-then.csv"), "one of each"),
+        (("then.csv", "--by", "region"), "tables and reports must come in pairs"),
+        (("--simultaneous",), "--simultaneous is for frequencies"),
+    ],
+    ids=str,
+)
+def test_what_does_not_go_together_is_one_line(refusal, reports, options, says):
+    assert says in refusal("estimate", "pay.json", "now.csv", *options)
+    assert not Path("w.csv").exists()
+
+
+def test_other_kinds_are_refused(refusal, reports):
+    pay = make_exact(grr(np.linspace(0.0, 60.0, 4), 1.0)).mechanism
+    save_bundle(key_value_unary(["a", "b"], pay, 2.0), "pairs.json")
+    assert "are for tables of numbers and for categories" in refusal(
+        "estimate", "pairs.json", "now.csv", "--by", "user"
+    )

@@ -12,8 +12,6 @@ from .output import number, one_line_errors, print_json, print_rows, say, say_wr
 from .prior import SENSITIVE, read_categorical_prior
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ..comparison.bounds_categories import CategoryBounds
     from ..comparison.bounds_result import BoundsResult
 
@@ -32,6 +30,7 @@ def bounds_command(asked: BoundsOptions) -> None:
     --objective information --criterion cumulative --out report.html
     """
     from ...mechanisms.files.atomic_write import replacing
+    from ...solvers.biased.program import check_users
     from ..comparison.bounds import bounds
     from ..methods.registry import METHODS
     from ..report.front import checked_users
@@ -39,6 +38,8 @@ def bounds_command(asked: BoundsOptions) -> None:
     from ..report.rendering import require_report_tools
     from .asked.levels import budget_numbers
 
+    if asked.n is not None:
+        check_users(asked.n)
     if asked.categorical:
         of_categories(asked)
         return
@@ -65,7 +66,7 @@ def bounds_command(asked: BoundsOptions) -> None:
         say_wrote(out, "a page to read")
     if asked.results is not None:
         say_wrote(asked.results, "what was computed, to go on from")
-    _print(found, out, asked.as_json)
+    _print(found, asked)
 
 
 def of_categories(asked: BoundsOptions) -> None:
@@ -74,14 +75,14 @@ def of_categories(asked: BoundsOptions) -> None:
     from ...mechanisms.files.atomic_write import replacing
     from ..comparison.bounds_categories import bounds_categories
     from ..report.categories_page import category_bounds_html
-    from ..report.page import require_report_tools
+    from ..report.rendering import require_report_tools
     from .asked.levels import budget_numbers
 
     asked.refuse_for_categories()
     n, out, budgets = asked.n, asked.out, budget_numbers(asked.budgets, "--epsilon")
     if n is not None and n < 1:
         raise InputError(f"--n must be at least 1, got {n}")
-    require_places(out, None)
+    require_places(out, None, force=asked.force)
     if out is not None:
         require_report_tools()
     prior, notes = read_categorical_prior(
@@ -104,6 +105,8 @@ def of_categories(asked: BoundsOptions) -> None:
         notes.append(f"warning: {len(opened)} certificates stayed open, the widest at {widest:.1e}")
     for note in notes:
         say(note)
+    if out is not None:
+        say_wrote(out, "a page to read")
     _print_categories(found, asked)
 
 
@@ -159,18 +162,25 @@ def _complaints(found: BoundsResult) -> list[str]:
     return lines
 
 
-def _print(found: BoundsResult, out: Path | None, as_json: bool) -> None:
-    units = found.prior.units
-    if as_json:
-        rows = [vars(row) | {"program_variance": row.value, "lower_bound": row.bound} for row in found.rows]
+def _print(found: BoundsResult, wanted: BoundsOptions) -> None:
+    from ..planning.people import add_people, row_facts
+
+    units, people, out = found.prior.units, wanted.n, wanted.out
+    if wanted.as_json:
+        rows = [
+            vars(row) | {"program_variance": row.value, "lower_bound": row.bound} | row_facts(row, None, people)
+            for row in found.rows
+        ]
         judged = [
-            vars(row) | {"ratio_to_best": row.ratio_to_optimal, "asked": asked.label, "quantity": asked.quantity(units)}
+            vars(row)
+            | {"ratio_to_best": row.ratio_to_optimal, "asked": asked.label, "quantity": asked.quantity(units)}
+            | row_facts(row, asked, people)
             for asked in found.objectives
             for row in found.by(asked)
         ]
         print_json({"rows": rows, "objectives": judged, "report": None if out is None else str(out)})
         return
-    cells = []
+    cells: list[list[str]] = []
     for budget in found.budgets:
         best, worst = budget.row("optimal"), budget.minimax
         rival = budget.closed_forms[0] if budget.closed_forms else None
@@ -180,14 +190,19 @@ def _print(found: BoundsResult, out: Path | None, as_json: bool) -> None:
              "none" if rival is None else f"{rival.ratio_to_optimal:.4f}"]
         )  # fmt: skip
     header = ["epsilon", "expected", "worst case", "closed form", "ratio"]
+    said = add_people(None, [budget.row("optimal") for budget in found.budgets], people, header, cells)
     print_rows(
         "Least variances of one report (squared units), and the best closed form over the optimum", header, cells
     )
+    for line in said:
+        typer.echo(line)
     for asked in found.objectives:
         rows = [row for row in found.by(asked) if row.method == asked.key]
         cells = [
             [f"{row.epsilon:g}", number(row.value), number(row.bound), f"{row.relative_gap or 0.0:.1e}"] for row in rows
         ]
-        print_rows(f"{asked.quantity(units)}: {asked.label}", ["epsilon", "best", "bound", "gap"], cells)
+        header = ["epsilon", "best", "bound", "gap"]
+        add_people(asked, rows, people, header, cells)
+        print_rows(f"{asked.quantity(units)}: {asked.label}", header, cells)
     if out is not None:
         typer.echo(f"report: {out}")

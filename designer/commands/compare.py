@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,7 +22,7 @@ from .options import (
     UniformShare,
     takes_options,
 )
-from .output import number, one_line_errors, print_json, print_rows, say, task_progress
+from .output import json_text, number, one_line_errors, print_json, print_rows, require_place, say, task_progress
 from .prior import SENSITIVE, read_categorical_prior
 
 if TYPE_CHECKING:
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from ..priors.categorical import CategoricalPrior
 
 NO_OPTIMUM = "note: there are too many categories to find the optimum, so no ratios: merge rare ones to see them"
+
+
+SUFFIXES = (".csv", ".parquet", ".json")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +57,12 @@ class CompareOptions(ObjectiveOptions):
     uniform_share: UniformShare = UNIFORM_SHARE
     tolerance: Tolerance = TOLERANCE
     categorical: Categorical = False
+    out: Annotated[Path | None, typer.Option("--out", help="Write the rows: .csv, .parquet or .json.")] = None
     as_json: Json = False
+
+    @property
+    def used_besides(self) -> tuple[str, ...]:
+        return ("--n",)
 
     def refuse_for_categories(self) -> None:
         """Raise InputError for an option that only numbers have a use for."""
@@ -74,17 +84,22 @@ def compare_command(asked: CompareOptions) -> None:
     Example: optldp compare people.csv --column job --categorical --epsilon 1
     """
     from ...mechanisms.budget import check_epsilon
+    from ...solvers.biased.program import check_users
     from ..comparison.compare import compare
     from ..methods.registry import METHODS
+    from ..planning.people import row_facts
     from .asked.levels import budget_numbers
 
+    require_place(asked.out, SUFFIXES)
+    if asked.n is not None:
+        check_users(asked.n)
     epsilons = [check_epsilon(number) for text in asked.epsilons for number in budget_numbers(text, "--epsilon")]
     if asked.categorical:
         asked.refuse_for_categories()
         labels, notes = read_categorical_prior(
             asked.data, asked.column, asked.prior_file, drop_missing=asked.drop_missing, public=asked.public
         )
-        _compare_categories(labels, epsilons, notes if asked.public else [*notes, SENSITIVE], asked.as_json)
+        _compare_categories(labels, epsilons, notes if asked.public else [*notes, SENSITIVE], asked)
         return
     decides, *others = asked.objectives_named(asked.objectives or ["expected"])
     share = asked.uniform_share if decides.uniform_share else None  # as in `optldp design`, others have no use for it
@@ -97,20 +112,51 @@ def compare_command(asked: CompareOptions) -> None:
         )  # fmt: skip
     for note in (*notes, *asked.trust_notes, *_without_value(rows)):
         say(note)
+    judged = {objective.key: objective for objective in (decides, *others)}
+    told = [vars(row) | row_facts(row, judged[row.objective], asked.n) for row in rows]
+    _write(told, asked.out)
     if asked.as_json:
-        print_json({"rows": [vars(row) for row in rows]})
+        print_json({"rows": told})
         return
-    for objective in (decides, *others):
-        _print(objective, [row for row in rows if row.objective == objective.key])
+    for key, objective in judged.items():
+        _print(objective, [row for row in rows if row.objective == key], asked.n)
+    if asked.out is not None:
+        typer.echo(f"rows: {asked.out}")
 
 
-def _print(objective: Objective, rows: list[Row]) -> None:
+def _write(rows: list[dict[str, Any]], out: Path | None) -> None:
+    """Write rows of the same names to the file that was asked for, if any."""
+    if out is None:
+        return
+    if out.suffix.lower() == ".json":
+        from ...mechanisms.files.atomic_write import replacing
+
+        with replacing(out) as part:
+            part.write_text(json_text({"rows": rows}) + "\n", "utf-8")
+        return
+    from ...estimators.data.numbers import write_columns
+
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    text = {name for name, cells in columns.items() if any(isinstance(cell, str) for cell in cells)}
+    write_columns(
+        out,
+        {
+            name: ["" if cell is None else cell for cell in cells]
+            if name in text
+            else [math.nan if cell is None else cell for cell in cells]
+            for name, cells in columns.items()
+        },
+    )
+
+
+def _print(objective: Objective, rows: list[Row], people: int | None) -> None:
     """Print what one objective says: variances, its own number unless it is one of them, and the ratio to its best."""
     from ..objectives.error import Error
     from ..objectives.variance import Variance
+    from ..planning.people import add_people
 
     if isinstance(objective, Error):
-        _print_errors(objective, rows)
+        _print_errors(objective, rows, people)
         return
 
     usual = isinstance(objective, Variance)
@@ -126,11 +172,16 @@ def _print(objective: Objective, rows: list[Row]) -> None:
         if usual
         else f"{objective.label[0].upper()}{objective.label[1:]}: {objective.quantity('')}, its ratio to the optimum"
     )
+    said = add_people(objective, rows, people, header, cells)
     print_rows(title, header, cells)
+    for line in said:
+        typer.echo(line)
 
 
-def _print_errors(objective: Error, rows: list[Row]) -> None:
+def _print_errors(objective: Error, rows: list[Row], people: int | None) -> None:
     """Print errors of a mean: variances would leave the bias out."""
+    from ..planning.people import add_people
+
     header = ["method", "epsilon", "error", "ratio", "cut below", "cut above", "shift"]
     cells = [
         [row.method, f"{row.epsilon:g}", number(row.value),
@@ -139,7 +190,10 @@ def _print_errors(objective: Error, rows: list[Row]) -> None:
         for row in rows
     ]  # fmt: skip
     label = f"{objective.label[0].upper()}{objective.label[1:]}"
+    said = add_people(objective, rows, people, header, cells)
     print_rows(f"{label}; closed forms with their own best clip and shift", header, cells)
+    for line in said:
+        typer.echo(line)
 
 
 def _without_value(rows: Sequence[Row]) -> list[str]:
@@ -154,7 +208,9 @@ def _without_value(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def _compare_categories(prior: CategoricalPrior, epsilons: list[float], notes: list[str], as_json: bool) -> None:
+def _compare_categories(
+    prior: CategoricalPrior, epsilons: list[float], notes: list[str], asked: CompareOptions
+) -> None:
     from ..comparison.categorical import compare_categorical
 
     found = []
@@ -165,8 +221,10 @@ def _compare_categories(prior: CategoricalPrior, epsilons: list[float], notes: l
             update(f"epsilon {epsilon:g}", True)
     for note in notes:
         say(note)
-    if as_json:
-        print_json({"rows": [{"epsilon": epsilon, **vars(row)} for epsilon, row in found]})
+    told = [{"epsilon": epsilon, **vars(row)} for epsilon, row in found]
+    _write(told, asked.out)
+    if asked.as_json:
+        print_json({"rows": told})
         return
     cells = [
         [row.method, f"{epsilon:g}", number(row.error),
@@ -179,3 +237,5 @@ def _compare_categories(prior: CategoricalPrior, epsilons: list[float], notes: l
         "n times the expected squared error of all frequencies, its ratio to the optimum, n times a report's influence"
     )
     print_rows(title, ["method", "epsilon", "error", "ratio", "one_report"], cells)
+    if asked.out is not None:
+        typer.echo(f"rows: {asked.out}")

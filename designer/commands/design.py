@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .asked.design import DesignOptions
 from .objectives import design_table
 from .options import takes_options
-from .output import one_line_errors, print_facts, print_json, readable, require_place, say, say_wrote
+from .output import (
+    means_facts,
+    one_line_errors,
+    print_explained,
+    print_facts,
+    print_json,
+    print_means,
+    readable,
+    require_place,
+    say,
+    say_wrote,
+)
 from .prior import CARRIED
+from .words import MEAN_WITHIN, explained, with_brief
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +30,10 @@ if TYPE_CHECKING:
     from .kinds.kind import Designed
     from .objectives import Outcome
 
-FLOOR = "note: the file is in floor form, as the table would be large (--form table): every command takes it"
+FLOOR = (
+    "note: the file is in floor form, a few numbers a knot from which the table follows, as the table would "
+    "be large (--form table): every command takes it"
+)
 """Said of a form that was not asked for."""
 
 FOR_PROGRAMS = ("program_variance", "trust_measured", "status", "value", "worst_case_lower_bound")
@@ -84,14 +99,17 @@ def _finish_table(made: Outcome, asked: DesignOptions) -> None:
         say_wrote(path, what)
     facts = made.facts | {"table": None if asked.out is None else str(asked.out)}
     if asked.as_json:
-        print_json(facts)
+        print_json(facts | means_facts(made.within) | _explained(facts, asked))
         return
     shown = {name: value for name, value in facts.items() if value is not None and name not in FOR_PROGRAMS}
-    rows = [(name, readable(value)) for name, value in shown.items()]
+    rows = [(name, with_brief(name, readable(value))) for name, value in shown.items()]
     if made.aside:
         at = [name.endswith("_bound") for name, _ in rows].index(True)
-        rows[at:at] = [(name, readable(value)) for name, value in made.aside.items()]
+        rows[at:at] = [(name, with_brief(name, readable(value))) for name, value in made.aside.items()]
     print_facts(made.title, rows)
+    print_means(made.within, asked.units)
+    if asked.explain:
+        print_explained([name for name, _ in rows] + [MEAN_WITHIN] * bool(made.within))
 
 
 def _save(mechanism: TabulatedMechanism | FloorForm, out: Path, asked: DesignOptions) -> bool:
@@ -120,16 +138,26 @@ def _finish_bundle(designed: Designed, asked: DesignOptions) -> None:
     from ...mechanisms import save_bundle
     from .kinds.registry import kind_of
 
+    kind = kind_of(designed.bundle)
+    within = {} if asked.n is None else kind.means_within(asked.n, designed.priors)
     if asked.out is not None:
         save_bundle(designed.bundle, asked.out)
     for note in designed.notes:
         say(note)
     if asked.out is not None:
         say_wrote(asked.out, f"a mechanism, {designed.bundle.kind}")
-    facts = kind_of(designed.bundle).facts() | designed.more | {"file": None if asked.out is None else str(asked.out)}
+    facts = kind.facts() | designed.more | {"file": None if asked.out is None else str(asked.out)}
     facts.pop("certificate", None)  # its numbers are among the others
     if asked.as_json:
-        print_json(facts)
+        print_json(facts | means_facts(within) | _explained(facts, asked))
         return
     rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
     print_facts(designed.title or f"{designed.bundle.kind} mechanism", rows)
+    print_means(within, asked.units)
+    if asked.explain:
+        print_explained([name for name, _ in rows] + [MEAN_WITHIN] * bool(within))
+
+
+def _explained(facts: dict[str, Any], asked: DesignOptions) -> dict[str, Any]:
+    """What --explain adds to the JSON object."""
+    return {"explained": explained(facts)} if asked.explain else {}

@@ -10,15 +10,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .options import Clip, DropMissing, Json, Options, PriorFile, Table, takes_options
-from .output import number, one_line_errors, print_facts, print_json, print_rows, say, solver_progress
+from .output import (
+    means_facts,
+    number,
+    one_line_errors,
+    print_facts,
+    print_json,
+    print_means,
+    print_rows,
+    say,
+    solver_progress,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ...mechanisms import CategoricalMechanism, TabulatedMechanism
     from ...mechanisms.floors import FloorForm
     from ...mechanisms.table.knot_prior import KnotPrior
+    from ..planning.people import MeanWithin
     from ..priors.prior import Prior
     from .kinds.kind import Part
 
+    Within = Mapping[str, MeanWithin]
+
+THESE = "their values are as these"
 USES_DATA = "note: what is printed is a function of the values of DATA, as sensitive as they are"
 
 
@@ -49,30 +65,30 @@ def evaluate_command(asked: EvaluateOptions) -> None:
     Example: optldp evaluate mech.json --on next_year.csv --column income --n 20000
     """
     from ...mechanisms import load_mechanism
-    from ...mechanisms.errors import InputError
+    from ...solvers.biased.program import check_users
     from .kinds.registry import kind_of
 
-    if asked.users is not None and asked.users < 1:
-        raise InputError(f"--n must be at least 1, got {asked.users}")
+    if asked.users is not None:
+        check_users(asked.users)
     parts = kind_of(load_mechanism(asked.table)).parts()
     if any(part.column is not None for part in parts):
         asked.refuse("of no use to attributes, which have columns of their own names", "--column", "--prior")
     notes: list[str] = []
-    found = [{"part": part.name, **_evaluated(part, asked, notes)} for part in parts]
+    found = [(part.name, *_evaluated(part, asked, notes)) for part in parts]
     for note in [*dict.fromkeys(notes), USES_DATA]:
         say(note)
     if len(found) > 1:
         _print_parts(found, asked)
         return
-    (facts,) = found
-    del facts["part"]
+    ((_, facts, within),) = found
     if asked.as_json:
-        print_json(facts)
+        print_json(facts | means_facts(within))
         return
     print_facts(
         f"{asked.table}: {_beside(facts)}",
         [(name, number(value)) for name, value in facts.items() if value is not None],
     )
+    print_means(within, getattr(parts[0].mechanism, "units", ""))
 
 
 def _beside(facts: dict[str, Any]) -> str:
@@ -83,17 +99,19 @@ def _beside(facts: dict[str, Any]) -> str:
     return f"{100 * loss:.2g}% more {what} than a new design" if loss > 0 else "as good as a new design"
 
 
-def _print_parts(found: list[dict[str, Any]], asked: EvaluateOptions) -> None:
+def _print_parts(found: list[tuple[str, dict[str, Any], Within]], asked: EvaluateOptions) -> None:
     """Print a row for each part, or all of them as JSON."""
+    parts = [{"part": name, **facts, **means_facts(within)} for name, facts, within in found]
     if asked.as_json:
-        print_json({"parts": found})
+        print_json({"parts": parts})
         return
-    names = [name for name in found[0] if any(facts[name] is not None for facts in found)]
-    rows = [[facts["part"], *(number(facts[name]) for name in names[1:])] for facts in found]
-    print_rows(f"{asked.table}: each part beside a new design", names, rows)
+    numbers = [name for name, value in parts[0].items() if name != "part" and not isinstance(value, str)]
+    names = [name for name in numbers if any(facts[name] is not None for facts in parts)]
+    rows = [[facts["part"], *(number(facts[name]) for name in names)] for facts in parts]
+    print_rows(f"{asked.table}: each part beside a new design", ["part", *names], rows)
 
 
-def _evaluated(part: Part, asked: EvaluateOptions, notes: list[str]) -> dict[str, Any]:
+def _evaluated(part: Part, asked: EvaluateOptions, notes: list[str]) -> tuple[dict[str, Any], Within]:
     """Return what one part costs on the data; what there is to say of them is added to the notes."""
     from ...mechanisms import CategoricalMechanism, TabulatedMechanism
     from ...mechanisms.errors import InputError
@@ -103,7 +121,7 @@ def _evaluated(part: Part, asked: EvaluateOptions, notes: list[str]) -> dict[str
     made, column = part.mechanism, part.column or asked.column
     if isinstance(made, CategoricalMechanism):
         asked.refuse("of no use to categories", "--clip")
-        return _of_categories(made, asked)
+        return _of_categories(made, asked), {}
     if not isinstance(made, TabulatedMechanism | FloorForm):
         raise InputError(
             f"evaluate is for numbers, categories, attributes and their levels, got pairs in {str(asked.table)!r}: "
@@ -146,10 +164,12 @@ def _of_categories(mechanism: CategoricalMechanism, asked: EvaluateOptions) -> d
     return facts
 
 
-def _of_numbers(mechanism: TabulatedMechanism | FloorForm, prior: Prior, users: float | None) -> dict[str, Any]:
-    """Variances of one report, on average over the values; with users, how far their mean is off 95 times of 100."""
-    from ...estimators.intervals import normal_quantile
+def _of_numbers(
+    mechanism: TabulatedMechanism | FloorForm, prior: Prior, users: float | None
+) -> tuple[dict[str, Any], Within]:
+    """Variances of one report, on average over the values; with users, how far their mean may be off."""
     from ..designs.design import design
+    from ..planning.people import mean_within
 
     with solver_progress("a new design") as progress:
         new = design(prior, mechanism.epsilon, progress=progress).expected_variance
@@ -160,10 +180,11 @@ def _of_numbers(mechanism: TabulatedMechanism | FloorForm, prior: Prior, users: 
         "expected_variance_of_new_design": new,
         "ratio_to_new_design": old / new,
     }
-    if users is not None:
-        reach = normal_quantile(0.95) / math.sqrt(users)
-        facts |= {"mean_within": reach * math.sqrt(old), "mean_within_of_new_design": reach * math.sqrt(new)}
-    return facts
+    if users is None:
+        return facts, {}
+    reporting = max(int(users), 1)
+    facts["mean_within_of_new_design"] = mean_within(reporting, new, None).within
+    return facts, {"": mean_within(reporting, old, None, under=THESE)}
 
 
 def _variance(mechanism: TabulatedMechanism | FloorForm, prior: KnotPrior) -> float:

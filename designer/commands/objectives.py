@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
     from ...mechanisms import TabulatedMechanism
     from ...mechanisms.floors import FloorForm
+    from ...mechanisms.table.knot_prior import KnotPrior
     from ...solvers import Status
     from ..designs.result import Design
+    from ..planning.people import MeanWithin
     from ..priors.prior import Prior
     from .asked.design import DesignOptions
 
@@ -34,7 +36,8 @@ ANY_PATTERNS_GAP = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A table, facts of its JSON object, what people see before the bound, what to say on stderr, and a picture."""
+    """A table, facts of its JSON object, what people see before the bound, what to say on stderr, a picture, and how
+    far the mean of --n people may be off."""
 
     title: str
     mechanism: TabulatedMechanism | FloorForm
@@ -42,6 +45,7 @@ class Outcome:
     notes: list[str]
     aside: dict[str, Any] = field(default_factory=dict)
     figure: Callable[[], Axes] | None = None
+    within: dict[str, MeanWithin] = field(default_factory=dict)
 
 
 def design_table(options: DesignOptions) -> Outcome:
@@ -55,7 +59,21 @@ def design_table(options: DesignOptions) -> Outcome:
         DesignKind.ERROR: _error,
         DesignKind.NOISE: _noise,
     }
-    return made[options.kind](options)
+    found = made[options.kind](options)
+    return found if options.n is None or found.within else _with_people(found, options.n)
+
+
+def _with_people(found: Outcome, people: int, prior: KnotPrior | None = None) -> Outcome:
+    """The same with how far the mean of so many people may be off, under its table's prior unless one is given."""
+    from ...mechanisms.errors import InputError
+    from ..planning.people import table_mean_within
+
+    try:
+        return replace(found, within={"": table_mean_within(found.mechanism, people, prior=prior)})
+    except InputError as none:
+        if not found.facts.get("criterion"):
+            raise
+        return replace(found, notes=[*found.notes, f"note: no mean can be had of these reports: {none}"])
 
 
 def _expected(options: DesignOptions) -> Outcome:
@@ -157,7 +175,10 @@ def _minimax(options: DesignOptions) -> Outcome:
         **_closing(made, worst_case=False),
     }
     disclosures = [note for note in notes if note != SENSITIVE]
-    return Outcome("minimax mechanism", made.mechanism, facts, disclosures + _open(made.status, made.gap))
+    found = Outcome("minimax mechanism", made.mechanism, facts, disclosures + _open(made.status, made.gap))
+    if options.n is None or prior is None:
+        return found
+    return _with_people(found, options.n, prior.on(knots).knot_prior)
 
 
 def _minimax_knots(options: DesignOptions, epsilon: float, prior: Prior | None) -> np.ndarray:
@@ -204,6 +225,7 @@ def _trade_off(options: DesignOptions) -> Outcome:
 def _robust(options: DesignOptions) -> Outcome:
     """The least guarantee over all priors within a distance of the one given."""
     from ..designs.design import design
+    from ..planning.people import design_mean_within
 
     asked, (prior, notes) = options.asked, options.prior()
     epsilon = options.budgets.epsilons[0]
@@ -223,7 +245,10 @@ def _robust(options: DesignOptions) -> Outcome:
         "nominal_guarantee": made.evidence.nominal_guarantee,
         **_closing(made),
     }
-    return Outcome("robust mechanism", made.mechanism, facts, notes + _open(made.status, made.gap))
+    found = Outcome("robust mechanism", made.mechanism, facts, notes + _open(made.status, made.gap))
+    if options.n is None:
+        return found
+    return replace(found, within={"": design_mean_within(made, options.n)})
 
 
 def _information(options: DesignOptions) -> Outcome:
@@ -323,7 +348,8 @@ def _both_errors(made: Design, prior: Prior, users: int, options: DesignOptions)
     from ...mechanisms.floors import FloorForm
     from ..designs.judging import problem_for
     from ..objectives.error import DEFAULT_TRUST, Error
-    from .biased import cut_words, rounded
+    from ..planning.people import promised_within, shown
+    from .biased import cut_words
 
     objective = Error(users)
     table = made.mechanism.expand() if isinstance(made.mechanism, FloorForm) else made.mechanism
@@ -332,19 +358,20 @@ def _both_errors(made: Design, prior: Prior, users: int, options: DesignOptions)
         for each in (made.prior.coarsened(table.knots), prior)
     )
     biased = objective.solve(wanted).mechanism
-    unbiased, least = objective.value(table, own), objective.value(biased, wanted)
+    unbiased, least = objective.parts(table, own), objective.parts(biased, wanted)
     counted = counted_as(biased, prior.weights)
     facts = {
         "users": users,
-        "rmse": unbiased,
-        "rmse_biased": least,
+        "rmse": unbiased.rmse,
+        "rmse_biased": least.rmse,
         "clip_low": counted.low,
         "clip_high": counted.high,
     }
     cut = cut_words(biased.with_prior(prior.knot_prior))
+    here, there = (shown(promised_within(users, each, DEFAULT_TRUST).within) for each in (unbiased, least))
     return facts, (
-        f"note: mean of {users:,} users within {rounded(unbiased)} (root mean squared error, prior right within a "
-        f"factor of {DEFAULT_TRUST:g}); {rounded(least)} if {cut}: --objective error"
+        f"note: while the prior is right within a factor of {DEFAULT_TRUST:g}, the mean of {users:,} people is within "
+        f"{here} (95%); within {there} if {cut}: --objective error"
     )
 
 

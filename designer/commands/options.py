@@ -82,6 +82,7 @@ EPSILON = typer.Option("--epsilon", help="Privacy budget of each user, natural u
 EPSILONS = typer.Option("--epsilon", help="Budgets: repeat, or a list such as 0.5,1,2, or LO:HI:STEP with the end.")
 Users = Annotated[int, typer.Option("--n", help="Users who will report, once each.")]
 Categorical = Annotated[bool, typer.Option("--categorical", help="The column holds categories.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Say in plain sentences what each number means.")]
 Units = Annotated[str, typer.Option("--units", help="Name of the units, kept in what is written.")]
 Methods = Annotated[list[str] | None, typer.Option("--method", help="Repeat for several; default: all.")]
 Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Makes the simulation repeatable.")]

@@ -11,7 +11,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, Context
 from typing import TYPE_CHECKING, Any, ParamSpec, get_type_hints
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ...estimators.data import SkippedRows
     from ...solvers import Progress
+    from ..planning.people import MeanWithin
 
 P = ParamSpec("P")
 
@@ -130,7 +131,12 @@ def _printable(text: str) -> str:
 
 def print_json(result: dict[str, Any]) -> None:
     """Print exactly one JSON object; numbers that JSON has no word for become null."""
-    typer.echo(json.dumps(_plain(result), indent=2, allow_nan=False))
+    typer.echo(json_text(result))
+
+
+def json_text(result: dict[str, Any]) -> str:
+    """Return one JSON object as text; numbers that JSON has no word for become null."""
+    return json.dumps(_plain(result), indent=2, allow_nan=False)
 
 
 def told_of_reports(simulated: bool, skipped: SkippedRows) -> dict[str, Any]:
@@ -208,6 +214,32 @@ def print_rows(title: str, header: list[str], rows: list[list[str]]) -> None:
     for first, *others in [header, *rows]:
         cells = [f"{cell:>{width}}" for cell, width in zip(others, widths[1:], strict=True)]
         typer.echo("  " + "  ".join([f"{first:<{widths[0]}}", *cells]))
+
+
+def print_explained(names: Iterable[str]) -> None:
+    """Print to stdout what the facts of these names mean, in plain sentences."""
+    from .words import explained
+
+    told = explained(names)
+    width = max(map(len, told), default=0)
+    typer.echo("\n".join(["what they mean", *(f"  {name:<{width}}  {said}" for name, said in told.items())]))
+
+
+def means_facts(within: Mapping[str, MeanWithin]) -> dict[str, Any]:
+    """Return how far means may be off under the names of every JSON object; nothing if that was not asked."""
+    if not within:
+        return {}
+    from ..planning.people import facts_of
+
+    return facts_of(within)
+
+
+def print_means(within: Mapping[str, MeanWithin], units: str = "") -> None:
+    """Print to stdout in a sentence how far means may be off, if that was asked."""
+    if within:
+        from ..planning.people import sentence
+
+        typer.echo(_printable(sentence(within, units)))
 
 
 @contextmanager

@@ -26,13 +26,25 @@ from .options import (
     Units,
     takes_options,
 )
-from .output import one_line_errors, print_facts, print_json, readable, require_place, say, say_wrote, spinner
+from .output import (
+    means_facts,
+    one_line_errors,
+    print_facts,
+    print_json,
+    print_means,
+    readable,
+    require_place,
+    say,
+    say_wrote,
+    spinner,
+)
 from .prior import CARRIED, read_categorical_prior
 
 if TYPE_CHECKING:
     from ..designs.result import Design
     from ..planning.distribution import DistributionPlan
     from ..planning.mean import BudgetPlan
+    from ..planning.people import MeanWithin
     from ..priors.prior import Prior
 
 WANTED = ("users", "population", "distribution")
@@ -149,13 +161,14 @@ def plan_command(asked: PlanOptions) -> None:
         say(note)
     if out is not None:
         say_wrote(out, f"a table of {plan.design.mechanism.knots.size} knots")
-    facts = _facts(plan) | {"table": out and str(out)}
+    facts, within = _facts(plan) | {"table": out and str(out)}, _within(plan)
     if asked.as_json:
-        print_json(facts)
+        print_json(facts | means_facts(within))
         return
     about = "an estimated distribution" if asked.of == "distribution" else f"the mean of the {asked.of}"
     rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
     print_facts(f"{plan.users} reports, for {about}", rows)
+    print_means(within, asked.units)
 
 
 def _of_categories(asked: PlanOptions) -> None:
@@ -237,6 +250,13 @@ def _distribution(prior: Prior, asked: PlanOptions, common: dict[str, Any]) -> D
 
 def _telling(told: Callable[[str], None]) -> Callable[[float, float], None]:
     return lambda epsilon, error: told(f"epsilon {epsilon:.4g}, error {error:.4g}")
+
+
+def _within(plan: BudgetPlan | DistributionPlan) -> dict[str, MeanWithin]:
+    """How far the mean may be off, of the users or of the population; nothing of a distribution."""
+    from ..planning.mean import BudgetPlan
+
+    return {"": plan.within()} if isinstance(plan, BudgetPlan) else {}
 
 
 def _facts(plan: BudgetPlan | DistributionPlan) -> dict[str, Any]:

@@ -8,12 +8,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .mechanism_reports import report_pages, require_report_place, write_pages
-from .options import AllowUnproved, Force, Json, Table
-from .output import NOT_SO, one_line_errors, print_facts, print_json, readable, require_place, say, say_wrote
+from .options import AllowUnproved, Explain, Force, Json, Table
+from .output import (
+    NOT_SO,
+    means_facts,
+    one_line_errors,
+    print_explained,
+    print_facts,
+    print_json,
+    print_means,
+    readable,
+    require_place,
+    say,
+    say_wrote,
+)
+from .words import MEAN_WITHIN, explained, with_brief
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..planning.people import MeanWithin
     from .kinds.kind import Kind
 
 Tables = Annotated[list[Path], typer.Argument(metavar="TABLE...", help="Table files, .json or .npz.")]
@@ -38,9 +52,10 @@ def show_command(
         Path | None,
         typer.Option("--out", help="Report to write, .html; of several tables a folder of them, with an index."),
     ] = None,
-    users: Annotated[
-        int | None, typer.Option("--n", help="Users who will report, for the errors that a report says.")
+    n: Annotated[
+        int | None, typer.Option("--n", help="People who will report, once each: how far off may their mean be?")
     ] = None,
+    explain: Explain = False,
     force: Force = False,
     allow_unproved: AllowUnproved = False,
     as_json: Json = False,
@@ -50,6 +65,7 @@ def show_command(
     \b
     Example: optldp show mech.json --plot heatmap.png
     Example: optldp show mech.json --n 20000 --out report.html
+    Example: optldp show mech.json --n 20000
     """
     from ...mechanisms import load_mechanism
     from ...mechanisms.errors import InputError
@@ -58,15 +74,14 @@ def show_command(
     require_place(plot, force=force)
     if plot is not None and len(tables) > 1:
         raise InputError(f"--plot draws one table, got {len(tables)}: show them one by one")
-    if users is not None and out is None:
-        raise InputError("--n is for the report: add --out REPORT.html")
     if out is not None:
         require_report_place(out, tables, force=force)
     kinds = [kind_of(load_mechanism(table, allow_unproved=allow_unproved)) for table in tables]
+    within = [_means(kind, n, out is not None) for kind in kinds]
     figure = None if plot is None else kinds[0].figure()
     shown = [kind.shown() for kind in kinds]
     rows = [shown_rows(kind, facts) for kind, facts in zip(kinds, shown, strict=True)]
-    pages = {} if out is None else report_pages(out, tables, kinds, rows, users)
+    pages = {} if out is None else report_pages(out, tables, kinds, rows, n)
     if plot is not None and figure is not None:
         from ..plots.saving import save_figure
 
@@ -85,10 +100,18 @@ def show_command(
         say_wrote(out, "a report")
     if as_json:
         told = {} if out is None else {"report": str(out)}
+        shown = [
+            facts | means_facts(means) | ({"explained": explained(_names(facts))} if explain else {})
+            for facts, means in zip(shown, within, strict=True)
+        ]
         print_json((shown[0] if len(shown) == 1 else {"tables": shown}) | told)
         return
-    for table, told in zip(tables, rows, strict=True):
+    for table, told, facts, means in zip(tables, rows, shown, within, strict=True):
         print_facts(str(table), told)
+        print_means(means, facts.get("units") or "")
+    if explain:
+        names = dict.fromkeys(name for told in rows for name, _ in told)
+        print_explained([*names] + [MEAN_WITHIN] * any(within))
     if out is not None:
         typer.echo(f"report: {out}")
 
@@ -100,14 +123,32 @@ def shown_rows(kind: Kind, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
     for name, value in facts.items():
         if isinstance(value, dict):
-            rows += [(f"{name}: {key}", readable(item)) for key, item in value.items()]
+            rows += [(f"{name}: {key}", with_brief(f"{name}: {key}", readable(item))) for key, item in value.items()]
         elif name == "one_report_times_n" and value is not None:
             rows.append(("one_report", kind.one_report(value)))
         elif name == "domain" and value is not None:
             rows.append((name, readable([said_on(end, facts.get("units") or "") or end for end in value])))
         elif value not in (None, ""):
-            rows.append((name, readable(value)))
+            rows.append((name, with_brief(name, readable(value))))
     return rows
+
+
+def _means(kind: Kind, n: int | None, reported: bool) -> Mapping[str, MeanWithin]:
+    """Return how far means may be off; a report says other errors where there are none."""
+    from ...mechanisms.errors import InputError
+
+    try:
+        return {} if n is None else kind.means_within(n)
+    except InputError:
+        if not reported:
+            raise
+        return {}
+
+
+def _names(facts: Mapping[str, Any]) -> list[str]:
+    """The names of facts, those of parts as people are shown them."""
+    parts = ([f"{name}: {key}" for key in fact] if isinstance(fact, dict) else [name] for name, fact in facts.items())
+    return [name for some in parts for name in some]
 
 
 @one_line_errors

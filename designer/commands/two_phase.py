@@ -30,15 +30,30 @@ from .options import (
     UniformShare,
     takes_options,
 )
-from .output import facts_shown, number, one_line_errors, print_facts, print_json, print_rows, say, task_progress
+from .output import (
+    facts_shown,
+    means_facts,
+    number,
+    one_line_errors,
+    print_facts,
+    print_json,
+    print_means,
+    print_rows,
+    say,
+    task_progress,
+)
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ...mechanisms import TabulatedMechanism
+    from ..planning.people import MeanWithin
     from ..protocols.plan import TwoPhasePlan, TwoPhaseResult
 
 SIMULATED = "note: a simulation, which reads the values themselves: the reports of real clients would be private"
+
+
+LIKE_THESE = "they are drawn from people like these, and as much is learnt of them first"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +99,10 @@ class TwoPhaseOptions(LatticeOptions):
             "--robust-confidence",
             help="Design for every prior that the first reports do not rule out at this confidence, such as 0.95.",
         ),
+    ] = None
+    n: Annotated[
+        int | None,
+        typer.Option("--n", help="People who would be asked in earnest: how far off may their population's mean be?"),
     ] = None
     seed: Seed = None
     drop_missing: DropMissing = False
@@ -163,9 +182,11 @@ def two_phase_command(asked: TwoPhaseOptions) -> None:
     import numpy as np
 
     from ...estimators.intervals import check_confidence
-    from ..protocols.two_phase import STAGES, two_phase_attributes
+    from ..protocols.two_phase import STAGES, first_size, two_phase_attributes
 
     check_confidence(asked.confidence)
+    if asked.n is not None:
+        first_size(asked.n // len(asked.attributes or [""]), asked.share)
     domains = asked.domains()
     plans = {name: asked.plan(domain) for name, domain in domains.items()}
     values, notes = asked.values(domains)
@@ -184,16 +205,32 @@ def two_phase_command(asked: TwoPhaseOptions) -> None:
                 f"note: two phases do not pay for {name}: one phase through the table that is optimal for a uniform "
                 f"prior has a standard error of {number(one)}, these two {number(told['std_error'])}"
             )
+    within = {} if asked.n is None else {name: _within(found, asked) for name, found in results.items()}
     if asked.attributes is None:
         (one,) = facts.values()
+        means = dict.fromkeys([""], *within.values()) if within else {}
         if asked.as_json:
-            print_json(one)
+            print_json(one | means_facts(means))
         else:
             print_facts("mean of the values, in two phases", facts_shown(one))
+            print_means(means)
     elif asked.as_json:
-        print_json({"attributes": [{"attribute": name, **found} for name, found in facts.items()]})
+        told = {name: means_facts({"": within[name]}) if within else {} for name in facts}
+        print_json({"attributes": [{"attribute": name, **found, **told[name]} for name, found in facts.items()]})
     else:
         _print_attributes(facts)
+        print_means(within)
+
+
+def _within(found: TwoPhaseResult, asked: TwoPhaseOptions) -> MeanWithin:
+    """How far off the mean of the population may be if so many people are asked, as these were."""
+    from ..planning.people import mean_within
+    from ..protocols.two_phase import variance_of_clients
+
+    assert asked.n is not None
+    clients = asked.n // len(asked.attributes or [""])  # each reports one of the attributes
+    one = asked.n * variance_of_clients(found, clients, asked.share)
+    return mean_within(asked.n, one, None, confidence=asked.confidence, under=LIKE_THESE)
 
 
 def _print_attributes(facts: dict[str, dict[str, Any]]) -> None:

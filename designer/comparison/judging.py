@@ -284,8 +284,9 @@ def _row(name: str, method: str, made: Design, best: Design, value: float | None
         status = str(Status.of(relative_gap(value, best.bound), best.certificate.problem.tolerance))
     unbiased = made.mechanism.provenance.claims_unbiased
     nearest = made is best and isinstance(best.objective, Variance)
-    error = isinstance(best.objective, Error) and value is not None
+    error = value is not None and isinstance(best.objective, Error)
     clip = counted_as(made.mechanism, best.certificate.problem.solved.weights) if error else None
+    parts = best.objective.parts(made.mechanism, best.certificate.problem) if error else None
     return Row(
         prior=name,
         epsilon=made.epsilon,
@@ -306,6 +307,8 @@ def _row(name: str, method: str, made: Design, best: Design, value: float | None
         clip_low=None if clip is None else clip.low,
         clip_high=None if clip is None else clip.high,
         shift=None if clip is None else clip.shift,
+        noise=None if parts is None else parts.noise,
+        bias_bound=None if parts is None else parts.bias_bound,
     )
 
 

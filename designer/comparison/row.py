@@ -63,6 +63,8 @@ class Row(Shown):
     clip_low, clip_high, shift : float or None
         By the error of a mean: values are counted as clip(x, clip_low, clip_high) + shift on average, or, where they
         are not just that, these are the outermost means less the median bias, and it. None by other objectives.
+    noise, bias_bound : float or None
+        By the error of a mean: what the value consists of, see `MeanError`.
 
     Example
     -------
@@ -89,6 +91,8 @@ class Row(Shown):
     clip_low: float | None = None
     clip_high: float | None = None
     shift: float | None = None
+    noise: float | None = None
+    bias_bound: float | None = None
 
     @classmethod
     def failed(cls, prior: str, epsilon: float, objective: str, method: str, reason: str) -> Row:

@@ -173,7 +173,11 @@ class Error(Objective):
         return Solution(table, dict(vars(best.multipliers)), best.status)
 
     def value(self, mechanism: TabulatedMechanism, problem: Problem) -> float:
-        return self._error_over(self.priors(problem), mechanism, problem).rmse
+        return self.parts(mechanism, problem).rmse
+
+    def parts(self, mechanism: TabulatedMechanism, problem: Problem) -> MeanError:
+        """Return the error of a mechanism, its value, with the noise and the bias that it consists of."""
+        return self._error_over(self.priors(problem), mechanism, problem)
 
     def bound(self, problem: Problem, multipliers: Mapping[str, Any]) -> float:
         box = self.priors(problem)

@@ -22,6 +22,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from ...estimators.intervals import CONFIDENCE
 from ...mechanisms.budget import MAX_EPSILON, check_epsilon
 from ...mechanisms.errors import InputError
 from ...mechanisms.shown.shown import Shown
@@ -36,6 +37,7 @@ from ..objectives.guarantee import Guarantee
 from ..objectives.variance import Variance
 from ..objectives.worst_case import WorstCase
 from ..priors.prior import Prior
+from .people import ANY, FOLLOW, MeanWithin, design_mean_within, mean_within
 from .search import OutOfReachError, checked_target, crossing
 
 MeanOf = Literal["users", "population"]
@@ -108,6 +110,15 @@ class BudgetPlan(Shown):
     def epsilon(self) -> float:
         """The budget of each user."""
         return self.design.epsilon
+
+    def within(self, confidence: float = CONFIDENCE) -> MeanWithin:
+        """Return how far the mean may be off; of a population under the prior alone, as values vary as it says."""
+        if self.of == "users" and not isinstance(self.design.objective, WorstCase):
+            return design_mean_within(self.design, self.users, confidence=confidence)
+        under = FOLLOW if self.of == "population" else ANY
+        known = self.users * self.predicted_error**2
+        anyway = None if self.of == "population" else known
+        return mean_within(self.users, known, anyway, bias=self.design.max_abs_bias, confidence=confidence, under=under)
 
 
 def plan_error(

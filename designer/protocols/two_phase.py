@@ -182,7 +182,7 @@ def _carried_out(
     """Deal the clients to the phases, and ask each of them."""
     _generator(rng)
     _check_share(share)
-    n_first = _first_size(cohort.n_clients, share)
+    n_first = first_size(cohort.n_clients, share)
 
     def tell(stage: str, step: Progress | None = None) -> None:
         if progress is not None:
@@ -217,8 +217,32 @@ def _enough(phase: str, cohort: Cohort, reports: np.ndarray) -> np.ndarray:
     return reports
 
 
-def _first_size(n: int, share: float | None) -> int:
-    """Clients in the first phase; InputError if either phase would have too few."""
+def variance_of_clients(found: TwoPhaseResult, n: int, share: float | None) -> float:
+    """Return the variance of the population's mean from n clients in two phases, as that of one collection tells it.
+
+    A report of either phase has the variance that it had there, V1 and V2, what the values vary by included, so that
+    the table of the second phase is as good; with n1 and n2 clients the best weighted mean has
+
+        1 / (n1 / V1 + n2 / V2),
+
+    or V2 / n2 where the first phase has no mean. Raises InputError where a phase would have too few clients.
+
+    Example
+    -------
+    >>> rng = np.random.default_rng(1)
+    >>> found = two_phase(rng.uniform(0, 1, 2000), 1.0, domain=(0, 1), knots=5, rng=rng)
+    >>> bool(np.isclose(variance_of_clients(found, 2000, None), found.std_error**2))
+    True
+    """
+    n_first = first_size(n, share)
+    of_second = (n - n_first) / (found.second_mean.n * found.second_mean.std_error**2)
+    early = found.first_mean
+    of_first = 0.0 if early is None else n_first / (early.n * early.std_error**2)
+    return 1 / (of_first + of_second)
+
+
+def first_size(n: int, share: float | None) -> int:
+    """Return how many clients the first phase has; InputError if either phase would have too few."""
     if share is None:
         share = min(SHARE_OF_ROOT / math.sqrt(n), LARGEST_SHARE) if n else LARGEST_SHARE
     n_first = round(share * n)

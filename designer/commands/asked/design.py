@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ..options import EPSILON, TOLERANCE, UNIFORM_SHARE, Categorical, Force, Json, UniformShare, Units
+from ..options import EPSILON, TOLERANCE, UNIFORM_SHARE, Categorical, Explain, Force, Json, UniformShare, Units
 from ..output import refuse_given
 from ..prior import read_prior
 from .kind import FOR_ALL, DesignKind
@@ -167,6 +167,7 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
     ] = None
     omit_prior: Annotated[bool, typer.Option("--omit-prior", help="Leave the prior out of the table.")] = False
     units: Units = ""
+    explain: Explain = False
     as_json: Json = False
 
     @property
@@ -207,7 +208,7 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
 
     @property
     def used_besides(self) -> tuple[str, ...]:
-        return ("--n",) if self.kind is DesignKind.EXPECTED else ()  # beside the least variance both errors are told
+        return ("--n",)  # of whatever has a mean its error is told
 
     @cached_property
     def asked_method(self) -> str | Method:

@@ -6,7 +6,7 @@ from enum import Enum
 
 from .objective import DETAILS
 
-FOR_ALL = ("--epsilon", "--public", "--drop-missing", "--out", "--force", "--json")
+FOR_ALL = ("--epsilon", "--public", "--drop-missing", "--out", "--force", "--explain", "--json")
 """Options that every design has a use for."""
 
 _NUMERIC = (
@@ -36,12 +36,12 @@ class DesignKind(Enum):
         ("--objective", "--method", *_NUMERIC, *_ONE_COLUMN, "--gap", "--n", *_WINDOWED),
         "expected",
     )
-    MINIMAX = "a minimax table", (*_OBJECTIVE, "--gap", "--form"), "minimax"
-    TRADE_OFF = "a trade-off table", (*_OBJECTIVE, *DETAILS["trade-off"], *_WINDOWED), "trade-off"
-    ROBUST = "a robust table", (*_OBJECTIVE, *DETAILS["robust"], *_WINDOWED), "robust"
+    MINIMAX = "a minimax table", (*_OBJECTIVE, "--gap", "--form", "--n"), "minimax"
+    TRADE_OFF = "a trade-off table", (*_OBJECTIVE, *DETAILS["trade-off"], "--n", *_WINDOWED), "trade-off"
+    ROBUST = "a robust table", (*_OBJECTIVE, *DETAILS["robust"], "--n", *_WINDOWED), "robust"
     INFORMATION = (
         "an information-optimal table",
-        (*_OBJECTIVE, *DETAILS["information"], "--uniform-share", "--omit-prior"),
+        (*_OBJECTIVE, *DETAILS["information"], "--n", "--uniform-share", "--omit-prior"),
         "information",
     )
     ERROR = (
@@ -51,7 +51,7 @@ class DesignKind(Enum):
     )
     LEVELS = (
         "levels of numbers",
-        ("--method", *_NUMERIC, *_ONE_COLUMN, *_LEVELS, "--leakage", "--level-shares", "--outputs"),
+        ("--method", *_NUMERIC, *_ONE_COLUMN, *_LEVELS, "--leakage", "--level-shares", "--outputs", "--n"),
     )
     CATEGORIES = "categories", (*_CATEGORIES, "--tolerance")
     LEVELS_OF_CATEGORIES = "levels of categories", (*_CATEGORIES, *_LEVELS)
@@ -61,7 +61,7 @@ class DesignKind(Enum):
         ("--missing", "--column", "--prior", "--value-method", "--range", "--clip", "--knots", "--units"),
     )
     LEVELS_OF_PAIRS = "levels of pairs", (*_PAIRS, *_LEVELS)
-    NOISE = "noise of one shape", ("--delta", "--per-unit", "--method", "--range", "--knots", "--units")
+    NOISE = "noise of one shape", ("--delta", "--per-unit", "--method", "--range", "--knots", "--units", "--n")
     ATTRIBUTES = "attributes", (*_ATTRIBUTES, "--objective", *DETAILS["error"])
     LEVELS_OF_ATTRIBUTES = "levels of attributes", (*_ATTRIBUTES, *_LEVELS, "--leakage")
 

@@ -84,9 +84,7 @@ class ObjectiveOptions(PriorOptions):
     n: Annotated[
         int | None,
         typer.Option(
-            "--n",
-            help="Users who will report, once each; for error, and for the errors that a report says.",
-            rich_help_panel=PANEL,
+            "--n", help="People who will report, once each: how far off may their mean be?", rich_help_panel=PANEL
         ),
     ] = None
     trust: Annotated[

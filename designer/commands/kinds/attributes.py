@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from ....estimators.means.attributes import AttributeMeans
     from ....estimators.methods import MeanMethod
     from ....mechanisms import TabulatedMechanism
+    from ....mechanisms.table.knot_prior import KnotPrior
     from ...designs.result import Design
+    from ...planning.people import MeanWithin
     from ...priors.prior import Prior
     from ..asked.design import DesignOptions
     from .asked import CountOptions, EstimateOptions, PerturbOptions
@@ -50,15 +52,16 @@ class Attributes(BundleKind[AttributeSampling]):
         priors, notes = attribute_priors(options)
         made = design_attributes(options, priors, options.sampled, options.budgets.epsilons[0])
         found = made.evidence
+        before = [one.prior.knot_prior for one in found.designs.values()]
         if found.users is not None:
-            return _designed_for_error(made, notes)
+            return replace(_designed_for_error(made, notes), priors=before)
         more = {
             "expected_variance": [one.expected_variance for one in found.designs.values()],
             "relative_gap": [one.gap for one in found.designs.values()],
             "predicted_variance_one_user": list(found.predicted_variances(1).values()),
             "rule_of_thumb": found.rule_of_thumb,
         }
-        return Designed(made.mechanism, notes, more)
+        return Designed(made.mechanism, notes, more, priors=before)
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         asked.only("--ledger", "--clip")
@@ -151,6 +154,14 @@ class Attributes(BundleKind[AttributeSampling]):
             **_promised(made),
             "max_log_ratio": [verify(table).max_log_ratio for table in made.mechanisms],
         }
+
+    def means_within(self, people: int, priors: Sequence[KnotPrior] = ()) -> dict[str, MeanWithin]:
+        from ...planning.people import table_mean_within
+
+        made = self.mechanism
+        share = made.sampled / len(made.attributes)
+        each = zip(made.attributes, made.mechanisms, priors or [None] * len(made.attributes), strict=True)
+        return {name: table_mean_within(table, people, prior=prior, share=share) for name, table, prior in each}
 
     def influence_times_n(self) -> list[float]:
         """Return that of each attribute's mean."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
 
+    from ....mechanisms.table.knot_prior import KnotPrior
+    from ...planning.people import MeanWithin
     from .asked import EstimateOptions, PerturbOptions
 
 
@@ -63,6 +65,9 @@ class Floors(Kind[FloorForm]):
             "version": provenance.version,
             "verdict": "proved" if proof.ok else "broken",
         }
+
+    def means_within(self, people: int, priors: Sequence[KnotPrior] = ()) -> dict[str, MeanWithin]:
+        return Numbers.means_within(self, people, priors)  # pyright: ignore[reportArgumentType] -- moments as of a table
 
     def shown(self) -> dict[str, Any]:
         return self.facts() | {"plot": None}  # what one report can do is among the facts

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ....mechanisms import TabulatedMechanism
     from ....mechanisms.documents.bundle import Bundle
     from ....mechanisms.ledger import GivenReports
+    from ....mechanisms.table.knot_prior import KnotPrior
+    from ...planning.people import MeanWithin
     from .asked import CountOptions, EstimateOptions, PerturbOptions
 
 M = TypeVar("M", bound="TabulatedMechanism | Bundle")
@@ -109,6 +111,11 @@ class Kind(ABC, Generic[M]):
     def parts(self) -> list[Part]:
         """Return the mechanisms that it is made of, itself where it is one."""
         return [Part("", self.mechanism)]
+
+    def means_within(self, people: int, priors: Sequence[KnotPrior] = ()) -> dict[str, MeanWithin]:
+        """Return how far each mean of so many people may be off, by its name, "" for the only one; what the mechanism
+        holds of priors serves where none are given. InputError where no mean is estimated."""
+        raise InputError("--n is for means of numbers, attributes and levels of numbers: leave it out")
 
     def one_report_times_n(self) -> float | list[float] | None:
         """Return the most that one report of n moves an estimate, times n; None where that is not known."""
@@ -280,3 +287,5 @@ class Designed:
     more: dict[str, Any] = field(default_factory=dict)
     title: str = ""
     """What people see first; empty for the kind's name."""
+    priors: Sequence[KnotPrior] = ()
+    """What it was designed for, of each mean; none where no mean is estimated."""

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ....estimators import PersonalisedCounts
     from ....estimators.data import SkippedRows
     from ....estimators.personalised.estimate import LevelShares
+    from ....mechanisms.table.knot_prior import KnotPrior
+    from ...planning.people import MeanWithin
     from ...priors.prior import Prior
     from ..asked.design import DesignOptions
     from .asked import CountOptions, EstimateOptions, PerturbOptions
@@ -56,8 +58,9 @@ class Levels(BundleKind[PersonalisedMechanism]):
             prior, notes = options.prior()
             if options.leakage is not None:
                 return _on_common_outputs(options, notes, prior)
-            made = (design_numbers(options, prior, epsilon) for epsilon in options.budgets.epsilons)
-            return _together(options, notes, [each.mechanism.without_prior() for each in made])
+            made = [design_numbers(options, prior, epsilon) for epsilon in options.budgets.epsilons]
+            found = _together(options, notes, [each.mechanism.without_prior() for each in made])
+            return replace(found, priors=[each.prior.knot_prior for each in made])
         from ...methods.oracles import ORACLES, levels_of_oracle
 
         labels, notes = read_labels_prior(options)
@@ -146,6 +149,16 @@ class Levels(BundleKind[PersonalisedMechanism]):
             return float(np.sqrt(auem_variance(made, shares, frequencies).mean()))
         except InputError:  # levels of other tables
             return None
+
+    def means_within(self, people: int, priors: Sequence[KnotPrior] = ()) -> dict[str, MeanWithin]:
+        """Return those of people who are all of one level, for each level."""
+        from ...planning.people import table_mean_within
+
+        made = self.mechanism
+        if not made.tables:
+            return super().means_within(people)
+        each = zip(made.epsilons, made.tables, priors or [None] * len(made.tables), strict=True)
+        return {f"all at {level:g}": table_mean_within(table, people, prior=prior) for level, table, prior in each}
 
     @property
     def takes(self) -> tuple[str, ...]:
@@ -316,7 +329,8 @@ def _on_common_outputs(options: DesignOptions, notes: list[str], prior: Prior) -
     if made.status != "optimal":
         notes.append(f"warning: {made.status.sentence} (gap {made.gap:.1e})")
     levels = made.mechanism.levels
-    return Designed(PersonalisedMechanism(levels, **protocol_of_level(len(levels), options)), notes, more)
+    together = PersonalisedMechanism(levels, **protocol_of_level(len(levels), options))
+    return Designed(together, notes, more, priors=[made.prior.knot_prior] * len(levels))
 
 
 def _together(options: DesignOptions, notes: list[str], levels: Sequence[Any]) -> Designed:

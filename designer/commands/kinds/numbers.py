@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ....mechanisms.table.knot_prior import KnotPrior
     from ...designs.knots import KnotChoice
     from ...designs.result import Design
+    from ...planning.people import MeanWithin
     from ...priors.prior import Prior
     from ..asked.design import DesignOptions
     from .asked import CountOptions, EstimateOptions, PerturbOptions
@@ -100,6 +101,11 @@ class Numbers(Kind[TabulatedMechanism]):
         from ..biased import biased_facts
 
         return biased_facts(self.mechanism)
+
+    def means_within(self, people: int, priors: Sequence[KnotPrior] = ()) -> dict[str, MeanWithin]:
+        from ...planning.people import table_mean_within
+
+        return {"": table_mean_within(self.mechanism, people, prior=priors[0] if priors else None)}
 
     def shown(self) -> dict[str, Any]:
         return self.facts() | {"plot": None}  # what one report can do is among the facts

@@ -72,7 +72,7 @@ class TestDesign:
         assert said["rmse"] == pytest.approx(biased["rmse_unbiased"], rel=1e-3)
         assert (said["clip_low"], said["clip_high"]) == (biased["clip_low"], biased["clip_high"])
         words = f"if values above {biased['clip_high']:.4g} EUR are counted as {biased['clip_high']:.4g} EUR"
-        assert "note: mean of 20,000 users within " in done.stderr
+        assert "the mean of 20,000 people is within " in done.stderr
         assert f"{words}: --objective error\n" in done.stderr
 
     @pytest.mark.slow
@@ -89,8 +89,7 @@ class TestDesign:
             (("--n", 0), "the number of users must be whole, from 1 to 1e+15, got 0"),
             (("--n", 10**16, "--trust", 2), "the number of users must be whole, from 1 to 1e+15"),
             (("--trust", 2, "--method", "duchi"), "--method is of no use to a table for the error of a mean"),
-            (("--trust", 2, "--objective", "robust"), "--n is of no use to a robust table"),
-            (("--objective", "minimax"), "--n is of no use to a minimax table"),
+            (("--trust", 2, "--objective", "robust"), "--trust is of no use to a robust table"),
             (("--objective", "error", "--radius", 2), "--radius is of no use to a table for the error of a mean"),
             (("--trust", 2, "--gap", 0.1), "--gap is of no use to a table for the error of a mean"),
         ],
@@ -138,7 +137,6 @@ class TestAttributes:
     @pytest.mark.parametrize(
         ("more", "says"),
         [
-            (("--n", 50), "--n is for --objective error: leave it out"),
             (("--objective", "robust"), "--objective of attributes must be expected or error, got 'robust'"),
             (("--trust", 2), "the error of a mean needs --n N"),
         ],

@@ -5,6 +5,7 @@ import pytest
 from optldp.designer import Error, FactorAmbiguity, Prior, compare
 from optldp.designer.planning import plan_users
 from optldp.designer.priors import measure_trust
+from optldp.estimators.intervals import bias_aware_reach
 
 from ..conftest import found
 
@@ -50,9 +51,12 @@ def test_a_comparison_is_the_library_s_and_shows_where_each_cuts(optldp):
     assert duchi["clip_high"] == pytest.approx(known.clip_high)
     assert best["value"] < duchi["value"]
     shown = optldp(*words, *error)
-    assert ["method", "epsilon", "error", "ratio", "cut", "below", "cut", "above", "shift"] in [
-        line.split() for line in shown.stdout.splitlines()
-    ]
+    header = ["method", "epsilon", "error", "ratio", "cut", "below", "cut", "above", "shift"]
+    assert header in [line.split()[: len(header)] for line in shown.stdout.splitlines()]
+    reach = bias_aware_reach(best["noise"], best["bias_bound"], 0.95)
+    assert best["mean_within"] == pytest.approx(reach)  # never of the variance alone
+    assert (best["mean_within_if"], best["mean_within_any_values"]) == ("the prior is right within a factor of 2", None)
+    assert "epsilon 1, optimal: with 20,000 people: mean within " in shown.stdout
 
 
 @pytest.mark.slow
@@ -73,7 +77,7 @@ def test_a_plan_finds_the_users_that_an_error_takes(optldp):
         (("design", "--prior", "old.csv", "--epsilon", 1, "--n", 9, *FROM), "--trust-from needs --column NAME"),
         (("design", *RANGE[:3], "--epsilon", 1, "--n", 9, *FROM), "--trust-from needs --range LO HI"),
         ((*DESIGN, "--trust-from", "old.csv", "missing.csv"), "missing.csv"),
-        ((*DESIGN, "--objective", "minimax", *FROM), "--n"),
+        ((*DESIGN, "--objective", "minimax", *FROM), "--trust-from is of no use"),
         ((*DESIGN, "--plot", "clips.png"), "--plot"),
         (("plan", *RANGE, "--error", 2), "two of --n, --error and --epsilon"),
         (("plan", *RANGE, "--error", 2, "--epsilon", 1, "--of", "distribution"), "add --n N"),

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from accuracy import (
+    advice,
     distributions,
     frequencies,
     key_value,
@@ -29,6 +30,7 @@ PARTS = {
     "key-value": key_value,
     "phases": phases,
     "frequencies": frequencies,
+    "advice": advice,
 }
 
 
@@ -39,11 +41,13 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=50)
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--write", type=Path, help="write each part to a page in this folder")
+    parser.add_argument("--full", action="store_true", help="of advice: all 60 cases, an hour, not five of them")
     options = parser.parse_args()
     for name in options.part or PARTS:
         part = PARTS[name]
         started = time.perf_counter()
-        body = part.run(options.data, options.repetitions, options.workers)
+        full = {"full": True} if options.full and part is advice else {}
+        body = part.run(options.data, options.repetitions, options.workers, **full)
         took = f"{options.repetitions} repetitions, {(time.perf_counter() - started) / 60:.0f} minutes"
         made = (
             f"Made by `python benchmarks/run_accuracy.py --data FOLDER --part {name} --write docs/accuracy` ({took})."

@@ -16,7 +16,7 @@ own weights (UWA), weights for the population, or a jointly optimal decoder.  `b
 least error for as many users as there are under a prior that is trusted within a factor.
 
 *Distributions.*  `estimate_distribution` on an `InputGrid`: the likelihood of all reports (`likelihood_of`), maximised
-as it is, with smoothing (EMS), with mixture reduction, or with a penalty chosen by held-out likelihood, and a
+as it is, with smoothing (EMS), with mixture reduction, or as averaged log densities, and a
 `DistributionEstimate` that has bands, a mean, quantiles and range probabilities, and says how converged it is.
 `metrics` compares distributions.
 

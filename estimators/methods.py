@@ -3,6 +3,7 @@
 They stand apart from the estimators so that the command line offers them without loading one.
 """
 
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 Dialect = Literal["duckdb", "spark", "bigquery", "snowflake", "postgres"]
@@ -11,7 +12,7 @@ Dialect = Literal["duckdb", "spark", "bigquery", "snowflake", "postgres"]
 MeanMethod = Literal["ua", "uwa", "population", "decoder"]
 """Of `estimate_combined_mean`: of several services."""
 
-DistributionMethod = Literal["smooth", "em", "ule", "ems", "mr", "penalised"]
+DistributionMethod = Literal["smooth", "em", "ule", "ems", "mr"]
 """Of `estimate_distribution`."""
 
 FrequencyMethod = Literal["unbiased", "norm-sub", "base-cut", "iiw", "shrunk", "em", "mle", "mr"]
@@ -32,10 +33,28 @@ MAXIMUM: tuple[DistributionMethod, ...] = ("em", "ule")
 OF_ONE_SERVICE: tuple[DistributionMethod, ...] = tuple(name for name in DISTRIBUTION_METHODS if name != "ule")
 """Every way to a distribution once: what plans simulate."""
 
-PriorMethod = Literal["em", "ems", "mr", "penalised", "least-absolute"]
+PriorMethod = Literal["em", "smooth", "ems", "mr", "least-absolute"]
 """From the reports of a first phase to a prior: those ways, and AAA's linear program."""
 
 PRIOR_METHODS: tuple[PriorMethod, ...] = get_args(PriorMethod)
 
 OF_ORACLE: tuple[PriorMethod, ...] = ("em", "mr", "least-absolute")
 """Those that the reports of a frequency oracle have: its knots are categories, whose order nothing smooths."""
+
+GONE = {"penalised": "smooth, the default of distributions, takes its place and errs less"}
+"""Methods that were, and what takes their place."""
+
+
+def unknown(what: str, known: Sequence[str], given: object, among: str = "one of") -> str:
+    """Return what there is to say of a name that is not known.
+
+    Example
+    -------
+    >>> unknown("method", ["em", "mr"], "mle")
+    "method must be one of em, mr, got 'mle'"
+    >>> unknown("method", ["em", "mr"], "penalised")
+    'method penalised is gone: smooth, the default of distributions, takes its place and errs less'
+    """
+    if isinstance(given, str) and given in GONE:
+        return f"{what} {given} is gone: {GONE[given]}"
+    return f"{what} must be {among} {', '.join(known)}, got {given!r}"

@@ -96,7 +96,7 @@ def distribution(prior: Prior) -> Axes:
     table, rng = design(prior, EPSILON).mechanism, np.random.default_rng(21)
     values = np.clip(GUESSES["skewed"].rvs(20_000, random_state=rng), *DOMAIN)
     counts = ReportCounts.from_reports(table, table.sample(values, rng))
-    return estimate_distribution(counts, method="penalised").plot(units="kEUR")
+    return estimate_distribution(counts).plot(units="kEUR")
 
 
 def save_small(axes: Axes, path: Path) -> None:

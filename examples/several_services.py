@@ -37,7 +37,7 @@ def main() -> None:
     found = estimate_distribution(counts)
     mean, median, share = found.mean(), found.quantile(0.5), found.probability(20_000, 60_000)
     truth = np.mean((incomes > 20_000) & (incomes < 60_000))
-    print(f"{'penalised':12} {mean.value:.0f} +- {mean.std_error:.0f}")
+    print(f"{'smooth':12} {mean.value:.0f} +- {mean.std_error:.0f}")
     print(f"median {median.value:.0f} {shown(median.interval(), 0)}")
     print(f"share between 20,000 and 60,000: {share.value:.3f} {shown(share.interval(), 3)}, truth {truth:.3f}")
     print(f"no weights could gain more than {found.fit.certificate:.0e} of log-likelihood per user")

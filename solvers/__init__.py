@@ -26,7 +26,7 @@ likeliest.  A `MixtureLikelihood` offers products with the matrix of probabiliti
 halves of a full table (`DenseLikelihood`), as rows of the combinations seen (`TupleLikelihood`), as jumps between runs
 (`RunLikelihood`), as packed bits (`BitLikelihood`), as one factor for each place of a report (`PlaceLikelihood`), or as
 a sum of such (`SumLikelihood`).  `fit_mixture` maximises it by EM, by SQUAREM (`likelihood.em`) or by a primal-dual
-interior point (`likelihood.newton`), with a quadratic penalty if asked. Whatever the method, the gradient at the
+interior point (`likelihood.newton`). Whatever the method, the gradient at the
 weights returned bounds what any others could still gain (Lindsay's certificate).
 
 The third is the *frequency program*: which sets of categories the reports of a frequency oracle support, and how often,

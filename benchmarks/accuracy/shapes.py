@@ -35,7 +35,6 @@ METHODS: dict[str, tuple[DistributionMethod, int]] = {
     "EMS 512": ("ems", 2 * CELLS),
     "EMS 1024": ("ems", 4 * CELLS),
     "em": ("em", CELLS),
-    "penalised": ("penalised", CELLS),
 }
 COVERED = ("function", "shares", "mean", "quantiles", "cells")
 BELOW = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)

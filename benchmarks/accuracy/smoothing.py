@@ -1,7 +1,7 @@
 """Distributions of four real columns from 100,000 reports at epsilon 0.5, 256 cells (74 for ages): Jensen-Shannon
 distance (with the root) and Wasserstein-1 distance times 1000, domains scaled to [0, 1]. All methods see the same
 reports. EM and EMS stop at a change of the log-likelihood below 0.001, MR as its paper has it; "maximum" is the exact
-maximum likelihood; the penalised likelihood chooses its own smoothness."""
+maximum likelihood."""
 
 from pathlib import Path
 
@@ -10,7 +10,6 @@ from markdown_table import table
 from optldp.estimators import InputGrid, ReportCounts, likelihood_of, mixture_reduction
 from optldp.estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
 from optldp.estimators.distributions.smoothed_em import ems
-from optldp.estimators.distributions.smoothness import penalised_likelihood
 from optldp.mechanisms import piecewise, square_wave
 from optldp.solvers.likelihood.fit import fit_mixture
 from redone.experiment.drawn_values import all_sets
@@ -20,7 +19,7 @@ from .repetitions import Errors, repeat
 TITLE = "Smoothing: four real columns"
 FAMILIES = {"SW": square_wave, "PM": piecewise}
 COLUMNS = ("SF benefits", "SF total pay", "Adult age", "IRS mean income")
-METHODS = ("EMS", "EM", "MR", "maximum", "penalised")
+METHODS = ("EMS", "EM", "MR", "maximum")
 USERS, EPSILON, STOP = 100_000, 0.5, 1e-3
 
 
@@ -31,11 +30,9 @@ def run(data: Path, repetitions: int, workers: int) -> str:
     for measure in ("JS", "W1"):
         rows = []
         for (_, column, family), summary in zip(cases, found, strict=True):
-            margin = summary.values[f"{measure} EMS"] - summary.values[f"{measure} penalised"]
-            shown = f"{margin.mean():.2g} ± {margin.std(ddof=1) / np.sqrt(margin.size):.1g}"
-            rows.append((family, column, *(summary.show(f"{measure} {method}") for method in METHODS), shown))
+            rows.append((family, column, *(summary.show(f"{measure} {method}") for method in METHODS)))
         name = "Jensen-Shannon distance" if measure == "JS" else "1000 x Wasserstein-1"
-        header = ("mechanism", "column", *METHODS, "EMS minus penalised")
+        header = ("mechanism", "column", *METHODS)
         parts += [f"{name}:", table(header, rows)]
     return "\n\n".join(parts)
 
@@ -53,7 +50,6 @@ def _errors(data: Path, column: str, family: str, rng: np.random.Generator) -> E
         "EM": fit_mixture(likelihood, method="em", loglik_change=STOP).weights,
         "MR": mixture_reduction(likelihood).fit.weights,
         "maximum": fit_mixture(likelihood).weights,
-        "penalised": penalised_likelihood(counts, grid, rng=rng).fit.weights,
     }
     found = {f"JS {name}": jensen_shannon_distance(weights, truth) for name, weights in fits.items()}
     return found | {f"W1 {name}": 1000 * wasserstein_1(grid.points, w, truth) for name, w in fits.items()}

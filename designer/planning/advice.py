@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,94 +13,53 @@ from ...estimators.frequencies.frequencies import FrequencyEstimate
 from ...estimators.methods import OF_ONE_SERVICE, DistributionMethod
 from ...mechanisms import InputError
 from ...mechanisms.budget import check_epsilon
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Dots, Told
 from ..comparison.judging import solve_methods
 from ..methods.registry import METHODS
 from ..objectives.base import DEFAULT_TOLERANCE
 from ..priors.categorical import CategoricalPrior
 from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
-from .bootstrap import LINEAR, AdviceRow, Case, bootstrap_rows, check_choices, linear_row
-from .categories import DEFAULT_ORACLES, FREQUENCY_ESTIMATORS, KNOWN_ORACLES, as_categorical_prior, category_rows
+from .advised import Advice, Of
+from .bootstrap import (
+    LINEAR,
+    AdviceRow,
+    Case,
+    Simulated,
+    Standing,
+    check_choices,
+    distribution_errors,
+    linear_row,
+    simulated_row,
+)
+from .categories import (
+    DEFAULT_ORACLES,
+    FREQUENCY_ESTIMATORS,
+    KNOWN_ORACLES,
+    NO_DISTRIBUTIONS,
+    as_categorical_prior,
+    frequency_errors,
+    oracle,
+    unbiased_row,
+)
+from .race import (
+    Candidate,
+    Criterion,
+    Draw,
+    Errors,
+    Race,
+    log_ratio,
+    run_race,
+)
 
 ESTIMATORS = (*LINEAR, *OF_ONE_SERVICE)
-"""What can be done with reports: two unbiased means, and the mean of five estimates of the distribution."""
+"""What can be done with reports: two unbiased means, and estimates of the distribution."""
 
-SLOW = ("smooth", "penalised")
-DEFAULT_ESTIMATORS = tuple(name for name in ESTIMATORS if name not in SLOW)
-"""Those whose whole simulation takes well under a minute; the others take minutes, and are there when asked for."""
-
-DEFAULT_MECHANISMS = ("optimal", "piecewise", "duchi", "hybrid", "laplace", "square-wave", "ptt")
+DEFAULT_MECHANISMS = ("optimal", "piecewise", "duchi", "laplace", "square-wave", "ptt")
 """The optimum, the mechanisms for means that most papers compare, and the usual one for distributions."""
 
-DEFAULT_REPETITIONS = 50
-"""The Monte Carlo error of a mean squared error is then about sqrt(2 / 50), a fifth of it."""
+DEFAULT_REPETITIONS = 12
+"""Draws for the two that lead: a mean distance is then known to a tenth, a root mean squared error to a fifth."""
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Advice(Shown):
-    """All that was compared, best first.
-
-    Attributes
-    ----------
-    rows : tuple of AdviceRow
-        By increasing expected squared error of the mean, or of a frequency.
-    left_out : tuple of (mechanism, estimator, reason)
-        What cannot be had: an unbiased mean from a table without one.
-    n, repetitions : int
-    epsilon : float
-
-    Example
-    -------
-    >>> prior = Prior.on_knots([0, 5, 10], [2, 2, 1], source="public")
-    >>> rng = np.random.default_rng(1)
-    >>> advise(prior, 10_000, 1.0, rng=rng, mechanisms=["optimal", "duchi"], estimators=["ua"])
-    Advice(n=10000, epsilon=1, mechanism='optimal', estimator='ua', mse=0.0112032, compared=2)
-    """
-
-    rows: tuple[AdviceRow, ...]
-    left_out: tuple[tuple[str, str, str], ...]
-    n: int
-    epsilon: float
-    repetitions: int
-
-    def _line(self) -> dict[str, Any]:
-        best = self.best
-        found = {"mechanism": best.mechanism, "estimator": best.estimator, "mse": best.mse.value}
-        return {"n": self.n, "epsilon": self.epsilon} | found | {"compared": len(self.rows)}
-
-    def _told(self) -> Told:
-        names = [f"{row.mechanism}, {row.estimator}" for row in self.rows]
-        errors, reach = (np.array([getattr(row.mse, name) for row in self.rows]) for name in ("value", "error"))
-        ends = np.sqrt(np.maximum([errors, errors - 2 * reach, errors + 2 * reach], 0.0))
-        what = "root of the expected squared error"
-        return Told(self._line(), self._columns(), Dots(names, ends[0], what, ends[1], ends[2]))
-
-    def _columns(self) -> dict[str, Any]:
-        def numbers(name: str) -> list[float]:
-            found = [getattr(row, name) for row in self.rows]
-            return [math.nan if number is None else number.value for number in found]
-
-        return {
-            "mechanism": [row.mechanism for row in self.rows],
-            "estimator": [row.estimator for row in self.rows],
-            "mse": numbers("mse"),
-            "mse_std_error": [row.mse.error for row in self.rows],
-            "jensen_shannon": numbers("jensen_shannon"),
-            "wasserstein": numbers("wasserstein"),
-        }
-
-    @property
-    def best(self) -> AdviceRow:
-        """The row of least expected squared error."""
-        return self.rows[0]
-
-    @property
-    def best_distribution(self) -> AdviceRow | None:
-        """The row of least expected Wasserstein distance, of categories Jensen-Shannon; None without a distribution."""
-        distances = [row.wasserstein or row.jensen_shannon for row in self.rows]
-        found = [(distance.value, place) for place, distance in enumerate(distances) if distance is not None]
-        return self.rows[min(found)[1]] if found else None
+CRITERIA: dict[Of, Criterion] = {"mean": "squared", "frequencies": "squared", "distribution": "wasserstein"}
 
 
 def advise(
@@ -110,27 +68,28 @@ def advise(
     epsilon: float,
     *,
     rng: np.random.Generator,
+    of: Of | None = None,
     mechanisms: Sequence[str] | None = None,
     estimators: Sequence[str] | None = None,
     repetitions: int = DEFAULT_REPETITIONS,
     uniform_share: float = DEFAULT_UNIFORM_SHARE,
     tolerance: float = DEFAULT_TOLERANCE,
-    progress: Callable[[str, str], None] | None = None,
+    progress: Callable[[str, float], None] | None = None,
 ) -> Advice:
-    r"""Say what error each mechanism with each estimator will make, for n clients whose values follow the prior.
+    r"""Say which mechanism and estimator to take for n clients whose values follow the prior, by a race of simulations.
 
     A value between knots is rounded to one of them before anything else happens, so reports depend on the prior's
     weights alone and the simulation is exact for any values that have them. The truth is the prior: its mean, and its
     weights as a distribution. Errors include that n clients are a sample.
 
     For the unbiased estimators nothing is drawn: with decoded reports d, E (mean - truth)^2 = Var(d) / n, the
-    variance taken over values and reports. The others cost mechanisms x estimators x repetitions fits, whose time does
-    not depend on n: at 33 to 101 knots some hundredths of a second for "em" and "ems", a tenth or two for "mr", and
-    half a second or more for "smooth" and "penalised", which are therefore left to those who ask for them.
+    variance taken over values and reports. All others start; the clearly worse stop (the best one does so by mistake
+    in five of a hundred races at most), and the two that lead are drawn `repetitions` times more: what is said of them
+    comes of draws that did not choose them. Time does not depend on n; at 33 knots a fit takes hundredths of a second,
+    of "smooth" a fifth, and at 101 knots half a second.
 
-    For categories errors are those of a frequency, averaged over the categories; the unbiased estimate has them in
-    closed form, all others by simulation, in which `mr` with its variants stands beside `em`: which of them errs less
-    depends on how many categories are small against the noise.
+    For categories errors are those of a frequency, averaged over the categories, and the unbiased estimate has them in
+    closed form.
 
     Parameters
     ----------
@@ -141,26 +100,30 @@ def advise(
         Clients, at least 2.
     epsilon : float
     rng : numpy.random.Generator
-        A row depends on the generator and on what it is a row of, not on which other rows there are.
+        A draw depends on the generator and on what it is a draw of, not on which others there are.
+    of : {"mean", "frequencies", "distribution"}, optional
+        What is to be known best: by default the mean of numbers and the frequencies of categories, by squared error; a
+        distribution by Wasserstein distance, of categories by the Jensen-Shannon one.
     mechanisms : sequence of str, optional
         Out of `METHODS`; for categories out of `KNOWN_ORACLES`, by default GRR and OLH.
     estimators : sequence of str, optional
-        Out of `ESTIMATORS`, by default all but "smooth" and "penalised": "ua" averages raw reports; "decoder" averages
+        Out of `ESTIMATORS`, by default all that have what is asked: "ua" averages raw reports; "decoder" averages
         one value per output, the unbiased ones of least variance under the prior; the others estimate the distribution.
-        For categories out of `FREQUENCY_ESTIMATORS`, by default all.
+        For categories out of `FREQUENCY_ESTIMATORS`.
     repetitions : int
-        At least 2.
+        Draws for the two that lead, at least 2.
     uniform_share, tolerance : float
         As in `design`, for numbers alone.
     progress : callable, optional
-        Called with the mechanism and the estimator after each piece of work, `pieces_of_work` times in all.
+        Called with the mechanism and the share of the work that is done.
 
     Raises
     ------
     InputError
         Anything of the above is not usable, or no row is left.
 
-    Source: the bootstrap that the EM-MR paper proposes in its section VII.
+    Source: the bootstrap that the EM-MR paper proposes in its section VII; Maron and Moore (1997), "The racing
+    algorithm: model selection for lazy learners".
 
     Example
     -------
@@ -171,73 +134,139 @@ def advise(
     """
     budget = check_epsilon(epsilon)
     of_categories = isinstance(prior, CategoricalPrior | FrequencyEstimate)
-    mechanisms, estimators = choices(of_categories, mechanisms, estimators)
+    wanted = _checked_of(of, of_categories)
+    mechanisms, estimators = choices(of_categories, mechanisms, estimators, wanted)
     known = (KNOWN_ORACLES, tuple(FREQUENCY_ESTIMATORS)) if of_categories else (METHODS, ESTIMATORS)
     check_choices(n, repetitions, {"mechanisms": (mechanisms, known[0]), "estimators": (estimators, known[1])})
     if not isinstance(rng, np.random.Generator):
         raise InputError(f"rng must be a numpy.random.Generator, got {rng!r}: pass numpy.random.default_rng()")
     seed = int(rng.integers(2**63))
-    if of_categories:
-        made = category_rows(
-            as_categorical_prior(prior), n, budget, mechanisms, estimators, repetitions, seed, progress
+    if isinstance(prior, CategoricalPrior | FrequencyEstimate):
+        field = _of_categories(as_categorical_prior(prior), n, budget, mechanisms, estimators, seed)
+    else:
+        truth = prior if isinstance(prior, Prior) else _as_prior(prior)
+        solved = solve_methods(
+            truth, budget, dict.fromkeys(mechanisms), uniform_share=uniform_share, tolerance=tolerance
         )
-        return _ordered(made, (), n, budget, repetitions)
-    truth = prior if isinstance(prior, Prior) else _as_prior(prior)
+        for error in solved.failures.values():
+            raise error
+        cases = {name: Case(name, made.mechanism, truth, n) for name, made in solved.designs.items()}
+        field = _of_numbers(cases, estimators, seed)
+    return _raced(field, n, budget, wanted, of_categories, repetitions, progress)
+
+
+@dataclass(frozen=True, eq=False)
+class _Field:
+    """Who races: rows whose error is exact, the others, how those are drawn, and what cannot be had."""
+
+    exact: list[AdviceRow]
+    simulated: list[Candidate]
+    draw: Draw
+    left_out: list[tuple[str, str, str]]
+
+
+def _of_numbers(cases: dict[str, Case], estimators: Sequence[str], seed: int) -> _Field:
     chosen: list[DistributionMethod] = [name for name in OF_ONE_SERVICE if name in estimators]
-    rows: list[AdviceRow] = []
-    left_out: list[tuple[str, str, str]] = []
-    solved = solve_methods(truth, budget, dict.fromkeys(mechanisms), uniform_share=uniform_share, tolerance=tolerance)
-    for error in solved.failures.values():
-        raise error
-    for name, made in solved.designs.items():
-        case = Case(name, made.mechanism, truth, n)
+    probabilities = {name: case.mechanism.pmf(case.truth.knots) for name, case in cases.items()}
+
+    def draw(mechanism: str, named: Sequence[str], number: int) -> dict[str, Errors]:
+        methods: list[DistributionMethod] = [name for name in chosen if name in named]
+        case = cases[mechanism]
+        return distribution_errors(case, probabilities[mechanism], methods, number, (seed, METHODS.index(mechanism)))
+
+    field = _Field([], [(name, estimator) for name in cases for estimator in chosen], draw, [])
+    for name, case in cases.items():
         for estimator in (other for other in LINEAR if other in estimators):
             row = linear_row(case, estimator)
             if isinstance(row, AdviceRow):
-                rows.append(row)
+                field.exact.append(row)
             else:
-                left_out.append((name, estimator, row))
-            if progress is not None:
-                progress(name, estimator)
-        if chosen:
-            rows += bootstrap_rows(case, chosen, repetitions, (seed, METHODS.index(name)), progress)
-    if not rows:
-        raise InputError(f"some estimator must suit some mechanism, got none: {left_out[0][2]}")
-    return _ordered(rows, tuple(left_out), n, budget, repetitions)
+                field.left_out.append((name, estimator, row))
+    return field
 
 
-def _ordered(
-    rows: Sequence[AdviceRow], left_out: tuple[tuple[str, str, str], ...], n: int, epsilon: float, repetitions: int
+def _of_categories(
+    prior: CategoricalPrior, n: int, epsilon: float, mechanisms: Sequence[str], estimators: Sequence[str], seed: int
+) -> _Field:
+    oracles = {name: oracle(prior, epsilon, name) for name in dict.fromkeys(mechanisms)}
+
+    def draw(mechanism: str, named: Sequence[str], number: int) -> dict[str, Errors]:
+        place = KNOWN_ORACLES.index(mechanism)
+        return frequency_errors(oracles[mechanism], prior.weights, n, named, (seed, number, place))
+
+    exact = [unbiased_row(name, made, prior.weights, n) for name, made in oracles.items() if "unbiased" in estimators]
+    chosen = [name for name in FREQUENCY_ESTIMATORS if name in estimators and name != "unbiased"]
+    return _Field(exact, [(name, estimator) for name in oracles for estimator in chosen], draw, [])
+
+
+def _raced(
+    field: _Field,
+    n: int,
+    epsilon: float,
+    of: Of,
+    of_categories: bool,
+    repetitions: int,
+    progress: Callable[[str, float], None] | None,
 ) -> Advice:
-    return Advice(tuple(sorted(rows, key=lambda row: row.mse.value)), left_out, n, epsilon, repetitions)
+    """Run the race and say what came of it."""
+    criterion: Criterion = "jensen_shannon" if of_categories and of == "distribution" else CRITERIA[of]
+    known = {(row.mechanism, row.estimator): row for row in field.exact}
+    if not known and not field.simulated:
+        raise InputError(f"some estimator must suit some mechanism, got none: {field.left_out[0][2]}")
+    errors_known = {one: row.mse.value for one, row in known.items()}
+    race = run_race(field.simulated, errors_known, field.draw, criterion, repetitions, progress)
+    rows = []
+    for place, one in enumerate(race.order):
+        standing: Standing = "first" if place == 0 else "next" if place == 1 else "behind"
+        if one in known:
+            rows.append(replace(known[one], standing=standing))
+            continue
+        if standing == "behind" and one in race.worse:
+            standing = "worse"
+        slope = 0.0
+        if one in race.fresh and criterion == "squared":
+            slope = race.slopes[one[1]] * float(np.mean([errors.squared for errors in race.drawn[one]]))
+        rows.append(simulated_row(*one, race.fresh.get(one, race.drawn[one]), slope=slope, standing=standing))
+    behind = _behind(race, errors_known, criterion) if len(rows) > 1 else None
+    return Advice(tuple(rows), tuple(field.left_out), n, epsilon, repetitions, of, behind)
+
+
+def _behind(race: Race, exact: Mapping[Candidate, float], criterion: Criterion) -> Simulated:
+    """By what share the error of the second is larger, the root of a squared one, from fresh draws."""
+    ratio, error = log_ratio(race, exact, criterion)
+    power = 0.5 if criterion == "squared" else 1.0
+    share = math.exp(power * ratio)
+    return Simulated(share - 1.0, share * power * error)
+
+
+def _checked_of(of: Of | None, of_categories: bool) -> Of:
+    known: tuple[Of, ...] = ("frequencies" if of_categories else "mean", "distribution")
+    if of is None:
+        return known[0]
+    if of not in known:
+        raise InputError(f"of must be {' or '.join(known)}, got {of!r}")
+    return of
 
 
 def choices(
-    of_categories: bool, mechanisms: Sequence[str] | None, estimators: Sequence[str] | None
+    of_categories: bool, mechanisms: Sequence[str] | None, estimators: Sequence[str] | None, of: Of
 ) -> tuple[Sequence[str], Sequence[str]]:
     """Return mechanisms and estimators, the default ones where none were given.
 
-    Example
-    -------
-    >>> choices(True, None, ["em"])
-    (('grr', 'olh'), ['em'])
-    """
-    defaults = (
-        (DEFAULT_ORACLES, tuple(FREQUENCY_ESTIMATORS)) if of_categories else (DEFAULT_MECHANISMS, DEFAULT_ESTIMATORS)
-    )
-    return defaults[0] if mechanisms is None else mechanisms, defaults[1] if estimators is None else estimators
-
-
-def pieces_of_work(mechanisms: Sequence[str], estimators: Sequence[str], repetitions: int) -> int:
-    """Return how often `advise` will call its progress.
+    Raises InputError for estimators without a distribution where one is asked for.
 
     Example
     -------
-    >>> pieces_of_work(["duchi", "optimal"], ["ua", "em", "mr"], 50)
-    202
+    >>> choices(False, ["duchi"], None, "distribution")
+    (['duchi'], ('smooth', 'em', 'ems', 'mr'))
     """
-    exact = set(estimators) & {*LINEAR, "unbiased"}
-    return len(set(mechanisms)) * (len(exact) + repetitions * len(set(estimators) - exact))
+    every = tuple(FREQUENCY_ESTIMATORS) if of_categories else ESTIMATORS
+    without = (NO_DISTRIBUTIONS if of_categories else LINEAR) if of == "distribution" else ()
+    if estimators is None:
+        estimators = tuple(name for name in every if name not in without)
+    elif not isinstance(estimators, str) and (refused := [name for name in estimators if name in without]):
+        raise InputError(f"estimators of a distribution must have one, got {refused[0]!r}: leave it out")
+    return (DEFAULT_ORACLES if of_categories else DEFAULT_MECHANISMS) if mechanisms is None else mechanisms, estimators
 
 
 def _as_prior(estimate: DistributionEstimate) -> Prior:

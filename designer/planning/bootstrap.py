@@ -9,22 +9,24 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 
 from ...estimators.counting.counts import ReportCounts, ReportGroup, Service
-from ...estimators.distributions.estimation import estimate_distribution
+from ...estimators.distributions.estimation import estimate_alone
 from ...estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
 from ...estimators.input_grid import InputGrid
 from ...estimators.means.unbiasing import affine_unbiasing, optimal_decoder
-from ...estimators.methods import DistributionMethod
+from ...estimators.methods import DistributionMethod, unknown
 from ...mechanisms import InputError, TabulatedMechanism
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
 from ..priors.prior import Prior
+from .race import Errors
 
 LINEAR = ("ua", "decoder")
 """Estimators that are averages of decoded reports: unbiased, so their error has a closed form."""
@@ -57,6 +59,9 @@ class Simulated(Shown):
         return cls(float(drawn.mean()), float(drawn.std(ddof=1)) / math.sqrt(drawn.size))
 
 
+Standing = Literal["first", "next", "behind", "worse"]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class AdviceRow(Shown):
     """One mechanism with one estimator.
@@ -72,6 +77,11 @@ class AdviceRow(Shown):
         distribution, and the latter for all categories.
     seconds : float
         Wall time of one estimate, on average.
+    draws : int
+        Simulated collections that these are means of; 0 where the error is exact.
+    standing : {"first", "next", "behind", "worse"}
+        In a race: whether it won, came next, was left behind for time, or was clearly worse. Errors of the first two
+        come of draws that chose nothing.
 
     Example
     -------
@@ -85,6 +95,8 @@ class AdviceRow(Shown):
     jensen_shannon: Simulated | None
     wasserstein: Simulated | None
     seconds: float = field(compare=False)
+    draws: int = 0
+    standing: Standing = "behind"
 
     def _line(self) -> dict[str, Any]:
         found = {name: getattr(self, name) for name in ("mse", "jensen_shannon", "wasserstein")}
@@ -104,6 +116,18 @@ class Case:
     truth: Prior
     n: int
 
+    @cached_property
+    def decoder(self) -> tuple[np.ndarray, float] | str:
+        """What each output counts as for an unbiased mean, and the variance of that; or why there is none."""
+        prior = self.mechanism.prior
+        if prior is None:
+            return "the table carries no prior"
+        try:
+            decoded = optimal_decoder(self.mechanism)  # for that prior
+        except InputError as error:
+            return str(error)
+        return decoded, float(prior.weights @ self.mechanism.probabilities @ (decoded - self.truth.mean) ** 2)
+
 
 def check_choices(n: int, repetitions: int, named: Mapping[str, tuple[Sequence[str], Sequence[str]]]) -> None:
     """Raise InputError for numbers below two, and for lists of names that hold an unknown one or none.
@@ -118,8 +142,8 @@ def check_choices(n: int, repetitions: int, named: Mapping[str, tuple[Sequence[s
     for what, (given, known) in named.items():
         if isinstance(given, str) or not given:
             raise InputError(f"{what} must be a list of at least one name, got {given!r}")
-        if unknown := [name for name in given if name not in known]:
-            raise InputError(f"{what} must be out of {', '.join(known)}, got {unknown[0]!r}")
+        if strange := [name for name in given if name not in known]:
+            raise InputError(unknown(what, known, strange[0], "out of"))
 
 
 def linear_row(case: Case, estimator: str) -> AdviceRow | str:
@@ -146,11 +170,9 @@ def linear_row(case: Case, estimator: str) -> AdviceRow | str:
         spread = table.knot_means - weights @ table.knot_means
         variance = float(weights @ (table.knot_variances + spread**2)) / affine[0] ** 2
     else:
-        try:
-            decoded = optimal_decoder(table)  # for the prior that the table carries
-        except InputError as error:
-            return str(error)
-        variance = float(weights @ table.probabilities @ (decoded - case.truth.mean) ** 2)
+        if isinstance(case.decoder, str):
+            return case.decoder
+        _, variance = case.decoder
     exact = Simulated(variance / case.n, 0.0)
     return AdviceRow(case.name, estimator, exact, None, None, time.perf_counter() - started)
 
@@ -160,7 +182,6 @@ def bootstrap_rows(
     chosen: Sequence[DistributionMethod],
     repetitions: int,
     seed: tuple[int, int],
-    progress: Callable[[str, str], None] | None = None,
 ) -> list[AdviceRow]:
     """Return the rows of estimators of the distribution, all applied to the same reports in each repetition.
 
@@ -172,8 +193,6 @@ def bootstrap_rows(
         At least 2.
     seed : (int, int)
         Of the values' counts, and of the mechanism.
-    progress : callable, optional
-        Called with mechanism and estimator after every fit.
 
     Example
     -------
@@ -183,31 +202,71 @@ def bootstrap_rows(
     >>> [row.estimator for row in bootstrap_rows(case, ["em", "ems"], 3, (7, 0))]
     ['em', 'ems']
     """
-    truth, grid = case.truth, InputGrid.knots(case.truth.knots)
-    rows = case.mechanism.pmf(truth.knots)
-    errors = {name: np.zeros((repetitions, 4)) for name in chosen}
+    rows = case.mechanism.pmf(case.truth.knots)
+    drawn = {name: list[Errors]() for name in chosen}
     for repetition in range(repetitions):
-        counts = _draw(case, rows, repetition, seed)
-        for name in chosen:
-            started = time.perf_counter()
-            found = estimate_distribution(counts, method=name, grid=grid)
-            seconds = time.perf_counter() - started
-            errors[name][repetition] = (
-                (found.mean().value - truth.mean) ** 2,
-                jensen_shannon_distance(found.value, truth.weights),
-                wasserstein_1(truth.knots, found.value, truth.weights),
-                seconds,
-            )
-            if progress is not None:
-                progress(case.name, name)
-    made = []
-    for name, drawn in errors.items():
-        mse, jensen_shannon, wasserstein = (Simulated.over(drawn[:, k]) for k in range(3))
-        made.append(AdviceRow(case.name, name, mse, jensen_shannon, wasserstein, float(drawn[:, 3].mean())))
-    return made
+        for name, errors in distribution_errors(case, rows, chosen, repetition, seed).items():
+            drawn[name].append(errors)
+    return [simulated_row(case.name, name, errors) for name, errors in drawn.items()]
 
 
-def _draw(case: Case, rows: np.ndarray, repetition: int, seed: tuple[int, int]) -> ReportCounts:
+def distribution_errors(
+    case: Case, rows: np.ndarray, chosen: Sequence[DistributionMethod], repetition: int, seed: tuple[int, int]
+) -> dict[str, Errors]:
+    """Return the errors of estimators of the distribution from the same reports of n clients.
+
+    Parameters
+    ----------
+    case : Case
+    rows : (K, M) ndarray
+        Probabilities of the outputs at the truth's knots.
+    chosen : sequence of DistributionMethod
+    repetition : int
+    seed : (int, int)
+        Of the values' counts, and of the mechanism.
+    """
+    counts = draw_reports(case, rows, repetition, seed)
+    truth, control, found = case.truth, _control(case, counts), dict[str, Errors]()
+    for name in chosen:
+        started = time.perf_counter()
+        weights, mean = estimate_alone(counts, name, InputGrid.knots(truth.knots))
+        seconds = time.perf_counter() - started
+        found[name] = Errors(
+            (mean - truth.mean) ** 2,
+            jensen_shannon_distance(weights, truth.weights),
+            wasserstein_1(truth.knots, weights, truth.weights),
+            control,
+            seconds,
+        )
+    return found
+
+
+def simulated_row(
+    mechanism: str, estimator: str, errors: Sequence[Errors], *, slope: float = 0.0, standing: Standing = "behind"
+) -> AdviceRow:
+    """Return the means of draws, at least two, with their standard errors.
+
+    The squared error has `slope` times the control variate taken off; that must come of other draws, lest it bias.
+    """
+    column = {name: np.array([getattr(one, name) for one in errors]) for name in Errors._fields}
+    squared = Simulated.over(column["squared"] - slope * column["control"])
+    distances = [Simulated.over(column[name]) for name in ("jensen_shannon", "wasserstein")]
+    shannon, wasserstein = (None if math.isnan(found.value) else found for found in distances)
+    seconds = float(column["seconds"].mean())
+    return AdviceRow(mechanism, estimator, squared, shannon, wasserstein, seconds, len(errors), standing)
+
+
+def _control(case: Case, counts: ReportCounts) -> float:
+    """The squared error of the unbiased mean of these reports over its expectation, less one; 0 without such a mean."""
+    if isinstance(case.decoder, str):
+        return 0.0
+    values, variance = case.decoder
+    (group,) = counts.groups
+    error = float(values[group.outputs[:, 0]] @ group.counts) / case.n - case.truth.mean
+    return error**2 * case.n / variance - 1.0
+
+
+def draw_reports(case: Case, rows: np.ndarray, repetition: int, seed: tuple[int, int]) -> ReportCounts:
     """Return the counted reports of n clients in one repetition."""
     values = np.random.default_rng([seed[0], repetition]).multinomial(case.n, case.truth.weights)
     held = values > 0

@@ -6,8 +6,9 @@ every estimator is applied to the same ones.
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ from ...mechanisms.categorical.table import CategoricalTable
 from ..designs.design import design
 from ..methods.oracles import ORACLES
 from ..priors.categorical import CategoricalPrior
-from .bootstrap import AdviceRow, Simulated
+from .bootstrap import AdviceRow, Simulated, simulated_row
+from .race import Errors
 
 FREQUENCY_ESTIMATORS: dict[str, dict[str, Any]] = {
     "unbiased": {"method": "unbiased"},
@@ -71,7 +73,6 @@ def category_rows(
     estimators: Sequence[str],
     repetitions: int,
     seed: int,
-    progress: Callable[[str, str], None] | None = None,
 ) -> list[AdviceRow]:
     """Return a row for each oracle and estimator: `mse` is of one frequency, averaged over the categories.
 
@@ -87,8 +88,6 @@ def category_rows(
     repetitions : int
         At least 2.
     seed : int
-    progress : callable, optional
-        Called with mechanism and estimator after each estimate.
 
     Example
     -------
@@ -99,22 +98,16 @@ def category_rows(
     rows = []
     for name in dict.fromkeys(mechanisms):
         mechanism = oracle(prior, epsilon, name)
-        drawn = {other: np.zeros((repetitions, 3)) for other in dict.fromkeys(estimators) if other != "unbiased"}
+        drawn = {other: list[Errors]() for other in dict.fromkeys(estimators) if other != "unbiased"}
         if "unbiased" in estimators:
-            rows.append(_unbiased_row(name, mechanism, prior.weights, n))
-            if progress is not None:
-                progress(name, "unbiased")
+            rows.append(unbiased_row(name, mechanism, prior.weights, n))
         for repetition in range(repetitions if drawn else 0):
-            counts = draw_counts(mechanism, prior.weights, n, (seed, repetition, KNOWN_ORACLES.index(name)))
-            for other, errors in drawn.items():
-                errors[repetition] = _errors(counts, other, prior.weights)
-                if progress is not None:
-                    progress(name, other)
-        for other, errors in drawn.items():
-            distance = None if other in NO_DISTRIBUTIONS else Simulated.over(errors[:, 1])
-            rows.append(
-                AdviceRow(name, other, Simulated.over(errors[:, 0]), distance, None, float(errors[:, 2].mean()))
+            found = frequency_errors(
+                mechanism, prior.weights, n, list(drawn), (seed, repetition, KNOWN_ORACLES.index(name))
             )
+            for other, errors in found.items():
+                drawn[other].append(errors)
+        rows += [simulated_row(name, other, errors) for other, errors in drawn.items()]
     return rows
 
 
@@ -163,18 +156,44 @@ def draw_counts(
     return CategoryCounts(mechanism, reports[counts > 0], counts[counts > 0])
 
 
-def _unbiased_row(name: str, mechanism: CategoricalMechanism, weights: np.ndarray, n: int) -> AdviceRow:
-    """Nothing is drawn: unbiased, it errs by its variance, of noise and of who the clients are."""
+def unbiased_row(name: str, mechanism: CategoricalMechanism, weights: np.ndarray, n: int) -> AdviceRow:
+    """Return the row of the unbiased estimate: its error is its variance, of noise and of who the clients are.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> unbiased_row("grr", categorical_grr("ab", 1.0), np.array([0.5, 0.5]), 100).mse.error
+    0.0
+    """
     started = time.perf_counter()
     variances = frequency_decoder(mechanism).variances(weights) + weights * (1.0 - weights)
     mse = Simulated(float(variances.mean()) / n, 0.0)
     return AdviceRow(name, "unbiased", mse, None, None, time.perf_counter() - started)
 
 
-def _errors(counts: CategoryCounts, estimator: str, weights: np.ndarray) -> tuple[float, float, float]:
-    """Mean squared error, Jensen-Shannon distance (0 where there is none) and seconds of one estimate."""
-    started = time.perf_counter()
-    found = estimate_frequencies(counts, **FREQUENCY_ESTIMATORS[estimator]).value
-    seconds = time.perf_counter() - started
-    distance = 0.0 if estimator in NO_DISTRIBUTIONS else jensen_shannon_distance(found, weights)
-    return float(np.mean((found - weights) ** 2)), distance, seconds
+def frequency_errors(
+    mechanism: CategoricalMechanism,
+    weights: np.ndarray,
+    n: int,
+    estimators: Sequence[str],
+    seed: tuple[int, int, int],
+) -> dict[str, Errors]:
+    """Return the errors of estimators of frequencies from the same reports, drawn as `draw_counts` does.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> found = frequency_errors(categorical_grr("abc", 1.0), np.array([0.5, 0.5, 0.0]), 60, ["em"], (1, 0, 0))
+    >>> found["em"].jensen_shannon > 0
+    True
+    """
+    counts, found = draw_counts(mechanism, weights, n, seed), dict[str, Errors]()
+    plain = estimate_frequencies(counts, method="unbiased").value
+    control = float(np.mean((plain - weights) ** 2)) / unbiased_row("", mechanism, weights, n).mse.value - 1.0
+    for name in estimators:
+        started = time.perf_counter()
+        value = estimate_frequencies(counts, **FREQUENCY_ESTIMATORS[name]).value
+        seconds = time.perf_counter() - started
+        distance = math.nan if name in NO_DISTRIBUTIONS else jensen_shannon_distance(value, weights)
+        found[name] = Errors(float(np.mean((value - weights) ** 2)), distance, math.nan, control, seconds)
+    return found

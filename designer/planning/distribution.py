@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ...estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
-from ...estimators.methods import OF_ONE_SERVICE, DistributionMethod
+from ...estimators.methods import OF_ONE_SERVICE, DistributionMethod, unknown
 from ...mechanisms.budget import MAX_EPSILON, check_epsilon
 from ...mechanisms.errors import InputError
 from ...mechanisms.shown.shown import Shown
@@ -54,7 +54,7 @@ class DistributionPlan(Shown):
     design : Design
         The mechanism to use.
     users : int
-    estimator : {"smooth", "em", "ems", "mr", "penalised"}
+    estimator : {"smooth", "em", "ems", "mr"}
         A `method` of `estimate_distribution`.
     distance : {"wasserstein", "jensen-shannon"}
     predicted_error : Simulated
@@ -132,7 +132,7 @@ def plan_distribution_error(
         The answer depends on it.
     method : str
         One of `METHODS`.
-    estimator : {"smooth", "em", "ems", "mr", "penalised"}
+    estimator : {"smooth", "em", "ems", "mr"}
         Smoothing ("ems") flattens distributions on few knots, however many users there are.
     distance : {"wasserstein", "jensen-shannon"}
     repetitions : int
@@ -252,7 +252,7 @@ class _Task:
         )
         for what, given, known in named:
             if given not in known:
-                raise InputError(f"{what} must be one of {', '.join(known)}, got {given!r}")
+                raise InputError(unknown(what, known, given))
         for what, number, least in (("users", users, 1), ("repetitions", repetitions, 2)):
             if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
                 raise InputError(f"{what} must be a whole number of at least {least}, got {number!r}")

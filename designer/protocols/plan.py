@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from ...estimators.counting.counts import ReportCounts
 from ...estimators.estimate import NumberEstimate
 from ...estimators.means.mean import MeanEstimate, estimate_mean
-from ...estimators.methods import OF_ORACLE, PRIOR_METHODS, PriorMethod
+from ...estimators.methods import OF_ORACLE, PRIOR_METHODS, PriorMethod, unknown
 from ...mechanisms import InputError, TabulatedMechanism
 from ...mechanisms.budget import check_epsilon
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
@@ -71,7 +71,7 @@ class TwoPhasePlan(Shown):
         or a mechanism of one's own that keeps within epsilon: an exact table on this domain, or an oracle of as many
         categories as knots. With many knots oracles say little of the distribution and next to nothing of the mean,
         as a knot is as far from its neighbour as from any other.
-    estimator : {"em", "ems", "mr", "penalised", "least-absolute"}
+    estimator : {"em", "smooth", "ems", "mr", "least-absolute"}
         From the first reports to a distribution; "least-absolute" is AAA's linear program. For an oracle "em", the
         exact maximum likelihood, "mr" or "least-absolute".
     method : str or Method
@@ -138,7 +138,7 @@ class TwoPhasePlan(Shown):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
         if self.estimator not in PRIOR_METHODS:
-            raise InputError(f"estimator must be one of {', '.join(PRIOR_METHODS)}, got {self.estimator!r}")
+            raise InputError(unknown("estimator", PRIOR_METHODS, self.estimator))
         as_method(self.method)
         if not 0.0 <= self.uniform_share <= 1.0:
             raise InputError(f"the uniform share must lie in [0, 1], got {self.uniform_share!r}")

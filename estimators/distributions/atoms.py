@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from ...mechanisms.errors import SolverError
 from ...mechanisms.promise import Metric
 from ...solvers.likelihood.log_linear import LoglikAt
 from ..input_grid import InputGrid
-from .log_density import ATOM_SD, Components, fit_log_density
+from .log_density import ATOM_SD, Components, LogDensity, fit_log_density
 
 MOST_ROUND = 20
 """Round values looked at in a domain: multiples of the least 1, 2 or 5 times a power of ten that are so few."""
@@ -93,13 +95,16 @@ def _round_values(low: float, high: float) -> np.ndarray:
 def ranked_atoms(loglik: LoglikAt, total: float, components: Components, mass: float) -> list[int]:
     """Return the places whose mass is told apart from none when all may have one, the surest first.
 
-    Three smooth densities are fitted with all of them at once; the one of the best evidence decides.  A mass is told
-    apart where its standard deviation is at most `TOLD_APART` of it; by the prior alone it is three times as large.
+    Three smooth densities are fitted with all of them at once; of those whose mode is found the one of the best
+    evidence decides.  A mass is told apart where its standard deviation is at most `TOLD_APART` of it; by the prior
+    alone it is three times as large.
     """
-    every = range(components.places.size)
-    tried = [
-        fit_log_density(loglik, total, components, every, order, length, mass=mass - RARE) for order, length in SMOOTH
-    ]
+    every, tried = range(components.places.size), list[LogDensity]()
+    for order, length in SMOOTH:
+        with suppress(SolverError):
+            tried.append(fit_log_density(loglik, total, components, every, order, length, mass=mass - RARE))
+    if not tried:
+        return []
     fit = max(tried, key=lambda found: found.evidence).fit
     size = len(components.places)
     half = solve_triangular(fit.factor, np.eye(fit.z.size)[:, -size:], lower=True, check_finite=False)

@@ -16,20 +16,18 @@ rather than undefined, and the bands of the weights run into their limits 0 and 
 def maximum_covariance(
     likelihood: MixtureLikelihood,
     weights: np.ndarray,
-    penalty: np.ndarray | None = None,
     *,
     em_steps: int | None = None,
 ) -> np.ndarray:
-    r"""Return the (K, K) asymptotic covariance of weights that maximise a log-likelihood, penalised or not.
+    r"""Return the (K, K) asymptotic covariance of weights that maximise a log-likelihood.
 
-    At a maximum w_k (1 - g_k) = 0 with g the gradient of the objective, scaled to mean one.  Differentiating this in
-    the counts, with W = diag(w), H the information per user and Q the penalty,
+    At a maximum w_k (1 - g_k) = 0 with g the gradient, of mean one.  Differentiating this in
+    the counts, with W = diag(w) and H the information per user,
 
-        W^{1/2} M W^{-1/2} dw = W^{1/2} ds,   M = diag(1 - g) + W^{1/2} (H + Q) W^{1/2},
+        W^{1/2} M W^{-1/2} dw = W^{1/2} ds,   M = diag(1 - g) + W^{1/2} H W^{1/2},
 
-    on the simplex, sum dw = 0, where the scores' covariance is (H - h h^T) / n, h the gradient of the log-likelihood.
-    A weight at zero with g < 1 thus has no variance; without a penalty and without zeros this is the inverse
-    information on the simplex.
+    on the simplex, sum dw = 0, where the scores' covariance is (H - g g^T) / n.
+    A weight at zero with g < 1 thus has no variance; without zeros this is the inverse information on the simplex.
 
     EM that was stopped after T steps has not followed the counts in directions of little information: each step goes
     the share lambda of what is left of the way along an eigenvector of M, so 1 / lambda becomes
@@ -40,10 +38,8 @@ def maximum_covariance(
     likelihood : MixtureLikelihood
         K components.
     weights : (K,) ndarray
-    penalty : (K, K) ndarray, optional
-        Q, per user.
     em_steps : int, optional
-        T, for weights from plain EM, without a penalty, that may not be at the maximum.
+        T, for weights from plain EM that may not be at the maximum.
 
     Example
     -------
@@ -52,14 +48,13 @@ def maximum_covariance(
     >>> round(float(maximum_covariance(coin, np.array([0.3, 0.7]))[0, 0]) * 100 / (0.3 * 0.7), 12)
     1.0
     """
-    response = maximum_response(likelihood, weights, penalty, em_steps=em_steps)
+    response = maximum_response(likelihood, weights, em_steps=em_steps)
     return response @ _score_covariance(likelihood, weights) @ response.T / likelihood.total
 
 
 def maximum_response(
     likelihood: MixtureLikelihood,
     weights: np.ndarray,
-    penalty: np.ndarray | None = None,
     *,
     em_steps: int | None = None,
 ) -> np.ndarray:
@@ -78,12 +73,11 @@ def maximum_response(
     mixed = likelihood.mix(weights)
     pull = likelihood.gradient(mixed)
     information = likelihood.information(mixed) / likelihood.total
-    bend = np.zeros_like(weights) if penalty is None else penalty @ weights
-    spare = np.maximum(1.0 - (pull - bend + weights @ bend), 0.0)
+    spare = np.maximum(1.0 - pull, 0.0)
     root = np.sqrt(weights)
     both = root[:, None] * root
     # W^{-1/2} dw is orthogonal to W^{1/2} 1; along that any positive stiffness does.
-    stiffness = _across(np.diag(spare) + both * (information if penalty is None else information + penalty), root)
+    stiffness = _across(np.diag(spare) + both * information, root)
     stiffness += both
     values, vectors = np.linalg.eigh(stiffness)
     values = np.maximum(values, LEAST_INFORMATION * values[-1])

@@ -46,12 +46,10 @@ class DistributionEstimate(Estimate):
         Estimated covariance of the weights.
     n : int
         Number of users.
-    method : {"smooth", "em", "ems", "mr", "penalised"}
+    method : {"smooth", "em", "ems", "mr"}
         How it was estimated.
     fit : MixtureFit
         Iterations, log-likelihood and certificate.
-    smoothness : float, optional
-        Multiplier of the roughness, for "penalised".
     components : int
         Components left after reduction, for "mr"; else K.
     target : {"population"}
@@ -76,7 +74,6 @@ class DistributionEstimate(Estimate):
     n: int
     method: str
     fit: MixtureFit
-    smoothness: float | None
     components: int
     target: Target = "population"
     smooth: SmoothFit | None = None

@@ -13,7 +13,7 @@ from ...solvers.likelihood.fit import Method, MixtureFit, fit_mixture
 from ...solvers.likelihood.mixture import MixtureLikelihood
 from ..counting.counts import ReportCounts
 from ..input_grid import InputGrid
-from ..methods import DISTRIBUTION_METHODS, MAXIMUM, DistributionMethod
+from ..methods import DISTRIBUTION_METHODS, MAXIMUM, DistributionMethod, unknown
 from .covariance import ems_covariance, maximum_covariance
 from .distribution import DistributionEstimate
 from .likelihood import likelihood_of
@@ -21,13 +21,14 @@ from .merged_likelihood import MergedLikelihood
 from .mixture_reduction import Operation, Rule, mixture_reduction
 from .smooth import smooth_likelihood
 from .smoothed_em import ems
-from .smoothness import penalised_likelihood
+
+FEW_DRAWS = 100
+"""Of the posterior, where the average alone is asked for."""
 
 SETTINGS = {
     "solver": MAXIMUM,
     "certificate": MAXIMUM,
     "loglik_change": (*MAXIMUM, "ems", "mr"),
-    "smoothness": ("penalised",),
     "threshold": ("mr",),
     "rule": ("mr",),
     "operation": ("mr",),
@@ -44,12 +45,10 @@ def estimate_distribution(
     solver: Method | None = None,
     certificate: float | None = None,
     loglik_change: float | None = None,
-    smoothness: float | None = None,
     threshold: float | None = None,
     rule: Rule | None = None,
     operation: Operation | None = None,
     least_components: int | None = None,
-    rng: np.random.Generator | None = None,
     progress: Callable[[Progress], None] | None = None,
     split_progress: Callable[[int, int], None] | None = None,
 ) -> DistributionEstimate:
@@ -60,9 +59,9 @@ def estimate_distribution(
     counts : ReportCounts
         Of one service, or of several with the same or different users: users of several services enter with the
         product of their reports' probabilities, which is what the papers call ULE.
-    method : {"smooth", "penalised", "em", "ule", "ems", "mr"}
+    method : {"smooth", "em", "ule", "ems", "mr"}
         "smooth": log densities averaged over their smoothness, with masses at zero, the ends and round values where the
-        reports ask for them (`smooth_likelihood`). "penalised": smoothness chosen by held-out likelihood. "em", and
+        reports ask for them (`smooth_likelihood`). "em", and
         "ule", its name for several services: the exact maximum likelihood, which overfits. "ems": EM with smoothing.
         "mr": mixture reduction.
     grid : InputGrid, optional
@@ -72,15 +71,10 @@ def estimate_distribution(
     certificate, loglik_change : float, optional
         When to stop, for "em" and "ule" as `fit_mixture` has it. For "ems" and "mr" only `loglik_change`, default
         1e-3. (Plain EM that is stopped early smooths too; `solver="em", loglik_change=1e-3` is what the papers run.)
-    smoothness : float, optional
-        For "penalised": the multiplier, instead of choosing it.
     threshold, rule, operation, least_components : optional
         For "mr", as `mixture_reduction` has them.
-    rng : numpy.random.Generator, optional
-        For "penalised": how the users are halved. Default: a fixed seed.
     progress, split_progress : callable, optional
-        Called at the start of a fit and after each step, and for "penalised" and "smooth" with the multipliers, or sets
-        of masses, tried and of all.
+        Called at the start of a fit and after each step, and for "smooth" with the sets of masses tried and of all.
 
     Returns
     -------
@@ -103,12 +97,11 @@ def estimate_distribution(
     (True, [0.25])
     """
     if method not in DISTRIBUTION_METHODS:
-        raise InputError(f"method must be one of {', '.join(DISTRIBUTION_METHODS)}, got {method!r}")
+        raise InputError(unknown("method", DISTRIBUTION_METHODS, method))
     settings = {
         "solver": solver,
         "certificate": certificate,
         "loglik_change": loglik_change,
-        "smoothness": smoothness,
         "threshold": threshold,
         "rule": rule,
         "operation": operation,
@@ -123,14 +116,9 @@ def estimate_distribution(
         averaged = smooth_likelihood(counts, place, progress=split_progress)
         fit, scatter = averaged.fit, np.atleast_2d(np.cov(averaged.draws.T, bias=True))
         return DistributionEstimate(
-            place, fit.weights, scatter, counts.n_users, method, fit, None, place.size, smooth=averaged
+            place, fit.weights, scatter, counts.n_users, method, fit, place.size, smooth=averaged
         )
-    if method == "penalised":
-        found = penalised_likelihood(counts, place, smoothness=smoothness, rng=rng, progress=split_progress)
-        covariance = maximum_covariance(found.likelihood, found.fit.weights, found.penalty)
-        fitted = _Fitted(found.fit, covariance, place.size, found.smoothness)
-    else:
-        fitted = _FITS[method](likelihood_of(counts, place), given | {"progress": progress})
+    fitted = _FITS[method](likelihood_of(counts, place), given | {"progress": progress})
     return DistributionEstimate(
         place,
         fitted.fit.weights,
@@ -138,16 +126,40 @@ def estimate_distribution(
         counts.n_users,
         "em" if method == "ule" else method,
         fitted.fit,
-        fitted.smoothness,
         fitted.components,
     )
+
+
+def estimate_alone(counts: ReportCounts, method: DistributionMethod, grid: InputGrid) -> tuple[np.ndarray, float]:
+    """Return the (K,) weights that a method estimates, and their mean, without what says how well: for simulations.
+
+    Those of "smooth" are averaged over `FEW_DRAWS`, which adds 1% to the squared error.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.duchi import duchi
+    >>> counts = ReportCounts.from_reports(duchi([-1, 1], 1.0), [-2.2, 2.2, 2.2, -2.2])
+    >>> weights, mean = estimate_alone(counts, "em", InputGrid.knots([-1, 1]))
+    >>> weights.round(3), round(mean, 3)
+    (array([0.5, 0.5]), 0.0)
+    """
+    if method == "smooth":
+        averaged = smooth_likelihood(counts, grid, draws=FEW_DRAWS)
+        return averaged.fit.weights, float(averaged.means.mean())
+    likelihood = likelihood_of(counts, grid)
+    if method == "ems":
+        weights = ems(likelihood).weights
+    elif method == "mr":
+        weights = mixture_reduction(likelihood).fit.weights
+    else:
+        weights = fit_mixture(likelihood).weights
+    return weights, float(weights @ grid.points)
 
 
 class _Fitted(NamedTuple):
     fit: MixtureFit
     covariance: np.ndarray
     components: int
-    smoothness: float | None = None
 
 
 def _exact(likelihood: MixtureLikelihood, settings: dict[str, Any]) -> _Fitted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -95,35 +95,6 @@ def thinned_likelihood(counts: ReportCounts, grid: InputGrid, atoms: ArrayLike, 
         if (seen := drawn > 0).any():
             groups.append(ReportGroup(group.services, group.outputs[seen], drawn[seen]))
     return _likelihood(groups or counts.groups, _views(counts, grid, atoms))
-
-
-def likelihood_of_parts(
-    counts: ReportCounts, grid: InputGrid
-) -> tuple[MixtureLikelihood, Callable[[Sequence[np.ndarray]], MixtureLikelihood]]:
-    """Return the likelihood, and what makes that of some of the users: of how many of them are in each row of a group.
-
-    All of them share the probabilities, which take longer to bring in order than to multiply with.
-
-    Example
-    -------
-    >>> from optldp.mechanisms.families.duchi import duchi
-    >>> table = duchi([-1.0, 1.0], 1.0)
-    >>> counts = ReportCounts.from_reports(table, table.high[[0, 0, 1]])
-    >>> whole, of = likelihood_of_parts(counts, InputGrid.common([table]))
-    >>> whole.counts, of([np.array([1, 1])]).counts
-    (array([2., 1.]), array([1., 1.]))
-    """
-    counts.require_reports()
-    ends = np.cumsum([group.counts.size for group in counts.groups])
-    numbers = [np.arange(end - group.counts.size, end) + 1 for end, group in zip(ends, counts.groups, strict=True)]
-    numbered = [ReportGroup(g.services, g.outputs, own) for g, own in zip(counts.groups, numbers, strict=True)]
-    likelihood = _likelihood(numbered, _views(counts, grid))
-    place = likelihood.counts.astype(np.int64)  # counted as often as its number says, a row tells where it has come to
-
-    def of(parts: Sequence[np.ndarray]) -> MixtureLikelihood:
-        return likelihood.recounted(np.concatenate([[0], *parts])[place])
-
-    return of([group.counts for group in counts.groups]), of
 
 
 def _views(counts: ReportCounts, grid: InputGrid, atoms: ArrayLike = ()) -> list[np.ndarray]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ...mechanisms.errors import SolverError
 from ...solvers.likelihood.em import evaluate
 from ...solvers.likelihood.expansion import expanded_loglik
 from ...solvers.likelihood.fit import MixtureFit, Stop, fit_of
@@ -90,7 +91,11 @@ class SmoothFit:
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
 def smooth_likelihood(
-    counts: ReportCounts, grid: InputGrid, *, progress: Callable[[int, int], None] | None = None
+    counts: ReportCounts,
+    grid: InputGrid,
+    *,
+    draws: int = DRAWS,
+    progress: Callable[[int, int], None] | None = None,
 ) -> SmoothFit:
     r"""Fit log densities of all orders and lengths of smoothness, with and without masses, and average them.
 
@@ -109,6 +114,8 @@ def smooth_likelihood(
     counts : ReportCounts
     grid : InputGrid
         K cells or points.
+    draws : int
+        Of the posterior. With S of them the average is off by 1 / sqrt(S) of a posterior standard deviation.
     progress : callable, optional
         Called with the number of sets of masses fitted, and the most that there can be.
 
@@ -134,13 +141,13 @@ def smooth_likelihood(
     loglik = exact if few else _held(exact, place)
     kept = _likeliest(fits)
     fits = _likeliest([refit(loglik, total, components, one) for one in kept])
-    draws, offsets = _draws(loglik, total, components, fits)
-    weights = draws.mean(axis=0)
+    drawn, offsets = _draws(loglik, total, components, fits, draws)
+    weights = drawn.mean(axis=0)
     steps = sum(one.fit.steps for one in fits)
     whole = np.concatenate([weights, np.zeros(components.places.size)])
     found = fit_of(evaluate(likelihood, whole, steps), likelihood, "log-density", Stop.CERTIFICATE)
     decrement = max(one.fit.decrement for one in fits)
-    return SmoothFit(components, tuple(fits), shares(fits), draws, offsets, replace(found, weights=weights), decrement)
+    return SmoothFit(components, tuple(fits), shares(fits), drawn, offsets, replace(found, weights=weights), decrement)
 
 
 def _searched(
@@ -157,7 +164,10 @@ def _searched(
     behind = 0
     for number in range(1, len(ranked) + 1):
         best = _best(fits).evidence
-        more = fit_log_densities(loglik, total, components, ranked[:number], mass=mass)
+        try:
+            more = fit_log_densities(loglik, total, components, ranked[:number], mass=mass)
+        except SolverError:
+            break  # those without so many masses are fitted
         fits += more
         tell(1 + number, 1 + MOST_ATOMS)
         behind = behind + 1 if _best(more).evidence < best else 0
@@ -199,18 +209,20 @@ def _held(exact: LoglikAt, place: WeightPlace) -> LoglikAt:
 
 
 def _draws(
-    loglik: LoglikAt, total: float, components: Components, fits: Sequence[LogDensity]
+    loglik: LoglikAt, total: float, components: Components, fits: Sequence[LogDensity], size: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights of the grid's components, and how far their mean is off, drawn from each fit as often as it is likely."""
     grid, rng = components.grid, np.random.default_rng(DRAW_SEED)
     deposit = deposits(grid, components.places)
     aside = components.places - deposit @ grid.points
-    ends = np.round(np.concatenate([[0.0], np.cumsum(shares(fits))]) * DRAWS).astype(int)
+    ends = np.round(np.concatenate([[0.0], np.cumsum(shares(fits))]) * size).astype(int)
     draws, offsets = [], []
-    for found, size in zip(fits, np.diff(ends), strict=True):
+    for found, share in zip(fits, np.diff(ends), strict=True):
+        if not share:
+            continue
         at = list(found.atoms)
         place = components.some(loglik, found.atoms)(found.fit.weights)
-        every = found.fit.model.weights(log_linear_draws(found.fit, place, total, int(size), rng))
+        every = found.fit.model.weights(log_linear_draws(found.fit, place, total, int(share), rng))
         draws.append(every[:, : grid.size] + every[:, grid.size :] @ deposit[at])
         offsets.append(every[:, grid.size :] @ aside[at])
     return np.concatenate(draws), np.concatenate(offsets)

@@ -16,7 +16,6 @@ NAMES = {
     "em": "maximum likelihood",
     "ems": "EM with smoothing",
     "mr": "mixture reduction",
-    "penalised": "penalised likelihood",
     "smooth": "averaged log densities",
 }
 

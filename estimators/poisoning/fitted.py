@@ -12,8 +12,6 @@ from ..counting.counts import ReportCounts
 from ..distributions.covariance import ems_response, maximum_response
 from ..distributions.distribution import DistributionEstimate
 from ..distributions.likelihood import likelihood_of
-from ..distributions.smoothed_em import ems
-from ..distributions.smoothness import roughness_form
 from .influence import Influence
 
 
@@ -23,7 +21,7 @@ def fitted_influence(
 ) -> Influence:
     r"""Return the first-order influence of one report on the mean of a fitted distribution, or any linear functional.
 
-    With weights w that maximise the (penalised) log-likelihood, s_o the score of a report in output o, (L[o, k] /
+    With weights w that maximise the log-likelihood, s_o the score of a report in output o, (L[o, k] /
     (L w)_o)_k, and R the derivative of w in the mean score (implicit function theorem, `maximum_response`), replacing a
     report in o by one in q moves a . w by
 
@@ -33,14 +31,14 @@ def fitted_influence(
     whose weights are a posterior's mean, the derivative is a posterior covariance, here that of the draws: for R (s_q -
     s_o) / n stands cov(w, log (L w)_q - log (L w)_o), smoothness and masses being fitted anew.  It is about
     few reports, **at this fit**: of how far many move it, it says only that they never move it beyond the domain. The
-    smoothness and the pilot of "penalised", and the number of steps of stopped EM, are held as they are.
+    number of steps of stopped EM is held as it is.
 
     Parameters
     ----------
     counts : ReportCounts
         Of one service: what the estimate was made from.
     estimate : DistributionEstimate
-        By "smooth", "em", "ems" or "penalised".
+        By "smooth", "em" or "ems".
     coefficients : (K,) array_like, optional
         a, of the grid's weights. Default: the grid's points, whose functional is the mean.
 
@@ -102,9 +100,4 @@ def _response(likelihood: MixtureLikelihood, estimate: DistributionEstimate) -> 
         return maximum_response(
             likelihood, weights, em_steps=estimate.fit.iterations if estimate.fit.method == "em" else None
         )
-    if estimate.method == "penalised" and estimate.smoothness is not None:
-        if weights.size < 3:  # no roughness
-            return maximum_response(likelihood, weights)
-        roughness = roughness_form(estimate.grid, ems(likelihood).weights)
-        return maximum_response(likelihood, weights, estimate.smoothness * roughness)
-    raise InputError(f"influence of a fit is known for smooth, em, ems and penalised, got {estimate.method}")
+    raise InputError(f"influence of a fit is known for smooth, em and ems, got {estimate.method}")

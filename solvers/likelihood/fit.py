@@ -52,11 +52,11 @@ class MixtureFit:
     weights : (K,) ndarray of float
         On the simplex.
     loglik : float
-        Their log-likelihood (less the penalty, if there is one), in nats.
+        Their log-likelihood, in nats.
     certificate : float
         No weights have a higher one by more than this per observation; recomputed from `weights`.
     gap_bound : float
-        Nor by more than this in all: n log(1 + certificate), or n times the certificate with a penalty.
+        Nor by more than this in all: n log(1 + certificate).
     iterations : int
         Evaluations of the gradient.
     method : str
@@ -81,11 +81,10 @@ def fit_mixture(
     method: Method = "auto",
     certificate: float | None = None,
     loglik_change: float | None = None,
-    penalty: np.ndarray | None = None,
     max_iterations: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> MixtureFit:
-    r"""Maximise sum_o c_o log (L w)_o - n w^T Q w / 2 over weights w on the simplex.
+    r"""Maximise sum_o c_o log (L w)_o over weights w on the simplex.
 
     Parameters
     ----------
@@ -102,13 +101,11 @@ def fit_mixture(
     loglik_change : float, optional
         Stop when a step changes the log-likelihood by less than this, in nats: the rule of most papers, which says
         nothing about what is still to be gained.
-    penalty : (K, K) ndarray, optional
-        Q, positive semidefinite; interior point only.
     max_iterations : int, optional
         Limit on the steps taken. Default: 200 for the interior point, 100,000 for EM, 30,000 for SQUAREM, 3,000 for the
         projected gradient.
     progress : callable, optional
-        Called at the start and after each step; value and bound are log-likelihoods in nats, less the penalty.
+        Called at the start and after each step; value and bound are log-likelihoods in nats.
 
     Returns
     -------
@@ -118,7 +115,7 @@ def fit_mixture(
     ------
     InputError
         A start that is not K non-negative numbers with a positive sum, an unknown method, a tolerance that is not
-        positive, a negative limit, a penalty for EM or one that is not a symmetric K x K matrix.
+        positive, a negative limit.
     SolverError
         An observation that is impossible under the start's components, or less probable than 1e-150.
 
@@ -129,9 +126,7 @@ def fit_mixture(
     >>> fit.weights.round(6), fit.certificate < 1e-8
     (array([0.7, 0.3]), True)
     """
-    chosen = _chosen(method, likelihood.n_components, penalty)
-    if penalty is not None:
-        _require_penalty(penalty, likelihood.n_components)
+    chosen = _chosen(method, likelihood.n_components)
     for name, value in (("certificate", certificate), ("loglik_change", loglik_change)):
         if value is not None and not (value > 0 and math.isfinite(value)):
             raise InputError(f"{name} must be positive and finite, got {value!r}")
@@ -140,43 +135,38 @@ def fit_mixture(
     if max_iterations is not None and not max_iterations >= 0:
         raise InputError(f"max_iterations must be at least 0, got {max_iterations!r}")
     limit = ITERATION_LIMIT[chosen] if max_iterations is None else max_iterations
-    steps = _steps(chosen, likelihood, start_weights(start, likelihood.n_components), penalty)
+    steps = _STEPS[chosen](likelihood, start_weights(start, likelihood.n_components))
     # Two threads wait for each other in the factors and small products of the interior point, a hundred times longer
     # than they work if the machine is busy. The large products of EM gain from them.
-    tell = teller(progress, likelihood, penalised=penalty is not None)
+    tell = teller(progress, likelihood)
     with threadpool_limits(1 if chosen == "interior-point" else None, user_api="blas"):
         place, stop = climb(steps, lambda now: now.certificate <= certificate, loglik_change, limit, tell)
-    return fit_of(place, likelihood, chosen, stop, penalised=penalty is not None)
+    return fit_of(place, likelihood, chosen, stop)
 
 
-def fit_of(
-    place: Iterate, likelihood: MixtureLikelihood, method: str, stop: Stop, *, penalised: bool = False
-) -> MixtureFit:
+def fit_of(place: Iterate, likelihood: MixtureLikelihood, method: str, stop: Stop) -> MixtureFit:
     """Return where an iteration ended as a result with its evidence."""
-    gap = _missing(place, likelihood, penalised)
+    gap = _missing(place, likelihood)
     return MixtureFit(place.weights, place.loglik, place.certificate, gap, place.steps, method, stop)
 
 
-def teller(
-    progress: Callable[[Progress], None] | None, likelihood: MixtureLikelihood, *, penalised: bool = False
-) -> Callable[[Iterate], None]:
+def teller(progress: Callable[[Progress], None] | None, likelihood: MixtureLikelihood) -> Callable[[Iterate], None]:
     """Return what tells a progress callback, if there is one, of an iterate's log-likelihood and bound."""
     if progress is None:
         return lambda _: None
     started = time.perf_counter()
 
     def tell(now: Iterate) -> None:
-        bound = now.loglik + _missing(now, likelihood, penalised)
+        bound = now.loglik + _missing(now, likelihood)
         progress(Progress(now.steps, now.loglik, bound, now.weights.size, time.perf_counter() - started))
 
     return tell
 
 
-def _missing(place: Iterate, likelihood: MixtureLikelihood, penalised: bool) -> float:
+def _missing(place: Iterate, likelihood: MixtureLikelihood) -> float:
     """Return by how much the log-likelihood of other weights may be higher at most."""
-    most = max(0.0, place.certificate)
-    # Jensen's inequality sharpens the bound for a mean of logarithms alone.
-    return likelihood.total * (most if penalised else math.log1p(most))
+    # Jensen's inequality sharpens the bound of a concave function for a mean of logarithms.
+    return likelihood.total * math.log1p(max(0.0, place.certificate))
 
 
 def climb(
@@ -212,29 +202,12 @@ def start_weights(start: ArrayLike | None, n_components: int) -> np.ndarray:
     return given / given.sum()
 
 
-def _require_penalty(penalty: np.ndarray, n_components: int) -> None:
-    if np.shape(penalty) != (n_components, n_components):
-        raise InputError(f"penalty must have shape {(n_components, n_components)}, got {np.shape(penalty)}")
-    if not (np.isfinite(penalty).all() and np.array_equal(penalty, penalty.T) and (np.diag(penalty) >= 0).all()):
-        raise InputError("penalty must be finite, symmetric and positive semidefinite: pass D^T D for some D")
-
-
-def _chosen(method: str, n_components: int, penalty: np.ndarray | None) -> str:
+def _chosen(method: str, n_components: int) -> str:
     if method == "auto":
-        return "interior-point" if n_components <= MOST_COMPONENTS or penalty is not None else "squarem"
+        return "interior-point" if n_components <= MOST_COMPONENTS else "squarem"
     if method not in ITERATION_LIMIT:
         raise InputError(f"method must be one of auto, {', '.join(ITERATION_LIMIT)}, got {method!r}")
-    if penalty is not None and method != "interior-point":
-        raise InputError(f"a penalty needs method interior-point, got {method!r}")
     return method
 
 
-def _steps(
-    method: str, likelihood: MixtureLikelihood, start: np.ndarray, penalty: np.ndarray | None
-) -> Iterator[Iterate]:
-    if method == "interior-point":
-        return interior_point(likelihood, start, penalty)
-    return _FIRST_ORDER[method](likelihood, start)
-
-
-_FIRST_ORDER = {"em": em, "squarem": squarem, "projected-gradient": projected_gradient}
+_STEPS = {"interior-point": interior_point, "em": em, "squarem": squarem, "projected-gradient": projected_gradient}

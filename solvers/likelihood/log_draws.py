@@ -40,9 +40,10 @@ def log_linear_draws(
     Source: Neal (2011), "MCMC using Hamiltonian dynamics".
     """
     model, centre, gradient, information = fit.model, fit.weights, place.gradient, place.information
+    scale = solve_triangular(fit.factor, np.eye(fit.z.size), lower=True, check_finite=False)
 
     def at(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        z = fit.z + solve_triangular(fit.factor.T, y.T, lower=False, check_finite=False).T
+        z = fit.z + y @ scale
         weights = model.weights(z)
         step = weights - centre
         bend = step @ information
@@ -50,7 +51,7 @@ def log_linear_draws(
         pull = weights * (gradient - bend)
         pull -= weights * pull.sum(axis=1, keepdims=True)
         slope = total * (pull @ model.basis) - z
-        return value, solve_triangular(fit.factor, slope.T, lower=True, check_finite=False).T
+        return value, slope @ scale.T
 
     y = np.zeros((size, fit.z.size))
     value, slope = at(y)
@@ -72,4 +73,4 @@ def log_linear_draws(
             leaps, leap, halvings = 2 * leaps, leap / 2, halvings + 1
         else:
             done += 1
-    return fit.z + solve_triangular(fit.factor.T, y.T, lower=False, check_finite=False).T
+    return fit.z + y @ scale

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotrs  # pyright: ignore[reportAttributeAccessIssue] -- made at import
 
 from ...mechanisms.errors import InputError, SolverError
 from .mixture import MixtureLikelihood
@@ -236,12 +236,14 @@ def _derivatives(
 def _positive(curved: np.ndarray, always: np.ndarray) -> tuple[np.ndarray, bool]:
     """Lower Cholesky factor of the whole second derivative, the prior's identity in it, or of its safe part."""
     identity = np.eye(len(curved))
-    try:
-        return cholesky(curved + identity, lower=True, check_finite=False), True
-    except LinAlgError:
-        return cholesky((always + always.T) / 2 + identity, lower=True, check_finite=False), False
+    factor, failed = dpotrf(curved + identity, lower=1)
+    if failed:
+        factor, failed = dpotrf((always + always.T) / 2 + identity, lower=1)
+        if failed:  # not a number anywhere, or rounding
+            raise SolverError("the log-density fit has met numbers that it cannot go on with: use method em")
+        return factor, False
+    return factor, True
 
 
 def _solve(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
-    half = solve_triangular(factor, right, lower=True, check_finite=False)
-    return solve_triangular(factor.T, half, lower=False, check_finite=False)
+    return dpotrs(factor, right, lower=1)[0]

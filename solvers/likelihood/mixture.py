@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from copy import copy
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,22 +49,6 @@ class MixtureLikelihood(ABC):
         self.counts.setflags(write=False)
         self._seen = self.counts > 0
         self._all_seen = bool(self._seen.all())
-
-    def recounted(self, counts: np.ndarray) -> MixtureLikelihood:
-        """Return the likelihood of the same observations, seen as often as this (R,) says, which shares their L.
-
-        Of a sum, the parts that are not seen are left out.
-
-        Raises
-        ------
-        InputError
-            Counts that are negative, or none, or not as many as observations.
-        """
-        if counts.shape != self.counts.shape:
-            raise InputError(f"counts must be {self.counts.size}, as many as observations, got shape {counts.shape}")
-        other = copy(self)
-        other._count(counts)
-        return other
 
     @abstractmethod
     def mix(self, weights: np.ndarray) -> np.ndarray:
@@ -120,11 +103,6 @@ class SumLikelihood(MixtureLikelihood):
         super().__init__(np.concatenate([part.counts for part in parts]), parts[0].n_components)
         self.parts = tuple(parts)
         self._ends = np.cumsum([part.counts.size for part in parts])[:-1]
-
-    def recounted(self, counts: np.ndarray) -> SumLikelihood:
-        pieces = np.split(super().recounted(counts).counts, self._ends)
-        pairs = zip(self.parts, pieces, strict=True)
-        return SumLikelihood([part.recounted(piece) for part, piece in pairs if piece.any()])
 
     def mix(self, weights: np.ndarray) -> np.ndarray:
         return np.concatenate([part.mix(weights) for part in self.parts])

@@ -52,11 +52,10 @@ class _Place:
 
 
 class _Program:
-    """The loss w^T Q w / 2 - (1/n) sum_o c_o log (L w)_o and what is needed to lower it."""
+    """The loss -(1/n) sum_o c_o log (L w)_o and what is needed to lower it."""
 
-    def __init__(self, likelihood: MixtureLikelihood, penalty: np.ndarray | None) -> None:
+    def __init__(self, likelihood: MixtureLikelihood) -> None:
         self.likelihood = likelihood
-        self.penalty = penalty
         self._mixed = np.empty(0), np.empty(0)
 
     def mix(self, weights: np.ndarray) -> np.ndarray:
@@ -65,57 +64,38 @@ class _Program:
             self._mixed = weights, self.likelihood.mix(weights)
         return self._mixed[1]
 
-    def bend(self, weights: np.ndarray) -> np.ndarray:
-        """Return Q w."""
-        return np.zeros_like(weights) if self.penalty is None else self.penalty @ weights
-
     def loss(self, weights: np.ndarray) -> float:
         """Return the loss, per observation."""
-        loglik = self.likelihood.loglik(self.mix(weights))
-        return float(weights @ self.bend(weights)) / 2 - loglik / self.likelihood.total
-
-    def gain(self, now: Iterate) -> np.ndarray:
-        """Return minus the gradient of the loss: what `evaluate` gives, less w^T Q w."""
-        return now.gradient - float(now.weights @ self.bend(now.weights))
+        return -self.likelihood.loglik(self.mix(weights)) / self.likelihood.total
 
     def hessian(self, weights: np.ndarray) -> np.ndarray:
         """Return the second derivative of the loss."""
         curvature = self.likelihood.information(self.mix(weights))
         curvature /= self.likelihood.total
-        if self.penalty is not None:
-            curvature += self.penalty
         return curvature
 
     def evaluate(self, weights: np.ndarray, steps: int) -> Iterate:
-        """Return the weights with their penalised gradient and log-likelihood."""
-        plain = evaluate(self.likelihood, weights, steps, self.mix(weights))
-        bend = self.bend(weights)
-        whole = float(weights @ bend)
-        loglik = plain.loglik - self.likelihood.total * whole / 2
-        return replace(plain, gradient=plain.gradient - bend + whole, loglik=loglik)
+        """Return the weights with their gradient and log-likelihood."""
+        return evaluate(self.likelihood, weights, steps, self.mix(weights))
 
     def first_place(self, now: Iterate) -> _Place:
-        """Return multipliers that satisfy Q w - g = nu 1 + z, each positive by the mean weight or more."""
-        gain = self.gain(now)
-        level = -float(gain.max()) - 1.0 / gain.size
-        return _Place(now.weights, -gain - level, level)
+        """Return multipliers that satisfy -g = nu 1 + z, each positive by the mean weight or more."""
+        level = -float(now.gradient.max()) - 1.0 / now.gradient.size
+        return _Place(now.weights, -now.gradient - level, level)
 
 
-def interior_point(
-    likelihood: MixtureLikelihood, start: np.ndarray, penalty: np.ndarray | None = None
-) -> Iterator[Iterate]:
+def interior_point(likelihood: MixtureLikelihood, start: np.ndarray) -> Iterator[Iterate]:
     r"""Yield the start and then each step of a primal-dual interior point, until doubles can show no more gain.
 
-    It maximises (1/n) sum_o c_o log (L w)_o - w^T Q w / 2 over the simplex.  With g the gradient of the first
-    term, the conditions
+    It maximises (1/n) sum_o c_o log (L w)_o over the simplex.  With g its gradient, the conditions
 
-        Q w - g = nu 1 + z,   sum w = 1,   w_k z_k = mu,   w, z > 0
+        -g = nu 1 + z,   sum w = 1,   w_k z_k = mu,   w, z > 0
 
     are followed to mu = 0 by Newton's method with Mehrotra's predictor and corrector: one K x K Cholesky factor
-    of L^T diag(c / (L w)^2) L / n + Q + diag(z / w) a step, which costs R K^2 operations to form.  A step that does
+    of L^T diag(c / (L w)^2) L / n + diag(z / w) a step, which costs R K^2 operations to form.  A step that does
     not lower the barrier function
 
-        w^T Q w / 2 - (1/n) sum_o c_o log (L w)_o - mu sum_k log w_k
+        -(1/n) sum_o c_o log (L w)_o - mu sum_k log w_k
 
     is replaced by Newton's own towards a larger mu, which is downhill, and halved until it does.  The start need
     not be on the simplex; every iterate yielded is.
@@ -123,15 +103,14 @@ def interior_point(
     Yields
     ------
     iterate : Iterate
-        Its gradient is that of the penalised objective, plus w^T Q w so that its mean under w is one: the largest
-        entry less one bounds what any weights can still gain, as it does without a penalty.  The last is the
-        one of the smallest certificate.
+        The largest entry of its gradient less one bounds what any weights can still gain.  The last is the one of the
+        smallest certificate.
 
     Source: Koenker and Mizera (2014), "Convex optimization, shape constraints, compound decisions, and empirical
     Bayes rules", for the program; Nocedal and Wright (2006), algorithm 14.3, for the steps; Waechter and Biegler
     (2006), "On the implementation of an interior-point filter line-search algorithm", for their descent.
     """
-    program = _Program(likelihood, penalty)
+    program = _Program(likelihood)
     weights = np.maximum(start / start.sum(), FIRST_WEIGHT / start.size)
     weights /= weights.sum()
     now = best = program.evaluate(weights, 1)
@@ -158,7 +137,7 @@ def _step(program: _Program, place: _Place, iterate: Iterate) -> _Place | None:
     weights, slack = place.weights, place.slack
     solve = _factored(program.hessian(weights), slack / weights)
     ones = solve(np.ones_like(weights))
-    dual = -program.gain(iterate) - place.level - slack
+    dual = -iterate.gradient - place.level - slack
     missing = 1.0 - weights.sum()
 
     def newton(products: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

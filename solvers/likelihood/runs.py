@@ -66,10 +66,6 @@ class RunLikelihood(MixtureLikelihood):
         self._jumps = jumps
         self._transposed = sparse.csr_array(jumps.T)
 
-    def recounted(self, counts: np.ndarray) -> MixtureLikelihood:
-        _ = self._products  # made once for all
-        return super().recounted(counts)
-
     def mix(self, weights: np.ndarray) -> np.ndarray:
         return self._jumps @ np.cumsum((self._scale * weights)[::-1])[::-1]
 

@@ -73,10 +73,6 @@ class BoundsOptions(ObjectiveOptions):
     as_json: Json = False
 
     @property
-    def used_besides(self) -> tuple[str, ...]:
-        return ("--n",)
-
-    @property
     def budgets(self) -> str:
         """The budgets, as one text."""
         return ",".join(self.epsilons or [BUDGETS])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
 from ....estimators.data.simulated_columns import REPORT
-from ....estimators.methods import BiasAware, DistributionMethod, FrequencyMethod, MeanMethod
+from ....estimators.methods import BiasAware, DistributionMethod, FrequencyMethod, MeanMethod, unknown
 from ..asked.contrasts import ContrastOptions
 from ..asked.ledger import LedgerOptions
 from ..options import (
@@ -37,6 +37,7 @@ REPORT_COLUMN = REPORT
 LEVEL_COLUMN = "level"
 
 Method = Literal[MeanMethod, BiasAware, DistributionMethod, FrequencyMethod]
+METHODS: tuple[Method, ...] = get_args(Method)
 
 REDUCTION = ("--threshold", "--least-components", "--prune", "--preselect")
 """Options of mixture reduction."""
@@ -46,6 +47,14 @@ KEYED = ("--secret", "--round")
 Of = Literal["mean", "distribution", "quantiles"]
 Form = Literal["report", "index"]
 StopRule = Literal["certificate", "loglik"]
+
+
+def _known_method(given: str) -> Method:
+    """Return a method by its name; ValueError, which typer shows, says what took the place of one that is gone."""
+    for method in METHODS:
+        if given == method:
+            return method
+    raise ValueError(unknown("method", METHODS, given))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,6 +225,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         Method | None,
         typer.Option(
             "--method",
+            parser=_known_method,
+            metavar=f"<{'|'.join(METHODS)}>",
             help="Default: population for means of several services, bias-aware with --prior, --trust or tables "
             "designed for the error, smooth for distributions; unbiased for categories and pairs, mle for levels "
             "of categories.",

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
-CERTIFIED = {"penalised": "log-likelihood less penalty", "smooth": "log-likelihood"}
-"""What the certificate bounds the gain of, where there is a choice; the log-likelihood beside it has no penalty."""
+CERTIFIED = {"smooth": "log-likelihood"}
+"""What the certificate bounds the gain of, where there is a choice."""
 
 
 def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Found:
@@ -299,7 +299,6 @@ def _evidence(estimate: DistributionEstimate) -> dict[str, Any]:
         "loglik": fit.loglik,
         "stop": str(fit.stop),
         "solver": fit.method if estimate.method == "em" else None,
-        "smoothness": estimate.smoothness,
         "components": estimate.components,
         "certificate_of": CERTIFIED.get(estimate.method),
     } | _averaged(estimate)

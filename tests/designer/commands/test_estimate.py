@@ -32,7 +32,7 @@ VALUES = 10 * np.random.default_rng(1).beta(2, 5, USERS)
 ONE = ("sw.json", "sw.csv")
 THREE = ("sw.json", "sw.csv", "pm.json", "pm.parquet", "sr.json", "sr.csv", "--key", "user")
 MEAN_METHODS = ("ua", "uwa", "population", "decoder")
-DISTRIBUTION_METHODS = ("ule", "em", "ems", "mr", "penalised", "smooth")
+DISTRIBUTION_METHODS = ("ule", "em", "ems", "mr", "smooth")
 
 REPORTS = {}
 for place, (name, table) in enumerate(TABLES.items()):
@@ -279,10 +279,10 @@ class TestText:
         assert sum(found["orders"]) == pytest.approx(1.0)
         assert found["certificate_of"] == "log-likelihood"
 
-    def test_the_penalised_certificate_is_said_to_have_the_penalty(self, optldp):
-        """The log-likelihood beside it has none."""
-        found = json.loads(optldp("estimate", *ONE, "--of", "distribution", "--method", "penalised", "--json").stdout)
-        assert found["certificate_of"] == "log-likelihood less penalty"
+    def test_a_method_that_is_gone_names_what_took_its_place(self, optldp):
+        done = optldp("estimate", *ONE, "--of", "distribution", "--method", "penalised")
+        assert done.exit_code == 2
+        assert "method penalised is gone: smooth" in " ".join(done.stderr.split())
 
     def test_quantiles_are_a_table(self, optldp):
         """Levels down, value and interval across."""
@@ -450,7 +450,7 @@ class TestBadInput:
         assert "must be at least 2 for a standard error, got 1" in refusal("estimate", "sw.json", "one.csv", *chosen)
 
     @pytest.mark.sampled(2)
-    @pytest.mark.parametrize("method", ["population", "penalised"])
+    @pytest.mark.parametrize("method", ["population", "smooth"])
     def test_cell_grids_that_disagree_are_refused_unless_cells_are_given(self, optldp, refusal, method):
         """The knot that is missing is named."""
         save_table(exact(duchi(np.linspace(0.0, 10.0, 6), 2.0)), "coarse.json")

@@ -58,7 +58,7 @@ class TestTables:
         assert names.index("one_report") == names.index("target") + 1
 
     @pytest.mark.sampled(3)
-    @pytest.mark.parametrize("method", ["em", "ems", "penalised"])
+    @pytest.mark.parametrize("method", ["em", "ems", "smooth"])
     def test_fits_have_it_to_first_order(self, optldp, table, method):
         from optldp.estimators import ReportCounts, estimate_distribution
 

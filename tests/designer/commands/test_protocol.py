@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from optldp.designer import CategoricalPrior, Guarantee, Lattice, Prior, TwoPhasePlan, advise, design, two_phase
 from optldp.designer.commands.advise import REPETITIONS
-from optldp.designer.planning.advice import DEFAULT_ESTIMATORS, DEFAULT_MECHANISMS, DEFAULT_REPETITIONS
+from optldp.designer.planning.advice import DEFAULT_REPETITIONS
 from optldp.designer.protocols.two_phase import two_phase_attributes
 from optldp.estimators import count, estimate_mean
 from optldp.mechanisms import duchi, make_exact, save_table
@@ -22,7 +22,10 @@ TWO_PHASE_KEYS = (
     "value std_error low high confidence n method target n_first truth first_mean first_weight second_mean "
     "second_expected_variance one_phase_mean one_phase_expected_variance relative_gap seconds"
 )
-ROW_KEYS = "mechanism estimator mse mse_error jensen_shannon jensen_shannon_error wasserstein wasserstein_error seconds"
+ROW_KEYS = (
+    "mechanism estimator mse mse_error jensen_shannon jensen_shannon_error wasserstein wasserstein_error "
+    "draws standing seconds"
+)
 
 
 def test_defaults_are_those_of_the_library():
@@ -149,7 +152,7 @@ class TestTwoPhase:
             (["--range", 0, 10], "values must lie in the range [0, 10], got"),
             (["--phase-one", "best"], "--phase-one must be a mechanism or one of"),
             (["--phase-one", "nowhere.json"], "nowhere.json"),
-            (["--estimator", "best"], "estimator must be one of em, ems, mr, penalised, least-absolute, got 'best'"),
+            (["--estimator", "best"], "estimator must be one of em, smooth, ems, mr, least-absolute, got 'best'"),
             (["--method", "best"], "method must be one of"),
             (["--attribute", "income=0:100"], "for one column, not for attributes"),
             (["--window", 9], "options of aaa, got method 'optimal'"),
@@ -170,7 +173,17 @@ class TestAdvise:
     def test_a_seed_makes_it_the_librarys_own_advice(self, optldp):
         names = ["--mechanism", "duchi", "--mechanism", "optimal", "--estimator", "ua", "--estimator", "em"]
         found = json.loads(optldp(*ADVISE, *names, "--seed", 5, "--json").stdout, parse_constant=pytest.fail)
-        assert list(found) == ["n", "epsilon", "repetitions", "rows", "left_out"]
+        assert list(found) == [
+            "advice",
+            "n",
+            "epsilon",
+            "of",
+            "repetitions",
+            "behind",
+            "behind_error",
+            "rows",
+            "left_out",
+        ]
         prior = Prior.from_data(PEOPLE, knots=9, domain=(0, 100))
         expected = advise(
             prior, 500, 1.0, mechanisms=["duchi", "optimal"], estimators=["ua", "em"], repetitions=2,
@@ -182,12 +195,16 @@ class TestAdvise:
             assert (row["mse"], row["mse_error"]) == (same.mse.value, same.mse.error)
             assert row["wasserstein"] == (None if same.wasserstein is None else same.wasserstein.value)
 
-    def test_the_default_is_every_pair_best_first(self, optldp):
-        shown = optldp(*ADVISE, "--knots", 5, "--seed", 5).stdout.splitlines()[2:]
-        expected = {(m, e) for m in DEFAULT_MECHANISMS for e in DEFAULT_ESTIMATORS}
-        assert {tuple(line.split()[:2]) for line in shown} == expected
-        errors = [float(line.split()[2]) for line in shown]
-        assert errors == sorted(errors)
+    def test_it_answers_in_a_sentence_and_shows_every_pair_below(self, optldp):
+        names = ("--mechanism", "optimal", "--mechanism", "laplace", "--estimator", "em", "--estimator", "ems")
+        first, header, *shown = optldp(*ADVISE, *names, "--of", "distribution", "--seed", 5).stdout.splitlines()
+        assert first.startswith("Take the designed table and ")
+        assert "the distribution is" in first
+        assert header.split()[-2:] == ["simulated", "place"]
+        assert {tuple(line.split()[:2]) for line in shown} == {
+            (m, e) for m in ("optimal", "laplace") for e in ("em", "ems")
+        }
+        assert [line.split()[-1] for line in shown[:2]] == ["first", "next"]
 
     def test_a_prior_file_is_as_good_as_data(self, optldp):
         done = optldp(
@@ -206,7 +223,7 @@ class TestAdvise:
         expected = advise(truth, 300, 1.0, repetitions=2, rng=np.random.default_rng(5))
         shown = [(row["mechanism"], row["estimator"], row["mse"]) for row in found["rows"]]
         assert shown == [(row.mechanism, row.estimator, row.mse.value) for row in expected.rows]
-        assert "best frequencies first" in optldp(*options, "--estimator", "unbiased").stdout
+        assert "a frequency errs by" in optldp(*options, "--estimator", "unbiased").stdout
         assert "--knots is for numbers: leave it out" in refusal(*options, "--knots", 5)
 
     def test_a_sensitive_prior_is_warned_of(self, optldp):

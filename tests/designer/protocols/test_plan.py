@@ -150,7 +150,7 @@ def test_reports_that_are_all_alike_do_not_take_all_the_weight():
             {"phase_one": replace(exact(duchi(DOMAIN, 0.9)), epsilon=0.5)},
             "the first table must keep within epsilon 1",
         ),
-        ({"estimator": "ml"}, "estimator must be one of em, ems, mr, penalised, least-absolute, got 'ml'"),
+        ({"estimator": "ml"}, "estimator must be one of em, smooth, ems, mr, least-absolute, got 'ml'"),
         ({"method": "best"}, f"method must be one of {', '.join(NAMES)}, got 'best'"),
         ({"uniform_share": -0.1}, "the uniform share must lie in [0, 1], got -0.1"),
         ({"uniform_share": np.nan}, "the uniform share must lie in [0, 1], got nan"),

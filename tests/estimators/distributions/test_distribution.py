@@ -16,7 +16,7 @@ def estimated(grid: InputGrid, weights, covariance=None) -> DistributionEstimate
     weights = np.asarray(weights, dtype=np.float64)
     if covariance is None:
         covariance = (np.diag(weights) - np.outer(weights, weights)) / 1000
-    return DistributionEstimate(grid, weights, covariance, 1000, "em", FIT, None, grid.size)
+    return DistributionEstimate(grid, weights, covariance, 1000, "em", FIT, grid.size)
 
 
 @st.composite

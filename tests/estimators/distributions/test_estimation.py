@@ -6,11 +6,10 @@ from optldp.estimators import InputGrid, ReportCounts, Service, estimate_distrib
 from optldp.estimators.distributions.covariance import maximum_covariance
 from optldp.estimators.distributions.smooth import smooth_likelihood
 from optldp.estimators.distributions.smoothed_em import ems
-from optldp.estimators.distributions.smoothness import penalised_likelihood
 from optldp.mechanisms import InputError, duchi, grr, piecewise, square_wave
 from optldp.solvers.likelihood.fit import fit_mixture
 
-METHODS = ("smooth", "penalised", "em", "ule", "ems", "mr")
+METHODS = ("smooth", "em", "ule", "ems", "mr")
 KNOTS = np.linspace(0.0, 10.0, 17)
 
 
@@ -34,11 +33,10 @@ GRID = InputGrid.common(COUNTS.mechanisms)
 
 @pytest.mark.slow
 def test_every_method_is_the_function_of_its_name():
-    """The exact maximum, EMS, mixture reduction and the penalised likelihood of the same likelihood."""
+    """The exact maximum, EMS, mixture reduction and averaged log densities of the same likelihood."""
     likelihood = likelihood_of(COUNTS, GRID)
     expected = {
         "smooth": smooth_likelihood(COUNTS, GRID).fit,
-        "penalised": penalised_likelihood(COUNTS, GRID).fit,
         "em": fit_mixture(likelihood),
         "ule": fit_mixture(likelihood),
         "ems": ems(likelihood),
@@ -54,7 +52,7 @@ def test_every_method_is_the_function_of_its_name():
 @pytest.mark.parametrize("method", METHODS)
 def test_the_certificate_is_that_of_the_weights(method):
     """Recomputed user by user group from the weights returned, the largest gradient less one."""
-    found = estimate_distribution(COUNTS, method=method, smoothness=1e-6 if method == "penalised" else None)
+    found = estimate_distribution(COUNTS, method=method)
     gradient, loglik = np.zeros(17), 0.0
     for group in COUNTS.groups:
         for row, count in zip(group.outputs, group.counts, strict=True):
@@ -62,9 +60,6 @@ def test_the_certificate_is_that_of_the_weights(method):
             chances = np.prod([GRID.rows(COUNTS.mechanisms[j])[:, o] for j, o in reported], axis=0)
             gradient += count * chances / (chances @ found.value) / COUNTS.n_users
             loglik += count * np.log(chances @ found.value)
-    if method == "penalised":
-        penalty = penalised_likelihood(COUNTS, GRID, smoothness=1e-6).penalty
-        gradient += found.value @ penalty @ found.value - penalty @ found.value
     if method == "mr":
         reduced = mixture_reduction(likelihood_of(COUNTS, GRID))
         gradient = np.bincount(reduced.member, gradient) / np.bincount(reduced.member)
@@ -112,15 +107,6 @@ def test_the_order_of_the_services_does_not_matter(method):
     assert other.fit.loglik == pytest.approx(found.fit.loglik, abs=1e-4)
 
 
-def test_the_order_of_the_services_does_not_matter_to_a_given_smoothness():
-    """The halves are dealt in the services' order, so that only the penalised fit itself is the same."""
-    order = [2, 0, 1]
-    chosen = services()
-    permuted = ReportCounts.from_outputs([chosen[j] for j in order], outputs_of(chosen, 700, 1)[:, order])
-    found, other = (estimate_distribution(counts, method="penalised", smoothness=1e-6) for counts in (COUNTS, permuted))
-    assert other.value == pytest.approx(found.value, abs=1e-4)
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_a_mirrored_domain_gives_a_mirrored_estimate(method):
     """The square wave is symmetric: reports mirrored at the domain's middle mirror the weights."""
@@ -129,11 +115,8 @@ def test_a_mirrored_domain_gives_a_mirrored_estimate(method):
     outputs = outputs[outputs >= 0][:, None]
     mirrored = table.low.size - 1 - outputs
     assert table.probabilities == pytest.approx(table.probabilities[::-1, ::-1], abs=1e-12)
-    smoothness = 1e-6 if method == "penalised" else None
     found, other = (
-        estimate_distribution(
-            ReportCounts.from_outputs([Service("sw", table)], some), method=method, smoothness=smoothness
-        )
+        estimate_distribution(ReportCounts.from_outputs([Service("sw", table)], some), method=method)
         for some in (outputs, mirrored)
     )
     # The windows of mixture reduction are mirrored too, as no two of them are equally light; draws are not.
@@ -266,23 +249,26 @@ def test_em_that_stopped_early_has_the_scatter_of_its_steps():
 
 
 def test_progress_is_shown():
-    """Steps of iterations, multipliers tried for the penalised."""
+    """Steps of iterations, sets of masses tried for the smooth fit."""
     seen, dealt = [], []
     estimate_distribution(COUNTS, method="ems", progress=seen.append)
     few = ReportCounts.from_outputs(services(KNOTS[::4]), outputs_of(services(KNOTS[::4]), 100, 1))
-    estimate_distribution(few, method="penalised", split_progress=lambda done, of: dealt.append((done, of)))
+    estimate_distribution(few, method="smooth", split_progress=lambda done, of: dealt.append((done, of)))
     assert len(seen) > 3
-    assert dealt[-1] == (13, 13)
+    assert dealt[0] == (1, 9)
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"method": "mle"}, "method must be one of smooth, em, ule, ems, mr, penalised, got 'mle'"),
+        ({"method": "mle"}, "method must be one of smooth, em, ule, ems, mr, got 'mle'"),
+        (
+            {"method": "penalised"},
+            "method penalised is gone: smooth, the default of distributions, takes its place and errs less",
+        ),
         ({"solver": "em"}, "solver is for em, ule, got method 'smooth': leave it out"),
         ({"method": "mr", "certificate": 1e-3}, "certificate is for em, ule, got method 'mr': leave it out"),
         ({"loglik_change": 1e-3}, "loglik_change is for em, ule, ems, mr, got method 'smooth': leave it out"),
-        ({"method": "em", "smoothness": 1.0}, "smoothness is for penalised, got method 'em': leave it out"),
         ({"method": "ems", "threshold": 0.1}, "threshold is for mr, got method 'ems': leave it out"),
         ({"method": "em", "rule": "numeric"}, "rule is for mr, got method 'em': leave it out"),
         (

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optldp.estimators.counting.counts import ReportCounts, Service
-from optldp.estimators.counting.group import ReportGroup
 from optldp.estimators.distributions import likelihood as report_likelihood
-from optldp.estimators.distributions.likelihood import likelihood_of, likelihood_of_parts
+from optldp.estimators.distributions.likelihood import likelihood_of
 from optldp.estimators.input_grid import InputGrid
 from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.families.registry import FAMILIES
@@ -79,29 +78,6 @@ def test_it_is_the_product_of_the_rows_whatever_the_body(name, cells):
     assert likelihood.total == counts.n_users
     if not cells:
         assert kinds(likelihood) == bodies
-
-
-@pytest.mark.parametrize("name", list(CASES))
-def test_parts_of_the_users_have_the_likelihood_of_their_own_counts(name):
-    """Wherever bodies have put the rows; a third of the users, and none of the first group where there are several."""
-    families, missing, _ = CASES[name]
-    counts, grid = simulated(tables_of(*families), 3000, missing), InputGrid.knots(KNOTS)
-    whole, of = likelihood_of_parts(counts, grid)
-    rng, weights = np.random.default_rng(2), np.random.default_rng(1).dirichlet(np.ones(KNOTS.size))
-    drawn = [rng.binomial(group.counts, 1 / 3) for group in counts.groups]
-    if len(drawn) > 1:
-        drawn[0][:] = 0
-    kept = [own > 0 for own in drawn]
-    groups = [
-        ReportGroup(group.services, group.outputs[seen], own[seen])
-        for group, own, seen in zip(counts.groups, drawn, kept, strict=True)
-        if seen.any()
-    ]
-    for likelihood, users in ((of(drawn), ReportCounts(counts.services, tuple(groups))), (whole, counts)):
-        loglik, gradient = per_row(users, grid, weights)
-        assert likelihood.total == users.n_users
-        assert likelihood.loglik(likelihood.mix(weights)) == pytest.approx(loglik, rel=1e-12)
-        np.testing.assert_allclose(likelihood.gradient(likelihood.mix(weights)), gradient, rtol=1e-11)
 
 
 @given(seed=st.integers(0, 2**32 - 1))

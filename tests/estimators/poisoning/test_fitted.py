@@ -13,7 +13,6 @@ OPTIONS = {
     "em": {"certificate": 1e-13},
     "em stopped": {"solver": "em", "loglik_change": 1e3},
     "ems": {"loglik_change": 1e-6},
-    "penalised": {"smoothness": 1e-6},
 }
 
 
@@ -37,7 +36,7 @@ def expected_shares():
     return weights / weights.sum() @ TABLE.probabilities
 
 
-@pytest.mark.parametrize("name", ["em", "ems", "penalised"])
+@pytest.mark.parametrize("name", ["em", "ems"])
 def test_the_largest_change_of_the_mean_is_that_of_refits(name):
     """A millionth of the users moved between every pair of some outputs, at a smooth distribution of a billion."""
     shares, moved = expected_shares(), USERS // 10**6
@@ -103,18 +102,17 @@ def test_stopped_em_follows_less():
     assert fitted_influence(base, stopped).times_n[0] < fitted_influence(base, full).times_n[0]
 
 
-def test_a_grid_of_two_points_has_no_roughness():
+def test_of_two_points_it_is_that_of_the_unbiased_share():
     table = TabulatedMechanism.from_points([0.0, 1.0], [0.0, 1.0], [[0.75, 0.25], [0.25, 0.75]], 1.1)
     counts = ReportCounts.from_reports(table, np.repeat([0.0, 1.0], [600, 400]))
-    for method in ("em", "penalised"):
-        found = fitted_influence(counts, estimate_distribution(counts, method=method))
-        assert found.times_n[0] == pytest.approx(2.0, rel=1e-6)  # the unbiased decoder's range, -1/2 to 3/2
+    found = fitted_influence(counts, estimate_distribution(counts, method="em"))
+    assert found.times_n[0] == pytest.approx(2.0, rel=1e-6)  # the unbiased decoder's range, -1/2 to 3/2
 
 
 def test_what_is_not_known_is_refused():
     counts = ReportCounts.from_reports(TABLE, TABLE.sample(np.full(500, 3.0)))
     reduced = estimate_distribution(counts, method="mr")
-    with pytest.raises(InputError, match="known for smooth, em, ems and penalised, got mr"):
+    with pytest.raises(InputError, match="known for smooth, em and ems, got mr"):
         fitted_influence(counts, reduced)
     fit = estimate_distribution(counts, method="em")
     with pytest.raises(InputError, match="must be of these 1000 reports, got one of 500"):

@@ -143,31 +143,3 @@ def test_parts_of_other_components_are_refused():
 def test_views_that_are_no_probabilities_are_refused(body, views, message):
     with pytest.raises(InputError, match=message):
         body(views, [1, 1])
-
-
-def test_other_counts_of_the_same_observations_are_another_likelihood():
-    """It is the one made of them in the first place, and the first is what it was."""
-    rng = np.random.default_rng(4)
-    views = [windows(rng, 7, 3), windows(rng, 7, 4)]
-    outcomes, weights = all_outcomes(views), rng.dirichlet(np.ones(7))
-    counts, others = rng.integers(1, 5, (2, len(outcomes))).astype(float)
-    others[len(outcomes) // 2 :] = 0
-    for name, body in bodies(views, outcomes, counts).items():
-        recounted, made = body.recounted(others), bodies(views, outcomes, others)["kept"]
-        assert recounted.total == others.sum(), name
-        assert recounted.loglik(recounted.mix(weights)) == pytest.approx(made.loglik(made.mix(weights)), rel=EXACT)
-        for mine, right in ((recounted, made), (body, bodies(views, outcomes, counts)["kept"])):
-            mixed, expected = mine.mix(weights), right.mix(weights)
-            np.testing.assert_allclose(mine.gradient(mixed), right.gradient(expected), rtol=EXACT, err_msg=name)
-            np.testing.assert_allclose(mine.information(mixed), right.information(expected), rtol=1e-11, err_msg=name)
-
-
-@pytest.mark.parametrize(
-    ("counts", "says"),
-    [([1.0], "counts must be 2, as many as observations, got shape"), ([0.0, 0.0], "there is nothing to fit")],
-)
-def test_other_counts_are_as_many_and_some_are_positive(counts, says):
-    coin = DenseLikelihood([np.eye(2)], [3, 1])
-    for body in (coin, SumLikelihood([coin])):
-        with pytest.raises(InputError, match=says):
-            body.recounted(np.array(counts))

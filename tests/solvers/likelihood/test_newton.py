@@ -77,24 +77,6 @@ def test_hostile_problems_are_solved_to_a_tight_certificate(seed):
     assert fit.certificate == pytest.approx(recomputed, abs=1e-15)
 
 
-@given(seed=st.integers(0, 2**32 - 1), strength=st.floats(-6, 5), order=st.integers(1, 2))
-def test_hostile_problems_with_a_penalty_are_solved_too(seed, strength, order):
-    """A penalty on differences of the weights, from none to one that decides alone."""
-    rng = np.random.default_rng(seed)
-    matrix = hostile_matrix(rng)
-    n_components = len(matrix)
-    difference = np.diff(np.eye(n_components), min(order, n_components - 1), axis=0)
-    penalty = 10**strength * difference.T @ difference
-    likelihood = DenseLikelihood([matrix], hostile_counts(rng, matrix))
-    start = hostile_start(rng, n_components)
-    fit = fit_mixture(likelihood, start=start, penalty=penalty, certificate=TIGHT)
-    assert fit.certificate <= 2e-7
-    assert fit.iterations <= MOST_STEPS
-    gradient = likelihood.gradient(likelihood.mix(fit.weights)) - penalty @ fit.weights
-    recomputed = (gradient - gradient @ fit.weights).max()
-    assert fit.certificate == pytest.approx(recomputed, abs=1e-14 * (1 + 10**strength))
-
-
 @pytest.mark.parametrize("name", list(FAMILIES))
 @pytest.mark.parametrize("epsilon", [1e-4, 1.0, 16.0])
 @pytest.mark.parametrize("point", [False, True])
@@ -115,18 +97,15 @@ def test_a_step_that_would_climb_the_wrong_way_is_replaced():
     assert path[-1].certificate < TIGHT
 
 
-@pytest.mark.parametrize("seed", [29, 43, 89, 95])
+@pytest.mark.parametrize("seed", [0, 41])
 def test_iteration_ends_by_itself_with_the_best_place(seed):
-    """A huge penalty, whose rounding errors stop it: after these seeds' last step, at a worse place than the best."""
+    """Nothing asks it to stop: rounding errors do, of the second seed at a worse place than the best."""
     rng = np.random.default_rng(seed)
     likelihood = DenseLikelihood([rng.dirichlet(np.ones(3), 3)], rng.integers(1, 100, 3))
-    difference = np.diff(np.eye(3), axis=0)
-    penalty = 1e8 * difference.T @ difference
-    path = list(islice(interior_point(likelihood, rng.dirichlet(np.full(3, 0.3)), penalty), 100))
+    path = list(islice(interior_point(likelihood, rng.dirichlet(np.full(3, 0.3))), 100))
     assert len(path) < MOST_STEPS
     assert path[-1].certificate == min(place.certificate for place in path)
     assert all(np.isfinite(place.gradient).all() for place in path)
-    assert fit_mixture(likelihood, penalty=penalty, certificate=1e-16).stop is Stop.ROUNDING
 
 
 @pytest.mark.slow

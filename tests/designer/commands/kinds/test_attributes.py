@@ -81,7 +81,7 @@ def test_one_attribute_has_means_distributions_and_quantiles(optldp, collected):
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("method", ["em", "mr", "penalised"])
+@pytest.mark.parametrize("method", ["em", "mr", "smooth"])
 def test_one_attribute_of_one_service_can_be_fitted(optldp, collected, method):
     """No key is needed: rows are users."""
     table, reports = collected[0]

@@ -1,0 +1,94 @@
+"""A race of candidates whose errors are drawn from known laws: what it stops and keeps, and how often it is wrong."""
+
+import math
+
+import numpy as np
+import pytest
+from optldp.designer.planning.race import KEPT, RISK, Errors, log_ratio, run_race
+
+NAMES = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y"), ("c", "x"), ("c", "y")]
+
+
+def drawn_by(means, seed, spread=0.3):
+    """Errors with these means: a share that all candidates of a draw have in common, and one of their own."""
+
+    def draw(mechanism, estimators, number):
+        common = np.random.default_rng([seed, number]).normal(0, spread)
+        found = {}
+        for estimator in estimators:
+            one = (mechanism, estimator)
+            own = np.random.default_rng([seed, number, 1 + NAMES.index(one)]).normal(0, spread)
+            found[estimator] = Errors(1.0, math.nan, means[one] * math.exp(common + own - spread**2), 0.0, 0.0)
+        return found
+
+    return draw
+
+
+def test_the_clearly_worse_stop_and_the_leaders_get_fresh_draws():
+    means = dict(zip(NAMES, [1.0, 1.05, 1.1, 20.0, 20.0, 20.0], strict=True))
+    race = run_race(NAMES, {}, drawn_by(means, 1), "wasserstein", 12)
+    assert race.worse == {("b", "y"), ("c", "x"), ("c", "y")}
+    assert all(len(race.drawn[one]) == 3 for one in race.worse)
+    assert set(race.fresh) == set(race.order[:2]) <= {("a", "x"), ("a", "y"), ("b", "x")}
+    assert all(len(errors) == 12 for errors in race.fresh.values())
+    assert len(race.order) == len(NAMES)
+
+
+def test_the_best_is_hardly_ever_taken_for_clearly_worse():
+    """All alike but one that is a little better: in 300 races it may be stopped so in a twentieth of them."""
+    means = dict.fromkeys(NAMES, 1.0) | {("b", "x"): 0.98}
+    stopped = sum(("b", "x") in run_race(NAMES, {}, drawn_by(means, k), "wasserstein", 4).worse for k in range(300))
+    assert stopped <= 300 * RISK + 2 * math.sqrt(300 * RISK)
+
+
+def test_what_is_said_of_the_leaders_is_right_on_average_where_the_race_flatters():
+    """All alike: the winner's own draws say too little, fresh ones the truth."""
+    means = dict.fromkeys(NAMES, 1.0)
+    raced, fresh = [], []
+    for k in range(200):
+        race = run_race(NAMES, {}, drawn_by(means, k, spread=0.5), "wasserstein", 6)
+        best = race.order[0]
+        raced.append(np.mean([errors.wasserstein for errors in race.drawn[best]]))
+        fresh.append(np.mean([errors.wasserstein for errors in race.fresh[best]]))
+    truth = math.exp(0.5**2 - 0.5**2)
+    assert np.mean(raced) < truth - 4 * np.std(raced) / math.sqrt(200)
+    assert np.mean(fresh) == pytest.approx(truth, abs=4 * np.std(fresh) / math.sqrt(200))
+
+
+def test_what_is_known_costs_nothing_and_is_compared_with_all():
+    means = dict(zip(NAMES, [1.0, 1.05, 30.0, 30.0, 30.0, 30.0], strict=True))
+    race = run_race(NAMES, {("d", "exact"): 0.5, ("e", "exact"): 40.0}, drawn_by(means, 1), "wasserstein", 4)
+    assert race.order[0] == ("d", "exact")
+    assert list(race.fresh) == [race.order[1]]
+    ratio, error = log_ratio(race, {("d", "exact"): 0.5}, "wasserstein")
+    assert ratio == pytest.approx(math.log(2), abs=5 * error)
+    alone = run_race([], {("d", "exact"): 0.5}, drawn_by(means, 1), "wasserstein", 4)
+    assert (alone.order, alone.fresh, alone.worse) == ((("d", "exact"),), {}, frozenset())
+
+
+def test_a_control_variate_takes_out_what_is_common_to_it():
+    """Errors that follow it closely are known ten times as well."""
+
+    def draw(mechanism, estimators, number):
+        rng = np.random.default_rng([3, number])
+        control = rng.chisquare(1) - 1
+        return {name: Errors(2 + 2 * control + 0.02 * rng.normal(), 0.0, 0.0, control, 0.0) for name in estimators}
+
+    race = run_race([("a", "x")], {("d", "exact"): 2.0}, draw, "squared", 12)
+    ratio, error = log_ratio(race, {("d", "exact"): 2.0}, "squared")
+    assert abs(ratio) < 0.05
+    assert error < 0.05
+
+
+def test_no_more_than_so_many_go_on():
+    means = dict.fromkeys(NAMES, 1.0)
+    calls = []
+
+    def noting(mechanism, estimators, number):
+        calls.extend((number, mechanism, estimator) for estimator in estimators)
+        return drawn_by(means, 1)(mechanism, estimators, number)
+
+    run_race(NAMES, {}, noting, "wasserstein", 12)
+    running = [sum(number == at for number, *_ in calls) for at in range(12 + 12)]
+    assert running[:12] == [6] * 6 + [KEPT[1]] * 6
+    assert running[12:] == [KEPT[2]] * 12

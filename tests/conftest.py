@@ -18,7 +18,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 @pytest.hookimpl(tryfirst=True)  # before -m leaves out what is slow
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a test that is marked `sampled(n)` each n-th case is quick, from the first on, and all others are slow."""
+    """Of a test that is marked `sampled(n)` each n-th case is quick, from the first on, and all others are slow.
+
+    What runs every night is none of the slow ones, which CI runs each time.
+    """
     seen = Counter[str]()
     for item in items:
         if mark := item.get_closest_marker("sampled"):
@@ -26,3 +29,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if seen[test] % mark.args[0]:
                 item.add_marker(pytest.mark.slow)
             seen[test] += 1
+        if item.get_closest_marker("nightly"):
+            item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "slow"]

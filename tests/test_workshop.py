@@ -65,10 +65,11 @@ def test_walls_leave_no_file_of_a_room_out():
     assert [one for one in contracts if "optldp.designer.commands.*" in one.get("modules", [])]
 
 
-def test_ci_runs_the_quick_tests_and_then_all_that_they_leave_out():
-    """What the README's command deselects by pyproject.toml's options, CI selects, here and in public."""
+def test_ci_runs_the_quick_tests_and_then_the_slow_ones_and_the_rest_runs_every_night():
+    """What the README's command deselects by pyproject.toml's options is selected, here and in public."""
     options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["addopts"]
-    assert "-m 'not slow'" in options
+    assert "-m 'not slow and not nightly'" in options
+    assert "python -m pytest -m nightly" in (ROOT / ".github" / "workflows" / "nightly.yml").read_text()
     for path in (ROOT / ".ci" / "run", ROOT / "justfile", ROOT / ".github" / "workflows" / "ci.yml"):
         assert re.search(r"python\S* -m pytest -m slow", path.read_text()), path
 

@@ -163,7 +163,7 @@ def _complaints(found: BoundsResult) -> list[str]:
 
 
 def _print(found: BoundsResult, wanted: BoundsOptions) -> None:
-    from ..planning.people import add_people, row_facts
+    from ..planning.people_of_rows import add_people, row_facts
 
     units, people, out = found.prior.units, wanted.n, wanted.out
     if wanted.as_json:

@@ -15,6 +15,7 @@ from .options import (
     TOLERANCE,
     UNIFORM_SHARE,
     Categorical,
+    Force,
     Json,
     Knots,
     Methods,
@@ -22,7 +23,16 @@ from .options import (
     UniformShare,
     takes_options,
 )
-from .output import json_text, number, one_line_errors, print_json, print_rows, require_place, say, task_progress
+from .output import (
+    json_text,
+    number,
+    one_line_errors,
+    print_json,
+    print_rows,
+    require_place,
+    say,
+    task_progress,
+)
 from .prior import SENSITIVE, read_categorical_prior
 
 if TYPE_CHECKING:
@@ -34,7 +44,6 @@ if TYPE_CHECKING:
     from ..priors.categorical import CategoricalPrior
 
 NO_OPTIMUM = "note: there are too many categories to find the optimum, so no ratios: merge rare ones to see them"
-
 
 SUFFIXES = (".csv", ".parquet", ".json")
 
@@ -58,6 +67,7 @@ class CompareOptions(ObjectiveOptions):
     tolerance: Tolerance = TOLERANCE
     categorical: Categorical = False
     out: Annotated[Path | None, typer.Option("--out", help="Write the rows: .csv, .parquet or .json.")] = None
+    force: Force = False
     as_json: Json = False
 
     @property
@@ -87,10 +97,10 @@ def compare_command(asked: CompareOptions) -> None:
     from ...solvers.biased.program import check_users
     from ..comparison.compare import compare
     from ..methods.registry import METHODS
-    from ..planning.people import row_facts
+    from ..planning.people_of_rows import row_facts
     from .asked.levels import budget_numbers
 
-    require_place(asked.out, SUFFIXES)
+    require_place(asked.out, SUFFIXES, force=asked.force)
     if asked.n is not None:
         check_users(asked.n)
     epsilons = [check_epsilon(number) for text in asked.epsilons for number in budget_numbers(text, "--epsilon")]
@@ -153,7 +163,7 @@ def _print(objective: Objective, rows: list[Row], people: int | None) -> None:
     """Print what one objective says: variances, its own number unless it is one of them, and the ratio to its best."""
     from ..objectives.error import Error
     from ..objectives.variance import Variance
-    from ..planning.people import add_people
+    from ..planning.people_of_rows import add_people
 
     if isinstance(objective, Error):
         _print_errors(objective, rows, people)
@@ -180,7 +190,7 @@ def _print(objective: Objective, rows: list[Row], people: int | None) -> None:
 
 def _print_errors(objective: Error, rows: list[Row], people: int | None) -> None:
     """Print errors of a mean: variances would leave the bias out."""
-    from ..planning.people import add_people
+    from ..planning.people_of_rows import add_people
 
     header = ["method", "epsilon", "error", "ratio", "cut below", "cut above", "shift"]
     cells = [

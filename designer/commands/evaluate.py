@@ -25,7 +25,9 @@ from .output import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...mechanisms import CategoricalMechanism, TabulatedMechanism
+    from ...mechanisms import TabulatedMechanism
+    from ...mechanisms.categorical.mechanism import PureProtocol
+    from ...mechanisms.categorical.table import CategoricalTable
     from ...mechanisms.floors import FloorForm
     from ...mechanisms.table.knot_prior import KnotPrior
     from ..planning.people import MeanWithin
@@ -113,13 +115,15 @@ def _print_parts(found: list[tuple[str, dict[str, Any], Within]], asked: Evaluat
 
 def _evaluated(part: Part, asked: EvaluateOptions, notes: list[str]) -> tuple[dict[str, Any], Within]:
     """Return what one part costs on the data; what there is to say of them is added to the notes."""
-    from ...mechanisms import CategoricalMechanism, TabulatedMechanism
+    from ...mechanisms import TabulatedMechanism
+    from ...mechanisms.categorical.mechanism import PureProtocol
+    from ...mechanisms.categorical.table import CategoricalTable
     from ...mechanisms.errors import InputError
     from ...mechanisms.floors import FloorForm
     from .prior import read_prior
 
     made, column = part.mechanism, part.column or asked.column
-    if isinstance(made, CategoricalMechanism):
+    if isinstance(made, CategoricalTable | PureProtocol):
         asked.refuse("of no use to categories", "--clip")
         return _of_categories(made, asked), {}
     if not isinstance(made, TabulatedMechanism | FloorForm):
@@ -135,7 +139,7 @@ def _evaluated(part: Part, asked: EvaluateOptions, notes: list[str]) -> tuple[di
     return _of_numbers(made, prior.on(made.knots), None if asked.users is None else asked.users * part.share)
 
 
-def _of_categories(mechanism: CategoricalMechanism, asked: EvaluateOptions) -> dict[str, Any]:
+def _of_categories(mechanism: CategoricalTable | PureProtocol, asked: EvaluateOptions) -> dict[str, Any]:
     """Squared errors of all frequencies, times n, on average over the values; with users, of each frequency."""
     from ..designs.design import design
     from ..objectives.base import Problem

@@ -1,4 +1,4 @@
-"""`optldp show` and `optldp verify`: what a mechanism's file says, and whether it is so."""
+"""`optldp show` and `optldp verify`: what a mechanism's file says, as a report too, and whether it is so."""
 
 from __future__ import annotations
 
@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from .kinds.kind import Kind
 
 Tables = Annotated[list[Path], typer.Argument(metavar="TABLE...", help="Table files, .json or .npz.")]
+
+INDEX = "index.html"
+
+Facts = list[tuple[str, str]]
+"""What there is to know of a mechanism: names and values."""
 
 VERDICTS = {
     "proved": "keeps its promise, proved by whole numbers",

@@ -284,9 +284,10 @@ def _row(name: str, method: str, made: Design, best: Design, value: float | None
         status = str(Status.of(relative_gap(value, best.bound), best.certificate.problem.tolerance))
     unbiased = made.mechanism.provenance.claims_unbiased
     nearest = made is best and isinstance(best.objective, Variance)
-    error = value is not None and isinstance(best.objective, Error)
-    clip = counted_as(made.mechanism, best.certificate.problem.solved.weights) if error else None
-    parts = best.objective.parts(made.mechanism, best.certificate.problem) if error else None
+    clip = parts = None
+    if value is not None and isinstance(best.objective, Error):
+        clip = counted_as(made.mechanism, best.certificate.problem.solved.weights)
+        parts = best.objective.parts(made.mechanism, best.certificate.problem)
     return Row(
         prior=name,
         epsilon=made.epsilon,

@@ -65,9 +65,8 @@ class Advice(Shown):
 
     Example
     -------
-    >>> from optldp.designer import Prior
-    >>> from optldp.designer.planning import advise
     >>> import numpy as np
+    >>> from optldp.designer import Prior, advise
     >>> prior, rng = Prior.on_knots([0, 5, 10], [2, 2, 1], source="public"), np.random.default_rng(1)
     >>> advise(prior, 10_000, 1.0, rng=rng, mechanisms=["optimal", "duchi"], estimators=["ua"])
     Advice(n=10000, epsilon=1, of='mean', mechanism='optimal', estimator='ua', error=0.105845, compared=2)

@@ -14,8 +14,8 @@ that it promises while the prior is right within its factor (`promised_error`), 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context
 from typing import Any
 
@@ -30,9 +30,7 @@ from ...mechanisms.floors import FloorForm
 from ...mechanisms.table.knot_prior import KnotPrior
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.biased.program import MeanError, check_users
-from ..comparison.row import Row
 from ..designs.result import Design
-from ..objectives.base import Objective
 from ..objectives.error import Error
 from ..objectives.guarantee import Guarantee
 from ..priors.ambiguity import FactorAmbiguity
@@ -252,7 +250,8 @@ def table_mean_within(
 
 def design_mean_within(made: Design, people: int, *, confidence: float = CONFIDENCE) -> MeanWithin:
     """Return how far the mean of n people may be off by a design, under what its objective goes by: a `Guarantee` under
-    the worst prior of its set, any other as `table_mean_within` has it; see there.
+    the worst prior of its set, an `Error` with noise and bias while the prior is right within its factor, any other as
+    `table_mean_within` has it; see there.
 
     Example
     -------
@@ -262,67 +261,16 @@ def design_mean_within(made: Design, people: int, *, confidence: float = CONFIDE
     with 10,000 people: mean within 0.03887 (95%) if the prior is right within total variation 0.1, within 0.04009 \
 whatever they are
     """
-    if not isinstance(made.objective, Guarantee):
+    objective = made.objective
+    if isinstance(objective, Error) and isinstance(objective.ambiguity, FactorAmbiguity):
+        error = replace(objective, n=people).parts(made.mechanism, made.certificate.problem)
+        return promised_within(people, error, objective.ambiguity.trust, confidence=confidence)
+    if not isinstance(objective, Guarantee):
         return table_mean_within(made.mechanism, people, prior=made.prior.knot_prior, confidence=confidence)
-    under = f"the prior is right within {made.objective.ambiguity.label}"
+    under = f"the prior is right within {objective.ambiguity.label}"
     return mean_within(
         people, made.value, made.worst_case_variance, bias=made.max_abs_bias, confidence=confidence, under=under
     )
-
-
-def row_facts(row: Row, objective: Objective | None, people: int | None) -> dict[str, Any]:
-    """Return the facts of `row_mean_within`, None for a row that holds no mean; nothing without a number of people."""
-    if people is None:
-        return {}
-    found = row_mean_within(row, objective, people)
-    return dict.fromkeys(FACTS) if found is None else found.facts
-
-
-def row_mean_within(row: Row, objective: Objective | None, people: int) -> MeanWithin | None:
-    """Return how far the mean of n people may be off by a row of a comparison, under what its objective goes by.
-
-    Without an objective it is under the prior. None for a row that holds no mean: without a value, or with an error of
-    another number of people.
-
-    Example
-    -------
-    >>> from optldp.designer import Prior, Variance, compare
-    >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
-    >>> for row in compare(prior, [1.0], methods=["duchi"]):
-    ...     print(row_mean_within(row, Variance(), 10_000))
-    with 10,000 people: mean within 0.04009 (95%) if their values follow the prior, within 0.04242 whatever they are
-    """
-    if isinstance(objective, Error):
-        trusted = objective.ambiguity
-        if row.noise is None or row.bias_bound is None or row.value is None or objective.n != people:
-            return None
-        if not isinstance(trusted, FactorAmbiguity):
-            return None
-        return promised_within(people, MeanError(row.value, row.noise, row.bias_bound), trusted.trust)
-    if row.expected_variance is None:  # no unbiased table: its variances are no errors
-        return None
-    if isinstance(objective, Guarantee) and row.value is not None:
-        under = f"the prior is right within {objective.ambiguity.label}"
-        return mean_within(people, row.value, row.worst_case_variance, under=under)
-    return mean_within(people, row.expected_variance, row.worst_case_variance)
-
-
-def add_people(
-    objective: Objective | None, rows: Sequence[Row], people: int | None, header: list[str], cells: list[list[str]]
-) -> list[str]:
-    """Add to a table how far the mean of so many people may be off, and return sentences for the best at each budget;
-    nothing if that was not asked."""
-    if people is None:
-        return []
-    best: dict[float, tuple[float, str]] = {}
-    header += ["mean within", "any values"]
-    for row, line in zip(rows, cells, strict=True):
-        found = row_mean_within(row, objective, people)
-        ends = (None, None) if found is None else (found.within, found.any_values)
-        line += ["none" if end is None else shown(end) for end in ends]
-        if found is not None and found.within < best.get(row.epsilon, (math.inf, ""))[0]:
-            best[row.epsilon] = found.within, f"epsilon {row.epsilon:g}, {row.method}: {found}"
-    return [said for _, said in best.values()]
 
 
 def _variances(mechanism: TabulatedMechanism | FloorForm, prior: KnotPrior | None) -> tuple[float | None, float, float]:

@@ -56,7 +56,8 @@ def heat_map(mechanism: TabulatedMechanism, ax: Axes | None = None) -> Axes:
 
     low, high, values, points = _bands(mechanism)
     shown = values[values > 0]
-    norm = LogNorm(max(shown.min(), shown.max() * 1e-6), shown.max())
+    bottom, top = float(max(shown.min(), shown.max() * 1e-6)), float(shown.max())
+    norm = LogNorm(bottom, top)
     inputs = _edges(mechanism.knots)
     image = None
     for chosen in (~points, points):
@@ -70,11 +71,12 @@ def heat_map(mechanism: TabulatedMechanism, ax: Axes | None = None) -> Axes:
     add_title(axes, f"{literal(name)} mechanism, ε = {mechanism.epsilon:g}: {n} knots, {m} outputs")
     per = f" per {literal(mechanism.units)}" if mechanism.units else ""
     label = "probability of the output" if points.all() else f"density of the report{per}"
+    axes.locator_params(axis="x", nbins=5)
     plain_numbers(axes.xaxis)
     plain_numbers(axes.yaxis)
     if image is not None:
         bar = axes.figure.colorbar(image, ax=axes, label=label)
-        ticks = round_numbers(norm.vmin, norm.vmax) if norm.vmin < norm.vmax else [norm.vmin]
+        ticks = round_numbers(bottom, top) if bottom < top else [bottom]
         bar.set_ticks(ticks, labels=[plain_number(tick) for tick in ticks])
         bar.minorticks_off()
     return axes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -334,8 +335,8 @@ def _levels(made: Levelled[Any], n: int) -> Front:
         level = "Which level a person chose is reported in the clear, and is not protected."
     else:
         level = (
-            f"The level itself is reported with epsilon {made.level_epsilon:g}; both reports together tell of it by "
-            f"at most epsilon {short_up(made.level_leakage)}."
+            f"The level itself is reported with epsilon {made.level_epsilon:g}; to somebody who knows the value, "
+            f"both reports together tell of it {_by_at_most(made.level_leakage)}."
         )
     several = f"Each person chooses one of {len(made.levels)} budgets, from {made.epsilons[0]:g} to {last:g}."
     errors = [f"If all choose epsilon {chosen[0]:g}: {first.errors[0]}", *first.errors[1:]]
@@ -361,6 +362,10 @@ def _levels(made: Levelled[Any], n: int) -> Front:
             f"{first.line[2]} to {fronts[-1].line[2]}" if first.line[2] != fronts[-1].line[2] else first.line[2],
         ),
     )
+
+
+def _by_at_most(leakage: float) -> str:
+    return f"by at most epsilon {short_up(leakage)}" if math.isfinite(leakage) else "without a bound"
 
 
 def _spread(epsilons: Sequence[float]) -> list[float]:

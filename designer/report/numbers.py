@@ -68,8 +68,8 @@ def round_up(value: float) -> str:
 
     Example
     -------
-    >>> round_up(2696.4), round_up(0.98), round_up(1e9)
-    ('2,700', '0.98', '1 × 10⁹')
+    >>> round_up(2696.4), round_up(0.98)
+    ('2,700', '0.98')
     """
     if value == 0 or not math.isfinite(value):
         return short(value)

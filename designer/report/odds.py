@@ -36,7 +36,7 @@ def most_believed(before: Decimal, epsilon: float) -> Decimal:
     Example
     -------
     >>> round(most_believed(Decimal("0.01"), 1.0), 6)
-    Decimal('0.026726')
+    Decimal('0.026724')
     """
     up, down = Context(prec=DIGITS, rounding=ROUND_CEILING), Context(prec=DIGITS, rounding=ROUND_FLOOR)
     # (1 - p) / (p e^epsilon) from below: all of it grows with what is left out of the belief.

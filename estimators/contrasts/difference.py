@@ -29,7 +29,7 @@ from .weighted import WeightedFrequencies, WeightedMean, estimate_weighted
 from .without_privacy import RATIO, ratio_to
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Difference(Estimate):
     """How much a mean, or each of K frequencies, of the first group or period is above that of the second.
 
@@ -48,6 +48,19 @@ class Difference(Estimate):
         Whether intervals of frequencies hold for all categories at once, by `each_of`, or each by itself.
     method : str
     target : "population"
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.estimators.contrasts.matched import match_users
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> made = categorical_grr("ab", 3.0)
+    >>> before, after = (
+    ...     {"user": range(first, first + 500), "report": made.to_text(np.repeat([0, 1], [many, 500 - many]))}
+    ...     for first, many in ((0, 300), (500, 250))
+    ... )
+    >>> estimate_difference(match_users((made, before), (made, after), key="user")).value.round(3)
+    array([ 0.11, -0.11])
     """
 
     first: WeightedMean | WeightedFrequencies

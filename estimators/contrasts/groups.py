@@ -19,7 +19,7 @@ from .weighted import WeightedFrequencies, WeightedMean, estimate_weighted, scat
 from .without_privacy import RATIO
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GroupEstimates(Estimate):
     """Estimates of G groups, of a mean each or of K frequencies each: G or G K rows, groups one after another.
 

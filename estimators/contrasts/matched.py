@@ -87,7 +87,7 @@ def match_users(
     (2, [[1, 1], [0, 1]])
     """
     account, skip = SkippedRows.of(skip_invalid)
-    asked, tallies = Columns(column, key=key), []
+    asked, tallies = Columns(column, key=key), list[Tally]()
     with work_database() as connection:
         opened = [
             OpenedReports.of(connection, tallied_mechanism(made), source_of(reports), asked, tolerant=skip)
@@ -100,7 +100,7 @@ def match_users(
             tallies.append(tally_of(connection, one, table, False, account)[0])
         both = _pairs(connection, opened)
     account.tell(skip_invalid)
-    return MatchedTallies(*tallies, both, 0, any(one.simulated for one in opened), account)
+    return MatchedTallies(tallies[0], tallies[1], both, 0, any(one.simulated for one in opened), account)
 
 
 def _single(connection: duckdb.DuckDBPyConnection, table: str, opened: OpenedReports, *, keep_first: bool) -> None:
@@ -125,7 +125,7 @@ def _pairs(connection: duckdb.DuckDBPyConnection, opened: list[OpenedReports]) -
     users = np.ma.getdata(found["users"]).astype(np.int64)
     made = []
     for i, one in enumerate(opened):
-        cells = found[f"r{i}"]
+        cells = np.ma.asarray(found[f"r{i}"])
         numbers = one.reports_are_numbers and not one.indexed
         reported = np.ma.getdata(cells).astype(np.float64) if numbers else None
         reports = one.reports(cells)[0]

@@ -170,13 +170,13 @@ class OpenedReports:
                 whole = np.where((values >= 0) & (values < size), values, -1.0).astype(np.intp)
                 found = np.where((whole == values) & possible[whole], whole, -1)
             return found, found < 0
-        cells = np.ma.getdata(texts).tolist()
+        cells, read = np.ma.getdata(texts).tolist(), self.mechanism.from_text
         try:
-            return self.mechanism.from_text(cells), wrong
+            return read(cells), wrong
         except InputError:
             listed = np.array(cells, dtype=object)
-            wrong[failing_rows(lambda rows: self.mechanism.from_text(listed[rows].tolist()), len(cells))] = True
-            return self.mechanism.from_text(listed[~wrong].tolist()), wrong
+            wrong[failing_rows(lambda rows: read(listed[rows].tolist()), len(cells))] = True
+            return read(listed[~wrong].tolist()), wrong
 
     def refuse_wrong(
         self, connection: duckdb.DuckDBPyConnection, table: str, cells: Sequence[Any], skipped: SkippedRows

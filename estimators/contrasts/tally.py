@@ -197,9 +197,10 @@ def tally_of(
     weight = "weight" if "weight" in opened.cells else "1.0"
     query = f"SELECT {keys}, count(*) AS users, sum({weight}) AS w, sum({weight} * {weight}) AS s FROM {table}"
     found = connection.execute(f"{query} WHERE {weight} > 0 GROUP BY {keys} ORDER BY {keys}").fetchnumpy()
-    reports, wrong = opened.reports(found["report"])
+    told = np.ma.asarray(found["report"])
+    reports, wrong = opened.reports(told)
     if wrong.any():
-        opened.refuse_wrong(connection, table, np.ma.getdata(found["report"])[wrong], skipped)
+        opened.refuse_wrong(connection, table, np.ma.getdata(told)[wrong].tolist(), skipped)
     if wrong.all():
         raise InputError(
             f"{opened.source.where} must hold at least one report of a weight above 0, got none"

@@ -39,7 +39,7 @@ FEW_SUPPORTS = 10.0
 """Reports that support a category by noise alone below which their number is too skewed for a normal interval."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class WeightedMean(NumberEstimate):
     """A mean of users with weights, and what it would be known to without privacy.
 
@@ -51,6 +51,17 @@ class WeightedMean(NumberEstimate):
         Standard error that the values themselves would give; see `ValueScatter`.
     few : bool
         Whether there are too few users for the interval to be relied on.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.estimators.contrasts.tally import tally_groups
+    >>> from optldp.mechanisms.families.grr import grr
+    >>> rows = {"report": np.repeat([0.0, 1.0], [300, 200]), "weight": np.repeat([1.0, 2.0], 250)}
+    >>> tally = tally_groups(grr([0.0, 1.0], 3.0), rows, weights="weight").tallies[0]
+    >>> found = estimate_weighted(tally)
+    >>> round(found.value, 3), round(found.effective_n)
+    (0.537, 450)
     """
 
     effective_n: float = math.nan
@@ -69,7 +80,7 @@ class WeightedMean(NumberEstimate):
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WeightedFrequencies(Estimate):
     """Unbiased frequencies of K categories among users with weights; intervals are each category's own.
 
@@ -84,6 +95,17 @@ class WeightedFrequencies(Estimate):
         Standard errors that the values themselves would give.
     few : bool
         Whether there are too few reports for the intervals to be relied on.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.estimators.contrasts.tally import tally_groups
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> made = categorical_grr("ab", 3.0)
+    >>> rows = {"report": made.to_text(np.repeat([0, 1], [300, 200])), "weight": [1.0] * 500}
+    >>> found = estimate_weighted(tally_groups(made, rows, weights="weight").tallies[0])
+    >>> found.value.round(3), found.effective_n
+    (array([0.61, 0.39]), 500.0)
     """
 
     categories: Categories

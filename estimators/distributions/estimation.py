@@ -138,7 +138,8 @@ def estimate_alone(counts: ReportCounts, method: DistributionMethod, grid: Input
     Example
     -------
     >>> from optldp.mechanisms.families.duchi import duchi
-    >>> counts = ReportCounts.from_reports(duchi([-1, 1], 1.0), [-2.2, 2.2, 2.2, -2.2])
+    >>> table = duchi([-1, 1], 1.0)
+    >>> counts = ReportCounts.from_reports(table, table.low[[0, 1, 1, 0]])
     >>> weights, mean = estimate_alone(counts, "em", InputGrid.knots([-1, 1]))
     >>> weights.round(3), round(mean, 3)
     (array([0.5, 0.5]), 0.0)

@@ -82,9 +82,7 @@ def personalised_distribution(counts: PersonalisedCounts, *, grid: InputGrid | N
     n = counts.n_users
     shares = LevelShares(counts.mechanism.epsilons, fit.shares, covariance[:many, :many], n, "mle")
     own = covariance[many:, many:]
-    return PersonalisedDistribution(
-        place, fit.weights, own, n, "em", evidence, None, size, level_shares=shares, joint=fit
-    )
+    return PersonalisedDistribution(place, fit.weights, own, n, "em", evidence, size, level_shares=shares, joint=fit)
 
 
 def tabled_likelihood(

@@ -81,10 +81,11 @@ def distribution(estimate: Density, ax: Axes | None = None, *, units: str = "", 
     label, top = f"mean {mean.value:,.5g}, no interval", 0.0
     if known := bool(np.isfinite(high).all()):
         spiky = estimate.method == SPIKY
-        look: dict[str, Any] = {"facecolor": "none", "edgecolor": "#9ecae1", "hatch": "////", "linewidth": 0}
+        hatched: dict[str, Any] = {"facecolor": "none", "edgecolor": "#9ecae1", "hatch": "////", "linewidth": 0}
+        look: dict[str, Any] = hatched if spiky else {"color": "#9ecae1"}
         axes.stairs(
             high, edges, baseline=low, fill=True, label=f"{percent} {BANDS.get(estimate.method, SCATTER)}",
-            **(look if spiky else {"color": "#9ecae1"}),
+            **look,
         )  # fmt: skip
         label = f"mean {mean.value:,.5g}, {percent} interval [{ends.low:,.5g}, {ends.high:,.5g}]"
         top = float(np.quantile(high, 0.9))

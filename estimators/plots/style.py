@@ -130,8 +130,8 @@ def wrapped(axes: Axes, text: str, points: float) -> str:
     Example
     -------
     >>> axes = new_axes(4, 3)
-    >>> [len(line) for line in wrapped(axes, 6 * "thirty letters are not so many ", 10).splitlines()][:2]
-    [35, 35]
+    >>> max(len(line) for line in wrapped(axes, 6 * "thirty letters are not so many ", 10).splitlines())
+    38
     """
     letters = int(axes.bbox.width / axes.figure.dpi * 72 / (0.58 * points))
     if not any(unicodedata.east_asian_width(letter) in "WF" for letter in text):

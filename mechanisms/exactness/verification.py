@@ -99,7 +99,7 @@ class Verification(Shown):
     def _told(self) -> Told:
         more = {"expected_variance": self.expected_variance, "worst_case_variance": self.worst_case_variance}
         names, values = ["epsilon of the promise", "largest log-ratio"], [self.epsilon, self.max_log_ratio]
-        return Told(dict(self._line()) | more, picture=Dots(names, np.array(values), "epsilon"))
+        return Told(self._line() | more, picture=Dots(names, np.array(values), "epsilon"))
 
     @property
     def epsilon(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -55,7 +55,7 @@ def _list(facts: Mapping[str, str]) -> str:
     return f'<table style="color:inherit">{rows}</table>'
 
 
-def _table(columns: Mapping[str, Sequence[Any]]) -> str:
+def _table(columns: Mapping[str, Any]) -> str:
     size = max(map(len, columns.values()))
     head = "".join(f'<th style="{CELL}">{escape(_text(name))}</th>' for name in columns)
     rows = "".join(

@@ -30,7 +30,7 @@ class Shown:
     more to see in a notebook, and `_columns` if a data frame has more than that.
     """
 
-    def _line(self) -> Mapping[str, Any]:
+    def _line(self) -> dict[str, Any]:
         """Return what one line says, cheaply: numbers and texts by their names, of arrays their shapes."""
         facts = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}  # pyright: ignore[reportArgumentType] -- answers are dataclasses
         shown = {name: _fact(value) for name, value in facts.items()}

@@ -82,15 +82,15 @@ class Told:
 
     Parameters
     ----------
-    facts : mapping of str to number, text, bool or None
+    facts : dict of str to number, text, bool or None
         What the one line says, in this order; by the names that the answer has for them.
     columns : mapping of str to sequence
         The table, of columns of one length; empty where the facts are all: these are its one row then.
     picture : Picture, optional
     """
 
-    facts: Mapping[str, Any]
-    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    facts: dict[str, Any]
+    columns: Mapping[str, Any] = field(default_factory=dict)
     picture: Picture | None = None
 
 

@@ -65,7 +65,7 @@ def table_levels(epsilon: float, size: int) -> Bundle:
     return PersonalisedMechanism(tables, None)
 
 
-def attributes(epsilon: float, size: int) -> Bundle:
+def attributes(epsilon: float, size: int) -> AttributeSampling:
     budget = attribute_budget(epsilon, 2)
     one, two = (make_exact(family(np.linspace(0.0, 9.0, size), budget)).mechanism for family in (duchi, piecewise))
     return AttributeSampling.of({"age": one, "pay": two, "hours": one}, 2, epsilon)

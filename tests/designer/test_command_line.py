@@ -130,12 +130,12 @@ KEYS = {
     "sampler simulated",
     "perturb": "n clipped out simulated",
     "estimate": "value std_error low high confidence n method target one_report bias_low bias_high "
-    "simulated skipped skipped_first",
+    "ratio_to_no_privacy simulated skipped skipped_first",
     "compare": "rows",
 }
 ROW_KEYS = (
     "prior epsilon objective method value bound relative_gap ratio_to_optimal expected_variance worst_case_variance "
-    "status error seconds max_log_ratio one_report_times_n continuum_bound clip_low clip_high shift"
+    "status error seconds max_log_ratio one_report_times_n continuum_bound clip_low clip_high shift noise bias_bound"
 )
 
 

@@ -33,6 +33,13 @@ from optldp.estimators import (
     estimate_mean,
     influence,
 )
+from optldp.estimators.contrasts import (
+    estimate_difference,
+    estimate_groups,
+    estimate_weighted,
+    match_users,
+    tally_groups,
+)
 from optldp.estimators.distributions.drawn import ScatterEstimate
 from optldp.estimators.estimate import NumberEstimate
 from optldp.estimators.key_values.counts import ShownCounts
@@ -70,6 +77,8 @@ def answers() -> dict[str, Any]:
     counts = count(table, table.sample(values, rng))
     labels = count(grr, grr.sample(np.repeat(NAMES, 40), rng))
     found = estimate_mean(counts)
+    grouped = {"report": table.sample(values, rng), "region": rng.choice([HARM, "west"], 200)}
+    said = {"user": np.arange(120), "report": grr.to_text(grr.sample(np.repeat(NAMES, 40), rng))}
     return ESTIMATES | {
         "prior": prior,
         "categorical prior": jobs,
@@ -128,6 +137,10 @@ def answers() -> dict[str, Any]:
         "intervals": estimate_frequencies(labels).interval(),
         "a number": NumberEstimate(np.nan, np.nan, 5, HARM),
         "scatter": ScatterEstimate(0.5, 0.1, 5, "ems"),
+        "groups": estimate_groups(tally_groups(table, grouped, by="region")),
+        "a weighted mean": estimate_weighted(tally_groups(table, {"report": grouped["report"]}).tallies[0]),
+        "weighted frequencies": estimate_weighted(tally_groups(grr, said).tallies[0]),
+        "a difference": estimate_difference(match_users((grr, said), (grr, said), key="user")),
         "bias aware": bias_aware_mean(counts, prior.weights, trust=2.0),
         "influence": influence(table, found),
     }

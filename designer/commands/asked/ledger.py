@@ -97,14 +97,14 @@ class LedgerReports:
         self.given: GivenReports | None = None
         """What was given last."""
 
-    def sample(self, users: Sequence[str], values: ArrayLike) -> np.ndarray:
+    def sample(self, users: ArrayLike, values: ArrayLike) -> np.ndarray:
         """Return one report (N, ...) for each user's value, as `sample` of the mechanism writes reports."""
         import numpy as np
 
-        held = self._admitted(values)
-        return np.array(self.rows(users, held.tolist()))
+        names, held = np.asarray(users, dtype=object), self._admitted(values)
+        return np.array(self.rows(names.tolist(), held.tolist()))
 
-    def sample_index(self, users: Sequence[str], values: ArrayLike) -> np.ndarray:
+    def sample_index(self, users: ArrayLike, values: ArrayLike) -> np.ndarray:
         """Return the number (N,) of the output of each report, of a table of numbers."""
         from ....mechanisms import InputError, TabulatedMechanism
         from ....mechanisms.floors import FloorForm

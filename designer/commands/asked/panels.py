@@ -29,19 +29,19 @@ BRIEF = 100
 ASKED = "What is asked"
 
 PANELS = {
-    "Data": "--column --range --clip --drop-missing --categorical --prior --on --key --counts --skip-invalid --from",
+    "Data": "--column --range --clip --missing --drop-missing --categorical --prior --on --key --counts --from",
     "Privacy": "--epsilon --public --secret --round --ledger --ledger-key --budget",
-    ASKED: "--objective --method --mechanism --n --error --of --knots --quantile --between --confidence",
-    "Output": "--out --plot --results --force --json",
+    ASKED: "--objective --method --mechanism --n --error --of --knots --quantile --between --confidence --versus --by",
+    "Output": "--out --plot --results --force --explain --json",
     "Objectives": "--expected --worst --ambiguity --radius --criterion --patterns --trust --trust-from",
     "Users, pairs and attributes": "--keep-first --allow-disjoint --value-column --value-method --padding --attribute "
     "--sampled",
     "Levels of privacy": "--levels --level-column --level-epsilon --level-method --leakage --level-shares --outputs",
     "Noise of one shape": "--delta --per-unit",
     "Methods in detail": "--estimator --intervals --window --tail-ratio --worst-case --eta --distance --stop "
-    "--threshold --cells --least-components --prune --preselect --winsorise --raw",
+    "--threshold --cells --least-components --prune --preselect --winsorise --raw --weights --simultaneous --top",
     "Precision": "--tolerance --gap --uniform-share --seed --workers",
-    "Files in detail": "--units --form --omit-prior --allow-unproved",
+    "Files in detail": "--units --form --omit-prior --allow-unproved --skip-invalid --delimiter --decimal --encoding",
     "Help": "--help --help-all",
 }
 """Panels in their order, and what stands in them whatever the command."""

@@ -50,11 +50,11 @@ StopRule = Literal["certificate", "loglik"]
 
 
 def _known_method(given: str) -> Method:
-    """Return a method by its name; ValueError, which typer shows, says what took the place of one that is gone."""
+    """Return a method by its name; what is raised says what took the place of one that is gone."""
     for method in METHODS:
         if given == method:
             return method
-    raise ValueError(unknown("method", METHODS, given))
+    raise typer.BadParameter(unknown("method", METHODS, given))
 
 
 @dataclass(frozen=True, kw_only=True)

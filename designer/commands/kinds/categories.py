@@ -40,9 +40,12 @@ class Categories(BundleKind[CategoricalMechanism]):
     """Values are labels of a declared list, reports are what the mechanism writes as text."""
 
     of: ClassVar[type] = CategoricalMechanism
-    takes: ClassVar[tuple[str, ...]] = RANKED
     designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.CATEGORIES,)
     moves: ClassVar[str] = "of n moves a frequency by at most"
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return RANKED
 
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:

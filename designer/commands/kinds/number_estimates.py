@@ -355,11 +355,11 @@ def mean_found(
 def _ratio(
     found: NumberEstimate, asked: EstimateOptions, counts: ReportCounts | None, variance: float | None = None
 ) -> dict[str, Any]:
-    """Return the ratio to the interval that no privacy would give, where it can be known."""
+    """Return the ratio to the interval that no privacy would give, None where it cannot be known."""
     from ....estimators.contrasts.without_privacy import RATIO, ratio_to_no_privacy
 
     if counts is None and variance is None:
-        return {}
+        return {RATIO: None}
     return {RATIO: ratio_to_no_privacy(found, counts, variance=variance, confidence=asked.confidence)}
 
 

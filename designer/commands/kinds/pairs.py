@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ....estimators.data import SkippedRows
     from ....estimators.key_values.counts import KeyCounts
     from ....estimators.key_values.fit import KeyValueMethod
+    from ....mechanisms.categorical.categories import Categories
     from ....mechanisms.table.table import TabulatedMechanism
     from ...priors.prior import Prior
     from ..asked.design import DesignOptions
@@ -174,7 +175,7 @@ def _best_protected(options: DesignOptions) -> tuple[Callable[[float], KeyValueM
 
 
 def _best_split(
-    options: DesignOptions, prior: Prior, keys: Sequence[object], **asked: Any
+    options: DesignOptions, prior: Prior, keys: Categories | Sequence[object], **asked: Any
 ) -> Callable[[float], KeyValueMechanism]:
     """Return what splits a budget between keys and values so that means vary least, with the value tables asked for."""
     from ....mechanisms.key_value import best_key_value

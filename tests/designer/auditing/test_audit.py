@@ -39,7 +39,9 @@ def seeded(table, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["optimal", "aaa", "laplace", "piecewise"])
+@pytest.mark.parametrize(
+    "method", ["optimal", "laplace", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("aaa", "piecewise"))]
+)
 def test_the_real_sampler_passes_and_most_of_its_epsilon_is_seen(method):
     """By the operating system's generator, a million reports; nine tenths of the budget are seen to be spent."""
     table = design(PRIOR, 1.0, method=method).mechanism

@@ -219,7 +219,8 @@ def test_categories_have_bounds_and_a_report(run):
     rows = json.loads(run(*words, "--out", "jobs.html", "--json").stdout)["rows"]
     assert [row["method"] for row in rows] == 2 * ["optimal", "grr", "rappor", "oue", "olh"]
     best = rows[0]
-    assert best["bound"] <= best["value"] <= min(row["value"] for row in rows if row["epsilon"] == 0.5)
+    assert best["bound"] <= best["value"]
+    assert min(row["ratio_to_optimal"] for row in rows) > 1 - 1e-9  # the optimum's table is in whole numbers
     assert best["frequency_error"] == pytest.approx((best["value"] / 3 / 20_000) ** 0.5)
     page = Path("jobs.html").read_text("utf-8")
     assert "20,000 people" in page

@@ -36,6 +36,7 @@ def test_it_is_the_librarys_mean(optldp, words):
     expected = library(trust=2.0 if "--trust" in words else None)
     told = {name: found.pop(name) for name in ("simulated", "skipped", "skipped_first", "seconds")}
     assert (told["simulated"], told["skipped"]) == (False, 0)
+    assert found.pop("ratio_to_no_privacy") > 1
     assert found == pytest.approx(expected.to_dict(0.9))
     assert found["trust"] == (2.0 if "--trust" in words else 3.0)
 

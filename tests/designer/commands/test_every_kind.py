@@ -34,8 +34,8 @@ VALUES = {
 }
 FEW = ("--knots", 3)
 ASKED = {
-    "design": ("--epsilon", 1, "--out", "new.json"),
-    "design --levels": ("--levels", "1,2", "--out", "new.json"),
+    "design": ("--epsilon", 1, "--out", "new.json", "--force"),
+    "design --levels": ("--levels", "1,2", "--out", "new.json", "--force"),
     "plan": ("--n", 1000, "--epsilon", 1),
     "compare": ("--epsilon", 1),
     "bounds": ("--epsilon", 1),
@@ -81,11 +81,11 @@ def of_a_file(command: str, kind: str) -> tuple[object, ...]:
     name, *options = command.split()
     reports, more = f"{kind}.csv", ("secret", "--key", "user") if "--secret" in options else ()
     told = {
-        "show": ("--plot", "p.svg") if options else (),
+        "show": ("--plot", "p.svg", "--force") if options else (),
         "verify": tuple(options),
         "audit": ("--samples", 4000, "--seed", 1),
-        "perturb": ("people.csv", *columns(kind), *options, *more, "--out", "r.csv"),
-        "count": (reports, "--out", "c.csv"),
+        "perturb": ("people.csv", *columns(kind), *options, *more, "--out", "r.csv", "--force"),
+        "count": (reports, "--out", "c.csv", "--force"),
         "count-sql": ("--from", "reports"),
         "estimate": ("--counts", f"{kind} counted.csv") if options else (reports,),
         "evaluate": ("--on", "people.csv") + (() if "attributes" in kind else columns(kind)[:2]),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from optldp.estimators.data.numbers import read_column
 from optldp.mechanisms import load_mechanism, load_table
+from optldp.mechanisms.key_value import KeyValueMechanism
 
 from ..conftest import found
 
@@ -38,9 +39,10 @@ def test_dates_go_in_and_dates_come_out(optldp, leute):
     assert "1950-01-01, 2004-12-31" in text
     assert optldp("perturb", "mech.json", leute, "--column", "geboren", "--seed", 1, "--out", "r.csv").exit_code == 0
     text = optldp("estimate", "mech.json", "r.csv").stdout
-    told = date.fromisoformat(re.search(r"value +(\d{4}-\d\d-\d\d) \d\d:\d\d\n", text)[1])
+    (day,) = re.findall(r"value +(\d{4}-\d\d-\d\d) \d\d:\d\d\n", text)
+    (error,) = re.findall(r"std_error +([\d.]+) days", text)
     mean = date(1970, 1, 1) + timedelta(days=float(read_column(leute, "geboren").mean()))
-    assert abs(told - mean) < timedelta(days=5 * float(re.search(r"std_error +([\d.]+) days", text)[1]))
+    assert abs(date.fromisoformat(day) - mean) < timedelta(days=5 * float(error))
     rows = optldp("estimate", "mech.json", "r.csv", "--of", "quantiles").stdout
     assert re.search(r"0.5 +19\d\d-\d\d-\d\d", rows)
     refused = optldp("perturb", "mech.json", leute, "--column", "größe", "--out", "no.csv")
@@ -85,6 +87,7 @@ def test_who_has_no_value_is_protected(optldp, here):
     made = found(optldp, "design", *asked, "--missing", "protect", "--out", "mech.json")
     assert (made["missing"], made["keys"]) == ("protected", 2)
     mechanism = load_mechanism("mech.json")
+    assert isinstance(mechanism, KeyValueMechanism)
     assert mechanism.failures() == ()
     assert mechanism.max_log_ratio <= 3
     optldp("perturb", "mech.json", "some.csv", "--column", "hours", "--key", "id", "--seed", 3, "--out", "r.csv")

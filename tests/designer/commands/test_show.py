@@ -210,3 +210,38 @@ class TestVerifyExact:
             assert "must be exact to be proved, got doubles" in refusal(*command)
             assert optldp(*command, "--allow-unproved").exit_code == 0
         assert "--allow-unproved" not in optldp("perturb", "--help-all").stdout
+
+
+class TestReports:
+    def test_one_table_becomes_a_page_that_begins_with_what_to_sign(self, optldp, table):
+        done = optldp("show", table, "--n", 20_000, "--out", "report.html")
+        assert done.stdout.splitlines()[-1] == "report: report.html"
+        page = Path("report.html").read_text("utf-8")
+        for said in ("What is protected", "What 20,000 people tell", "Recommended", "For those who check", "<svg"):
+            assert said in page
+        assert page.index("Recommended") < page.index("For those who check")
+
+    def test_several_become_a_folder_with_an_index(self, optldp, table):
+        Path("other").mkdir()
+        again = Path("other", table.name)
+        again.write_bytes(table.read_bytes())
+        done = optldp("show", table, again, "--out", "reports", "--json")
+        assert json.loads(done.stdout)["report"] == "reports"
+        names = {f"{table.stem}.html", f"{table.stem}-2.html"}
+        assert {path.name for path in Path("reports").iterdir()} == names | {"index.html"}
+        index = Path("reports", "index.html").read_text("utf-8")
+        assert all(f'href="{name}"' in index for name in names)
+
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            (("--out", "report.txt"), "must end in .html or .htm"),
+            (("--out", "none/report.html"), "the output's folder must exist"),
+            (("--out", "report.html", "--n", 0), "the number of users must be whole"),
+            (("mech.json", "--plot", "map.png"), "--plot draws one table, got 2"),
+            (("mech.json", "--out", "people.csv"), "need a folder, got the file 'people.csv'"),
+        ],
+    )
+    def test_what_cannot_be_written_is_refused(self, refusal, table, arguments, says):
+        assert says in refusal("show", table, *arguments)
+        assert not Path("report.html").exists()

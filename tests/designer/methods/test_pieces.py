@@ -45,7 +45,7 @@ def checked(made: Design) -> Design:
     return made
 
 
-@pytest.mark.parametrize("examples", [3, pytest.param(16, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [3, pytest.param(16, marks=pytest.mark.nightly)])
 def test_every_design_is_private_unbiased_and_between_ptt_and_the_bound(examples):
     @settings(max_examples=examples)
     @given(

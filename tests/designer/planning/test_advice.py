@@ -126,7 +126,8 @@ def test_a_mechanism_on_coarser_knots_is_judged_on_those_of_the_prior():
     rows = by_name(told(prior=prior, mechanisms=["aaa"], estimators=["ua", "em"], repetitions=40))
     values = float(prior.weights @ knots**2) - prior.mean**2
     assert rows["aaa", "ua"].mse.value == pytest.approx((made.expected_variance + values) / 500, rel=2e-6)
-    assert rows["aaa", "em"].mse.value < rows["aaa", "ua"].mse.value
+    em = rows["aaa", "em"].mse
+    assert em.value - 4 * em.error < rows["aaa", "ua"].mse.value
 
 
 def test_the_decoder_errs_by_the_variance_of_its_values():
@@ -149,7 +150,7 @@ def test_the_closed_form_is_what_users_one_by_one_show():
 
 
 @pytest.mark.sampled(4)
-@pytest.mark.parametrize("estimator", OF_ONE_SERVICE)
+@pytest.mark.parametrize("estimator", sorted(OF_ONE_SERVICE))
 def test_counts_drawn_at_once_are_as_users_drawn_one_by_one(estimator):
     """The bootstrap against values, reports and estimates of single users, within standard errors of both."""
     repetitions = 8 if estimator == "smooth" else 60  # it takes a quarter of a second

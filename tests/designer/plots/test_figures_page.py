@@ -24,7 +24,7 @@ def test_every_picture_is_on_the_page_and_small():
             assert 900 < picture.width < 1200
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_example_makes_the_pictures_of_the_page(tmp_path):
     """All of them, in the size they have there; pixels may differ with the version of matplotlib."""
     command = [sys.executable, "-W", "error", ROOT / "examples" / "figures.py", "--out", tmp_path / "new" / "folder"]

@@ -103,6 +103,6 @@ def test_a_sweep_of_several_priors_asks_for_one():
         SWEEP.plot()
 
 
-def test_a_design_of_categories_has_no_heat_map():
-    with pytest.raises(InputError, match="only tables of numbers have a heat map, got CategoricalTable"):
-        design(CategoricalPrior(["a", "b"], [1.0, 1.0]), 1.0).plot()
+def test_a_design_of_categories_is_drawn_from_its_first_label_to_its_last():
+    axes = design(CategoricalPrior(["a", "b"], [1.0, 1.0]), 1.0).plot()
+    assert (axes.get_xlabel(), [label.get_text() for label in axes.get_xticklabels()]) == ("category", ["a", "b"])

@@ -51,7 +51,7 @@ def test_the_same_reports_twice_differ_by_nothing_for_certain():
     day = rows(table, rng.random(50), np.arange(50), rng)
     found = estimate_difference(match_users((table, day), (table, day), key="user"))
     assert found.value == 0
-    assert found.std_error == pytest.approx(0, abs=1e-6 * found.first.std_error)
+    assert found.std_error == pytest.approx(0, abs=1e-6 * float(found.first.std_error))
 
 
 def test_users_of_whom_none_is_in_both_are_independent():

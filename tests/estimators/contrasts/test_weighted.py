@@ -5,6 +5,7 @@ import pytest
 from optldp.estimators import CategoryCounts, count, estimate_frequencies, estimate_mean
 from optldp.estimators.contrasts import estimate_groups, estimate_weighted, ratio_to_no_privacy, tally_groups
 from optldp.estimators.contrasts.simultaneous import each_of
+from optldp.estimators.contrasts.weighted import WeightedFrequencies
 from optldp.mechanisms import duchi, laplace, piecewise
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import optimised_unary
@@ -36,6 +37,7 @@ def test_equal_weights_give_the_unbiased_frequencies(mechanism):
     found = estimate_weighted(tally(mechanism, reports, np.full(300, 0.1)))
     np.testing.assert_allclose(found.value, alone.value, atol=1e-12)
     np.testing.assert_allclose(found.std_error, alone.std_error)
+    assert isinstance(found, WeightedFrequencies)
     assert found.ratio == pytest.approx(ratio_to_no_privacy(alone))
 
 

@@ -53,7 +53,9 @@ def coverage(mechanism, method: str, target: str) -> tuple[float, np.ndarray]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["grr", "rappor", "oue", "olh", "table"])
+@pytest.mark.parametrize(
+    "name", ["grr", "olh", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("rappor", "oue", "table"))]
+)
 @pytest.mark.parametrize("target", ["users", "population"])
 def test_intervals_of_the_unbiased_estimate_cover_as_often_as_they_say(name, target):
     """95% of 250 x 6 intervals, and no bias: for fixed users, and for users drawn anew each time."""
@@ -63,7 +65,9 @@ def test_intervals_of_the_unbiased_estimate_cover_as_often_as_they_say(name, tar
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["grr", "oue", "olh", "table"])
+@pytest.mark.parametrize(
+    "name", ["grr", "oue", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("olh", "table"))]
+)
 @pytest.mark.parametrize("method", ["norm-sub", "shrunk", "em", "mle", "mr"])
 def test_intervals_of_every_method_cover_rare_and_frequent_categories(name, method):
     """Forty categories, thirty-seven of them rare; each group by itself, within four standard errors of 95%."""

@@ -44,7 +44,12 @@ class TestEstimate:
     @pytest.mark.slow
     @pytest.mark.sampled(5)
     @pytest.mark.parametrize(
-        ("epsilon", "sampled", "runs"), [(1.0, 1, 120), (1.0, 1, 800), (3.0, 2, 800), (5.0, 3, 800)]
+        ("epsilon", "sampled", "runs"),
+        [
+            (1.0, 1, 120),
+            (5.0, 3, 800),
+            *(pytest.param(*one, 800, marks=pytest.mark.nightly) for one in ((1.0, 1), (3.0, 2))),
+        ],
     )
     def test_means_are_unbiased_and_intervals_cover_the_users_asked(self, epsilon, sampled, runs):
         """Collections of 600 users: bias within four standard errors, coverage of 95% within three of its own."""
@@ -59,7 +64,7 @@ class TestEstimate:
         assert (np.abs(covered - 0.95) < 3 * math.sqrt(0.95 * 0.05 / runs)).all(), covered
         np.testing.assert_allclose(np.sqrt((errors**2).mean(axis=0)), means.std(axis=0), rtol=3.4 / math.sqrt(runs))
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     def test_intervals_for_the_population_cover_its_mean(self):
         """New users every time; the means of each attribute are known."""
         made, rng, runs = mixed(5.0, 3), np.random.default_rng(3), 1500

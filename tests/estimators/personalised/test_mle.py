@@ -191,7 +191,7 @@ def test_the_relaxation_is_tight_where_pairs_show_the_level():
 @pytest.mark.parametrize("family", [basic_rappor, ALL[-1]])
 def test_standard_errors_are_the_scatter_of_the_maxima(family):
     """In a Monte Carlo the covariance of shares and frequencies is what the information says, for both targets."""
-    mechanism, rng, n, repetitions = personalised(family, level_epsilon=2.0), np.random.default_rng(4), 50_000, 400
+    mechanism, rng, n, repetitions = personalised(family, level_epsilon=2.0), np.random.default_rng(4), 50_000, 200
     law = np.einsum("i,ijo->jo", SHARES, pair_law(mechanism))
     law /= law.sum(axis=1, keepdims=True)
     for target in ("population", "users"):

@@ -6,7 +6,7 @@ from matplotlib import font_manager
 from optldp.designer.plots.saving import save_figure
 from optldp.estimators import CategoryCounts, estimate_frequencies
 from optldp.estimators.plots import fonts
-from optldp.estimators.plots.style import add_note, add_title, new_axes
+from optldp.estimators.plots.style import add_note, add_title, new_axes, whole_figure
 from optldp.mechanisms.categorical.table import categorical_grr
 
 from ...designer.figure_checks import assert_readable
@@ -25,7 +25,7 @@ def looked_up_anew():
 def test_a_label_is_drawn_by_a_font_that_has_its_letters():
     axes = new_axes()
     axes.set_xlabel(f"value [{ELSEWHERE}]")
-    assert fonts.choose_fonts(axes.figure) == fonts.choose_fonts(axes.figure) == ""
+    assert fonts.choose_fonts(whole_figure(axes)) == fonts.choose_fonts(whole_figure(axes)) == ""
     (_, *others) = axes.xaxis.label.get_fontfamily()
     assert others
     path = font_manager.findfont(others[0])
@@ -46,7 +46,7 @@ def test_titles_and_notes_in_wide_letters_stay_inside():
     axes = new_axes()
     add_title(axes, "東京" * 60)
     add_note(axes, "京 " * 100)
-    fonts.choose_fonts(axes.figure)
+    fonts.choose_fonts(whole_figure(axes))
     with fonts.quiet_about_boxes():
         assert_readable(axes)
     assert axes.get_title().replace("\n", "") == "東京" * 60

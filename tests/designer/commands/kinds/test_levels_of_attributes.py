@@ -103,7 +103,7 @@ REFUSED = [
     (("estimate", "made.json", "r.csv", "--of", "quantiles"), "choose it by --attribute, one of age, pay"),
     (("estimate", "made.json", "r.csv", "--attribute", "pay", "--method", "ua"), "--method must be one of"),
     (("estimate", "made.json", "r.csv", "made.json", "r.csv"), "got several"),
-    (("audit", "made.json"), "cannot be audited"),
+    (("count", "made.json", "r.csv", "--out", "c.csv"), "estimate takes the reports themselves"),
 ]
 
 

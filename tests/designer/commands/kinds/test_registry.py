@@ -48,7 +48,17 @@ def test_perturbing_through_a_table_loads_no_other_kind_and_no_other_command(tab
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = set(done.stderr.split())
     here = {name.removeprefix("optldp.designer.commands.") for name in loaded if ".commands." in name}
-    used = {"kinds.asked", "kinds.kind", "kinds.numbers", "kinds.registry"}
-    assert here == {"perturb", "options", "output", "asked", "asked.ledger", "asked.panels", "kinds", *used}
+    used = {"asked.contrasts", "asked.ledger", "kinds.asked", "kinds.kind", "kinds.numbers", "kinds.registry"}
+    assert here == {
+        "perturb",
+        "options",
+        "output",
+        "asked",
+        "asked.contrasts",
+        "asked.ledger",
+        "asked.panels",
+        "kinds",
+        *used,
+    }
     assert loaded.isdisjoint({"scipy", "matplotlib"})
     assert not any("key_value" in name or "categorical" in name or "composed" in name for name in loaded)

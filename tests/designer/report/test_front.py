@@ -1,0 +1,135 @@
+"""The first page of reports: odds against enumeration, errors against closed forms, and something for every kind."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from html import unescape
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from optldp.designer import Prior, design
+from optldp.designer.report.front import promise_words, within
+from optldp.designer.report.index_page import index_html
+from optldp.designer.report.mechanism_front import front_of
+from optldp.designer.report.mechanism_page import mechanism_html
+from optldp.designer.report.odds import at_most, most_believed, percent_of, still_against
+from optldp.mechanisms import (
+    AttributeSampling,
+    InputError,
+    PersonalisedMechanism,
+    duchi,
+    grr,
+    laplace,
+    make_exact,
+)
+from optldp.mechanisms.additive.gaussian import gaussian
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.key_value.response import key_value_response
+from optldp.mechanisms.promise import Approximate, Metric, Pure
+
+KNOTS = [0.0, 50.0, 100.0]
+TABLE = make_exact(duchi(KNOTS, 1.0)).mechanism
+
+
+def plain(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+@given(st.fractions(0, 1, max_denominator=1000), st.floats(1e-6, 40))
+def test_no_belief_is_below_bayes_rule_and_none_far_above(before, epsilon):
+    """Against rational arithmetic, with a ratio that is below e^epsilon and one that is above."""
+    low, high = (Fraction(math.exp(epsilon)) * (1 + Fraction(sign, 10**12)) for sign in (-1, 1))
+    exact = [before * ratio / (1 - before + before * ratio) for ratio in (low, high)]
+    believed = Fraction(most_believed(Decimal(before.numerator) / before.denominator, epsilon))
+    assert exact[0] - Fraction(1, 10**20) <= believed <= exact[1] + Fraction(1, 10**20)
+
+
+def test_percents_are_rounded_up_and_odds_down():
+    assert plain(at_most(Decimal("0.01"), 1.0)) == "2.7 %"  # 2.6726
+    assert plain(percent_of(Decimal("0.02701"))) == "2.8 %"
+    assert plain(percent_of(Decimal("0.9999"))) == "100 %"
+    assert still_against(Decimal("0.01"), 1.0) == "36 to 1"  # 36.42
+    assert still_against(Decimal("0.01"), math.log(99)) in {"1 to 1", "0.99 to 1"}
+
+
+def test_the_odds_of_a_mechanism_hold_for_each_report_and_statement():
+    """Randomised response on three values, all statements about them, all reports: Bayes' rule by enumeration."""
+    table, prior = grr([0, 1, 2], 1.0), np.array([0.01, 0.3, 0.69])
+    most = float(most_believed(Decimal("0.01"), 1.0))
+    after = prior[:, None] * table.probabilities / (prior @ table.probabilities)
+    assert after[0].max() <= most
+    assert after[0].max() > 0.9 * most  # nobody could promise much less
+
+
+def test_of_noise_that_may_tell_all_the_share_is_said_and_right():
+    """Gaussian noise, two values: reports beyond e^(2 epsilon) have at most the probability that the page says."""
+    table = gaussian([0.0, 1.0], Approximate(1.0, 1e-3))
+    said, _, believed = promise_words(table.promise, 1.0)
+    assert "at most 0.001582 may tell everything" in said[0]
+    row, other = table.probabilities
+    assert row[row > math.exp(2.0) * other].sum() <= 1e-3 / (1 - math.exp(-1.0))
+    assert believed == at_most(Decimal("0.01"), 2.0)
+
+
+def test_of_a_promise_by_distance_the_odds_are_those_of_the_distance():
+    _, odds, believed = promise_words(Metric(0.5), 4.0, "calls")
+    assert [row[1] for row in odds.rows] == [at_most(Decimal("0.01"), budget) for budget in (0.5, 2.0)]
+    assert believed == at_most(Decimal("0.01"), 2.0)
+
+
+def test_the_error_of_a_mean_is_that_of_the_variance_recomputed():
+    found = front_of(TABLE, 400)
+    (variance, _) = TABLE.worst_case_variance()
+    assert found.line == (str(Pure(1.0)), at_most(Decimal("0.01"), 1.0), within(variance, 400))
+    reach = float(found.line[2].replace(",", ""))
+    assert 1.96 * math.sqrt(variance / 400) == pytest.approx(reach, rel=0.01)
+    assert reach >= 1.959963 * math.sqrt(variance / 400)
+
+
+def test_better_and_worse_mechanisms_are_named_with_their_price():
+    prior = Prior.on_knots(np.linspace(0, 100, 9), np.arange(9) + 1.0, source="public")
+    best = design(prior, 1.0).mechanism
+    assert "To choose otherwise costs people: " in front_of(best, 1000).recommends[-1]
+    worse = make_exact(laplace(prior.knots, 1.0)).mechanism
+    assert "Better at the same budget: " in front_of(worse, 1000).recommends[-1]
+    assert front_of(laplace(KNOTS, 1.0)).recommends[0].startswith("Do not hand it out: ")
+
+
+CATEGORIES = categorical_grr(["a", "b", "<i>"], 1.0)
+PAIRS = key_value_response(["a", "b"], make_exact(duchi(KNOTS, 0.5)).mechanism, 1.0)
+ATTRIBUTES = AttributeSampling(["age", "hours"], [TABLE, TABLE], 1, 1.0)
+LEVELS = PersonalisedMechanism([make_exact(duchi(KNOTS, budget)).mechanism for budget in (0.5, 2.0)], 1.0)
+KINDS = {
+    "numbers": (TABLE, "the mean that is told"),
+    "categories": (CATEGORIES, "the share of a category"),
+    "pairs": (PAIRS, "how many people have which key"),
+    "attributes": (ATTRIBUTES, "age: the mean is within"),
+    "levels": (LEVELS, "If all choose epsilon 2: within"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_a_page_that_escapes_its_names(kind):
+    mechanism, error = KINDS[kind]
+    page = mechanism_html(mechanism, n=1000, name="</title><script>alert(1)</script>", facts=[("kind", "<b>")])
+    for said in (error, "What is protected", "from 1", "What 1,000 people tell", "Its promise is proved", "&lt;b&gt;"):
+        assert said in page
+    assert "<script" not in page
+    assert "<i>" not in page
+    assert "default-src 'none'" in unescape(page)
+
+
+def test_an_index_links_to_each_report_with_its_numbers():
+    page = index_html({"a b.html": ("one", front_of(TABLE, 50)), "c.html": ("<two>", front_of(LEVELS, 50))})
+    assert 'href="a%20b.html">one</a>' in page
+    assert "&lt;two&gt;" in page
+    assert "epsilon 0.5 to 2" in page
+    assert "50 people" in page
+
+
+@pytest.mark.parametrize("users", [0, -1, 1.5, True])
+def test_people_are_counted_in_whole_numbers(users):
+    with pytest.raises(InputError, match="number of users must be whole"):
+        front_of(TABLE, users)

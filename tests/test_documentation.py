@@ -55,6 +55,9 @@ PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 SLOW = ("bounds.md", "estimators.md", "figures.md", "how-to/services.md", "information.md", "minimax.md", "sweeps.md")
 """They design dozens of mechanisms, or draw many pictures."""
 
+NIGHTLY = ("sweeps.md",)
+"""Half a minute of simulations."""
+
 WITH_PYTHON = [page for page in PAGES if any(block.language == "python" and block.runs for block in blocks(page))]
 
 
@@ -111,7 +114,11 @@ def test_the_tutorial_runs_from_its_first_block_to_its_last_and_prints_what_it_s
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=[pytest.mark.slow] * (page in SLOW)) for page in WITH_PYTHON if page != "tutorial.md"],
+    [
+        pytest.param(page, marks=[pytest.mark.nightly] * (page in NIGHTLY) + [pytest.mark.slow] * (page in SLOW))
+        for page in WITH_PYTHON
+        if page != "tutorial.md"
+    ],
 )
 def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
     """All its blocks in order, in one namespace, in an empty folder but for what the page takes as given."""

@@ -28,6 +28,9 @@ CASES = {case.name: case for case in all_cases()}
 WAYS = ("sample", "sample_index", "sample_codes", "sample_sets", "draw", "draw_index", "draw_exact", "report", "rows")
 """Names of methods that draw."""
 
+AS_DRAWN = ("KeyValueUnary.sample", "KeyValueUnary.sample_sets")
+"""The longest of all, by the draws that `_Pairs.draw of KeyValueUnary` is enumerated for in CI."""
+
 WITHIN = ("Uniform.draw_exact", "GeometricTails.draw_exact")
 """Laws inside an output, which have tests of their own below."""
 
@@ -106,7 +109,9 @@ def test_every_family_every_kind_and_the_lattice_are_there():
 
 
 @pytest.mark.sampled(8)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name in AS_DRAWN)) for name in CASES]
+)
 def test_the_sampler_draws_the_very_law_that_was_proved(name):
     """Fractions equal for every input; idle words change nothing; ratios within what was proved, and e^epsilon."""
     case: Case = CASES[name]

@@ -36,7 +36,7 @@ def test_the_least_expected_variance(drawn, epsilon):
         assert best <= table.expected_variance(prior.knot_prior) * SLACK, name
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=12)
 @given(EPSILONS)
 def test_the_least_worst_case(epsilon):
@@ -46,7 +46,7 @@ def test_the_least_worst_case(epsilon):
         assert best.worst_case_variance <= table.worst_case_variance()[0] + 0.25 * (KNOTS[1] - KNOTS[0]) ** 2, name
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=8)
 @given(WEIGHTS, EPSILONS, st.floats(0.05, 0.95))
 def test_every_mixture_of_the_two(drawn, epsilon, weight):

@@ -180,7 +180,7 @@ class TestEpsilon:
         assert plan.least_epsilon is not None
         assert plan.least_epsilon > 1 - 2.1 * PRECISION
 
-    @pytest.mark.slow
+    @pytest.mark.nightly
     @given(st.floats(0.02, 20.0), st.integers(1, 10**6))
     @settings(max_examples=8)
     def test_only_the_variance_per_report_counts(self, variance, users):

@@ -127,7 +127,7 @@ def test_standard_errors_are_those_that_repetition_shows(unary):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unary", [True, False])
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("epsilon", [0.5, pytest.param(1.0, marks=pytest.mark.nightly), 2.0])
 def test_intervals_cover_as_often_as_they_say(unary, epsilon):
     """150 repetitions of three keys; the standard error of a coverage is 1.0% of all, 1.8% of one key."""
     made = MADE[unary](LABELS, duchi([0.0, 1.0], epsilon), epsilon, padding=0)

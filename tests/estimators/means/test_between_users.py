@@ -32,7 +32,10 @@ def drawn(values: np.ndarray, shares: tuple[float, float], rng: np.random.Genera
 
 class TestAlike:
     @pytest.mark.sampled(3)
-    @pytest.mark.parametrize(("method", "runs"), [("population", 80), ("population", 300), ("decoder", 300)])
+    @pytest.mark.parametrize(
+        ("method", "runs"),
+        [("population", 80), ("population", 300), pytest.param("decoder", 300, marks=pytest.mark.nightly)],
+    )
     def test_means_are_unbiased_and_standard_errors_true(self, method, runs):
         """Collections of 300 users: bias within four standard errors, spread and coverage as stated."""
         rng = np.random.default_rng(1)
@@ -124,7 +127,9 @@ class TestAttributesOfSeveralServices:
         return [(one, one.sample({name: values[name] for name in one.attributes}, rng)) for one in made]
 
     @pytest.mark.sampled(3)
-    @pytest.mark.parametrize(("method", "runs"), [("ua", 60), ("ua", 200), ("population", 200)])
+    @pytest.mark.parametrize(
+        ("method", "runs"), [("ua", 60), ("ua", 200), pytest.param("population", 200, marks=pytest.mark.nightly)]
+    )
     def test_means_are_unbiased_and_intervals_cover(self, method, runs):
         """Three services draw by themselves, one of them without the third attribute."""
         rng, made = np.random.default_rng(11), self.services((0.5, 1.0, 2.0))

@@ -179,7 +179,7 @@ def covered(method: MeanMethod) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["ua", "uwa"])
+@pytest.mark.parametrize("method", [pytest.param("ua", marks=pytest.mark.nightly), "uwa"])
 def test_intervals_of_raw_reports_cover(method):
     """Within what 150 tosses of a 95% coin give, but for one time in 10,000 on each side; the seed is fixed."""
     low, high = stats.binom.ppf([1e-4, 1 - 1e-4], REPETITIONS, 0.95)

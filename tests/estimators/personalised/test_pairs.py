@@ -175,7 +175,14 @@ def test_levels_are_weighed_better_than_alike_and_than_the_best_alone():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("unary", "protection"), [(True, None), (False, None), (True, 1.0), (False, 1.0)])
+@pytest.mark.parametrize(
+    ("unary", "protection"),
+    [
+        (False, None),
+        (True, 1.0),
+        *(pytest.param(*one, marks=pytest.mark.nightly) for one in ((True, None), (False, 1.0))),
+    ],
+)
 def test_intervals_cover_as_often_as_they_say(unary, protection):
     """Of 400 collections of values between the knots, three standard errors around 95%; estimates are unbiased."""
     mechanism, rng, times, n = made(unary, protection), np.random.default_rng([7, unary]), 400, 8000

@@ -71,7 +71,7 @@ class TestBudget:
         assert largest <= made.largest_ratio <= exponential_below(1.0)
         assert 1.0 - made.max_log_ratio < 1e-12 * made.value.low.size
 
-    @pytest.mark.parametrize("unary", [pytest.param(True, marks=pytest.mark.slow), False])
+    @pytest.mark.parametrize("unary", [pytest.param(True, marks=pytest.mark.nightly), False])
     @given(seed=st.integers(0, 2**32 - 1), padding=st.integers(0, 2))
     @settings(max_examples=40, deadline=None)
     def test_any_numbers_have_the_ratio_that_all_sets_show(self, unary, seed, padding):

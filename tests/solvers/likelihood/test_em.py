@@ -85,7 +85,7 @@ def test_a_weight_that_starts_at_zero_stays_there(method):
         assert place.weights[1] == 0.0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_acceleration_is_worth_its_name():
     """A blunt view, to a certificate of 1e-6: a tenth of the gradients that EM spends."""
     rng = np.random.default_rng(7)

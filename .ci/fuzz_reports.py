@@ -125,7 +125,9 @@ def judge(mechanism: Path, reports: Path, options: list[str]) -> bool:
         raise AssertionError(f"output must be printable, got {done.output!r:.500}")
     if done.exit_code == 0:
         return True
-    if done.exit_code != 2 or done.stdout or len(done.stderr.strip("\n").split("\n")) != 1 or len(done.stderr) > 2000:
+    said = done.stderr.strip("\n").split("\n")
+    refusals = [line for line in said if not line.startswith("optldp: note: ")]  # notes say how a file was read
+    if done.exit_code != 2 or done.stdout or len(refusals) != 1 or refusals != said[-1:] or len(done.stderr) > 2000:
         raise AssertionError(f"a refusal must be one line and exit code 2, got {done.exit_code}: {done.output!r:.500}")
     return False
 

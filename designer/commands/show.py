@@ -32,11 +32,6 @@ if TYPE_CHECKING:
 
 Tables = Annotated[list[Path], typer.Argument(metavar="TABLE...", help="Table files, .json or .npz.")]
 
-INDEX = "index.html"
-
-Facts = list[tuple[str, str]]
-"""What there is to know of a mechanism: names and values."""
-
 VERDICTS = {
     "proved": "keeps its promise, proved by whole numbers",
     "not proved": "NOT PROVED: probabilities are in doubles, for research only; make_exact makes a table exact",

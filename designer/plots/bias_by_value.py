@@ -9,10 +9,9 @@ from ...estimators.plots.style import GREY, axes_or_new, method_style, methods_i
 from ...mechanisms import TabulatedMechanism
 from ...mechanisms.units import axis_label
 from ..priors.prior import Prior
-from .labels import label_ends
 from .prior_strip import draw_prior, strip_below
 from .scales import plain_numbers
-from .shared_domain import shared_domain
+from .shared_domain import name_by_value, shared_domain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,15 +64,8 @@ def bias(mechanisms: Mapping[str, TabulatedMechanism], ax: Axes | None = None, *
     lines = [_draw(axes, name, mechanisms[name], k / len(names)) for k, name in enumerate(names)]
     axes.set_xlim(*domain)
     plain_numbers(axes.yaxis)
-    plain_numbers(lowest.xaxis)
-    lowest.set_xlabel(axis_label("value", units))
     axes.set_ylabel(axis_label("bias of one report", units))
-    budgets = {mechanism.epsilon for mechanism in mechanisms.values()}
-    at = f", ε = {budgets.pop():g}" if len(budgets) == 1 else ""
-    axes.set_title(f"What values are counted as: bias by value{at}", fontsize="medium")
-    axes.grid(color="#EEEEEE", linewidth=0.6)
-    axes.set_axisbelow(True)
-    label_ends(axes, lines)
+    name_by_value(axes, lowest, mechanisms, lines, units, "What values are counted as: bias by value")
     return axes
 
 

@@ -1,11 +1,19 @@
-"""What mechanisms that are drawn side by side against their values must have in common."""
+"""What mechanisms that are drawn side by side against their values must have in common, and what their figures have."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ...mechanisms import InputError, TabulatedMechanism
+from ...mechanisms.units import axis_label
 from ..priors.prior import Prior
+from .labels import label_ends
+from .scales import plain_numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 
 def shared_domain(
@@ -29,3 +37,22 @@ def shared_domain(
     if len(units) > 1:
         raise InputError(f"{what} need one unit, got {' and '.join(sorted(units))}: convert the knots")
     return domains.pop(), units.pop() if units else ""
+
+
+def name_by_value(
+    axes: Axes,
+    lowest: Axes,
+    mechanisms: Mapping[str, TabulatedMechanism],
+    lines: Sequence[Line2D],
+    units: str,
+    title: str,
+) -> None:
+    """Name the axis of the values on the lowest axes, the budget if all share one, and each line at its end."""
+    plain_numbers(lowest.xaxis)
+    lowest.set_xlabel(axis_label("value", units))
+    budgets = {mechanism.epsilon for mechanism in mechanisms.values()}
+    at = f", ε = {budgets.pop():g}" if len(budgets) == 1 else ""
+    axes.set_title(f"{title}{at}", fontsize="medium")
+    axes.grid(color="#EEEEEE", linewidth=0.6)
+    axes.set_axisbelow(True)
+    label_ends(axes, lines)

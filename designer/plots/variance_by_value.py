@@ -11,10 +11,9 @@ from ...estimators.plots.style import axes_or_new, method_style, methods_in_orde
 from ...mechanisms import TabulatedMechanism
 from ...mechanisms.units import axis_label, squared
 from ..priors.prior import Prior
-from .labels import label_ends
 from .prior_strip import draw_prior, strip_below
 from .scales import log_axis, plain_numbers
-from .shared_domain import shared_domain
+from .shared_domain import name_by_value, shared_domain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,15 +73,8 @@ def by_value(
     lines = [_draw(axes, name, mechanisms[name], k / len(names)) for k, name in enumerate(names)]
     axes.set_xlim(*domain)
     _scale(axes, lines)
-    plain_numbers(lowest.xaxis)
-    lowest.set_xlabel(axis_label("value", units))
     axes.set_ylabel(axis_label("variance of one report", squared(units)))
-    budgets = {mechanism.epsilon for mechanism in mechanisms.values()}
-    at = f", ε = {budgets.pop():g}" if len(budgets) == 1 else ""
-    axes.set_title(f"Who pays: variance by value{at}", fontsize="medium")
-    axes.grid(color="#EEEEEE", linewidth=0.6)
-    axes.set_axisbelow(True)
-    label_ends(axes, lines)
+    name_by_value(axes, lowest, mechanisms, lines, units, "Who pays: variance by value")
     return axes
 
 

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from importlib import metadata
@@ -274,7 +273,6 @@ class TestCompletion:
         assert self.ask("zsh", line) == ["_files"]
         assert self.ask("fish", line, _TYPER_COMPLETE_FISH_ACTION="get-args") in ([], [""])
 
-    @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
     def test_the_script_that_is_printed_does_so_in_bash(self):
         """Sourced as it is, and asked as readline asks it."""
         program = Path(sys.executable).with_name("optldp")

@@ -18,7 +18,6 @@ from optldp.mechanisms.shown.shown import Shown
 from .answers import answers
 
 ANSWERS = answers()
-ABSTRACT = {"NumberEstimate"}
 
 
 def kinds(base: type = Shown) -> set[type]:

@@ -13,7 +13,7 @@ test *arguments:
 # all that CI tests: the quick ones, then the slow ones
 test-everything *arguments:
     {{python}} -m pytest {{arguments}}
-    {{python}} -m pytest -m slow {{arguments}}
+    {{python}} -m pytest -m "slow and not nightly" {{arguments}}
 
 # lint, format, types, walls between rooms, docstring examples
 check:

@@ -27,6 +27,7 @@ from optldp.mechanisms import (
     save_table,
 )
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 from optldp.mechanisms.composed import PersonalisedPairs
@@ -71,7 +72,12 @@ def corpus(folder: Path) -> list[tuple[Path, bytes, list[str]]]:
         make_exact(laplace([0.0, 1.0], 1.0)).mechanism,
     ):
         made.append((table, {"report": table.sample(numbers)}))
-    for oracle in (categorical_grr(names, 1.0), basic_rappor(names, 1.0), local_hashing(names, 1.0)):
+    for oracle in (
+        categorical_grr(names, 1.0),
+        basic_rappor(names, 1.0),
+        local_hashing(names, 1.0),
+        subset_selection(names, 0.5),
+    ):
         made.append((oracle, {"report": oracle.to_text(oracle.sample(labels))}))
     made.append(
         (levels, {"report": levels.categorical[0].to_text(sent.reports), "level": np.array([0.5, 1.0])[sent.levels]})

@@ -67,7 +67,7 @@ def differences(rng: np.random.Generator) -> str:
 def groups(rng: np.random.Generator) -> str:
     """Twenty groups of 60 people, and weights that scatter as a log-normal of deviation one."""
     made, at_once, hits = piecewise(KNOTS, 6.0), 0, 0
-    from optldp.estimators.contrasts.simultaneous import each_of
+    from optldp.estimators.intervals import each_of
 
     for _ in range(COLLECTIONS):
         found = [estimate_weighted(tally(made, made.sample_index(rng.beta(2, 2, 60), rng))) for _ in range(20)]

@@ -1,6 +1,6 @@
 """Information designs beside closed forms: nats, traces, and distributions estimated from their reports.
 
-    python benchmarks/information.py --part nats | fisher | cumulative | any | reports
+    python benchmarks/information.py --part nats | fisher | cumulative | any | reports | arrival
     python benchmarks/information.py --part distributions [--data FOLDER] [--epsilon 1] [--set S-MN] [--any]
 
 Distributions are of 100,000 reports, on 65 knots, by EM and EMS as the papers stop them, over seeded repetitions; all
@@ -18,9 +18,11 @@ import numpy as np
 from markdown_table import table
 from optldp.designer import Information, Prior, design
 from optldp.designer.objectives.information import Criterion, table_information, table_trace
-from optldp.estimators import InputGrid, ReportCounts, likelihood_of
+from optldp.designer.objectives.smooth_error import smooth_trace
+from optldp.estimators import InputGrid, ReportCounts, estimate_distribution, likelihood_of
 from optldp.estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
 from optldp.estimators.distributions.smoothed_em import ems
+from optldp.estimators.methods import DistributionMethod
 from optldp.mechanisms import FAMILIES, TabulatedMechanism, piecewise, square_wave
 from optldp.solvers.information.program import most_information
 from optldp.solvers.likelihood.dense import DenseLikelihood
@@ -34,7 +36,8 @@ KNOTS, PRIORS = 65, ("uniform", "gaussian", "exponential")
 RIVALS = {"SW": "square-wave", "PM": "piecewise", "Duchi": "duchi", "k-RR": "grr"}
 USERS, KNOWN, REPETITIONS, STOP = 100_000, 10_000, 10, 1e-3
 FEW_KNOTS, MANY, MANY_REPETITIONS = 17, (10_000, 1_000_000, 100_000_000), 100
-PARTS = ("nats", "fisher", "cumulative", "any", "reports", "distributions")
+PARTS = ("nats", "fisher", "cumulative", "any", "reports", "arrival", "distributions")
+ARRIVAL_KNOTS, ARRIVAL_USERS, ARRIVAL_REPETITIONS = 33, (20_000, 200_000, 2_000_000), 24
 SETS = ("Beta(2,5)", "S-MN", "SF total pay", "Adult age")
 
 
@@ -67,6 +70,48 @@ def judged(criterion: Criterion) -> str:
 
 def _trace_of(criterion: Criterion) -> Callable[[np.ndarray, Prior], float]:
     return lambda probabilities, prior: table_trace(probabilities, prior, criterion)
+
+
+def arrival() -> str:
+    """Squared errors with the square wave's reports over those with the informed design's: how much of the trace's
+    promise arrives at so many users, by the maximum, by `smooth`, and as `smooth_trace` expects it."""
+    rows, rng, knots = [], np.random.default_rng(3), np.linspace(0, 1, ARRIVAL_KNOTS)
+    ends = np.concatenate([[0.0], (knots[1:] + knots[:-1]) / 2, [1.0]])
+    prior = Prior.on_knots(knots, np.diff(stats.beta(2, 5).cdf(ends)), source="public").mixed()
+    for epsilon in (1.0, 2.0):
+        made = design(prior, epsilon, objective=Information("cumulative"), tolerance=1e-2, uniform_share=0.0)
+        tables = (square_wave(knots, epsilon), made.mechanism)
+        theirs, mine = (table_trace(t.probabilities, prior, "cumulative") for t in tables)
+        trace = theirs / mine
+        for users in ARRIVAL_USERS:
+            theirs, mine = (smooth_trace(t.probabilities, prior, users) for t in tables)
+            ratios = [_arrived(prior, tables, users, method, rng) for method in ("ule", "smooth")]
+            rows.append((f"{epsilon:g}", f"{users:,}", *ratios, f"{theirs / mine:.2f}", f"{trace:.2f}"))
+    return table(("epsilon", "users", "maximum", "smooth", "smooth, expected", "trace"), rows)
+
+
+def _arrived(
+    prior: Prior,
+    tables: tuple[TabulatedMechanism, TabulatedMechanism],
+    users: int,
+    method: DistributionMethod,
+    rng: np.random.Generator,
+) -> str:
+    """The ratio of mean squared errors of the distribution function with the first table's reports and the second's."""
+    errors = np.empty((2, ARRIVAL_REPETITIONS))
+    for place in np.ndindex(errors.shape):
+        made = tables[place[0]]
+        seen = rng.multinomial(users, prior.weights @ made.probabilities)
+        counts = ReportCounts.from_counts(made, {"output": np.arange(seen.size), "n": seen})
+        missed = np.cumsum(estimate_distribution(counts, method=method).value - prior.weights)[:-1]
+        errors[place] = missed**2 @ np.diff(prior.knots)
+    return _ratio(*errors)
+
+
+def _ratio(first: np.ndarray, second: np.ndarray) -> str:
+    ratio = first.mean() / second.mean()
+    error = ratio * np.hypot(*(one.std(ddof=1) / one.mean() / np.sqrt(one.size) for one in (first, second)))
+    return f"{ratio:.2f} ± {error:.2f}"
 
 
 def all_patterns() -> str:
@@ -188,6 +233,8 @@ def main() -> None:
             print(distributions(options.data, options.epsilon, options.set, options.any))
         elif options.part == "reports":
             print(asymptotics())
+        elif options.part == "arrival":
+            print(arrival())
         elif options.part == "any":
             print(all_patterns())
         else:

@@ -24,6 +24,7 @@ COMMANDS = {
     "verify": ".commands.show",
     "audit": ".commands.audit",
     "perturb": ".commands.perturb",
+    "adopt": ".commands.adopt",
     "count": ".commands.count",
     "count-sql": ".commands.count",
     "estimate": ".commands.estimate",
@@ -46,7 +47,7 @@ def _loaded(name: str) -> Any:
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     run = getattr(import_module(COMMANDS[name], __package__), f"{name.replace('-', '_')}_command")
     if name in READ_FILES:
-        options, output = (import_module(f".commands.{each}", __package__) for each in ("options", "output"))
+        options, output = (import_module(f".commands.{each}", __package__) for each in ("asked.options", "said.output"))
         run = output.one_line_errors(options.reads_files(run))
     first = (run.__doc__ or "").partition("\n\n")[0]
     said = " ".join(first.split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -14,13 +14,7 @@ from ..mechanisms.shown.frames import Backend, frame_of
 from ..mechanisms.shown.shown import Shown
 from ..mechanisms.shown.told import Dots, Told, plain
 from .intervals import CONFIDENCE, Interval, normal_interval
-
-Target = Literal["users", "population"]
-"""Whom an estimate is about: the very users who reported, or the population that they are a random sample of.
-
-Where an estimator lets one choose, "population" is the default: every estimator has it, and its standard errors are the
-larger ones, by the scatter of the users' own values.  "users" leaves only the mechanism's noise.
-"""
+from .methods import Target
 
 MOST_LINES = 10
 """Entries of a list that a summary shows."""

@@ -85,7 +85,8 @@ class InputGrid:
             if (far := nearest > SAME_KNOT * width).any():
                 raise InputError(
                     f"the tables' cell grids must agree, but one of {mechanism.knots.size} knots has "
-                    f"{mechanism.knots[far][0]:g}, which the finest, of {finest.size}, lacks: say which cells to use"
+                    f"{mechanism.knots[far][0]:g}, which the finest, of {finest.size}, lacks: "
+                    "say how many cells to use for all (--cells, grid)"
                 )
         return cls.knots(finest)
 

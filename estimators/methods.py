@@ -9,6 +9,13 @@ from typing import Literal, get_args
 Dialect = Literal["duckdb", "spark", "bigquery", "snowflake", "postgres"]
 """Of `count_query`: SQL that queries are written in."""
 
+Target = Literal["users", "population"]
+"""Whom an estimate is about: the very users who reported, or the population that they are a random sample of.
+
+Where an estimator lets one choose, "population" is the default: every estimator has it, and its standard errors are the
+larger ones, by the scatter of the users' own values.  "users" leaves only the mechanism's noise.
+"""
+
 MeanMethod = Literal["ua", "uwa", "population", "decoder"]
 """Of `estimate_combined_mean`: of several services."""
 

@@ -7,6 +7,7 @@ import numpy as np
 from optldp.designer import CategoricalPrior, compare_categorical, design
 from optldp.estimators import CategoryCounts, estimate_frequencies
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import optimised_unary
 
@@ -34,6 +35,7 @@ def main() -> None:
         categorical_grr(jobs, EPSILON),
         local_hashing(jobs, EPSILON),
         optimised_unary(jobs, EPSILON),
+        subset_selection(jobs, EPSILON),
     )
     methods = ("unbiased", "norm-sub", "mle", "mr")
     print(f"\nMean absolute error of the shares of {USERS:,} simulated users, in percent")

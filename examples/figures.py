@@ -96,7 +96,12 @@ def distribution(prior: Prior) -> Axes:
     table, rng = design(prior, EPSILON).mechanism, np.random.default_rng(21)
     values = np.clip(GUESSES["skewed"].rvs(20_000, random_state=rng), *DOMAIN)
     counts = ReportCounts.from_reports(table, table.sample(values, rng))
-    return estimate_distribution(counts).plot(units="kEUR")
+    axes = estimate_distribution(counts).plot(units="kEUR")
+    places = np.linspace(*DOMAIN, 401)
+    truth = GUESSES["skewed"].pdf(places)  # pyright: ignore[reportAttributeAccessIssue] -- it is continuous
+    axes.plot(places, truth, color="#d95f02", linewidth=1.2, label="truth")
+    axes.legend(loc="best", frameon=False, fontsize="small")
+    return axes
 
 
 def save_small(axes: Axes, path: Path) -> None:

@@ -20,14 +20,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of a test that is marked `sampled(n)` each n-th case is quick, from the first on, and all others are slow.
 
-    What runs every night is none of the slow ones, which CI runs each time.
+    Of a slow test with several cases every other one is left to the night, which all cases are for.
     """
-    seen = Counter[str]()
+    seen, slow = Counter[str](), Counter[str]()
     for item in items:
+        test, _, case = item.nodeid.partition("[")
         if mark := item.get_closest_marker("sampled"):
-            test, _, _ = item.nodeid.partition("[")
             if seen[test] % mark.args[0]:
                 item.add_marker(pytest.mark.slow)
             seen[test] += 1
-        if item.get_closest_marker("nightly"):
-            item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "slow"]
+        if case and item.get_closest_marker("slow") and not item.get_closest_marker("nightly"):
+            if slow[test] % 2:
+                item.add_marker(pytest.mark.nightly)
+            slow[test] += 1

@@ -11,7 +11,9 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "says"), [("categories.py", "Designed table"), ("several_attributes.py", "attributes")], ids=str
+    ("name", "says"),
+    [("categories.py", "Designed table"), ("several_attributes.py", "attributes"), ("many_rows.py", "peak")],
+    ids=str,
 )
 def test_an_example_runs(tmp_path, name, says):
     """In an empty folder, leaving nothing behind."""

@@ -71,13 +71,13 @@ def test_ci_runs_the_quick_tests_and_then_the_slow_ones_and_the_rest_runs_every_
     assert "-m 'not slow and not nightly'" in options
     assert "python -m pytest -m nightly" in (ROOT / ".github" / "workflows" / "nightly.yml").read_text()
     for path in (ROOT / ".ci" / "run", ROOT / "justfile", ROOT / ".github" / "workflows" / "ci.yml"):
-        assert re.search(r"python\S* -m pytest -m slow", path.read_text()), path
+        assert re.search(r"python\S* -m pytest -m \"slow and not nightly\"", path.read_text()), path
 
 
 def test_of_sampled_cases_each_nth_is_quick_and_no_case_is_lost(pytester):
-    """The quick and the slow cases of a test together are all of them."""
+    """The quick cases of a test, the slow ones and those of the night together are all of them."""
     pytester.makeconftest((ROOT / "tests" / "conftest.py").read_text())
-    pytester.makeini("[pytest]\nmarkers =\n    slow\n    sampled")
+    pytester.makeini("[pytest]\nmarkers =\n    slow\n    nightly\n    sampled")
     pytester.makepyfile("""
         import pytest
 
@@ -85,11 +85,15 @@ def test_of_sampled_cases_each_nth_is_quick_and_no_case_is_lost(pytester):
         @pytest.mark.parametrize("case", range(7))
         def test_many(case): pass
 
+        @pytest.mark.slow
+        def test_long(): pass
+
         def test_one(): pass
     """)
-    quick, slow = (
+    quick, slow, night = (
         re.findall(r"::(\S+) PASSED", pytester.runpytest_inprocess("-v", "-m", words).stdout.str())
-        for words in ("not slow", "slow")
+        for words in ("not slow and not nightly", "slow and not nightly", "nightly")
     )
     assert quick == ["test_many[0]", "test_many[3]", "test_many[6]", "test_one"]
-    assert slow == ["test_many[1]", "test_many[2]", "test_many[4]", "test_many[5]"]
+    assert slow == ["test_many[1]", "test_many[4]", "test_long"]
+    assert night == ["test_many[2]", "test_many[5]"]

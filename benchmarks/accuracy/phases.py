@@ -4,11 +4,13 @@ reports of the first phase; given the design that they lead to, the variances of
 the distribution is learnt by EM. The first phase goes through that very table, by shares of 2% to 20% of the users,
 or, in the last column, through the square wave."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from markdown_table import table
 from optldp.designer import Prior, TwoPhasePlan
+from optldp.designer.protocols.two_phase import first_size
 from optldp.estimators import InputGrid, plain_decoder
 from optldp.estimators.means.decoding import decoded_variances
 from optldp.mechanisms import TabulatedMechanism
@@ -20,12 +22,17 @@ TITLE = "Two phases or one"
 SETS = ("S-MN", "SF benefits", "SF total pay", "Adult age", "IRS mean income")
 BUDGETS, USERS = (0.5, 1.0, 2.0, 4.0), (2_000, 20_000, 200_000)
 SHARES, KNOTS, DRAWN = (0.02, 0.05, 0.1, 0.2), 33, 200_000
-PLANS = {f"designed, {share:.0%}": ("designed", share) for share in SHARES} | {"square wave, 10%": ("square-wave", 0.1)}
+Plan = tuple[str, float | None]
+"""The table of the first phase, and its share of the users: `None` for the default."""
+
+PLANS: Mapping[str, Plan] = {f"designed, {share:.0%}": ("designed", share) for share in SHARES} | {
+    "square wave, 10%": ("square-wave", 0.1)
+}
 
 
 def run(data: Path, repetitions: int, workers: int) -> str:
     cases = [(data, name, epsilon, users) for name in SETS for epsilon in BUDGETS for users in USERS]
-    found = repeat(_ratios, cases, repetitions, workers)
+    found = repeat(ratios, [(*case, PLANS) for case in cases], repetitions, workers)
     rows = [
         (name, f"{epsilon:g}", f"{users:,}", *(scores.show(plan) for plan in PLANS))
         for (_, name, epsilon, users), scores in zip(cases, found, strict=True)
@@ -35,7 +42,10 @@ def run(data: Path, repetitions: int, workers: int) -> str:
     return table(("column", "epsilon", "users", *PLANS), rows)
 
 
-def _ratios(data: Path, name: str, epsilon: float, users: int, rng: np.random.Generator) -> Errors:
+def ratios(
+    data: Path, name: str, epsilon: float, users: int, compared: Mapping[str, Plan], rng: np.random.Generator
+) -> Errors:
+    """Return the variance of two phases, by plan, as a share of that of one phase."""
     values = all_sets(data)[name](DRAWN, rng)
     knots = np.linspace(0.0, 1.0, KNOTS)
     prior = Prior.from_data(values, knots=knots, source="public")
@@ -48,8 +58,9 @@ def _ratios(data: Path, name: str, epsilon: float, users: int, rng: np.random.Ge
         return float(values.var() + noise @ prior.weights + prior.rounding_variance)
 
     one, found = variance(plans["designed"].first), {}
-    for label, (kind, share) in PLANS.items():
-        first, asked = plans[kind].first, round(share * users)
+    for label, (kind, asked_share) in compared.items():
+        first, asked = plans[kind].first, first_size(users, asked_share)
+        share = asked / users
         later = plans[kind].second(first.sample(rng.choice(values, asked), rng)).mechanism
         found[label] = 1 / (one * (share / variance(first) + (1 - share) / variance(later)))
     return found

@@ -1,4 +1,4 @@
-"""Designed tables for categories to a certificate of 1e-3, beside the best of GRR, RAPPOR, OUE and OLH.
+"""Designed tables for categories to a certificate of 1e-3, beside the best of GRR, RAPPOR, OUE, OLH and subsets.
 
 Errors are expected squared errors of the frequencies, summed over categories, times the number of reports.
 """

@@ -2,5 +2,5 @@
 
 Nothing imports this room but the command line itself, and no command asks which kind of mechanism it was given: `kinds`
 knows. A new command is a file with a function that typer can read, and a line in `command_line`; an option that two
-commands share stands in `options`.
+commands share stands in `asked.options`, and words that two say in `said`.
 """

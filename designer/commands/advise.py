@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import (
+from .asked.options import (
     EPSILON,
     TOLERANCE,
     UNIFORM_SHARE,
@@ -24,7 +24,7 @@ from .options import (
     UniformShare,
     Users,
 )
-from .output import (
+from .said.output import (
     number,
     one_line_errors,
     print_json,
@@ -33,13 +33,13 @@ from .output import (
     say,
     share_progress,
 )
-from .prior import read_categorical_prior, read_prior
+from .said.prior import read_categorical_prior, read_prior
 
 if TYPE_CHECKING:
     from ..planning.advice import Advice
     from ..planning.bootstrap import Simulated
 
-REPETITIONS = 12
+REPETITIONS = 10
 RACE_KNOTS = 33
 """Of a column's prior: which mechanism errs less hardly depends on them, and a fit takes half as long as at 101."""
 
@@ -65,7 +65,7 @@ def advise_command(
     ] = None,
     mechanisms: Annotated[
         list[str] | None,
-        typer.Option("--mechanism", help="Repeat for several; default: six of them. Categories: grr and olh."),
+        typer.Option("--mechanism", help="Repeat for several; default: six of them. Categories: grr, olh, subset."),
     ] = None,
     estimators: Annotated[
         list[str] | None,
@@ -105,8 +105,10 @@ def advise_command(
         )  # fmt: skip
     for note in notes:
         say(note)
-    for mechanism, estimator, reason in advice.left_out:
-        say(f"note: {mechanism} with {estimator} is left out: {reason}")
+    reasons = dict.fromkeys((mechanism, reason) for mechanism, _, reason in advice.left_out)
+    for mechanism, reason in reasons:
+        some = ", ".join(name for other, name, why in advice.left_out if (other, why) == (mechanism, reason))
+        say(f"note: {mechanism} with {some} is left out: {reason}")
     if as_json:
         print_json(_advice_facts(advice))
         return

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Json, Table
-from .output import NOT_SO, one_line_errors, print_facts, print_json, readable, refuse_given, share_progress
+from .asked.options import Json, Table
+from .said.output import NOT_SO, one_line_errors, print_facts, print_json, readable, refuse_given, share_progress
 
 if TYPE_CHECKING:
     from ..auditing.audit import Audit
@@ -50,6 +50,7 @@ def audit_command(
     import numpy as np
 
     from ...mechanisms import InputError
+    from ...mechanisms.adopted.mark import require_ours
     from ...mechanisms.files.bundle import read_unverified_mechanism
     from ..auditing.audit import audit
     from ..auditing.sources import DEFAULT_TIMEOUT
@@ -62,6 +63,7 @@ def audit_command(
     else:
         refuse_given("of no use to --sampler, which draws by itself", {"--seed": seed})
     mechanism = read_unverified_mechanism(table)
+    require_ours(mechanism, "audit")
     rng = None if seed is None else np.random.default_rng(seed)
     with share_progress("audit") as update:
         found = audit(

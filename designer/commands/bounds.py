@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ...mechanisms.printable import printable
 from .asked.bounds import BoundsOptions, require_places
-from .options import TOLERANCE, takes_options
-from .output import number, one_line_errors, print_json, print_rows, say, say_wrote, task_progress
-from .prior import SENSITIVE, read_categorical_prior
+from .asked.options import CONFIDENCE, PAGES_ARE_USUAL, TOLERANCE, takes_options
+from .said.output import number, one_line_errors, print_json, print_rows, say, say_wrote, task_progress
+from .said.prior import SENSITIVE, read_categorical_prior
 
 if TYPE_CHECKING:
     from ..comparison.bounds_categories import CategoryBounds
@@ -25,48 +28,124 @@ def bounds_command(asked: BoundsOptions) -> None:
 
     \b
     Example: optldp bounds people.csv --column income --range 0 200000 --epsilon 0.25:4:0.25 --out report.html
+    Example: optldp bounds people.csv --attribute age=18:90 --attribute income=0:200000 --epsilon 0.5,1,2 --out folder
     Example: optldp bounds people.csv --column job --categorical --epsilon 0.5:2:0.5 --out jobs.html
     Example: optldp bounds people.csv --column income --range 0 200000 --objective robust --ambiguity tv --radius 0.1 \\
     --objective information --criterion cumulative --out report.html
     """
     from ...mechanisms.files.atomic_write import replacing
     from ...solvers.biased.program import check_users
-    from ..comparison.bounds import bounds
-    from ..methods.registry import METHODS
     from ..report.front import checked_users
     from ..report.page import bounds_html
     from ..report.rendering import require_report_tools
-    from .asked.levels import budget_numbers
 
     if asked.n is not None:
         check_users(asked.n)
     if asked.categorical:
         of_categories(asked)
         return
-    objectives, budgets, out = asked.asked, budget_numbers(asked.budgets, "--epsilon"), asked.out
+    if asked.attributes:
+        of_attributes(asked)
+        return
+    out = asked.out
     require_places(out, asked.results, force=asked.force)
     if out is not None:
         require_report_tools()
         checked_users(asked.n)
-    prior, notes = asked.prior()
-    with task_progress("bounds", len(set(budgets)) + 1) as update:
-        found = bounds(
-            prior, budgets, methods=asked.methods or METHODS, objectives=objectives, at=asked.at,
-            uniform_share=asked.uniform_share, tolerance=asked.tolerance, results=asked.results, n_jobs=asked.workers,
-            progress=lambda done, total, what: update(what, True),
-        )  # fmt: skip
+    found, notes = _found(asked)
     if out is not None:
         page = bounds_html(found, column=asked.column or "", command=asked.command(out), n=asked.n)
         with replacing(out) as part:
             part.write_text(page, "utf-8", errors="replace")
-        notes += [] if asked.public else [SHOWS_PRIOR]
-    for note in (*notes, *asked.trust_notes, *_complaints(found)):
+    for note in (*notes, *asked.trust_notes, *_of_pages(asked), *_complaints(found)):
         say(note)
     if out is not None:
         say_wrote(out, "a page to read")
     if asked.results is not None:
         say_wrote(asked.results, "what was computed, to go on from")
+    if asked.as_json:
+        print_json(_told(found, asked) | {"report": None if out is None else str(out)})
+        return
     _print(found, asked)
+    if out is not None:
+        typer.echo(f"report: {out}")
+
+
+def _found(asked: BoundsOptions) -> tuple[BoundsResult, list[str]]:
+    """Compute the bounds of one column, and return what there is to say of its prior."""
+    from ..comparison.bounds import bounds
+    from ..methods.registry import METHODS
+    from .asked.levels import budget_numbers
+
+    objectives, budgets = asked.asked, budget_numbers(asked.budgets, "--epsilon")
+    prior, notes = asked.prior()
+    with task_progress(f"bounds {asked.column or ''}".rstrip(), len(set(budgets)) + 1) as update:
+        found = bounds(
+            prior, budgets, methods=asked.methods or METHODS, objectives=objectives, at=asked.at,
+            uniform_share=asked.uniform_share, tolerance=asked.tolerance, results=asked.results, n_jobs=asked.workers,
+            progress=lambda done, total, what: update(what, True),
+        )  # fmt: skip
+    return found, notes
+
+
+def _of_pages(asked: BoundsOptions) -> list[str]:
+    """Return what there is to say of pages, if any are written."""
+    if asked.out is None:
+        return []
+    return ([] if asked.public else [SHOWS_PRIOR]) + ([PAGES_ARE_USUAL] if asked.sure != CONFIDENCE else [])
+
+
+def _ranges(asked: BoundsOptions) -> dict[str, tuple[float, float]]:
+    """Return the columns of --attribute and their ranges; InputError for options that these have no use for."""
+    from ...mechanisms.errors import InputError
+    from .kinds.attributes import attribute_range
+
+    named = asked.attributes or []
+    asked.refuse("for one column, not for attributes", "--column", "--range", "--prior", "--results")
+    found = dict(map(attribute_range, named))
+    if len(found) < len(named):
+        raise InputError(f"attributes must differ, got {', '.join(named)}")
+    return found
+
+
+def of_attributes(asked: BoundsOptions) -> None:
+    """Find the bounds of several columns, write a folder of their reports with an index, and print them."""
+    from ..report.bounds_front import bounds_front
+    from ..report.front import checked_users
+    from ..report.index_page import index_html
+    from ..report.page import bounds_html
+    from .shown.mechanism_reports import INDEX, free_name, require_report_place, write_pages
+
+    ranges, out = _ranges(asked), asked.out
+    if out is not None:
+        require_report_place(out, [Path(name) for name in ranges], force=asked.force)
+        checked_users(asked.n)
+    each = [replace(asked, attributes=None, column=name, domain=ends) for name, ends in ranges.items()]
+    results, notes = {}, []
+    for one in each:
+        results[one.column], said = _found(one)
+        notes += [*said, *_complaints(results[one.column])]
+    pages, fronts = {}, {}
+    for name, found in results.items() if out is not None else ():
+        assert out is not None
+        file = out.name if len(each) == 1 else free_name(name, pages)
+        pages[file] = bounds_html(found, column=name, command=asked.command(out), n=asked.n)
+        fronts[file] = (name, bounds_front(found, name, asked.n))
+    if out is not None:
+        write_pages(out, pages | ({INDEX: index_html(fronts)} if len(each) > 1 else {}))
+    for note in dict.fromkeys([*notes, *asked.trust_notes, *_of_pages(asked)]):
+        say(note)
+    if out is not None:
+        say_wrote(out, f"{len(pages)} pages to read, and an index" if len(each) > 1 else "a page to read")
+    if asked.as_json:
+        told = [{"attribute": name, **_told(found, asked)} for name, found in results.items()]
+        print_json({"attributes": told, "report": None if out is None else str(out)})
+        return
+    for name, found in results.items():
+        typer.echo(printable(name))
+        _print(found, asked)
+    if out is not None:
+        typer.echo(f"report: {out}")
 
 
 def of_categories(asked: BoundsOptions) -> None:
@@ -162,24 +241,31 @@ def _complaints(found: BoundsResult) -> list[str]:
     return lines
 
 
-def _print(found: BoundsResult, wanted: BoundsOptions) -> None:
-    from ..planning.people_of_rows import add_people, row_facts
+def _told(found: BoundsResult, wanted: BoundsOptions) -> dict[str, Any]:
+    """Return all rows for programs."""
+    from ..planning.people_of_rows import row_facts
 
-    units, people, out = found.prior.units, wanted.n, wanted.out
-    if wanted.as_json:
-        rows = [
-            vars(row) | {"program_variance": row.value, "lower_bound": row.bound} | row_facts(row, None, people)
-            for row in found.rows
-        ]
-        judged = [
-            vars(row)
-            | {"ratio_to_best": row.ratio_to_optimal, "asked": asked.label, "quantity": asked.quantity(units)}
-            | row_facts(row, asked, people)
-            for asked in found.objectives
-            for row in found.by(asked)
-        ]
-        print_json({"rows": rows, "objectives": judged, "report": None if out is None else str(out)})
-        return
+    units, people, sure = found.prior.units, wanted.n, wanted.sure
+    rows = [
+        vars(row)
+        | {"program_variance": row.value, "lower_bound": row.bound}
+        | row_facts(row, None, people, confidence=sure)
+        for row in found.rows
+    ]
+    judged = [
+        vars(row)
+        | {"ratio_to_best": row.ratio_to_optimal, "asked": asked.label, "quantity": asked.quantity(units)}
+        | row_facts(row, asked, people, confidence=sure)
+        for asked in found.objectives
+        for row in found.by(asked)
+    ]
+    return {"rows": rows, "objectives": judged}
+
+
+def _print(found: BoundsResult, wanted: BoundsOptions) -> None:
+    from ..planning.people_of_rows import add_people
+
+    units, people, sure = found.prior.units, wanted.n, wanted.sure
     cells: list[list[str]] = []
     for budget in found.budgets:
         best, worst = budget.row("optimal"), budget.minimax
@@ -190,7 +276,10 @@ def _print(found: BoundsResult, wanted: BoundsOptions) -> None:
              "none" if rival is None else f"{rival.ratio_to_optimal:.4f}"]
         )  # fmt: skip
     header = ["epsilon", "expected", "worst case", "closed form", "ratio"]
-    said = add_people(None, [budget.row("optimal") for budget in found.budgets], people, header, cells)
+    said = add_people(
+        None, [budget.row("optimal") for budget in found.budgets], people, header, cells,
+        confidence=sure, units=units,
+    )  # fmt: skip
     print_rows(
         "Least variances of one report (squared units), and the best closed form over the optimum", header, cells
     )
@@ -202,7 +291,5 @@ def _print(found: BoundsResult, wanted: BoundsOptions) -> None:
             [f"{row.epsilon:g}", number(row.value), number(row.bound), f"{row.relative_gap or 0.0:.1e}"] for row in rows
         ]
         header = ["epsilon", "best", "bound", "gap"]
-        add_people(asked, rows, people, header, cells)
+        add_people(asked, rows, people, header, cells, confidence=sure, units=units)
         print_rows(f"{asked.quantity(units)}: {asked.label}", header, cells)
-    if out is not None:
-        typer.echo(f"report: {out}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .asked.objective import DETAILS, KINDS, PANEL, ObjectiveOptions
-from .options import (
+from .asked.options import (
     EPSILONS,
     TOLERANCE,
     UNIFORM_SHARE,
@@ -23,7 +23,7 @@ from .options import (
     UniformShare,
     takes_options,
 )
-from .output import (
+from .said.output import (
     json_text,
     number,
     one_line_errors,
@@ -33,7 +33,7 @@ from .output import (
     say,
     task_progress,
 )
-from .prior import SENSITIVE, read_categorical_prior
+from .said.prior import SENSITIVE, read_categorical_prior
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +77,7 @@ class CompareOptions(ObjectiveOptions):
     def refuse_for_categories(self) -> None:
         """Raise InputError for an option that only numbers have a use for."""
         details = [option for options in DETAILS.values() for option in options]
-        numeric = ("--range", "--knots", "--method", "--uniform-share", "--tolerance", "--objective")
+        numeric = ("--range", "--knots", "--method", "--uniform-share", "--tolerance", "--objective", "--confidence")
         self.refuse("of no use to categories", *numeric, *details)
 
 
@@ -101,6 +101,7 @@ def compare_command(asked: CompareOptions) -> None:
     from .asked.levels import budget_numbers
 
     require_place(asked.out, SUFFIXES, force=asked.force)
+    sure = asked.sure
     if asked.n is not None:
         check_users(asked.n)
     epsilons = [check_epsilon(number) for text in asked.epsilons for number in budget_numbers(text, "--epsilon")]
@@ -123,13 +124,13 @@ def compare_command(asked: CompareOptions) -> None:
     for note in (*notes, *asked.trust_notes, *_without_value(rows)):
         say(note)
     judged = {objective.key: objective for objective in (decides, *others)}
-    told = [vars(row) | row_facts(row, judged[row.objective], asked.n) for row in rows]
+    told = [vars(row) | row_facts(row, judged[row.objective], asked.n, confidence=sure) for row in rows]
     _write(told, asked.out)
     if asked.as_json:
         print_json({"rows": told})
         return
     for key, objective in judged.items():
-        _print(objective, [row for row in rows if row.objective == key], asked.n)
+        _print(objective, [row for row in rows if row.objective == key], asked.n, sure, prior.units)
     if asked.out is not None:
         typer.echo(f"rows: {asked.out}")
 
@@ -159,14 +160,14 @@ def _write(rows: list[dict[str, Any]], out: Path | None) -> None:
     )
 
 
-def _print(objective: Objective, rows: list[Row], people: int | None) -> None:
+def _print(objective: Objective, rows: list[Row], people: int | None, sure: float, units: str) -> None:
     """Print what one objective says: variances, its own number unless it is one of them, and the ratio to its best."""
     from ..objectives.error import Error
     from ..objectives.variance import Variance
     from ..planning.people_of_rows import add_people
 
     if isinstance(objective, Error):
-        _print_errors(objective, rows, people)
+        _print_errors(objective, rows, people, sure, units)
         return
 
     usual = isinstance(objective, Variance)
@@ -182,13 +183,13 @@ def _print(objective: Objective, rows: list[Row], people: int | None) -> None:
         if usual
         else f"{objective.label[0].upper()}{objective.label[1:]}: {objective.quantity('')}, its ratio to the optimum"
     )
-    said = add_people(objective, rows, people, header, cells)
+    said = add_people(objective, rows, people, header, cells, confidence=sure, units=units)
     print_rows(title, header, cells)
     for line in said:
         typer.echo(line)
 
 
-def _print_errors(objective: Error, rows: list[Row], people: int | None) -> None:
+def _print_errors(objective: Error, rows: list[Row], people: int | None, sure: float, units: str) -> None:
     """Print errors of a mean: variances would leave the bias out."""
     from ..planning.people_of_rows import add_people
 
@@ -200,7 +201,7 @@ def _print_errors(objective: Error, rows: list[Row], people: int | None) -> None
         for row in rows
     ]  # fmt: skip
     label = f"{objective.label[0].upper()}{objective.label[1:]}"
-    said = add_people(objective, rows, people, header, cells)
+    said = add_people(objective, rows, people, header, cells, confidence=sure, units=units)
     print_rows(f"{label}; closed forms with their own best clip and shift", header, cells)
     for line in said:
         typer.echo(line)

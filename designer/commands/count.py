@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from ...estimators.data.simulated_columns import OUTPUT, SIMULATED, USERS
+from ...estimators.data.simulated_columns import OUTPUT, USERS
 from ...estimators.methods import Dialect
+from .asked.options import AllowUnproved, Force, Json, takes_options
 from .kinds.asked import CountOptions
-from .options import AllowUnproved, Force, Json, takes_options
-from .output import one_line_errors, print_facts, print_json, require_place, say_of_reports, say_wrote
+from .said.output import one_line_errors, print_facts, print_json, require_place, say, say_of_reports, say_wrote
 
 SUFFIXES = (".csv", ".parquet")
 
@@ -23,6 +23,7 @@ def count_command(asked: CountOptions) -> None:
 
     \b
     Example: optldp count mech.json reports.csv --out counts.csv
+    Example: producer | optldp count mech.json - --window 100000 --out - >> counts.csv
     Example: optldp count a.json a.parquet b.json b.parquet --key user --out counts.parquet
     """
     from ...estimators.data.numbers import write_columns
@@ -30,22 +31,28 @@ def count_command(asked: CountOptions) -> None:
     from .kinds.kind import Service
     from .kinds.registry import kind_of
 
-    files, out = asked.files, asked.out
+    files, out, piped = asked.files, asked.out, str(asked.out) == "-"
     if len(files) % 2:
         raise InputError(f"tables and reports must come in pairs, got {len(files)} files: TABLE REPORTS [...]")
     if out.exists() and any(path.exists() and out.samefile(path) for path in files):
         raise InputError(f"outputs must not replace inputs, got {str(out)!r} for both: choose another name")
-    require_place(out, SUFFIXES, force=asked.force)
+    require_place(out, () if piped else SUFFIXES, force=asked.force)
     loaded = [load_mechanism(path, allow_unproved=asked.allow_unproved) for path in files[::2]]
     kinds = [kind_of(mechanism).for_estimates() for mechanism in loaded]
     services = [Service(*each) for each in zip(kinds, files[::2], files[1::2], strict=True)]
     leading = next((kind for kind in kinds if kind.by_itself), kinds[0])
+    from .streamed.windows import count_windows, marked_counts
+
+    if asked.window is not None:
+        say(f"note: the reports of {count_windows(asked, leading, files[0]):,} users, counted, to standard output")
+        return
     columns, told = leading.answer(services, asked)
-    if told["simulated"]:
-        columns = {name if name == USERS else SIMULATED + name: column for name, column in columns.items()}
-    write_columns(out, columns)
+    write_columns(out, marked_counts(columns, told))
     say_of_reports(told)
     users = columns[USERS]
+    if piped:  # what people are told would be among the counts
+        say(f"note: the reports of {int(users.sum()):,} users, counted, to standard output")
+        return
     say_wrote(out, f"the reports of {int(users.sum()):,} users, counted")
     facts = {USERS: int(users.sum()), "rows": users.size, "out": str(out)} | told
     if asked.as_json:

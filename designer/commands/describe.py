@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Categorical, DataFile, Json
-from .output import number, one_line_errors, print_facts, print_json, print_rows, say
+from .asked.options import Categorical, DataFile, Json
+from .said.output import number, one_line_errors, print_facts, print_json, print_rows, say
 
 if TYPE_CHECKING:
     from ...estimators.data.described import CategoryColumn, NumberColumn
@@ -22,6 +21,9 @@ RAW = (
 )
 COMMON = 0.05
 """Share from which the commonest value is told."""
+
+MOST_WHOLE = 100
+"""Whole numbers in a bin from which it is named after both its ends, though it holds but the lower one."""
 
 BAR = 40
 """Characters of the longest bar."""
@@ -40,9 +42,9 @@ def describe_command(
     Example: optldp describe people.csv --column income
     Example: optldp describe people.csv --column job
     """
-    from ...estimators.data.described import CategoryColumn, describe_column
+    from ...estimators.data.described import CategoryColumn, describe
 
-    found = describe_column(data, column, categorical=categorical or None)
+    found = describe(data, column, categorical=categorical or None)
     command = _next(data, column, found)
     if as_json:
         kind = "categories" if isinstance(found, CategoryColumn) else "numbers"
@@ -83,8 +85,8 @@ def _argument(end: float, units: str) -> str:
 def _print_numbers(data: Path, column: str, found: NumberColumn) -> None:
     from ...estimators.forms.axis import DAYS, said_on
 
-    def told(value: float, otherwise: Callable[[float], str] = number) -> str:
-        return said_on(round(value) if found.units == DAYS else value, found.units) or otherwise(value)
+    def told(value: float) -> str:
+        return said_on(round(value) if found.units == DAYS else value, found.units) or _plain(value)
 
     held = found.rows - found.missing - found.texts
     facts = [("rows", f"{found.rows:,}"), ("missing", _share(found.missing, found.rows))]
@@ -96,25 +98,49 @@ def _print_numbers(data: Path, column: str, found: NumberColumn) -> None:
     if found.common >= COMMON:
         facts.append(("commonest", f"{told(found.commonest)}, {found.common:.1%} of them"))
     if found.heaped:
-        facts.append(("heaped", f"{found.heaped:.0%} of all others are multiples of {found.heap:g}"))
+        facts.append(("heaped", f"{found.heaped:.0%} of all others are multiples of {_plain(found.heap)}"))
     print_facts(f"{column} of {data}: {found.units or 'numbers'}", facts)
     most, rows = max(found.counts), []
-    short = "{:g}".format
+    few = found.whole and not found.units and found.edges[1] - found.edges[0] in range(2, MOST_WHOLE)
     for low, high, count in zip(found.edges, found.edges[1:], found.counts, strict=False):
-        rows.append(
-            [f"{told(low, short)} to {told(high, short)}", f"{count / held:.1%}", "#" * round(BAR * count / most)]
-        )
+        last = high - 1 if few and high != found.edges[-1] else high  # a bin holds its lower end, the last one both
+        bin_ = _plain((low + high) / 2) if found.stepped else f"{told(low)} to {told(last)}"
+        rows.append([bin_, _percent(count, held), "#" * round(BAR * count / most)])
     if found.below:
-        rows.insert(0, [f"below {told(found.low, short)}", f"{found.below / held:.2%}", ""])
+        rows.insert(0, [f"below {told(found.low)}", _percent(found.below, held), ""])
     if found.above:
-        rows.append([f"above {told(found.high, short)}", f"{found.above / held:.2%}", ""])
+        rows.append([f"above {told(found.high)}", _percent(found.above, held), ""])
     width = max(len(bar) for _, _, bar in rows)
     print_rows("", ["value", "share", ""], [[value, share, bar.ljust(width)] for value, share, bar in rows])
     outside = found.below + found.above
     left_out = (
         f"{outside:,} of {held:,} lie outside, which --clip counts as its ends" if outside else "it holds every value"
     )
-    typer.echo(f"a range with round ends: {told(found.low, short)} to {told(found.high, short)}; {left_out}")
+    kind = "a range" if found.stepped else "a range with round ends"
+    typer.echo(f"{kind}: {told(found.low)} to {told(found.high)}; {left_out}")
+    if found.narrow is not None:
+        low, high = found.narrow
+        times = (found.high - found.low) / (high - low)
+        typer.echo(
+            f"a narrower one: {told(low)} to {told(high)}, with {times:.2g} times less noise, for "
+            f"{found.outside_narrow:,} outside ({_percent(found.outside_narrow, held)}): far values move a mean, so "
+            "design --objective error weighs the two"
+        )
+    if found.stepped:
+        typer.echo("if these numbers are codes, such as 1 for yes and 2 for no: --categorical")
+
+
+def _plain(value: float) -> str:
+    """A number as people write it, with marks for thousands from 10,000 on, so that years have none.
+
+    Example
+    -------
+    >>> _plain(2014.0), _plain(14e6), _plain(94831.32), _plain(0.25)
+    ('2014', '14,000,000', '94,831.32', '0.25')
+    """
+    if abs(value) < 1e4 or abs(value) >= 1e15:
+        return number(value)
+    return f"{value:,.0f}" if abs(value) >= 1e7 or value == int(value) else f"{value:,.7g}"
 
 
 def _print_categories(data: Path, column: str, found: CategoryColumn) -> None:
@@ -123,11 +149,16 @@ def _print_categories(data: Path, column: str, found: CategoryColumn) -> None:
     facts.append(("categories", f"{found.distinct:,}"))
     facts += [("spelt differently", " = ".join(map(repr, group))) for group in found.alike]
     print_facts(f"{column} of {data}: categories", facts)
-    rows = [[text, f"{count:,}", f"{count / held:.1%}"] for text, count in found.commonest]
+    rows = [[text, f"{count:,}", _percent(count, held)] for text, count in found.commonest]
     if (others := held - sum(count for _, count in found.commonest)) > 0:
-        rows.append([f"{found.distinct - len(found.commonest):,} others", f"{others:,}", f"{others / held:.1%}"])
+        rows.append([f"{found.distinct - len(found.commonest):,} others", f"{others:,}", _percent(others, held)])
     print_rows("", ["category", "rows", "share"], rows)
 
 
 def _share(count: int, of: int) -> str:
-    return f"{count:,} ({count / of:.1%})" if count and of else f"{count:,}"
+    return f"{count:,} ({_percent(count, of)})" if count and of else f"{count:,}"
+
+
+def _percent(count: int, of: int) -> str:
+    """A share; none and few are told apart."""
+    return "0%" if not count else "<0.1%" if count < 0.001 * of else f"{count / of:.1%}"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .asked.design import DesignOptions
-from .objectives import design_table
-from .options import takes_options
-from .output import (
+from .asked.options import takes_options
+from .said.output import (
     means_facts,
     one_line_errors,
     print_explained,
@@ -19,8 +18,9 @@ from .output import (
     say,
     say_wrote,
 )
-from .prior import CARRIED
-from .words import MEAN_WITHIN, explained, with_brief
+from .said.prior import CARRIED
+from .said.words import MEAN_WITHIN, explained, with_brief
+from .shown.objectives import design_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ...mechanisms import TabulatedMechanism
     from ...mechanisms.floors import FloorForm
     from .kinds.kind import Designed
-    from .objectives import Outcome
+    from .shown.objectives import Outcome
 
 FLOOR = (
     "note: the file is in floor form, a few numbers a knot from which the table follows, as the table would "
@@ -38,6 +38,9 @@ FLOOR = (
 
 FOR_PROGRAMS = ("program_variance", "trust_measured", "status", "value", "worst_case_lower_bound")
 """Facts of the JSON object that people are told in other words."""
+
+NOTED = ("rmse", "rmse_biased", "clip_low", "clip_high")
+"""Those of an unbiased design that a note says."""
 
 
 @one_line_errors
@@ -101,13 +104,14 @@ def _finish_table(made: Outcome, asked: DesignOptions) -> None:
     if asked.as_json:
         print_json(facts | means_facts(made.within) | _explained(facts, asked))
         return
-    shown = {name: value for name, value in facts.items() if value is not None and name not in FOR_PROGRAMS}
+    said = NOTED if "rmse_biased" in facts else ()
+    shown = {name: value for name, value in facts.items() if value is not None and name not in (*FOR_PROGRAMS, *said)}
     rows = [(name, with_brief(name, readable(value))) for name, value in shown.items()]
     if made.aside:
         at = [name.endswith("_bound") for name, _ in rows].index(True)
         rows[at:at] = [(name, with_brief(name, readable(value))) for name, value in made.aside.items()]
     print_facts(made.title, rows)
-    print_means(made.within, asked.units)
+    print_means(made.within, made.mechanism.units)
     if asked.explain:
         print_explained([name for name, _ in rows] + [MEAN_WITHIN] * bool(made.within))
 
@@ -139,7 +143,7 @@ def _finish_bundle(designed: Designed, asked: DesignOptions) -> None:
     from .kinds.registry import kind_of
 
     kind = kind_of(designed.bundle)
-    within = {} if asked.n is None else kind.means_within(asked.n, designed.priors)
+    within = {} if asked.n is None else kind.means_within(asked.n, designed.priors, confidence=asked.sure)
     if asked.out is not None:
         save_bundle(designed.bundle, asked.out)
     for note in designed.notes:

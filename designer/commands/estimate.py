@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from .asked.options import takes_options
 from .kinds.asked import EstimateOptions
-from .options import takes_options
-from .output import (
+from .said.output import (
     facts_shown,
     number,
     one_line_errors,
@@ -23,11 +24,29 @@ from .output import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .kinds.kind import Found, Kind, Service
 
 DATA_SUFFIXES = (".csv", ".parquet")
 AT = ("value", "low", "high")
 """Facts that lie on the axis of the values."""
+
+EVIDENCE = (
+    "iterations",
+    "certificate",
+    "certificate_of",
+    "loglik",
+    "solver",
+    "components",
+    "decrement",
+    "orders",
+    "masses_at",
+    "masses_sure",
+)
+"""Facts of the JSON object that say how well a fit is solved: a person is told only if it is not."""
+
+LIMIT = "iteration-limit"
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -53,26 +72,37 @@ def estimate_command(asked: EstimateOptions) -> None:
     """
     from ...estimators.intervals import check_confidence
     from ...mechanisms import load_mechanism
+    from ...mechanisms.adopted.mark import MARK, is_adopted
     from .kinds.kind import Service
     from .kinds.registry import kind_of
 
     tables, reports = _tables_and_reports(asked)
     check_confidence(asked.confidence)
     asked.reduction()  # before reports are read
-    inputs = [*tables, *reports, *([] if asked.prior_file is None else [asked.prior_file]), *(asked.versus or ())]
+    inputs = [
+        *tables,
+        *reports,
+        *(asked.counts or ()),
+        *([] if asked.prior_file is None else [asked.prior_file]),
+        *(asked.versus or ()),
+    ]
     _require_outputs(inputs, (asked.out, DATA_SUFFIXES), (asked.plot, PLOT_SUFFIXES), force=asked.force)
-    loaded = (load_mechanism(path, allow_unproved=asked.allow_unproved) for path in tables)
+    loaded = [load_mechanism(path, allow_unproved=asked.allow_unproved) for path in tables]
+    others = [load_mechanism(path, allow_unproved=asked.allow_unproved) for path in (asked.versus or ())[:1]]
     kinds = [kind_of(mechanism).for_estimates() for mechanism in loaded]
     services = [Service(*each) for each in zip(kinds, tables, reports, strict=True)]
     # One that is estimated from by itself says so; those that are estimated from together are of one kind.
     leading = next((kind for kind in kinds if kind.by_itself), kinds[0])
     found = _estimated(leading, services, asked)
+    if any(map(is_adopted, [*loaded, *others])):
+        origin = {"origin": MARK}
+        found = replace(found, facts=found.facts | origin, said=None if found.said is None else found.said | origin)
     _write(found, asked.out, asked.plot)
     say_of_reports(found.facts)
     if asked.as_json:
         print_json(found.facts | found.more)
     else:
-        _print(found, getattr(leading.mechanism, "units", ""))
+        _print(found, leading.units(asked.attribute))
 
 
 def _estimated(leading: Kind, services: list[Service], asked: EstimateOptions) -> Found:
@@ -93,12 +123,12 @@ def _tables_and_reports(asked: EstimateOptions) -> tuple[list[Path], list[Path]]
     from ...mechanisms import InputError
 
     files = asked.files
-    if asked.counts is not None:
+    if asked.counts:
         asked.refuse(
             "for reports, and --counts has them counted", "--key", "--keep-first", "--allow-disjoint", "--drop-missing",
             "--column", "--raw",
         )  # fmt: skip
-        return files, [asked.counts] * len(files)
+        return files, asked.counts[:1] * len(files)
     if len(files) % 2:
         raise InputError(
             f"tables and reports must come in pairs, got {len(files)} files: TABLE REPORTS [TABLE REPORTS ...], or "
@@ -163,9 +193,10 @@ def _readable(found: Found, units: str) -> list[tuple[str, str]]:
     from ...estimators.forms.axis import TEMPORAL, length_on, said_on
 
     rows = []
-    facts = found.facts if found.said is None else found.said
+    facts: Mapping[str, Any] = found.facts if found.said is None else found.said
+    hidden = EVIDENCE if facts.get("stop") == LIMIT else (*EVIDENCE, "stop")
     for name, value in facts.items():
-        if value is None:
+        if value is None or name in hidden:
             continue
         if name == "one_report":
             moves = length_on(value, units) or f"{value:.4g}"

@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Clip, DropMissing, Json, Options, PriorFile, Table, takes_options
-from .output import (
+from .asked.options import (
+    CONFIDENCE,
+    Clip,
+    Confidence,
+    DropMissing,
+    Json,
+    Options,
+    PriorFile,
+    Table,
+    checked_confidence,
+    takes_options,
+)
+from .said.output import (
     means_facts,
     number,
     one_line_errors,
@@ -51,6 +62,7 @@ class EvaluateOptions(Options):
     ] = None
     prior_file: PriorFile = None
     users: Annotated[int | None, typer.Option("--n", help="Users who will report, for the errors of estimates.")] = None
+    confidence: Confidence = CONFIDENCE
     clip: Clip = False
     drop_missing: DropMissing = False
     as_json: Json = False
@@ -63,13 +75,14 @@ def evaluate_command(asked: EvaluateOptions) -> None:
 
     Levels and attributes are evaluated one by one.
 
-    \\b
+    \b
     Example: optldp evaluate mech.json --on next_year.csv --column income --n 20000
     """
     from ...mechanisms import load_mechanism
     from ...solvers.biased.program import check_users
     from .kinds.registry import kind_of
 
+    checked_confidence(asked.confidence)
     if asked.users is not None:
         check_users(asked.users)
     parts = kind_of(load_mechanism(asked.table)).parts()
@@ -120,7 +133,7 @@ def _evaluated(part: Part, asked: EvaluateOptions, notes: list[str]) -> tuple[di
     from ...mechanisms.categorical.table import CategoricalTable
     from ...mechanisms.errors import InputError
     from ...mechanisms.floors import FloorForm
-    from .prior import read_prior
+    from .said.prior import read_prior
 
     made, column = part.mechanism, part.column or asked.column
     if isinstance(made, CategoricalTable | PureProtocol):
@@ -136,7 +149,7 @@ def _evaluated(part: Part, asked: EvaluateOptions, notes: list[str]) -> tuple[di
         asked.data, column, domain, asked.prior_file, None, True, asked.drop_missing, made.units, clip=asked.clip
     )
     notes += told
-    return _of_numbers(made, prior.on(made.knots), None if asked.users is None else asked.users * part.share)
+    return _of_numbers(made, prior.on(made.knots), asked, part.share)
 
 
 def _of_categories(mechanism: CategoricalTable | PureProtocol, asked: EvaluateOptions) -> dict[str, Any]:
@@ -144,7 +157,7 @@ def _of_categories(mechanism: CategoricalTable | PureProtocol, asked: EvaluateOp
     from ..designs.design import design
     from ..objectives.base import Problem
     from ..objectives.frequencies import Frequencies
-    from .prior import read_categorical_prior
+    from .said.prior import read_categorical_prior
 
     given, _ = read_categorical_prior(
         asked.data, asked.column, asked.prior_file, drop_missing=asked.drop_missing, public=True
@@ -169,7 +182,7 @@ def _of_categories(mechanism: CategoricalTable | PureProtocol, asked: EvaluateOp
 
 
 def _of_numbers(
-    mechanism: TabulatedMechanism | FloorForm, prior: Prior, users: float | None
+    mechanism: TabulatedMechanism | FloorForm, prior: Prior, asked: EvaluateOptions, share: float
 ) -> tuple[dict[str, Any], Within]:
     """Variances of one report, on average over the values; with users, how far their mean may be off."""
     from ..designs.design import design
@@ -184,11 +197,11 @@ def _of_numbers(
         "expected_variance_of_new_design": new,
         "ratio_to_new_design": old / new,
     }
-    if users is None:
+    if asked.users is None:
         return facts, {}
-    reporting = max(int(users), 1)
-    facts["mean_within_of_new_design"] = mean_within(reporting, new, None).within
-    return facts, {"": mean_within(reporting, old, None, under=THESE)}
+    reporting, sure = max(int(asked.users * share), 1), asked.confidence
+    facts["mean_within_of_new_design"] = mean_within(reporting, new, None, confidence=sure).within
+    return facts, {"": mean_within(reporting, old, None, confidence=sure, under=THESE)}
 
 
 def _variance(mechanism: TabulatedMechanism | FloorForm, prior: KnotPrior) -> float:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .asked.ledger import UNCOUNTED, ledger_note
+from .asked.options import takes_options
 from .kinds.asked import PerturbOptions
-from .options import takes_options
-from .output import one_line_errors, print_facts, print_json, readable, require_place, say, say_wrote
+from .said.output import facts_shown, one_line_errors, print_facts, print_json, require_place, say, say_wrote
 
 if TYPE_CHECKING:
     from ...mechanisms import TabulatedMechanism
@@ -26,7 +26,10 @@ def perturb_command(asked: PerturbOptions) -> None:
 
     \b
     Example: optldp perturb mech.json people.csv --column income --out reports.csv
+    Example: optldp perturb mech.json people.csv --column income --keep region --out reports.csv
     Example: optldp perturb mech.json people.parquet --column income --as index --out idx.parquet
+    Example: optldp perturb mech.json people.parquet --column income --out reports.parquet --resume
+    Example: producer | optldp perturb mech.json - --column income --window 1000 --out - | collector
     Example: optldp perturb jobs.json people.csv --column job --level-column budget --out reports.csv
     Example: optldp perturb mech.json people.csv --column income --secret FILE --key user --round 2026-05 --out r.csv
     Example: optldp perturb mech.json people.csv --column income --key user --ledger people.ledger --ledger-key FILE \\
@@ -38,7 +41,9 @@ def perturb_command(asked: PerturbOptions) -> None:
     from ...estimators.data.numbers import write_columns
     from ...estimators.data.simulated_columns import SIMULATED
     from ...mechanisms import InputError, TabulatedMechanism, load_mechanism
+    from ...mechanisms.adopted.mark import require_ours
     from .kinds.registry import kind_of
+    from .streamed.blocks import is_long, perturb_blocks
 
     out, data = asked.out, asked.data
     inputs = [path for path in (data, asked.table, asked.secret, asked.ledger, asked.ledger_key) if path is not None]
@@ -47,23 +52,34 @@ def perturb_command(asked: PerturbOptions) -> None:
         raise InputError(f"the reports must not replace the values, got {str(out)!r} for both: choose another --out")
     require_place(out, () if piped else (".csv", ".parquet"), force=asked.force)
     kind = kind_of(load_mechanism(asked.table))
+    require_ours(kind.mechanism, "perturb")
     rng = None if asked.seed is None else np.random.default_rng(asked.seed)
     try:
         ledger = asked.opened
         again = None if rng or ledger or asked.secret else drawn_again(asked, kind.mechanism)
-        written = kind.perturb(asked, rng)
+        asked.refuse_to_keep(getattr(kind.mechanism, "attributes", ()))
+        if asked.window is not None:
+            from .streamed.windows import perturb_windows
+
+            written = perturb_windows(asked, kind, rng)
+        else:
+            written = perturb_blocks(asked, kind, rng) if is_long(asked, kind) else kind.perturb(asked, rng)
     except BaseException:
         asked.forget()
         raise
-    if asked.key is None:
+    if not written.columns:
+        pass  # block by block they are written already
+    elif not asked.beside:
         write_columns(out, written.columns)
     else:
         first = next(iter(written.columns))  # of attributes, which every user has all of, any column will do
         present = asked.column or (first if rng is None else first.removeprefix(SIMULATED))
         column = None if written.every_row else present
-        write_keyed_reports(out, written.columns, data=data, column=column, key=asked.key)
+        write_keyed_reports(out, written.columns, data=data, column=column, key=asked.key, keep=asked.keep or ())
     if again is not None:
         say(again)
+    if asked.keep:
+        say(f"note: {', '.join(asked.keep)} of each person stand in clear beside the report, protected by nothing")
     if asked.drop_missing:
         say(DROPPED)
     if asked.secret is not None:
@@ -73,7 +89,7 @@ def perturb_command(asked: PerturbOptions) -> None:
     if isinstance(kind.mechanism, TabulatedMechanism) and (caution := kind.mechanism.promise.caution):
         say(f"note: {caution}")
     if written.clipped:
-        say(f"note: {written.clipped} of {written.n} values were outside the domain and clipped")
+        say(f"note: {written.clipped:,} of {written.n:,} values were outside the domain and clipped")
     facts: dict[str, Any] = {"n": written.n, "clipped": written.clipped, "out": str(out), "simulated": rng is not None}
     if written.given is not None and ledger is not None:
         say(ledger_note(written.given, kind.mechanism.epsilon, ledger.budget))
@@ -81,13 +97,13 @@ def perturb_command(asked: PerturbOptions) -> None:
     elif rng is None:
         say(UNCOUNTED)
     if piped:  # what people are told would be among the reports
-        say(f"note: {written.n} reports to standard output")
+        say(f"note: {written.n:,} reports to standard output")
         return
     say_wrote(out, f"{written.n:,} reports")
     if asked.as_json:
         print_json(facts)
     else:
-        print_facts("perturbed", [(name, readable(value)) for name, value in facts.items()])
+        print_facts("perturbed", facts_shown(facts))
 
 
 def drawn_again(asked: PerturbOptions, mechanism: TabulatedMechanism | Bundle) -> str | None:

@@ -12,7 +12,7 @@ import typer
 
 from ...estimators.methods import FREQUENCY_METHODS, OF_ONE_SERVICE
 from .asked.objective import KINDS, PANEL, ObjectiveOptions
-from .options import (
+from .asked.options import (
     EPSILON,
     TOLERANCE,
     UNIFORM_SHARE,
@@ -24,9 +24,10 @@ from .options import (
     Tolerance,
     UniformShare,
     Units,
+    checked_confidence,
     takes_options,
 )
-from .output import (
+from .said.output import (
     means_facts,
     one_line_errors,
     print_facts,
@@ -38,7 +39,7 @@ from .output import (
     say_wrote,
     spinner,
 )
-from .prior import CARRIED, read_categorical_prior
+from .said.prior import CARRIED, read_categorical_prior
 
 if TYPE_CHECKING:
     from ..designs.result import Design
@@ -57,12 +58,12 @@ class PlanOptions(ObjectiveOptions):
     n: Annotated[int | None, typer.Option("--n", help="Users who will report, once each.")] = None
     error: Annotated[
         float | None,
-        typer.Option("--error", help="Largest error wanted: find the budget, or with --epsilon the number of users."),
+        typer.Option("--error", help="Largest error wanted: finds the budget, or n."),
     ] = None
     epsilon: Annotated[float | None, EPSILON] = None
     of: Annotated[
         str,
-        typer.Option("--of", help="What is estimated: the mean of the users, or of their population; distribution."),
+        typer.Option("--of", help="Mean of users or population, or distribution."),
     ] = "users"
     categorical: Categorical = False
     knots: Knots = None
@@ -147,7 +148,9 @@ def plan_command(asked: PlanOptions) -> None:
     if asked.categorical:
         _of_categories(asked)
         return
-    if asked.of != "distribution":
+    if asked.of == "distribution":
+        asked.refuse("for means", "--confidence")
+    else:
         asked.refuse("for --of distribution", "--estimator", "--distance", "--seed")
     common, out = asked.asked, asked.out
     require_place(out, SUFFIXES, force=asked.force)
@@ -161,14 +164,14 @@ def plan_command(asked: PlanOptions) -> None:
         say(note)
     if out is not None:
         say_wrote(out, f"a table of {plan.design.mechanism.knots.size} knots")
-    facts, within = _facts(plan) | {"table": out and str(out)}, _within(plan)
+    facts, within = _facts(plan) | {"table": out and str(out)}, _within(plan, checked_confidence(asked.confidence))
     if asked.as_json:
         print_json(facts | means_facts(within))
         return
     about = "an estimated distribution" if asked.of == "distribution" else f"the mean of the {asked.of}"
     rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
-    print_facts(f"{plan.users} reports, for {about}", rows)
-    print_means(within, asked.units)
+    print_facts(f"{plan.users:,} reports, for {about}", rows)
+    print_means(within, prior.units)
 
 
 def _of_categories(asked: PlanOptions) -> None:
@@ -177,7 +180,7 @@ def _of_categories(asked: PlanOptions) -> None:
     from ...mechanisms import save_bundle
     from ..planning.frequencies import plan_frequencies
 
-    asked.refuse("for numbers", "--range", "--knots", "--of", "--distance", "--objective", "--units")
+    asked.refuse("for numbers", "--range", "--confidence", "--knots", "--of", "--distance", "--objective", "--units")
     require_place(asked.out, (".json",), force=asked.force)
     prior, notes = read_categorical_prior(
         asked.data, asked.column, asked.prior_file, drop_missing=asked.drop_missing, public=asked.public
@@ -208,7 +211,7 @@ def _of_categories(asked: PlanOptions) -> None:
         print_json(facts)
         return
     rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
-    print_facts(f"{asked.n} reports, for frequencies", rows)
+    print_facts(f"{asked.n:,} reports, for frequencies", rows)
 
 
 def _mean(prior: Prior, asked: PlanOptions, common: dict[str, Any]) -> BudgetPlan:
@@ -252,11 +255,11 @@ def _telling(told: Callable[[str], None]) -> Callable[[float, float], None]:
     return lambda epsilon, error: told(f"epsilon {epsilon:.4g}, error {error:.4g}")
 
 
-def _within(plan: BudgetPlan | DistributionPlan) -> dict[str, MeanWithin]:
+def _within(plan: BudgetPlan | DistributionPlan, confidence: float) -> dict[str, MeanWithin]:
     """How far the mean may be off, of the users or of the population; nothing of a distribution."""
     from ..planning.mean import BudgetPlan
 
-    return {"": plan.within()} if isinstance(plan, BudgetPlan) else {}
+    return {"": plan.within(confidence)} if isinstance(plan, BudgetPlan) else {}
 
 
 def _facts(plan: BudgetPlan | DistributionPlan) -> dict[str, Any]:

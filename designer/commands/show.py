@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .mechanism_reports import report_pages, require_report_place, write_pages
-from .options import AllowUnproved, Explain, Force, Json, Table
-from .output import (
+from .asked.options import (
+    CONFIDENCE,
+    PAGES_ARE_USUAL,
+    AllowUnproved,
+    Confidence,
+    Explain,
+    Force,
+    Json,
+    Table,
+    checked_confidence,
+)
+from .said.output import (
     NOT_SO,
     means_facts,
     one_line_errors,
@@ -22,13 +31,16 @@ from .output import (
     say,
     say_wrote,
 )
-from .words import MEAN_WITHIN, explained, with_brief
+from .said.words import MEAN_WITHIN, explained, with_brief
+from .shown.mechanism_reports import report_pages, require_report_place, write_pages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..planning.people import MeanWithin
     from .kinds.kind import Kind
+
+NO_PEOPLE = "--confidence is for how far off the mean of --n people may be: add --n, or leave it out"
 
 Tables = Annotated[list[Path], typer.Argument(metavar="TABLE...", help="Table files, .json or .npz.")]
 
@@ -55,6 +67,7 @@ def show_command(
     n: Annotated[
         int | None, typer.Option("--n", help="People who will report, once each: how far off may their mean be?")
     ] = None,
+    confidence: Confidence = CONFIDENCE,
     explain: Explain = False,
     force: Force = False,
     allow_unproved: AllowUnproved = False,
@@ -77,7 +90,10 @@ def show_command(
     if out is not None:
         require_report_place(out, tables, force=force)
     kinds = [kind_of(load_mechanism(table, allow_unproved=allow_unproved)) for table in tables]
-    within = [_means(kind, n, out is not None) for kind in kinds]
+    sure = checked_confidence(confidence)
+    if n is None and confidence != CONFIDENCE:
+        raise InputError(NO_PEOPLE)
+    within = [_means(kind, n, sure, out is not None) for kind in kinds]
     figure = None if plot is None else kinds[0].figure()
     shown = [kind.shown() for kind in kinds]
     rows = [shown_rows(kind, facts) for kind, facts in zip(kinds, shown, strict=True)]
@@ -91,6 +107,8 @@ def show_command(
         rows[0].append(("plot", str(plot)))
     if out is not None:
         write_pages(out, pages)
+        if sure != CONFIDENCE:
+            say(PAGES_ARE_USUAL)
     for kind in kinds:
         for note in kind.notes():
             say(note)
@@ -133,12 +151,12 @@ def shown_rows(kind: Kind, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
-def _means(kind: Kind, n: int | None, reported: bool) -> Mapping[str, MeanWithin]:
+def _means(kind: Kind, n: int | None, confidence: float, reported: bool) -> Mapping[str, MeanWithin]:
     """Return how far means may be off; a report says other errors where there are none."""
     from ...mechanisms.errors import InputError
 
     try:
-        return {} if n is None else kind.means_within(n)
+        return {} if n is None else kind.means_within(n, confidence=confidence)
     except InputError:
         if not reported:
             raise

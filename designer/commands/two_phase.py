@@ -12,7 +12,7 @@ import typer
 
 from ...estimators.methods import PRIOR_METHODS
 from .asked.lattice import LatticeOptions
-from .options import (
+from .asked.options import (
     CONFIDENCE,
     EPSILON,
     TOLERANCE,
@@ -30,7 +30,7 @@ from .options import (
     UniformShare,
     takes_options,
 )
-from .output import (
+from .said.output import (
     facts_shown,
     means_facts,
     number,
@@ -52,6 +52,9 @@ if TYPE_CHECKING:
 
 SIMULATED = "note: a simulation, which reads the values themselves: the reports of real clients would be private"
 
+ON_AXIS = ("value", "low", "high", "truth", "first_mean", "second_mean", "one_phase_mean")
+ALONG_AXIS = ("std_error",)
+"""Facts that are values, and those that are differences of values."""
 
 LIKE_THESE = "they are drawn from people like these, and as much is learnt of them first"
 
@@ -82,7 +85,7 @@ class TwoPhaseOptions(LatticeOptions):
         typer.Option(
             "--phase-one",
             help="designed (optimal for a uniform prior), square-wave, grr, another closed form, an oracle for the "
-            "knots (olh, oue, rappor), or a TABLE file.",
+            "knots (olh, oue, rappor, subset), or a TABLE file.",
         ),
     ] = "designed"
     estimator: Annotated[
@@ -141,7 +144,7 @@ class TwoPhaseOptions(LatticeOptions):
         import numpy as np
 
         from ...estimators.data.numbers import read_column, read_sparse_column
-        from .prior import within_range
+        from .said.prior import within_range
 
         if self.drop_missing:
             sparse = np.array([read_sparse_column(self.data, name, units=self.column_units) for name in domains])
@@ -198,12 +201,13 @@ def two_phase_command(asked: TwoPhaseOptions) -> None:
     for note in [SIMULATED, *notes]:
         say(note)
     facts = {name: _facts(found, values[name], asked.epsilon, asked.confidence, rng) for name, found in results.items()}
+    units = asked.column_units
     for name, told in facts.items():
         one = math.sqrt((told["one_phase_expected_variance"] + float(values[name].var())) / told["n"])
         if told["std_error"] >= one:
             say(
                 f"note: two phases do not pay for {name}: one phase through the table that is optimal for a uniform "
-                f"prior has a standard error of {number(one)}, these two {number(told['std_error'])}"
+                f"prior has a standard error of {_length(one, units)}, these two {_length(told['std_error'], units)}"
             )
     within = {} if asked.n is None else {name: _within(found, asked) for name, found in results.items()}
     if asked.attributes is None:
@@ -212,14 +216,38 @@ def two_phase_command(asked: TwoPhaseOptions) -> None:
         if asked.as_json:
             print_json(one | means_facts(means))
         else:
-            print_facts("mean of the values, in two phases", facts_shown(one))
-            print_means(means)
+            print_facts("mean of the values, in two phases", _dated(one, units))
+            print_means(means, units)
     elif asked.as_json:
         told = {name: means_facts({"": within[name]}) if within else {} for name in facts}
         print_json({"attributes": [{"attribute": name, **found, **told[name]} for name, found in facts.items()]})
     else:
         _print_attributes(facts)
         print_means(within)
+
+
+def _dated(facts: dict[str, Any], units: str) -> list[tuple[str, str]]:
+    """The facts as people read them: those on the axis of dates or times as such, those along it as lengths."""
+    from ...estimators.forms.axis import TEMPORAL, said_on
+
+    rows = []
+    for name, value in facts.items():
+        if units not in TEMPORAL or name not in (*ON_AXIS, *ALONG_AXIS) or value is None:
+            rows += facts_shown({name: value})
+        elif isinstance(value, dict):
+            said = said_on(value["value"], units) or number(value["value"])
+            rows.append((name, f"{said} +- {_length(value['std_error'], units)}"))
+        else:
+            said = said_on(value, units) or number(value) if name in ON_AXIS else _length(value, units)
+            rows.append((name, said))
+    return rows
+
+
+def _length(value: float, units: str) -> str:
+    """A standard error, of dates in days or hours."""
+    from ...estimators.forms.axis import length_on
+
+    return length_on(value, units) or number(value)
 
 
 def _within(found: TwoPhaseResult, asked: TwoPhaseOptions) -> MeanWithin:

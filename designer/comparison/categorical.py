@@ -1,10 +1,10 @@
-"""The designed table beside the frequency oracles that need no prior: randomised response, unary encodings, hashing."""
+"""The designed table beside the frequency oracles that need no prior: responses, unary encodings, hashing, subsets."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -12,17 +12,31 @@ from numpy.typing import ArrayLike
 
 from ...estimators.frequencies import frequency_decoder
 from ...mechanisms.budget import check_epsilon
-from ...mechanisms.categorical.oracle_choice import total_error
+from ...mechanisms.categorical.categories import Categories
+from ...mechanisms.categorical.local_hashing import local_hashing
+from ...mechanisms.categorical.mechanism import PureProtocol
+from ...mechanisms.categorical.oracle_choice import oracle_error
+from ...mechanisms.categorical.subset_selection import subset_selection
+from ...mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
 from ...solvers.arrays import Array
-from ...solvers.frequency.program import FrequencyProgram, all_marks
+from ...solvers.frequency.program import FrequencyProgram
 from ..designs.design import design
 from ..objectives.frequencies import Frequencies
 from ..priors.categorical import CategoricalPrior
 
 MOST_LINEAR = 12
 """Categories up to which the best linear estimator of an oracle with 2^K reports is computed."""
+
+PURE: dict[str, Callable[[Categories, float], PureProtocol]] = {
+    "grr": partial(subset_selection, n_chosen=1),  # it has a table, and is this
+    "rappor": basic_rappor,
+    "oue": optimised_unary,
+    "olh": local_hashing,
+    "subset": subset_selection,
+}
+"""The oracles as pure protocols."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,7 +86,7 @@ class OracleErrors(Shown, Sequence[OracleError]):
     Example
     -------
     >>> compare_categorical([0.5, 0.3, 0.2], 1.0)
-    OracleErrors(methods='optimal, grr, rappor, oue, olh', least=4.98009)
+    OracleErrors(methods='optimal, grr, rappor, oue, olh, subset', least=4.98009)
     """
 
     rows: tuple[OracleError, ...]
@@ -100,13 +114,13 @@ class OracleErrors(Shown, Sequence[OracleError]):
 def compare_categorical(
     prior: ArrayLike, epsilon: float, *, tolerance: float | None = None, objective: Frequencies | None = None
 ) -> OracleErrors:
-    """Return the errors of the designed table, GRR, basic RAPPOR, OUE and OLH at a prior, the designed one first.
+    """Return the errors of the designed table, GRR, RAPPOR, OUE, OLH and subset selection at a prior, in this order.
 
     Of more categories than the designed table is found for (`Frequencies.most_categories`) it is left out.
 
     A pure protocol supports the own category with probability p, others with q; its estimator (support share - q) /
     (p - q) has total error (K q (1 - q) + (p - q)(1 - p - q)) / (p - q)^2 + 1 - |prior|^2, the last two terms for
-    values that are drawn from the prior. OLH is taken with ideal hash functions.
+    values that are drawn from the prior. All are the mechanisms that `design` makes.
 
     Parameters
     ----------
@@ -126,7 +140,7 @@ def compare_categorical(
     -------
     >>> rows = compare_categorical([0.5, 0.3, 0.2], 1.0)
     >>> [(row.method, round(row.error, 2)) for row in rows]
-    [('optimal', 4.98), ('grr', 4.98), ('rappor', 12.37), ('oue', 12.67), ('olh', 12.91)]
+    [('optimal', 4.98), ('grr', 4.98), ('rappor', 12.37), ('oue', 12.67), ('olh', 4.98), ('subset', 4.98)]
     """
     budget = check_epsilon(epsilon)
     numbered = CategoricalPrior([str(number) for number in range(np.size(prior))], prior)
@@ -139,53 +153,17 @@ def compare_categorical(
         influence = float((ends[1] - ends[0]).max())
         rows = [OracleError("optimal", value, value, 1.0, influence, best.bound, str(best.status))]
     designed = rows[0].error if rows else None
-    for method, (own, other) in _supports(size, math.exp(budget)).items():
-        error = total_error(size, own, other) + sampling
-        linear = error if method == "grr" else _linear_error(weights, budget, method)
+    for method, make in PURE.items():
+        made = make(numbered.categories, budget)
+        error = oracle_error(made) + sampling
+        linear = error if method == "grr" else _linear_error(made, weights)
         ratio = None if designed is None else error / designed
-        rows.append(OracleError(method, error, linear, ratio, 1 / (own - other)))
+        rows.append(OracleError(method, error, linear, ratio, 1 / (made.own_support - made.other_support)))
     return OracleErrors(tuple(rows))
 
 
-def hash_values(ratio: float) -> int:
-    """Return the number of hash values of OLH, E + 1 to the nearest whole number."""
-    return max(2, round(ratio + 1))
-
-
-def _supports(size: int, ratio: float) -> dict[str, tuple[float, float]]:
-    """Probabilities p and q of supporting the own category and another one."""
-    root, values = math.sqrt(ratio), hash_values(ratio)
-    return {
-        "grr": (ratio / (ratio + size - 1), 1 / (ratio + size - 1)),
-        "rappor": (root / (root + 1), 1 / (root + 1)),
-        "oue": (0.5, 1 / (ratio + 1)),
-        "olh": (ratio / (ratio + values - 1), 1 / values),
-    }
-
-
-def _linear_error(weights: Array, epsilon: float, method: str) -> float | None:
-    """Error of the best linear unbiased estimator, from all 2^K reports taken as sets of supported categories."""
-    size, ratio = weights.size, math.exp(epsilon)
-    if size > MOST_LINEAR:
+def _linear_error(made: PureProtocol, weights: Array) -> float | None:
+    """Error of the best linear unbiased estimator, from all reports; None of more than 12 categories."""
+    if weights.size > MOST_LINEAR:
         return None
-    program, chance = FrequencyProgram(weights, ratio), _set_chances(size, ratio)[method]
-    columns = [program.patterns(marks) * chance(marks.sum(0)) for marks in all_marks(size)]
-    everything = np.full((size, 1), ratio * float(chance(np.array([size]))[0]))
-    return program.error(np.hstack([*columns, everything]))
-
-
-def _set_chances(size: int, ratio: float) -> dict[str, Callable[[Array], Array]]:
-    """Probability of a set of k supported categories, for a user whose own is not among them.
-
-    Unary: each other bit for itself, and the own one unset. OLH: some value's preimage, in which ideal hashing
-    puts each category with probability 1 / g, reported by those outside with probability 1 / (E + g - 1).
-    """
-    root, values = math.sqrt(ratio), hash_values(ratio)
-
-    def unary(own: float, other: float) -> Callable[[Array], Array]:
-        return lambda k: (1 - own) * other**k * (1 - other) ** (size - 1 - k)
-
-    def hashed(k: Array) -> Array:
-        return (1 / values) ** k * (1 - 1 / values) ** (size - k) * values / (ratio + values - 1)
-
-    return {"rappor": unary(root / (root + 1), 1 / (root + 1)), "oue": unary(0.5, 1 / (ratio + 1)), "olh": hashed}
+    return FrequencyProgram(weights, made.support_ratio).error(made.pmf(made.all_reports()).T)

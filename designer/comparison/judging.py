@@ -22,11 +22,11 @@ from ..designs.knots import continuum_certificate
 from ..designs.result import Design, same_knots
 from ..methods.closed_form import ClosedForm
 from ..methods.registry import as_method
-from ..objectives.base import Objective, Solution, Told
+from ..objectives.base import Objective, Told
 from ..objectives.error import Error
 from ..objectives.variance import Variance
 from ..priors.prior import Prior
-from .row import NOTHING_TOLD, OTHER_KNOTS, Row
+from .row import BIASED, NOTHING_TOLD, OTHER_KNOTS, Row
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,12 +240,14 @@ def _by_another(
     epsilon = case.best.epsilon
     try:
         own = {"objective": objective, "uniform_share": share, "tolerance": tolerance}
-        best = solve_methods(prior, epsilon, (), **own).best
+        fits = objective.fits_methods or case.best.objective.fits_methods  # or else they fit the other one, not this
+        own_methods = [each for each in methods if fits and isinstance(as_method(each), ClosedForm)]
+        fitted = solve_methods(prior, epsilon, own_methods, **own)
+        best = fitted.best
     except OptldpError as error:
         keys = wanted_keys(methods, None, [objective])[len(methods) :]
         return [Row.failed(name, epsilon, *key, f"no optimum: {error}") for key in keys]
     rows = [_row(name, objective.key, best, best, best.value)]
-    fitted = _fitted(best, methods) if objective.fits_methods else Case(best)
     designs = {**case.designs, **fitted.designs}
     failures = {**{each: why for each, why in case.failures.items() if each not in fitted.designs}, **fitted.failures}
     for method in methods:
@@ -253,31 +255,26 @@ def _by_another(
             rows.append(_failed(name, case, objective.key, method, failures[method]))
             continue
         made = designs[method]
-        comparable = objective.any_knots or same_knots(made.mechanism, prior)
-        value = objective.value(made.mechanism, best.certificate.problem) if comparable else None
-        rows.append(_row(name, method, made, best, value))
+        why = _not_comparable(made, objective, prior)
+        value = objective.value(made.mechanism, best.certificate.problem) if why is None else None
+        rows.append(_row(name, method, made, best, value, why))
     return rows
 
 
-def _fitted(best: Design, methods: Sequence[str]) -> Case:
-    """The closed forms among the methods, built for the objective of the best."""
-    case, known = Case(best), best.certificate
-    for method in methods:
-        chosen = as_method(method)
-        if isinstance(chosen, ClosedForm):
-            solution = Solution(known.mechanism, known.multipliers, best.status)
-            try:
-                case.designs[method] = judged(known.problem, best.objective, chosen, solution, exact=False)
-            except OptldpError as error:
-                case.failures[method] = error
-    return case
+def _not_comparable(made: Design, objective: Objective, prior: Prior) -> tuple[str, str] | None:
+    """Why a mechanism has no value by an objective that it was not made for: status and reason; None if it has."""
+    if objective.of_variance and not made.mechanism.provenance.claims_unbiased:
+        return BIASED
+    return None if objective.any_knots or same_knots(made.mechanism, prior) else OTHER_KNOTS
 
 
-def _row(name: str, method: str, made: Design, best: Design, value: float | None) -> Row:
-    """A mechanism by the objective of the best; without a value if it is None, for other knots, or infinite."""
+def _row(
+    name: str, method: str, made: Design, best: Design, value: float | None, without: tuple[str, str] | None = None
+) -> Row:
+    """A mechanism by the objective of the best; without a value for a reason, or if it is infinite."""
     status, why = str(made.status), ""
     if value is None:
-        status, why = OTHER_KNOTS
+        status, why = without or OTHER_KNOTS
     elif not math.isfinite(value):
         status, why, value = *NOTHING_TOLD, None
     elif made.objective is not best.objective:

@@ -16,6 +16,7 @@ FAILED = "failed"
 """Status of a row without a mechanism; the others are those of a design, or say why there is no value."""
 
 OTHER_KNOTS = "not comparable", "its knots are not the prior's"
+BIASED = "not comparable", "its reports are biased, so that their variance is not their error"
 NOTHING_TOLD = "infinite", "its reports cannot tell all distributions on the knots apart"
 
 

@@ -9,6 +9,7 @@ from ...mechanisms.categorical.categories import Categories
 from ...mechanisms.categorical.local_hashing import hashing_of_levels, local_hashing
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.categorical.oracle_choice import frequency_oracle
+from ...mechanisms.categorical.subset_selection import subset_selection, subsets_of_levels
 from ...mechanisms.categorical.table import categorical_grr
 from ...mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from ...mechanisms.errors import InputError
@@ -23,8 +24,9 @@ ORACLES: dict[str, Callable[[Categories, float], CategoricalMechanism]] = {
     "olh": local_hashing,
     "oue": optimised_unary,
     "rappor": basic_rappor,
+    "subset": subset_selection,
 }
-"""Categories and a budget in, a mechanism out; "auto" is GRR or OLH, whichever errs less."""
+"""Categories and a budget in, a mechanism out; "auto" errs least of those that are worth their length."""
 
 
 @dataclass(frozen=True)
@@ -68,16 +70,18 @@ def as_oracle(method: str | Method) -> Method | None:
 def levels_of_oracle(name: str, categories: Categories, epsilons: Sequence[float]) -> tuple[CategoricalMechanism, ...]:
     """Return the oracle of this name at each budget, with reports of one kind.
 
-    "auto" is GRR if it errs less than OLH at the smallest budget, from where GRR gains most with larger ones; else OLH,
-    whose reports tell least of their level.
+    "auto" is what it is at the smallest budget, from where GRR gains most with larger ones; reports of OLH and
+    subset selection tell least of their level.
 
     Example
     -------
-    >>> [levels_of_oracle("auto", Categories(range(k)), [0.5, 1.0])[0].provenance.method for k in (4, 40)]
-    ['grr', 'olh']
+    >>> [levels_of_oracle("auto", Categories(range(k)), [0.5, 1.0])[0].provenance.method for k in (3, 40, 4000)]
+    ['grr', 'subset', 'olh']
     """
     if name == "auto":
         name = frequency_oracle(categories, min(epsilons)).provenance.method
     if name == "olh":
         return hashing_of_levels(categories, epsilons)
+    if name == "subset":
+        return subsets_of_levels(categories, epsilons)
     return tuple(ORACLES[name](categories, epsilon) for epsilon in epsilons)

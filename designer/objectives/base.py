@@ -138,6 +138,9 @@ class Objective(ABC):
     nobody = "no unbiased mechanism on these knots"
     """Whom the bound holds for."""
 
+    of_variance = False
+    """Whether its number is made of variances, which say nothing of a biased table's error."""
+
     takes: tuple[type, ...] = (Prior,)
     """What is known of the values that it makes sense for: `Prior` for numbers, `CategoricalPrior`."""
 

@@ -89,7 +89,7 @@ class Frequencies(Objective):
         if size > self.most_categories:
             raise InputError(
                 f"the optimum is found for at most {self.most_categories} categories, got {size}: use "
-                "method auto (grr or olh, whichever errs less), or merge rare categories"
+                "method auto (an oracle that needs no prior), or merge rare categories"
             )
 
     def solve(self, problem: Problem, progress: Told = None) -> Solution:

@@ -83,6 +83,7 @@ class Guarantee(Objective):
 
     ambiguity: Ambiguity
     every_prior: bool = False
+    of_variance = True
 
     @property
     def key(self) -> str:

@@ -43,6 +43,7 @@ class Variance(Objective):
     """
 
     any_knots = True
+    of_variance = True
     uniform_share = DEFAULT_UNIFORM_SHARE
 
     @property

@@ -92,6 +92,7 @@ class TradeOff(Objective):
 
     worst: float = math.nan
     expected: float | None = None
+    of_variance = True
 
     def __post_init__(self) -> None:
         if math.isnan(self.worst):

@@ -31,11 +31,11 @@ from .bootstrap import (
     simulated_row,
 )
 from .categories import (
-    DEFAULT_ORACLES,
     FREQUENCY_ESTIMATORS,
     KNOWN_ORACLES,
     NO_DISTRIBUTIONS,
     as_categorical_prior,
+    default_oracles,
     frequency_errors,
     oracle,
     unbiased_row,
@@ -46,6 +46,7 @@ from .race import (
     Draw,
     Errors,
     Race,
+    controlled,
     log_ratio,
     run_race,
 )
@@ -56,8 +57,11 @@ ESTIMATORS = (*LINEAR, *OF_ONE_SERVICE)
 DEFAULT_MECHANISMS = ("optimal", "piecewise", "duchi", "laplace", "square-wave", "ptt")
 """The optimum, the mechanisms for means that most papers compare, and the usual one for distributions."""
 
-DEFAULT_REPETITIONS = 12
+DEFAULT_REPETITIONS = 10
 """Draws for the two that lead: a mean distance is then known to a tenth, a root mean squared error to a fifth."""
+
+FAR = 2.0
+"""How many times the least error a mechanism's linear estimate may have for its other ones to be drawn."""
 
 CRITERIA: dict[Of, Criterion] = {"mean": "squared", "frequencies": "squared", "distribution": "wasserstein"}
 
@@ -85,8 +89,10 @@ def advise(
     For the unbiased estimators nothing is drawn: with decoded reports d, E (mean - truth)^2 = Var(d) / n, the
     variance taken over values and reports. All others start; the clearly worse stop (the best one does so by mistake
     in five of a hundred races at most), and the two that lead are drawn `repetitions` times more: what is said of them
-    comes of draws that did not choose them. Time does not depend on n; at 33 knots a fit takes hundredths of a second,
-    of "smooth" a fifth, and at 101 knots half a second.
+    comes of draws that did not choose them. Linear estimates, whose errors are known on average and seen in each draw,
+    take much of the draws' luck off; a mechanism whose linear estimate errs twice as much as the best one's is not
+    drawn. Time does not depend on n; at 33 knots a fit takes hundredths of a second, of "smooth" a fifth, and at 101
+    knots half a second.
 
     For categories errors are those of a frequency, averaged over the categories, and the unbiased estimate has them in
     closed form.
@@ -105,7 +111,8 @@ def advise(
         What is to be known best: by default the mean of numbers and the frequencies of categories, by squared error; a
         distribution by Wasserstein distance, of categories by the Jensen-Shannon one.
     mechanisms : sequence of str, optional
-        Out of `METHODS`; for categories out of `KNOWN_ORACLES`, by default GRR and OLH.
+        Out of `METHODS`; for categories out of `KNOWN_ORACLES`, by default GRR, OLH and, of so few
+        categories that sets of them are counted, subset selection.
     estimators : sequence of str, optional
         Out of `ESTIMATORS`, by default all that have what is asked: "ua" averages raw reports; "decoder" averages
         one value per output, the unbiased ones of least variance under the prior; the others estimate the distribution.
@@ -135,14 +142,18 @@ def advise(
     budget = check_epsilon(epsilon)
     of_categories = isinstance(prior, CategoricalPrior | FrequencyEstimate)
     wanted = _checked_of(of, of_categories)
-    mechanisms, estimators = choices(of_categories, mechanisms, estimators, wanted)
+    estimators = choices(of_categories, estimators, wanted)
+    if mechanisms is None:
+        mechanisms = DEFAULT_MECHANISMS
+        if isinstance(prior, CategoricalPrior | FrequencyEstimate):
+            mechanisms = default_oracles(len(prior.categories), budget)
     known = (KNOWN_ORACLES, tuple(FREQUENCY_ESTIMATORS)) if of_categories else (METHODS, ESTIMATORS)
     check_choices(n, repetitions, {"mechanisms": (mechanisms, known[0]), "estimators": (estimators, known[1])})
     if not isinstance(rng, np.random.Generator):
         raise InputError(f"rng must be a numpy.random.Generator, got {rng!r}: pass numpy.random.default_rng()")
     seed = int(rng.integers(2**63))
     if isinstance(prior, CategoricalPrior | FrequencyEstimate):
-        field = _of_categories(as_categorical_prior(prior), n, budget, mechanisms, estimators, seed)
+        field = field_of_categories(as_categorical_prior(prior), n, budget, mechanisms, estimators, seed)
     else:
         truth = prior if isinstance(prior, Prior) else _as_prior(prior)
         solved = solve_methods(
@@ -151,21 +162,22 @@ def advise(
         for error in solved.failures.values():
             raise error
         cases = {name: Case(name, made.mechanism, truth, n) for name, made in solved.designs.items()}
-        field = _of_numbers(cases, estimators, seed)
-    return _raced(field, n, budget, wanted, of_categories, repetitions, progress)
+        field = field_of_numbers(cases, estimators, wanted, seed)
+    return raced(field, n, budget, wanted, of_categories, repetitions, progress)
 
 
 @dataclass(frozen=True, eq=False)
-class _Field:
+class Field:
     """Who races: rows whose error is exact, the others, how those are drawn, and what cannot be had."""
 
     exact: list[AdviceRow]
     simulated: list[Candidate]
     draw: Draw
     left_out: list[tuple[str, str, str]]
+    linear: Mapping[str, float] | None
 
 
-def _of_numbers(cases: dict[str, Case], estimators: Sequence[str], seed: int) -> _Field:
+def field_of_numbers(cases: dict[str, Case], estimators: Sequence[str], of: Of, seed: int) -> Field:
     chosen: list[DistributionMethod] = [name for name in OF_ONE_SERVICE if name in estimators]
     probabilities = {name: case.mechanism.pmf(case.truth.knots) for name, case in cases.items()}
 
@@ -174,7 +186,12 @@ def _of_numbers(cases: dict[str, Case], estimators: Sequence[str], seed: int) ->
         case = cases[mechanism]
         return distribution_errors(case, probabilities[mechanism], methods, number, (seed, METHODS.index(mechanism)))
 
-    field = _Field([], [(name, estimator) for name in cases for estimator in chosen], draw, [])
+    linear = {name: case.linear_error(of == "distribution") for name, case in cases.items()}
+    far = _hopeless(linear) if chosen else {}
+    racing = [(name, estimator) for name in cases if name not in far for estimator in chosen]
+    power = 1 if of == "distribution" else 2
+    field = Field([], racing, draw, [], {name: size**power for name, size in linear.items()})
+    field.left_out.extend((name, estimator, why) for name, why in far.items() for estimator in chosen)
     for name, case in cases.items():
         for estimator in (other for other in LINEAR if other in estimators):
             row = linear_row(case, estimator)
@@ -185,9 +202,19 @@ def _of_numbers(cases: dict[str, Case], estimators: Sequence[str], seed: int) ->
     return field
 
 
-def _of_categories(
+def _hopeless(error: Mapping[str, float]) -> dict[str, str]:
+    """Mechanisms that a linear estimate errs far more by than by the best, and that in words: not worth a draw."""
+    least = min(error.values())
+    return {
+        name: f"a linear estimate errs {size / least:.1f} times as much as with the best mechanism"
+        for name, size in error.items()
+        if size > FAR * least
+    }
+
+
+def field_of_categories(
     prior: CategoricalPrior, n: int, epsilon: float, mechanisms: Sequence[str], estimators: Sequence[str], seed: int
-) -> _Field:
+) -> Field:
     oracles = {name: oracle(prior, epsilon, name) for name in dict.fromkeys(mechanisms)}
 
     def draw(mechanism: str, named: Sequence[str], number: int) -> dict[str, Errors]:
@@ -196,11 +223,11 @@ def _of_categories(
 
     exact = [unbiased_row(name, made, prior.weights, n) for name, made in oracles.items() if "unbiased" in estimators]
     chosen = [name for name in FREQUENCY_ESTIMATORS if name in estimators and name != "unbiased"]
-    return _Field(exact, [(name, estimator) for name in oracles for estimator in chosen], draw, [])
+    return Field(exact, [(name, estimator) for name in oracles for estimator in chosen], draw, [], None)
 
 
-def _raced(
-    field: _Field,
+def raced(
+    field: Field,
     n: int,
     epsilon: float,
     of: Of,
@@ -214,7 +241,7 @@ def _raced(
     if not known and not field.simulated:
         raise InputError(f"some estimator must suit some mechanism, got none: {field.left_out[0][2]}")
     errors_known = {one: row.mse.value for one, row in known.items()}
-    race = run_race(field.simulated, errors_known, field.draw, criterion, repetitions, progress)
+    race = run_race(field.simulated, errors_known, field.draw, criterion, repetitions, progress, linear=field.linear)
     rows = []
     for place, one in enumerate(race.order):
         standing: Standing = "first" if place == 0 else "next" if place == 1 else "behind"
@@ -223,10 +250,8 @@ def _raced(
             continue
         if standing == "behind" and one in race.worse:
             standing = "worse"
-        slope = 0.0
-        if one in race.fresh and criterion == "squared":
-            slope = race.slopes[one[1]] * float(np.mean([errors.squared for errors in race.drawn[one]]))
-        rows.append(simulated_row(*one, race.fresh.get(one, race.drawn[one]), slope=slope, standing=standing))
+        instead = {criterion: controlled(race, one, criterion)} if one in race.fresh else None
+        rows.append(simulated_row(*one, race.fresh.get(one, race.drawn[one]), instead=instead, standing=standing))
     behind = _behind(race, errors_known, criterion) if len(rows) > 1 else None
     return Advice(tuple(rows), tuple(field.left_out), n, epsilon, repetitions, of, behind)
 
@@ -248,17 +273,15 @@ def _checked_of(of: Of | None, of_categories: bool) -> Of:
     return of
 
 
-def choices(
-    of_categories: bool, mechanisms: Sequence[str] | None, estimators: Sequence[str] | None, of: Of
-) -> tuple[Sequence[str], Sequence[str]]:
-    """Return mechanisms and estimators, the default ones where none were given.
+def choices(of_categories: bool, estimators: Sequence[str] | None, of: Of) -> Sequence[str]:
+    """Return the estimators, the default ones where none were given.
 
     Raises InputError for estimators without a distribution where one is asked for.
 
     Example
     -------
-    >>> choices(False, ["duchi"], None, "distribution")
-    (['duchi'], ('smooth', 'em', 'ems', 'mr'))
+    >>> choices(False, None, "distribution")
+    ('smooth', 'em', 'ems', 'mr')
     """
     every = tuple(FREQUENCY_ESTIMATORS) if of_categories else ESTIMATORS
     without = (NO_DISTRIBUTIONS if of_categories else LINEAR) if of == "distribution" else ()
@@ -266,7 +289,7 @@ def choices(
         estimators = tuple(name for name in every if name not in without)
     elif not isinstance(estimators, str) and (refused := [name for name in estimators if name in without]):
         raise InputError(f"estimators of a distribution must have one, got {refused[0]!r}: leave it out")
-    return (DEFAULT_ORACLES if of_categories else DEFAULT_MECHANISMS) if mechanisms is None else mechanisms, estimators
+    return estimators
 
 
 def _as_prior(estimate: DistributionEstimate) -> Prior:

@@ -31,6 +31,7 @@ SPOKEN = {
     "olh": "local hashing",
     "oue": "unary encoding",
     "rappor": "RAPPOR",
+    "subset": "subset selection",
     "ua": "the average of the reports",
     "decoder": "the unbiased mean decoded by output",
     "smooth": "the log-density estimate",
@@ -54,7 +55,7 @@ class Advice(Shown):
         The winner of the race, what came next, and the others by the error that the race saw; those that went further
         first.
     left_out : tuple of (mechanism, estimator, reason)
-        What cannot be had: an unbiased mean from a table without one.
+        What cannot be had, an unbiased mean from a table without one; and what a linear estimate shows to be far worse.
     n, repetitions : int
     epsilon : float
     of : {"mean", "frequencies", "distribution"}

@@ -26,6 +26,7 @@ from ...mechanisms import InputError, TabulatedMechanism
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
 from ..priors.prior import Prior
+from .linearised import Linearised, rough_and_smoothed
 from .race import Errors
 
 LINEAR = ("ua", "decoder")
@@ -128,6 +129,20 @@ class Case:
             return str(error)
         return decoded, float(prior.weights @ self.mechanism.probabilities @ (decoded - self.truth.mean) ** 2)
 
+    @cached_property
+    def linearised(self) -> tuple[Linearised, ...]:
+        """Linear estimates of the distribution about the truth, whose errors in a draw tell of those of others."""
+        truth = self.truth
+        return rough_and_smoothed(truth.knots, truth.weights, self.mechanism.pmf(truth.knots), self.n)
+
+    def linear_error(self, of_distribution: bool) -> float:
+        """Return what the best linear estimate errs by, units: of the distribution, or of the mean, biased or not."""
+        _, smoothed = self.linearised
+        if of_distribution:
+            return smoothed.average
+        unbiased = math.inf if isinstance(self.decoder, str) else self.decoder[1] / self.n
+        return math.sqrt(min(smoothed.squared, unbiased))
+
 
 def check_choices(n: int, repetitions: int, named: Mapping[str, tuple[Sequence[str], Sequence[str]]]) -> None:
     """Raise InputError for numbers below two, and for lists of names that hold an unknown one or none.
@@ -227,6 +242,10 @@ def distribution_errors(
     """
     counts = draw_reports(case, rows, repetition, seed)
     truth, control, found = case.truth, _control(case, counts), dict[str, Errors]()
+    (group,) = counts.groups
+    outputs = np.zeros(rows.shape[1])
+    outputs[group.outputs[:, 0]] = group.counts
+    (rough, _), (smoothed, shrunk) = (one.beside(outputs) for one in case.linearised)
     for name in chosen:
         started = time.perf_counter()
         weights, mean = estimate_alone(counts, name, InputGrid.knots(truth.knots))
@@ -237,21 +256,35 @@ def distribution_errors(
             wasserstein_1(truth.knots, weights, truth.weights),
             control,
             seconds,
+            rough,
+            smoothed,
+            shrunk,
         )
     return found
 
 
 def simulated_row(
-    mechanism: str, estimator: str, errors: Sequence[Errors], *, slope: float = 0.0, standing: Standing = "behind"
+    mechanism: str,
+    estimator: str,
+    errors: Sequence[Errors],
+    *,
+    instead: Mapping[str, np.ndarray] | None = None,
+    standing: Standing = "behind",
 ) -> AdviceRow:
     """Return the means of draws, at least two, with their standard errors.
 
-    The squared error has `slope` times the control variate taken off; that must come of other draws, lest it bias.
+    Parameters
+    ----------
+    mechanism, estimator : str
+    errors : sequence of Errors
+    instead : mapping of str to ndarray, optional
+        Errors by a criterion that stand for the drawn ones, with less scatter and the same mean.
+    standing : {"first", "next", "behind", "worse"}
     """
-    column = {name: np.array([getattr(one, name) for one in errors]) for name in Errors._fields}
-    squared = Simulated.over(column["squared"] - slope * column["control"])
-    distances = [Simulated.over(column[name]) for name in ("jensen_shannon", "wasserstein")]
-    shannon, wasserstein = (None if math.isnan(found.value) else found for found in distances)
+    column = {name: np.array([getattr(one, name) for one in errors]) for name in Errors._fields} | dict(instead or {})
+    found = [Simulated.over(column[name]) for name in ("squared", "jensen_shannon", "wasserstein")]
+    squared, shannon, wasserstein = (None if math.isnan(one.value) else one for one in found)
+    assert squared is not None  # every estimate has a mean
     seconds = float(column["seconds"].mean())
     return AdviceRow(mechanism, estimator, squared, shannon, wasserstein, seconds, len(errors), standing)
 

@@ -21,6 +21,7 @@ from ...estimators.frequencies.decoder import frequency_decoder
 from ...estimators.frequencies.estimation import estimate_frequencies
 from ...estimators.frequencies.frequencies import FrequencyEstimate
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
+from ...mechanisms.categorical.subset_selection import best_size
 from ...mechanisms.categorical.table import CategoricalTable
 from ..designs.design import design
 from ..methods.oracles import ORACLES
@@ -45,11 +46,26 @@ FREQUENCY_ESTIMATORS: dict[str, dict[str, Any]] = {
 NO_DISTRIBUTIONS = ("unbiased", "base-cut", "iiw")
 """Those whose estimates may be negative or not add up to one, so that no divergence is defined."""
 
-DEFAULT_ORACLES = ("grr", "olh")
-"""Of those without a prior one of them errs least. OUE errs as OLH does, but its reports are nearly all different, so
-that fits of them take long."""
+FEW_SETS = 4096
+"""Different reports up to which fits of subset selection take no longer than those of local hashing."""
 
 KNOWN_ORACLES = ("optimal", *ORACLES)
+
+
+def default_oracles(size: int, epsilon: float) -> tuple[str, ...]:
+    """Return the oracles to be tried for so many categories: those that err least, as far as their reports are counted.
+
+    Reports of OUE, and of subset selection for more than some fourteen categories, are nearly all different, so that
+    fits of them take long; there OLH errs nearly as little as the latter.
+
+    Example
+    -------
+    >>> default_oracles(6, 1.0), default_oracles(60, 1.0)
+    (('grr', 'olh', 'subset'), ('grr', 'olh'))
+    """
+    chosen = best_size(size, [math.exp(epsilon)])
+    few = size <= FEW_SETS and chosen > 1 and math.comb(size, chosen) <= FEW_SETS
+    return ("grr", "olh", "subset") if few else ("grr", "olh")
 
 
 def as_categorical_prior(prior: CategoricalPrior | FrequencyEstimate) -> CategoricalPrior:

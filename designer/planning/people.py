@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from ...estimators.forms.axis import length_on
 from ...estimators.input_grid import InputGrid
 from ...estimators.intervals import CONFIDENCE, bias_aware_reach
 from ...estimators.means.decoding import decoded_variances, plain_decoder
@@ -41,6 +42,9 @@ ANY = "any values"
 FACTS = "people", "confidence", "mean_within", "mean_within_if", "mean_within_any_values"
 """Names of the numbers in every JSON object and file."""
 
+SHARE = "share_within"
+"""Name of the one more where a share is estimated, too."""
+
 
 @dataclass(frozen=True)
 class MeanWithin:
@@ -58,6 +62,10 @@ class MeanWithin:
         What is assumed of the values for that, as it follows "if"; `ANY` for nothing.
     any_values : float or None
         The same whatever the values are; None where nothing is said of that.
+    share_within : float, optional
+        How far the share of people may be off whose mean it is, where that is estimated too.
+    who : str
+        Who these people are.
 
     Example
     -------
@@ -70,12 +78,15 @@ class MeanWithin:
     within: float
     under: str
     any_values: float | None
+    share_within: float | None = None
+    who: str = ""
 
     @property
     def facts(self) -> dict[str, Any]:
         """The numbers under the names that they have in every JSON object."""
         numbers = self.people, self.confidence, self.within, self.under, self.any_values
-        return dict(zip(FACTS, numbers, strict=True))
+        share = {} if self.share_within is None else {SHARE: self.share_within}
+        return dict(zip(FACTS, numbers, strict=True)) | share
 
     def __str__(self) -> str:
         return sentence({"": self})
@@ -108,7 +119,9 @@ def sentence(found: Mapping[str, MeanWithin], units: str = "") -> str:
         f"{f'of {name} ' if name else ''}within {shown(mean.within, units)}" for name, mean in found.items()
     )
     many = f"{first.people:,} {'person' if first.people == 1 else 'people'}"
-    said = f"with {many}: mean {each} ({100 * first.confidence:.6g}%)"
+    shares = [shown(mean.share_within) for mean in means if mean.share_within is not None]
+    share = f"share of {first.who} within {' and '.join(shares)}, " if shares else ""
+    said = f"with {many}: {share}mean {'of theirs ' if shares else ''}{each} ({100 * first.confidence:.6g}%)"
     if all(mean.under == ANY for mean in means):
         return f"{said} whatever their values are"
     said += f" if {first.under}"
@@ -117,13 +130,15 @@ def sentence(found: Mapping[str, MeanWithin], units: str = "") -> str:
 
 
 def shown(value: float, units: str = "") -> str:
-    """Format how far a mean is off, of four significant digits, rounded up.
+    """Format how far a mean is off, of four significant digits, rounded up; of dates and times in days or hours.
 
     Example
     -------
-    >>> shown(1239.01), shown(0.0123401, "km")
-    ('1,240', '0.01235 km')
+    >>> shown(1239.01), shown(0.0123401, "km"), shown(274.4, "days since 1970-01-01")
+    ('1,240', '0.01235 km', '274.4 days')
     """
+    if (length := length_on(value, units)) is not None:
+        return length
     text = f"{float(Context(prec=4, rounding=ROUND_CEILING).create_decimal_from_float(value)):,.12g}"
     return f"{text} {units}" if units else text
 

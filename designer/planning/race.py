@@ -7,8 +7,10 @@ the normal quantile of RISK / (C L) with C candidates and L looks: whatever lead
 probability `RISK` at most, as far as laws are normal. What is not clearly worse goes on, but for time no more than
 `KEPT` of them: the others are said to be behind, and not to be worse.
 
-Errors of unbiased estimates are known in closed form, and how far those of a draw are off serves as a control variate
-for all others. What is reported of the leader and the next comes of draws after the race alone.
+Who leads is judged with what a linear estimate errs by from each mechanism's reports, where that is known. Errors of
+unbiased estimates of means and frequencies are known in closed form, those of linear estimates of a distribution nearly
+so, and how far those of a draw are off serve as control variates for all others. What is reported of the leader and the
+next comes of draws after the race alone.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
+from scipy.optimize import nnls
 
 from ...estimators.intervals import normal_quantile
 
@@ -54,6 +57,11 @@ class Errors(NamedTuple):
         The squared error of the unbiased estimate from the same reports over its expectation, less one; 0 where there
         is none.
     seconds : float
+    rough, smoothed : float
+        The Wasserstein distances of two linear estimates from the same reports over their averages, less one; 0 where
+        there are none.
+    shrunk : float
+        The squared error of the second one's mean likewise.
     """
 
     squared: float
@@ -61,9 +69,19 @@ class Errors(NamedTuple):
     wasserstein: float
     control: float
     seconds: float
+    rough: float = 0.0
+    smoothed: float = 0.0
+    shrunk: float = 0.0
 
 
 Criterion = Literal["squared", "jensen_shannon", "wasserstein"]
+
+CONTROLS: Mapping[Criterion, tuple[str, ...]] = {
+    "squared": ("control", "shrunk"),
+    "jensen_shannon": ("control",),
+    "wasserstein": ("rough", "smoothed"),
+}
+"""What goes up and down with each error, and is 0 on average."""
 
 Draw = Callable[[str, Sequence[str], int], Mapping[str, Errors]]
 """From a mechanism, estimators and the number of a draw to the errors of each estimator in that draw."""
@@ -82,16 +100,16 @@ class Race:
     worse : frozenset of Candidate
         Stopped as clearly worse. All others without fresh draws were left behind for time.
     order : tuple of Candidate
-        By the error that the race saw, or that is known; those that went further come first.
-    slopes : mapping of str to float
-        Of each estimator's relative error in the control variate, from the race's draws.
+        By the error that the race judged by, or that is known; those that went further come first.
+    slopes : mapping of str to ndarray of float
+        Of each estimator's relative error in the control variates, from the race's draws.
     """
 
     drawn: Mapping[Candidate, list[Errors]]
     fresh: Mapping[Candidate, list[Errors]]
     worse: frozenset[Candidate]
     order: tuple[Candidate, ...]
-    slopes: Mapping[str, float]
+    slopes: Mapping[str, np.ndarray]
 
 
 def run_race(
@@ -101,6 +119,8 @@ def run_race(
     criterion: Criterion,
     fresh: int,
     progress: Callable[[str, float], None] | None = None,
+    *,
+    linear: Mapping[str, float] | None = None,
 ) -> Race:
     """Race candidates by a criterion, and draw anew for the two that lead.
 
@@ -116,24 +136,29 @@ def run_race(
         Draws for the two that lead, at least 2. No candidate gets more in the race, either.
     progress : callable, optional
         Called with a mechanism and the share of the work that is done.
+    linear : mapping of str to float, optional
+        What a linear estimate errs by for each mechanism, by the criterion. Who leads is then judged with it: see
+        `_leading`.
     """
     looks = [look for look in LOOKS if look < fresh] + [fresh] * (fresh <= LOOKS[-1])
     drawn = {one: list[Errors]() for one in simulated}
     running, further = list(drawn), dict.fromkeys(drawn, 0)
     worse, seen, work = set[Candidate](), 0, _Work(_most_estimates(len(drawn), looks, fresh), progress)
-    place = {one: _Place.known(value) for one, value in exact.items()}
-    slopes = dict[str, float]()
+    place = {one: Place.known(value) for one, value in exact.items()}
+    leading = {one: place[one].value for one in exact}
+    slopes = dict[str, np.ndarray]()
     for number, (look, most) in enumerate(zip(looks, KEPT, strict=False)):
         ran = {one: drawn[one] for one in running}
         _extend(ran, range(seen, look), draw, work)
-        seen, slopes = look, slopes | _slopes(ran, criterion)
-        place |= {one: _Place.of(errors, criterion, slopes[one[1]]) for one, errors in ran.items()}
+        seen, slopes = look, slopes | slopes_of(ran, criterion)
+        place |= {one: Place.of(errors, criterion, slopes[one[1]]) for one, errors in ran.items()}
         alive = {one: place[one] for one in (*running, *exact)}
         if alive:
-            worse |= _clearly_worse(alive, (len(drawn) + len(exact)) * len(looks)) & set(running)
-        running = sorted((one for one in running if one not in worse), key=lambda one: place[one].value)[:most]
+            worse |= clearly_worse(alive, (len(drawn) + len(exact)) * len(looks)) & set(running)
+        leading = _leading({one: place[one] for one in running}, linear) | {one: place[one].value for one in exact}
+        running = sorted((one for one in running if one not in worse), key=lambda one: leading[one])[:most]
         further |= dict.fromkeys(running, number + 1)
-    ahead = sorted([*running, *exact], key=lambda one: place[one].value)
+    ahead = sorted([*running, *exact], key=lambda one: leading[one])
     behind = [one for one in drawn if one not in running]
     order = (*ahead, *sorted(behind, key=lambda one: (-further[one], place[one].value)))
     anew = {one: list[Errors]() for one in order[:2] if one in drawn}
@@ -145,30 +170,47 @@ def run_race(
 def log_ratio(race: Race, exact: Mapping[Candidate, float], criterion: Criterion) -> tuple[float, float]:
     """Return the logarithm of the second error over the first, from fresh draws, and its standard error."""
     first, second = (
-        _Place.of(race.fresh[one], criterion, race.slopes[one[1]]) if one in race.fresh else _Place.known(exact[one])
+        Place.of_values(controlled(race, one, criterion)) if one in race.fresh else Place.known(exact[one])
         for one in race.order[:2]
     )
-    return second.value - first.value, _standard_error(second.pseudo - first.pseudo)
+    return second - first
 
 
-def _slopes(drawn: Mapping[Candidate, Sequence[Errors]], criterion: Criterion) -> dict[str, float]:
-    """How much of its expectation each estimator's error rises with the control variate: alike for all mechanisms.
+def controlled(race: Race, one: Candidate, criterion: Criterion) -> np.ndarray:
+    """Return a candidate's errors in its fresh draws, less what the control variates say of those draws.
 
-    By least squares within each mechanism, the error as a share of its mean; that mean is itself off by the slope times
-    the control variate's.
+    How much less, the race's draws say alone, so that the mean has no bias. Where so few draws are left with no error
+    at all, nothing is taken off.
     """
-    found = dict[str, float]()
+    values, beside = _columns(race.fresh[one], criterion)
+    slopes = race.slopes[one[1]]
+    before = Place.of(race.drawn[one], criterion, slopes).value
+    less = values - math.exp(before) * (beside @ slopes)
+    return less if less.mean() > 0 else values
+
+
+def _columns(errors: Sequence[Errors], criterion: Criterion) -> tuple[np.ndarray, np.ndarray]:
+    """(R,) errors by a criterion, and (R, C) control variates."""
+    beside = np.array([[getattr(one, name) for name in CONTROLS[criterion]] for one in errors])
+    return np.array([getattr(one, criterion) for one in errors]), beside
+
+
+def slopes_of(drawn: Mapping[Candidate, Sequence[Errors]], criterion: Criterion) -> dict[str, np.ndarray]:
+    """How much of its expectation each estimator's error rises with the control variates: alike for all mechanisms.
+
+    By least squares within each mechanism, none below zero, the error as a share of its mean; that mean is itself off
+    by the slopes times the control variates' own.
+    """
+    found = dict[str, np.ndarray]()
     for estimator in dict.fromkeys(name for _, name in drawn):
-        values, control, off = list[np.ndarray](), list[np.ndarray](), list[float]()
+        values, control, off = list[np.ndarray](), list[np.ndarray](), list[np.ndarray]()
         for errors in (some for (_, name), some in drawn.items() if name == estimator):
-            own, beside = np.array([(getattr(one, criterion), one.control) for one in errors]).T
-            values.append(own / max(float(own.mean()), LEAST_ERROR))
-            control.append(beside - beside.mean())
-            off.append(float(beside.mean()))
-        spread = np.concatenate(control)
-        square = float(spread @ spread)
-        share = max(0.0, float(spread @ np.concatenate(values)) / square) if square > 0 else 0.0
-        found[estimator] = share / max(1.0 - share * float(np.mean(off)), LEAST_EXPECTED)
+            own, beside = _columns(errors, criterion)
+            values.append(own / max(float(own.mean()), LEAST_ERROR) - 1.0)
+            control.append(beside - beside.mean(axis=0))
+            off.append(beside.mean(axis=0))
+        share, _ = nnls(np.concatenate(control), np.concatenate(values))
+        found[estimator] = share / max(1.0 - float(np.mean(off, axis=0) @ share), LEAST_EXPECTED)
     return found
 
 
@@ -204,32 +246,64 @@ def _extend(into: Mapping[Candidate, list[Errors]], numbers: range, draw: Draw, 
 
 
 @dataclass(frozen=True, eq=False)
-class _Place:
+class Place:
     """The logarithm of a mean error, and its jackknife pseudo-values; of one that is known there is one."""
 
     value: float
     pseudo: np.ndarray
 
+    def __sub__(self, other: Place) -> tuple[float, float]:
+        """How far behind another it is, and the standard error of that."""
+        return self.value - other.value, _standard_error(self.pseudo - other.pseudo)
+
     @classmethod
-    def of(cls, errors: Sequence[Errors], criterion: Criterion, slope: float) -> _Place:
-        values = np.array([getattr(one, criterion) for one in errors])
-        control, size = np.array([one.control for one in errors]), len(errors)
-        whole = _log_mean(values, control, slope)
-        without = [_log_mean(np.delete(values, k), np.delete(control, k), slope) for k in range(size)]
+    def of(cls, errors: Sequence[Errors], criterion: Criterion, slopes: np.ndarray) -> Place:
+        values, beside = _columns(errors, criterion)
+        return cls._jackknifed(values, beside @ slopes)
+
+    @classmethod
+    def of_values(cls, values: np.ndarray) -> Place:
+        return cls._jackknifed(values, np.zeros(values.size))
+
+    @classmethod
+    def _jackknifed(cls, values: np.ndarray, beside: np.ndarray) -> Place:
+        whole, size = _log_mean(values, beside), values.size
+        without = [_log_mean(np.delete(values, k), np.delete(beside, k)) for k in range(size)]
         return cls(whole, size * whole - (size - 1) * np.array(without))
 
     @classmethod
-    def known(cls, value: float) -> _Place:
+    def known(cls, value: float) -> Place:
         log = math.log(max(value, LEAST_ERROR))
         return cls(log, np.array([log]))
 
 
-def _log_mean(values: np.ndarray, control: np.ndarray, slope: float) -> float:
-    expected = max(1.0 + slope * float(control.mean()), LEAST_EXPECTED)
+def _log_mean(values: np.ndarray, beside: np.ndarray) -> float:
+    expected = max(1.0 + float(beside.mean()), LEAST_EXPECTED)
     return math.log(max(float(values.mean()) / expected, LEAST_ERROR))
 
 
-def _clearly_worse(place: Mapping[Candidate, _Place], comparisons: int) -> set[Candidate]:
+def _leading(place: Mapping[Candidate, Place], linear: Mapping[str, float] | None) -> dict[Candidate, float]:
+    """Logarithms of mean errors as they are judged: drawn towards those of the linear estimate from the same reports.
+
+    An estimator's error over the linear one's is much alike for all mechanisms. What it differs by among them in the
+    draws is chance as far as their standard errors explain it, and is left out by that share (James and Stein).
+    """
+    values = {one: found.value for one, found in place.items()}
+    if linear is None:
+        return values
+    over = {one: value - math.log(max(linear[one[0]], LEAST_ERROR)) for one, value in values.items()}
+    groups = {name: [one for one in over if one[1] == name] for name in dict.fromkeys(name for _, name in over)}
+    usual = {name: float(np.mean([over[one] for one in some])) for name, some in groups.items()}
+    free = len(over) - len(groups)
+    if free < 1:
+        return values
+    spread = sum((over[one] - usual[one[1]]) ** 2 for one in over) / free
+    chance = float(np.mean([_standard_error(found.pseudo) ** 2 for found in place.values()]))
+    kept = max(0.0, 1.0 - chance / spread) if spread > 0 else 1.0
+    return {one: value - (1.0 - kept) * (over[one] - usual[one[1]]) for one, value in values.items()}
+
+
+def clearly_worse(place: Mapping[Candidate, Place], comparisons: int) -> set[Candidate]:
     """Those whose distance from the leader is more than chance explains.
 
     A standard error of few draws may be far too small by chance: none counts as less than that of all on average.

@@ -8,7 +8,7 @@ from ...mechanisms.promise import Pure
 from ..comparison.bounds_result import BoundsResult, BudgetBounds
 from ..comparison.row import Row
 from .front import NOT_PROTECTED, ON_THE_DEVICE, SURE, Front, checked_users, people, promise_words, within
-from .numbers import SAME, percent, percent_up, short, with_units
+from .numbers import SAME, from_to, percent, percent_up
 from .odds import BELIEFS, Grid, at_most
 
 HEADLINES = 5
@@ -39,7 +39,7 @@ def bounds_front(result: BoundsResult, column: str, users: int | None) -> Front:
     said = within(best.expected_variance, n, prior.units) if best.expected_variance is not None else "unknown"
     return Front(
         protects=(
-            f"{kind}, from {short(low)} to {with_units(high, prior.units)}. {ON_THE_DEVICE}",
+            f"{kind}, {from_to(low, high, prior.units)}. {ON_THE_DEVICE}",
             NOT_PROTECTED,
         ),
         promise=promise,

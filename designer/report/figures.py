@@ -202,6 +202,7 @@ def prior_svg(prior: Prior) -> str:
     axes.bar(prior.knots, prior.weights, width=width, color=BLUE, linewidth=0)
     axes.set_xlabel(axis_label("value", prior.units))
     axes.set_ylabel("share at a knot")
+    axes.locator_params(axis="x", nbins=4)  # the picture is small: large numbers would touch each other
     plain_numbers(axes.xaxis)
     spots = [
         Spot(x, w, "prior", (f"value {short(x)}", f"share {percent(w, 2)}"))

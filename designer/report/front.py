@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ...estimators.forms.axis import length_on
 from ...estimators.intervals import CONFIDENCE, normal_quantile
 from ...mechanisms.promise import Approximate, Metric, Promise
 from ...solvers.biased.program import check_users
@@ -82,7 +83,8 @@ def within(variance: float, users: int, units: str = "") -> str:
     >>> within(100.0, 400, "EUR")
     '0.98 EUR'
     """
-    return f"{round_up(reach(variance, users))} {units}".rstrip()
+    off = reach(variance, users)
+    return length_on(off, units) or f"{round_up(off)} {units}".rstrip()
 
 
 def people(users: float) -> str:

@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 
 from ...estimators.frequencies.decoder import frequency_decoder
+from ...estimators.key_values.error import key_errors
 from ...estimators.means.error import designed_for, largest_error
 from ...mechanisms import FAMILIES, TabulatedMechanism
+from ...mechanisms.adopted.seeded_hashing import SeededHashing
 from ...mechanisms.categorical.local_hashing import LocalHashing
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
+from ...mechanisms.categorical.subset_selection import SubsetSelection
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.composed.attributes import AttributeSampling
 from ...mechanisms.composed.levelled import Levelled
@@ -26,7 +29,7 @@ from ...mechanisms.printable import shortened
 from ...mechanisms.promise import Pure
 from ..methods.oracles import ORACLES
 from .front import NOT_PROTECTED, ON_THE_DEVICE, SURE, Front, checked_users, people, promise_words, reach, within
-from .numbers import SAME, listed, percent, round_up, short, short_up, with_units
+from .numbers import SAME, from_to, listed, percent, round_up, short, short_up
 from .odds import BELIEFS, at_most, odds_grid
 
 MOST_NAMED = 8
@@ -81,7 +84,7 @@ def _numbers(table: TabulatedMechanism | FloorForm, n: int) -> Front:
     errors, said = _mean_errors(table, found, n)
     return Front(
         protects=(
-            f"One number of each person, from {short(low)} to {with_units(high, table.units)}. {ON_THE_DEVICE}",
+            f"One number of each person, {from_to(low, high, table.units)}. {ON_THE_DEVICE}",
             NOT_PROTECTED,
         ),
         promise=promise,
@@ -104,7 +107,7 @@ def _outputs(table: TabulatedMechanism | FloorForm) -> str:
         what = "numbers" if (table.low == table.high)[used].all() else "intervals, and a number within it"
     if not np.isfinite(ends).all():
         return f"One of {count:,} {what}; it may be of any size."
-    return f"One of {count:,} {what}, from {short(float(ends[0]))} to {with_units(float(ends[1]), table.units)}."
+    return f"One of {count:,} {what}, {from_to(float(ends[0]), float(ends[1]), table.units)}."
 
 
 def _unbiased(table: TabulatedMechanism | FloorForm, found: Verification) -> bool:
@@ -222,8 +225,13 @@ def _categories(made: CategoricalMechanism, n: int) -> Front:
 def _sent(made: CategoricalMechanism) -> str:
     if isinstance(made, CategoricalTable):
         return f"One of {made.numerators.shape[1]:,} numbers."
-    if isinstance(made, LocalHashing):
+    if isinstance(made, LocalHashing | SeededHashing):
         return f"The number of a hash function, which tells nothing, and one of its {made.n_values} values."
+    if isinstance(made, SubsetSelection):
+        return (
+            f"A set of {made.n_chosen:,} of the {len(made.categories):,} categories, which need not hold the true one: "
+            "a bit for each category."
+        )
     return f"{len(made.categories):,} bits, one for each category; several may be set, whichever category is true."
 
 
@@ -271,13 +279,14 @@ def _beside_oracles(made: CategoricalMechanism, n: int) -> tuple[str, ...]:
 def _pairs(made: KeyValueMechanism, n: int) -> Front:
     low, high = made.value.domain
     promise, odds, believed = promise_words(Pure(made.epsilon), 0.0)
+    errors, said = _key_errors(made, n)
     held = (
         "exactly one pair" if made.padding == 0 else f"up to {made.padding} pairs, or more of which some are left out"
     )
     return Front(
         protects=(
             f"Which of {len(made.keys):,} keys a person has, {_named(made.keys.labels)}, and the number with each, "
-            f"from {short(low)} to {with_units(high, made.value.units)}; everybody holds {held}. "
+            f"{from_to(low, high, made.value.units)}; everybody holds {held}. "
             f"{ON_THE_DEVICE} {SPENDING}",
             NOT_PROTECTED,
         ),
@@ -287,11 +296,27 @@ def _pairs(made: KeyValueMechanism, n: int) -> Front:
             "One report of one pair that is drawn at random: about its key, and about its number, or a number that is "
             "made up where there is none.",
         ),
-        errors=("Depends on how many people have which key: optldp estimate tells it with its results.",),
+        errors=errors,
         recommends=_proof(made),
         users=n,
-        line=(str(Pure(made.epsilon)), believed, "by key"),
+        line=(str(Pure(made.epsilon)), believed, said),
     )
+
+
+def _key_errors(made: KeyValueMechanism, n: int) -> tuple[tuple[str, ...], str]:
+    """How well the share of a key and the mean of its values are told, where one in as many people as keys holds it."""
+    many = len(made.keys)
+    try:
+        found = key_errors(made, 1 / many)
+    except InputError:  # nothing unbiased to tell
+        return ("Depends on how many people have which key: optldp estimate tells it with its results.",), "by key"
+    share, mean = within(found.share, n), within(found.mean, n, made.value.units)
+    told = (
+        f"With {n:,} people the share of those who hold a key is right within {share}, whatever it is ({SURE} sure).",
+        f"The mean of their values is right within {mean}, whatever they are, if one in {many:,} people holds the key; "
+        "of rarer keys less is known.",
+    )
+    return told, f"{share} of a share, {mean} of a mean"
 
 
 def _attributes(made: AttributeSampling, n: int) -> Front:

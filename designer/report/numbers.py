@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
+from ...estimators.forms.axis import said_on
 from ..plots.scales import power_of_ten
 
 DIGITS = 4
@@ -124,6 +125,20 @@ def percent_above(ratio: float) -> str:
 def with_units(value: float, units: str) -> str:
     """Format a number with its unit, if it has one."""
     return f"{short(value)} {units}".rstrip()
+
+
+def from_to(low: float, high: float, units: str) -> str:
+    """Format a range with its unit, if it has one; of dates and times as such.
+
+    Example
+    -------
+    >>> from_to(0, 12345.6, "EUR"), from_to(-7305, 12783, "days since 1970-01-01")
+    ('from 0 to 12,350 EUR', 'from 1950-01-01 to 2004-12-31')
+    """
+    first, last = (said_on(end, units) for end in (low, high))
+    if first is not None and last is not None:
+        return f"from {first} to {last}"
+    return f"from {short(low)} to {with_units(high, units)}"
 
 
 def listed(names: list[str]) -> str:

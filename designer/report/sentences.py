@@ -29,8 +29,7 @@ def about_variance(result: BoundsResult) -> tuple[str, ...]:
         said.append(
             f"At epsilon {here.epsilon:g} the optimum's report has an expected variance of "
             f"{short(best.expected_variance)}: it errs by {with_units(spread, units)} (one standard deviation), and "
-            f"the mean of 10,000 reports about that of "
-            f"their users by {with_units(spread / 100, units)}. {_proof(best)}"
+            f"the mean of n reports by a √n-th of that about the mean of their users. {_proof(best)}"
         )
     if here.closed_forms:
         said.append(_nearest(here))

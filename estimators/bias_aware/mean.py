@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 from ...mechanisms.errors import InputError
 from ...solvers.biased.optimum import DEFAULT_TRUST
 from ..counting.counts import ReportCounts
-from ..estimate import Target, check_target
+from ..estimate import check_target
 from ..intervals import CONFIDENCE, Sample, bias_aware_reach, normal_quantile, pooled
 from ..means.mean import MeanEstimate
+from ..methods import Target
 from .decoders import Decoded, decode, trusted_prior
 from .designed import least_error, told_by
 

@@ -20,11 +20,11 @@ import numpy as np
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
-from ..estimate import Estimate, Target
-from ..intervals import CONFIDENCE, Interval, normal_interval
+from ..estimate import Estimate
+from ..intervals import CONFIDENCE, Interval, each_of, normal_interval
+from ..methods import Target
 from .matched import MatchedTallies
 from .report_numbers import report_numbers
-from .simultaneous import each_of
 from .weighted import WeightedFrequencies, WeightedMean, estimate_weighted
 from .without_privacy import RATIO, ratio_to
 
@@ -39,7 +39,8 @@ class Difference(Estimate):
         What was estimated of each.
     value, std_error : float or (K,) ndarray of float
     without : float or (K,) ndarray of float
-        Standard error that the values themselves would give; 0 where they have not changed and users are the same.
+        Standard error that the values themselves would give; 0 where they have not changed and users are the same, and
+        about these very users.
     n : int
         Users of both together, each counted once.
     matched : int or None
@@ -47,7 +48,7 @@ class Difference(Estimate):
     simultaneous : bool
         Whether intervals of frequencies hold for all categories at once, by `each_of`, or each by itself.
     method : str
-    target : "population"
+    target : {"population", "users"}
 
     Example
     -------
@@ -98,11 +99,14 @@ class Difference(Estimate):
         return super().to_dict(confidence) | ends | {"matched": self.matched, RATIO: self.ratio}
 
 
-def estimate_difference(tallies: MatchedTallies, *, simultaneous: bool = False) -> Difference:
+def estimate_difference(
+    tallies: MatchedTallies, *, simultaneous: bool = False, target: Target = "population"
+) -> Difference:
     """Estimate how much the first is above the second, about the population or populations that users are drawn from.
 
-    The users are a random sample: of one population in two periods, or of two groups.  Of the change among these very
-    users the interval holds too, and is longer than need be unless all of them are in both and have not changed.
+    The users are a random sample: of one population in two periods, or of two groups.  Of the difference between these
+    very users, the target "users", the interval is the noise of both alone, which is taken as independent: where
+    people send the same report again it is longer than need be, and so is the population's where they have changed.
 
     Parameters
     ----------
@@ -111,6 +115,7 @@ def estimate_difference(tallies: MatchedTallies, *, simultaneous: bool = False) 
         as `match_users` makes them, or of two tallies that have no users in common.
     simultaneous : bool
         Of frequencies: make intervals that hold for all categories at once.
+    target : {"population", "users"}
 
     Raises
     ------
@@ -135,11 +140,11 @@ def estimate_difference(tallies: MatchedTallies, *, simultaneous: bool = False) 
     _require_alike(tallies)
     numbers = [report_numbers(tally.mechanism) for tally in (tallies.first, tallies.second)]
     pairs = zip((tallies.first, tallies.second), numbers, strict=True)
-    first, second = (estimate_weighted(tally, numbers=of) for tally, of in pairs)
+    first, second = (estimate_weighted(tally, numbers=of, target=target) for tally, of in pairs)
     variances = [np.square(np.atleast_1d(one.std_error)) for one in (first, second)]
     values = [np.square(np.atleast_1d(one.without)) for one in (first, second)]
     covariance = np.zeros_like(variances[0])
-    if tallies.both is not None and (m := tallies.both[0].n_users):
+    if target == "population" and tallies.both is not None and (m := tallies.both[0].n_users):
         shares = tallies.both[0].users / m
         a, b = (of.average(tally, shares) for of, tally in zip(numbers, tallies.both, strict=True))
         mean_a, mean_b = np.atleast_1d(first.value), np.atleast_1d(second.value)
@@ -163,6 +168,7 @@ def estimate_difference(tallies: MatchedTallies, *, simultaneous: bool = False) 
         tallies.matched,
         simultaneous,
         first.method,
+        target,
     )
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ..estimate import Estimate, Target
-from ..intervals import CONFIDENCE, Interval, normal_interval
+from ..estimate import Estimate
+from ..intervals import CONFIDENCE, Interval, each_of, normal_interval
+from ..methods import Target
 from .report_numbers import report_numbers
-from .simultaneous import each_of
 from .small_samples import student_interval
 from .tally import GroupedTallies
 from .weighted import WeightedFrequencies, WeightedMean, estimate_weighted, scatter_of
@@ -108,8 +108,10 @@ class GroupEstimates(Estimate):
         return np.concatenate([np.broadcast_to(getattr(one, name), each) for one in self.of])
 
 
-def estimate_groups(tallies: GroupedTallies, *, simultaneous: bool = False) -> GroupEstimates:
-    """Estimate the mean, or the frequencies of categories, of each group by itself, about the population.
+def estimate_groups(
+    tallies: GroupedTallies, *, simultaneous: bool = False, target: Target = "population"
+) -> GroupEstimates:
+    """Estimate the mean, or the frequencies of categories, of each group by itself.
 
     Groups have no users in common, so their estimates are independent.
 
@@ -119,14 +121,17 @@ def estimate_groups(tallies: GroupedTallies, *, simultaneous: bool = False) -> G
         With a column of groups.
     simultaneous : bool
         Make intervals that hold for all groups, and all categories of them, at once: longer, see `each_of`.
+    target : {"population", "users"}
+        Whom they are about: each group's population, or its very users.
 
     Raises
     ------
     InputError
-        Tallies without groups, or a mechanism whose reports have no unbiased numbers.
+        Tallies without groups, another target, or a mechanism whose reports have no unbiased numbers.
     """
     if tallies.by is None:
         raise InputError("groups need a column that names them, got tallies without: tally_groups(..., by=...)")
     numbers, scatter = report_numbers(tallies.tallies[0].mechanism), scatter_of(tallies.tallies)
-    found = tuple(estimate_weighted(tally, numbers=numbers, scatter=scatter) for tally in tallies.tallies)
-    return GroupEstimates(tallies.by, tallies.names, found, simultaneous, found[0].method)
+    shared: dict[str, Any] = {"numbers": numbers, "scatter": scatter, "target": target}
+    found = tuple(estimate_weighted(tally, **shared) for tally in tallies.tallies)
+    return GroupEstimates(tallies.by, tallies.names, found, simultaneous, found[0].method, target)

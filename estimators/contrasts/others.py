@@ -14,9 +14,10 @@ import numpy as np
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
-from ..estimate import NumberEstimate
+from ..estimate import NumberEstimate, check_target
 from ..frequencies.category_counts import CategoryCounts
 from ..frequencies.decoder import frequency_decoder
+from ..methods import Target
 from .tally import Tally
 from .weighted import WeightedFrequencies, estimate_weighted
 
@@ -25,7 +26,9 @@ KERNEL = 0.5
 wide."""
 
 
-def estimate_others(counts: CategoryCounts | Tally, shown: np.ndarray) -> NumberEstimate:
+def estimate_others(
+    counts: CategoryCounts | Tally, shown: np.ndarray, *, target: Target = "population"
+) -> NumberEstimate:
     """Estimate what the categories that are not shown have together, given that the largest are shown.
 
     Parameters
@@ -33,6 +36,8 @@ def estimate_others(counts: CategoryCounts | Tally, shown: np.ndarray) -> Number
     counts : CategoryCounts, or Tally of categories
     shown : (K,) ndarray of bool
         The categories of the largest estimates; not all.
+    target : {"population", "users"}
+        Whom it is about; of these very users the chance of who they are, s (1 - s) of a share s, is taken out.
 
     Returns
     -------
@@ -55,6 +60,7 @@ def estimate_others(counts: CategoryCounts | Tally, shown: np.ndarray) -> Number
     0.473802 +- 0.018 [0.437923, 0.509681]
       unbiased estimate of 1,000 users, 95% intervals, about the population
     """
+    check_target(target)
     if shown.all() or not shown.any():
         raise InputError(f"some categories must be shown and some not, got {shown.sum()} of {shown.size}")
     tally = Tally.of(counts)
@@ -68,8 +74,11 @@ def estimate_others(counts: CategoryCounts | Tally, shown: np.ndarray) -> Number
     value = float(tally.weights @ totals / total)
     variance = n / (n - 1) * float((tally.squares / total**2) @ (totals - value) ** 2)
     unbiased, deviations = found.value, found.std_error
+    if target == "users":
+        own = min(max(value, 0.0), 1.0)
+        variance = max(variance - own * (1.0 - own) / tally.effective_n, 0.0)
     limit = 0.5 * (unbiased[shown].min() + unbiased[~shown].max())
     apart = (limit - unbiased) / (KERNEL * deviations)
     missed = deviations * np.exp(-0.5 * apart**2) / (KERNEL * np.sqrt(2 * np.pi))
     error = float(np.sqrt(variance + missed @ missed))
-    return NumberEstimate(value + float(missed.sum()), error, n, "unbiased", least=0.0, most=1.0)
+    return NumberEstimate(value + float(missed.sum()), error, n, "unbiased", target, least=0.0, most=1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from ...mechanisms.table.table import TabulatedMechanism
 from ..frequencies.decoder import frequency_decoder
 from ..means.decoder import MeanDecoder, mean_decoder
 from ..means.decoding import plain_decoder
+from ..means.noise import MechanismNoise
 from .staged_reports import Mechanism
 from .tally import Tally
 
@@ -45,6 +47,14 @@ class MeanNumbers(ReportNumbers):
             self._by_output = MeanDecoder(self.mechanism, "decoder", values=plain_decoder(self.mechanism)).values
         assert self._by_output is not None
         return self._by_output[tally.reports]
+
+    @cached_property
+    def noise(self) -> tuple[float, np.ndarray]:
+        """The least variance of a number whatever the value, and for each output an estimate of it."""
+        decoder = self.decoder
+        if self._by_output is not None:
+            decoder = MeanDecoder(self.mechanism, "decoder", values=self._by_output)
+        return MechanismNoise(self.mechanism).of_decoder(decoder)
 
     def average(self, tally: Tally, shares: np.ndarray) -> np.ndarray:
         return np.array([shares @ self.of(tally)])

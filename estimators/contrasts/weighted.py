@@ -8,7 +8,8 @@ population, the variance is to first order that of sum w (d - m) / W:
 
 f the frequencies by weight, g those by squared weight and V_k(g) the noise of the mechanism at them, so that a
 category nobody reported has its noise too.  Both are those of `estimate_mean` and `estimate_frequencies` where weights
-are equal.
+are equal.  About the very users who reported the values are fixed and noise alone is left: sum w^2 V / W^2, V by
+`MechanismNoise`, and V_k(g) without the rest.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ import numpy as np
 from ...mechanisms.categorical.categories import Categories
 from ...mechanisms.categorical.mechanism import PureProtocol
 from ...mechanisms.table.table import TabulatedMechanism
-from ..estimate import Estimate, NumberEstimate, Target
+from ..estimate import Estimate, NumberEstimate, check_target
 from ..frequencies.consistency import norm_sub
 from ..intervals import CONFIDENCE, Interval, normal_interval
+from ..methods import Target
 from .report_numbers import CategoryNumbers, MeanNumbers, report_numbers
 from .small_samples import student_interval
 from .tally import Tally
@@ -48,7 +50,7 @@ class WeightedMean(NumberEstimate):
     effective_n : float
         How many users of equal weights would tell as much, (sum w)^2 / sum w^2.
     without : float
-        Standard error that the values themselves would give; see `ValueScatter`.
+        Standard error that the values themselves would give; see `ValueScatter`. 0 about these very users.
     few : bool
         Whether there are too few users for the interval to be relied on.
 
@@ -92,7 +94,7 @@ class WeightedFrequencies(Estimate):
     effective_n : float
         How many users of equal weights would tell as much.
     without : (K,) ndarray of float
-        Standard errors that the values themselves would give.
+        Standard errors that the values themselves would give; 0 about these very users.
     few : bool
         Whether there are too few reports for the intervals to be relied on.
 
@@ -139,9 +141,13 @@ class WeightedFrequencies(Estimate):
 
 
 def estimate_weighted(
-    tally: Tally, *, numbers: MeanNumbers | CategoryNumbers | None = None, scatter: ValueScatter | None = None
+    tally: Tally,
+    *,
+    numbers: MeanNumbers | CategoryNumbers | None = None,
+    scatter: ValueScatter | None = None,
+    target: Target = "population",
 ) -> WeightedMean | WeightedFrequencies:
-    """Estimate the mean, or the frequencies, of the values of users with weights, about the population.
+    """Estimate the mean, or the frequencies, of the values of users with weights.
 
     Weights are public and belong to the users, who are independent draws from the population; what a weighted average
     estimates is that average over the population.  The standard errors are those of linearised ratios, see the top of
@@ -152,6 +158,8 @@ def estimate_weighted(
     tally : Tally
     numbers, scatter : optional
         Of the same mechanism and of all users of whom these are a part, made once for many parts.
+    target : {"population", "users"}
+        Whom it is about: "users" are these very ones, whose values are fixed.
 
     Returns
     -------
@@ -161,7 +169,7 @@ def estimate_weighted(
     Raises
     ------
     InputError
-        A mechanism whose reports have no unbiased numbers.
+        A mechanism whose reports have no unbiased numbers, another target.
 
     Source: Sarndal, Swensson and Wretman (1992), "Model assisted survey sampling", section 5.7, with replacement.
 
@@ -174,10 +182,11 @@ def estimate_weighted(
     >>> round(found.value, 4), round(found.std_error, 4), found.effective_n
     (0.3895, 0.0171, 1000.0)
     """
+    check_target(target)
     numbers = report_numbers(tally.mechanism) if numbers is None else numbers
     if isinstance(numbers, MeanNumbers):
-        return _mean(tally, numbers, scatter)
-    return _frequencies(tally, numbers)
+        return _mean(tally, numbers, scatter, target)
+    return _frequencies(tally, numbers, target)
 
 
 def scatter_of(tallies: Sequence[Tally]) -> ValueScatter | None:
@@ -193,21 +202,28 @@ def _outputs(tally: Tally, table: TabulatedMechanism) -> np.ndarray:
     return np.bincount(tally.reports, tally.weights, table.low.size)
 
 
-def _mean(tally: Tally, numbers: MeanNumbers, scatter: ValueScatter | None) -> WeightedMean:
+def _mean(tally: Tally, numbers: MeanNumbers, scatter: ValueScatter | None, target: Target) -> WeightedMean:
     made, n, effective = numbers.of(tally), tally.n_users, tally.effective_n
     total = tally.weights.sum()
     value = float(tally.weights @ made / total)
     std_error = math.nan
     if n > 1:
         std_error = math.sqrt(n / (n - 1) * float((tally.squares / total**2) @ (made - value) ** 2))
+        if target == "users":
+            least, of_output = numbers.noise
+            noise = float(tally.squares @ of_output[tally.reports]) / total**2
+            least *= float(tally.squares.sum()) / total**2
+            std_error = min(math.sqrt(max(noise, least)), std_error)
     scatter = scatter_of([tally]) if scatter is None else scatter
     assert scatter is not None
     without = math.sqrt(scatter.variance(_outputs(tally, numbers.mechanism)) / effective)
+    without = without if target == "population" else 0.0
     method = numbers.decoder.method
-    return WeightedMean(value, std_error, n, method, effective_n=effective, without=without, few=effective < FEW_USERS)
+    few = effective < FEW_USERS
+    return WeightedMean(value, std_error, n, method, target, effective_n=effective, without=without, few=few)
 
 
-def _frequencies(tally: Tally, numbers: CategoryNumbers) -> WeightedFrequencies:
+def _frequencies(tally: Tally, numbers: CategoryNumbers, target: Target) -> WeightedFrequencies:
     mechanism, decoder = tally.mechanism, numbers.decoder
     assert not isinstance(mechanism, TabulatedMechanism)
     value = numbers.average(tally, tally.weights / tally.weights.sum())
@@ -218,12 +234,14 @@ def _frequencies(tally: Tally, numbers: CategoryNumbers) -> WeightedFrequencies:
     few = effective < FEW_USERS
     if isinstance(mechanism, PureProtocol):
         few = few or effective * mechanism.other_support < FEW_SUPPORTS
+    noise = np.maximum(decoder.variances(squared), 0.0)
     return WeightedFrequencies(
         mechanism.categories,
         value,
-        np.sqrt((np.maximum(decoder.variances(squared), 0.0) + own) / effective),
+        np.sqrt((noise + own if target == "population" else noise) / effective),
         tally.n_users,
         effective,
-        np.sqrt(own / effective),
+        np.sqrt(own / effective) if target == "population" else np.zeros_like(own),
         few,
+        target=target,
     )

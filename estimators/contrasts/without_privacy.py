@@ -34,7 +34,7 @@ def ratio_to_no_privacy(
     Parameters
     ----------
     estimate : Estimate
-        About the population, as those of `estimate_mean`, `estimate_combined_mean` and `estimate_frequencies` are.
+        About the population, or None is returned.
     counts : ReportCounts, optional
         That a mean was estimated from.
     variance : float, optional
@@ -45,8 +45,8 @@ def ratio_to_no_privacy(
     Returns
     -------
     ratio : float or None
-        None where nothing is known: of a method without a standard error, of tables without common knots, or where
-        all values are the same.
+        None where nothing is known: of a method without a standard error, of tables without common knots, where all
+        values are the same, or about the very users, whose values would tell all.
 
     Raises
     ------
@@ -61,6 +61,8 @@ def ratio_to_no_privacy(
     >>> round(ratio_to_no_privacy(estimate_mean(counts), counts), 1)  # (e + 1)/(e - 1)
     2.2
     """
+    if estimate.target == "users":
+        return None
     if np.ndim(estimate.value):
         from ..frequencies.consistency import norm_sub
 

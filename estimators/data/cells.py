@@ -10,12 +10,10 @@ import duckdb
 from ...mechanisms.errors import InputError
 from ..forms.notation import Notation, notation
 from ..forms.plain_file import has_commas
+from .skipped_rows import TEXT_SHOWN
 
 MISSING_MARKS = ("", "NA")
 """CSV cells that mean "no value": an empty cell (spreadsheets, pandas) and NA (R)."""
-
-TEXT_SHOWN = 60
-"""Characters of an offending cell, or of another library's message, that an error repeats."""
 
 LONGEST_CELL = 4096
 """Characters of a cell that can be a report, a value or a key; longer ones are not looked at."""
@@ -168,6 +166,6 @@ def missing_message(where: str, count: int, row: int) -> str:
     "column 'v' must not miss values, got 2 missing, the first in row 7"
     """
     return (
-        f"{where} must not miss values, got {count} missing, the first in row {row}: "
-        "fill them in, or leave them out with drop_missing (--drop-missing)"
+        f"{where} must not miss values, got {count:,} missing, the first in row {row}: "
+        "fill them in, or leave them out by --drop-missing (drop_missing=True in Python)"
     )

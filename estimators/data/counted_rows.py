@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import duckdb
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from .cells import MISSING_MARKS, TEXT_SHOWN, quoted, text_fault
-from .files import column_position, connected, listed
-from .simulated_columns import OUTPUT, SIMULATED, USERS, is_marked, marked_column
-from .skipped_rows import OFFER, ROWS_NAMED, SkippedRows, failing_rows
-from .source import Source
+from .simulated_columns import OUTPUT, USERS, is_marked, marked_column
+from .skipped_rows import OFFER, ROWS_NAMED, TEXT_SHOWN, SkippedRows, failing_rows
 
 NOTHING = -1
 """In place of a whole number that may be missing."""
-
-NO_NUMBER = (*MISSING_MARKS, "nan", "NaN", "<NA>", "null", "NULL")
-"""What engines, and those who write down their answers, say where there is no number."""
-
-WHOLE = "[+-]?[0-9]{1,19}([.]0*)?"
-"""How whole numbers are written: an engine may give them a point, and those with an exponent have lost digits."""
 
 
 @dataclass(frozen=True)
@@ -124,24 +114,14 @@ def counted_rows(rows: Any, wanted: Sequence[Wanted], skipped: SkippedRows | Non
     ((array([2, 0]),), array([5, 7]))
     """
     where = repr(str(rows)) if isinstance(rows, str | os.PathLike) else "the table of counts"
-    source = Source(rows, where)
-    with connected() as connection:
-        relation, there = source.open(connection)
-        there = _small({USERS, *(name for each in wanted for name in each.columns)}, there)
-        marked = [[marked_column(there, name, where) for name in each.columns] for each in wanted]
-        form = next((i for i, names in enumerate(marked) if set(names) <= set(there)), 0)
-        users, *cells = [_cell(relation, there, name, where) for name in (USERS, *marked[form])]
-        parts = [f"{_whole(users)} AS users, left({users}, {TEXT_SHOWN}) AS shown"]
-        for i, cell in enumerate(cells):
-            value, marks = (_whole(cell), NO_NUMBER) if wanted[form].whole else (_text(cell), MISSING_MARKS)
-            empty = f"coalesce(trim({cell}), '') IN {marks}"
-            if wanted[form].may_be_blank:
-                value = f"CASE WHEN {empty} THEN {NOTHING} ELSE {value} END"
-            parts.append(f"{value} AS c{i}, CASE WHEN NOT {empty} THEN left({cell}, {TEXT_SHOWN}) END AS s{i}")
-        with source.reading():
-            found = relation.project(", ".join(parts)).fetchnumpy()
-    counts, simulated = _users(found, where), any(map(is_marked, marked[form]))
-    reports = [found[f"c{i}"] for i in range(len(cells))]
+    found = _plain_columns(rows, wanted, where)
+    if found is None:
+        from .counted_cells import read_cells  # loads the engine
+
+        found = read_cells(rows, wanted, where)
+    form, names, cells = found
+    counts, simulated = _users(cells, where), any(map(is_marked, names))
+    reports = [cells[f"c{i}"] for i in range(len(names))]
     read = CountedRows(
         wanted[form],
         tuple(map(np.ma.getdata, reports)),
@@ -152,35 +132,27 @@ def counted_rows(rows: Any, wanted: Sequence[Wanted], skipped: SkippedRows | Non
     ).those(counts > 0)
     wrong = np.any([np.ma.getmaskarray(column) for column in reports], axis=0)
     first = np.flatnonzero(wrong & (counts > 0))[:ROWS_NAMED]
-    reasons = [_reason(found, len(cells), row, wanted[form].whole) for row in first.tolist()]
+    reasons = [_reason(cells, len(names), row, wanted[form].whole) for row in first.tolist()]
     return read.refuse(wrong[counts > 0], reasons, skipped)
 
 
-def _small(names: set[str], there: Sequence[str]) -> list[str]:
-    """The columns, in small letters where an engine has answered in capitals."""
-    known = names | {SIMULATED + name for name in names}
-    return [name.lower() if name.lower() in known and name.lower() not in there else name for name in there]
-
-
-def _cell(relation: duckdb.DuckDBPyRelation, there: Sequence[str], name: str, where: str) -> str:
-    """SQL for a column's cell as text; InputError where it is not there."""
-    if name not in there:
-        raise InputError(f"{where} must have the columns of counts, among them {name!r}: it has {listed(there)}")
-    position = column_position(there, name, f"column {name!r} of {where}")
-    return f"CAST({quoted(relation.columns[position])} AS VARCHAR)"
-
-
-def _whole(cell: str) -> str:
-    return (
-        f"CASE WHEN length({cell}) < {TEXT_SHOWN} AND regexp_full_match(trim({cell}), '{WHOLE}') "
-        f"THEN TRY_CAST(regexp_extract(trim({cell}), '[+-]?[0-9]+') AS BIGINT) END"
-    )
-
-
-def _text(cell: str) -> str:
-    """A number that an engine gave a point is the whole number again; no other kind of report ends in such."""
-    text = f"regexp_replace(trim({cell}), '[.]0*$', '')"
-    return f"CASE WHEN {text_fault(cell)} IS NULL AND trim({cell}) NOT IN {MISSING_MARKS} THEN {text} END"
+def _plain_columns(rows: Any, wanted: Sequence[Wanted], where: str) -> tuple[int, list[str], dict[str, Any]] | None:
+    """What `read_cells` returns, of numpy's whole numbers, which need no engine to be read; None for all else."""
+    if not isinstance(rows, Mapping) or not all(isinstance(name, str) for name in rows):
+        return None
+    marked = [[marked_column(list(rows), name, where) for name in each.columns] for each in wanted]
+    form = next((i for i, names in enumerate(marked) if {USERS, *names} <= set(rows)), None)
+    if form is None or not wanted[form].whole:
+        return None
+    columns = [rows[USERS], *(rows[name] for name in marked[form])]
+    if not all(type(column) is np.ndarray and column.dtype.kind in "iu" for column in columns):
+        return None
+    shapes, exact = {column.shape for column in columns}, all(np.can_cast(c.dtype, np.int64) for c in columns)
+    if len(shapes) > 1 or columns[0].ndim != 1 or not exact:
+        return None
+    users, *reports = (column.astype(np.int64) for column in columns)
+    cells = {f"c{i}": column for i, column in enumerate(reports)}
+    return form, marked[form], cells | {"users": users, "shown": users}
 
 
 def _users(found: dict[str, Any], where: str) -> np.ndarray:
@@ -191,7 +163,7 @@ def _users(found: dict[str, Any], where: str) -> np.ndarray:
         shown = np.ma.getdata(found["shown"])[row] if not np.ma.getmaskarray(found["shown"])[row] else None
         raise InputError(
             f"column {USERS!r} of {where} must hold whole numbers of users from 0 on, got "
-            f"{'none' if shown is None else repr(shown)} in row {row + 1}: use the answer as the engine gave it"
+            f"{'none' if shown is None else repr(str(shown))} in row {row + 1}: use the answer as the engine gave it"
         )
     return users
 

@@ -6,6 +6,8 @@ Everything is counted by duckdb, from one reading of the file.
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
@@ -13,9 +15,14 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from ...mechanisms.errors import InputError
+from ...mechanisms.shown.shown import Shown
+from ...mechanisms.shown.told import Dots, Profile, Told
 from ..forms.axis import DAYS
-from .cells import TEXT_SHOWN, blank, column_notation, is_text, number, quoted
-from .files import UNREADABLE_FILE, FilePath, column_position, connected, open_file, unreadable
+from .cells import blank, column_notation, is_text, number, quoted
+from .files import column_position, connected
+from .skipped_rows import TEXT_SHOWN
+from .source import Source
 
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 """Shares of the values below the quantiles that are told."""
@@ -28,6 +35,12 @@ STEPS = tuple(digit * 10**power for power in range(10) for digit in (1, 2, 2.5, 
 
 NEAR = 0.05
 """Share of its width by which that range may grow to hold every value."""
+
+STEPPED = 31
+"""Whole numbers from one end to the other, such as days of a month, up to which each is looked at by itself."""
+
+NARROW = 3.0
+"""How many times as wide as 99 of 100 values need a range may be before a narrower one is told of."""
 
 BINS = 12
 """Bars of the histogram, about."""
@@ -43,10 +56,13 @@ HEAPED, OVER_EVEN = 0.1, 3.0
 CATEGORIES_SHOWN = 20
 """Categories that are told, the commonest first, and pairs of spellings."""
 
+ALONE = "values"
+"""What values without a table are called."""
 
-@dataclass(frozen=True)
-class NumberColumn:
-    """A column of numbers.
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NumberColumn(Shown):
+    """A column of numbers, drawn as a histogram of the range that is suggested.
 
     Attributes
     ----------
@@ -78,8 +94,20 @@ class NumberColumn:
         k + 1 edges of equal bins of that range.
     counts : tuple of int
         Values in each of the k bins.
+    narrow : tuple of (float, float) or None
+        A range of round ends that 99 of 100 values need, if it is far narrower: less noise, for more values outside.
+    outside_narrow : int
+        Values outside that.
     units : str
         What dates, times and durations are counted in; empty for numbers.
+
+    Example
+    -------
+    >>> told = describe([18, 25, 31, 90])
+    >>> told
+    NumberColumn(rows=4, missing=0, texts=0, distinct=4, smallest=18, largest=90, low=15, high=90, outside=0)
+    >>> told.domain
+    (15.0, 90.0)
     """
 
     rows: int
@@ -101,12 +129,35 @@ class NumberColumn:
     above: int
     edges: tuple[float, ...]
     counts: tuple[int, ...]
+    narrow: tuple[float, float] | None = None
+    outside_narrow: int = 0
     units: str = ""
 
+    @property
+    def stepped(self) -> bool:
+        """Whether each bin holds one whole number: that in its middle."""
+        return self.whole and not self.units and self.edges[0] % 1 == 0.5 and self.edges[1] - self.edges[0] == 1
 
-@dataclass(frozen=True)
-class CategoryColumn:
-    """A column of categories.
+    @property
+    def domain(self) -> tuple[float, float]:
+        """The range with round ends, as priors and tables take it; a range is better known from elsewhere."""
+        return self.low, self.high
+
+    def _line(self) -> dict[str, Any]:
+        names = ("rows", "missing", "texts", "distinct", "smallest", "largest", "low", "high")
+        told = {name: getattr(self, name) for name in names} | {"outside": self.below + self.above}
+        return told | ({"units": self.units} if self.units else {})
+
+    def _told(self) -> Told:
+        shares = np.array(self.counts) / max(self.rows - self.missing - self.texts, 1)
+        columns = {"from": self.edges[:-1], "to": self.edges[1:], "rows": self.counts, "share": shares.tolist()}
+        middles = (np.array(self.edges[:-1]) + self.edges[1:]) / 2
+        return Told(self._line(), columns, Profile(middles, shares, self.units or "value", "share of the values"))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CategoryColumn(Shown):
+    """A column of categories, of which the commonest are drawn.
 
     Attributes
     ----------
@@ -117,6 +168,11 @@ class CategoryColumn:
         At most twenty, with their rows, the commonest first.
     alike : tuple of tuple of str
         Categories that differ in case and spaces alone, at most twenty groups.
+
+    Example
+    -------
+    >>> describe(["cook", "nurse", "Cook", "cook"]).to_frame(backend="polars").shape
+    (3, 3)
     """
 
     rows: int
@@ -125,14 +181,26 @@ class CategoryColumn:
     commonest: tuple[tuple[str, int], ...]
     alike: tuple[tuple[str, ...], ...]
 
+    def _line(self) -> dict[str, Any]:
+        return {"rows": self.rows, "missing": self.missing, "distinct": self.distinct, "alike": len(self.alike)}
 
-def describe_column(path: FilePath, column: str, *, categorical: bool | None = None) -> NumberColumn | CategoryColumn:
-    """Say what a column of a CSV or Parquet file holds; whatever is told is told of the values themselves.
+    def _told(self) -> Told:
+        labels, counts = [text for text, _ in self.commonest], [count for _, count in self.commonest]
+        shares = np.array(counts, dtype=float) / max(self.rows - self.missing, 1)
+        columns = {"category": labels, "rows": counts, "share": shares.tolist()}
+        return Told(self._line(), columns, Dots(labels, shares, "share of the rows") if labels else None)
+
+
+def describe(data: Any, column: str | None = None, *, categorical: bool | None = None) -> NumberColumn | CategoryColumn:
+    """Say what a column holds, as `optldp describe` does; whatever is told is told of the values themselves.
 
     Parameters
     ----------
-    path : str or path-like
-    column : str
+    data : path, table or list
+        A CSV, Parquet or Feather file; an Arrow table, a pandas or polars data frame, arrays by column name; or the
+        values alone.
+    column : str, optional
+        Its name; none for values alone.
     categorical : bool, optional
         Whether it holds categories; by default where fewer than half of its values are numbers.
 
@@ -146,33 +214,51 @@ def describe_column(path: FilePath, column: str, *, categorical: bool | None = N
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = path.write_text("job,income\\nCook,1200\\ncook,900\\n,n/a\\n")
-    >>> told = describe_column(path, "income")
+    >>> told = describe(path, "income")
     >>> told.low, told.high, told.texts, told.first_text
     (900.0, 1200.0, 1, "'n/a' in row 3")
-    >>> describe_column(path, "job").alike
+    >>> describe(path, "job").alike
     (('Cook', 'cook'),)
     """
-    try:
-        with connected() as connection:
-            relation, names = open_file(connection, path)
-            position = column_position(names, column, f"column {column!r} of {str(path)!r}")
-            cell, text = quoted(relation.columns[position]), is_text(relation, position)
-            value, units = cell, ""
-            if not text and not _is_number(str(relation.types[position])):
-                value, text = f"CAST({cell} AS VARCHAR)", True
-            elif not categorical:
-                where = f"column {column!r} of {str(path)!r}"
-                written = column_notation(relation, position, where, path)
-                value, units = written.cell, written.units
-            cells = relation.project(
-                f"row_number() OVER () AS r, CAST({cell} AS VARCHAR) AS t, {blank(value, text=text)} AS missing, "
-                f"{number(value, text=text)} AS v"
-            )
-            cells.create("cells")
-            found = _described(connection, categorical, units)
-            return replace(found, units=units) if isinstance(found, NumberColumn) else found
-    except UNREADABLE_FILE as error:
-        raise unreadable(path, error) from None
+    named = isinstance(data, str | os.PathLike)
+    if column is None:
+        if named:
+            raise InputError(f"a file has columns, got none for {str(data)!r:.80}: name the one to describe")
+        data, column = {ALONE: _values(data)}, ALONE
+    source = Source(data, "the data")
+    with connected() as connection, source.reading():
+        relation, names = source.open(connection)
+        where = f"column {column!r}" + (f" of {str(data)!r}" if named else "")
+        position = column_position(names, column, where)
+        if not named:
+            relation.create("held")  # a stream is read once
+            relation = connection.table("held")
+        cell, text = quoted(relation.columns[position]), is_text(relation, position)
+        value, units = cell, ""
+        if not text and not _is_number(str(relation.types[position])):
+            value, text = f"CAST({cell} AS VARCHAR)", True
+        elif not categorical:
+            written = column_notation(relation, position, where, source.path or "")
+            value, units = written.cell, written.units
+        cells = relation.project(
+            f"row_number() OVER () AS r, CAST({cell} AS VARCHAR) AS t, {blank(value, text=text)} AS missing, "
+            f"{number(value, text=text)} AS v"
+        )
+        cells.create("cells")
+        found = _described(connection, categorical, units)
+        return replace(found, units=units) if isinstance(found, NumberColumn) else found
+
+
+def _values(data: Any) -> np.ndarray:
+    """Return values that come alone as one column; what is no number is None where it is missing, else text."""
+    if isinstance(data, Mapping) or len(getattr(data, "shape", (0,))) > 1:
+        raise InputError("a table has columns, got no name of one: say which to describe")
+    array = np.asarray(data)
+    if array.ndim != 1:
+        raise InputError(f"values must be one list, got shape {array.shape}")
+    if array.dtype.kind != "O":
+        return array
+    return np.array([None if each is None or each != each else str(each) for each in array], dtype=object)
 
 
 def _is_number(kind: str) -> bool:
@@ -202,6 +288,8 @@ def _numbers(connection: duckdb.DuckDBPyConnection, rows: int, missing: int, fin
         "FROM cells WHERE isfinite(v)",
     )
     rounded = round_dates if units == DAYS else round_range
+    if whole and not units and 0 < quantiles[-1] - quantiles[0] < STEPPED:
+        rounded = _whole_range
     low, high = rounded(*((smallest, largest) if distinct <= 2 else (quantiles[0], quantiles[-1])))
     for wider in (rounded(smallest, high), rounded(low, largest)):  # ends that cost little are moved for all
         if wider[1] - wider[0] <= (1 + NEAR) * (high - low):
@@ -213,14 +301,16 @@ def _numbers(connection: duckdb.DuckDBPyConnection, rows: int, missing: int, fin
     below, above = _row(
         connection, f"SELECT count(*) FILTER (v < {low!r}), count(*) FILTER (v > {high!r}) FROM cells WHERE isfinite(v)"
     )
-    edges = _edges(low, high)
+    edges = _steps(low, high) if rounded is _whole_range else _edges(low, high)
     counts = [0] * (len(edges) - 1)
     found = connection.execute(
-        f"SELECT least(floor((v - {low!r}) / {edges[1] - edges[0]!r}), {len(counts) - 1}) AS bin, count(*) FROM cells "
+        f"SELECT least(floor((v - {edges[0]!r}) / {edges[1] - edges[0]!r}), {len(counts) - 1}) AS bin, count(*) "
+        "FROM cells "
         f"WHERE v BETWEEN {low!r} AND {high!r} GROUP BY bin"
     ).fetchall()
     for place, count in found:
         counts[int(place)] = count
+    narrow, outside_narrow = _narrow(connection, quantiles[1], quantiles[-2], high - low) if not units else (None, 0)
     first = connection.execute(
         f"SELECT r, left(t, {TEXT_SHOWN}) FROM cells WHERE NOT missing AND NOT coalesce(isfinite(v), false) "
         "ORDER BY r LIMIT 1"
@@ -228,7 +318,7 @@ def _numbers(connection: duckdb.DuckDBPyConnection, rows: int, missing: int, fin
     return NumberColumn(
         rows, missing, rows - missing - finite, "" if first is None else f"{first[1]!r} in row {first[0]}", distinct,
         whole, smallest, largest, tuple(zip(QUANTILES, quantiles[1:-1], strict=True)), commonest, common / finite, heap,
-        heaped, low, high, below, above, edges, tuple(counts),
+        heaped, low, high, below, above, edges, tuple(counts), narrow, outside_narrow,
     )  # fmt: skip
 
 
@@ -242,6 +332,29 @@ def _heap(connection: duckdb.DuckDBPyConnection, commonest: float, width: float)
     shares = [count / max(others, 1) for count in found]
     heaps = [(step, share) for step, share in zip(steps, shares, strict=True) if share > max(HEAPED, OVER_EVEN / step)]
     return max(heaps, key=lambda heap: heap[1] - 1 / heap[0], default=(math.nan, 0.0))
+
+
+def _narrow(
+    connection: duckdb.DuckDBPyConnection, low: float, high: float, width: float
+) -> tuple[tuple[float, float] | None, int]:
+    """A range for all but a hundredth at either end, and how many values lie outside, where that is far narrower."""
+    if low == high:
+        return None, 0
+    bottom, top = round_range(low, high)
+    if NARROW * (top - bottom) > width:
+        return None, 0
+    (outside,) = _row(connection, f"SELECT count(*) FROM cells WHERE isfinite(v) AND (v < {bottom!r} OR v > {top!r})")
+    return (bottom, top), outside
+
+
+def _whole_range(low: float, high: float) -> tuple[float, float]:
+    """Few whole numbers are a range as they are: rounder ends would be values that nobody has."""
+    return math.floor(low), math.ceil(high)
+
+
+def _steps(low: float, high: float) -> tuple[float, ...]:
+    """Edges of bins that hold one whole number each."""
+    return tuple((np.arange(low, high + 2) - 0.5).tolist())
 
 
 def _edges(low: float, high: float) -> tuple[float, ...]:

@@ -8,7 +8,9 @@ like report=7 say nothing of the columns.
 
 from __future__ import annotations
 
+import atexit
 import csv
+import functools
 import os
 import re
 import tempfile
@@ -24,8 +26,9 @@ import duckdb
 
 from ...mechanisms.errors import InputError
 from ..forms.plain_file import NO_EXTENSIONS, STANDARD_INPUT, PlainFile, existing, kind_of_file, plain_file
-from .cells import MISSING_MARKS, TEXT_SHOWN
+from .cells import MISSING_MARKS
 from .csv_rows import first_fault, is_unicode, load_rows
+from .skipped_rows import TEXT_SHOWN
 
 FilePath: TypeAlias = str | os.PathLike[str]
 
@@ -52,6 +55,8 @@ UNREADABLE_FILE = (OSError, csv.Error, duckdb.Error)
 def connected(options: dict[str, str] | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection to an empty database; Ctrl-C in it is KeyboardInterrupt, not duckdb's RuntimeError.
 
+    What is asked for with options has an engine of its own, which takes ten times as long to start.
+
     Example
     -------
     >>> with connected() as connection:
@@ -59,13 +64,34 @@ def connected(options: dict[str, str] | None = None) -> Iterator[duckdb.DuckDBPy
     (2,)
     """
     try:
-        with duckdb.connect(config=NO_EXTENSIONS | dict(options or {})) as connection:
+        with _shared() if options is None else duckdb.connect(config=NO_EXTENSIONS | options) as connection:
             connection.execute("SET enable_progress_bar = false")  # it would be drawn on stdout
             yield connection
     except (RuntimeError, duckdb.InterruptException) as error:
         if "interrupt" in str(error).lower():
             raise KeyboardInterrupt from None
         raise
+
+
+@contextmanager
+def _shared() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection of this process's engine, with an empty database that is gone at the end."""
+    with _engine(os.getpid()).cursor() as connection:
+        database = f"optldp_{uuid.uuid4().hex}"
+        connection.execute(f"ATTACH ':memory:' AS {database}; USE {database}")
+        try:
+            yield connection
+        finally:
+            connection.execute(f"USE memory; DETACH {database}")
+
+
+@functools.cache
+def _engine(process: int) -> duckdb.DuckDBPyConnection:
+    """Return what all connections of a process share: it starts threads, which a fork does not take along."""
+    return duckdb.connect(config=NO_EXTENSIONS)
+
+
+atexit.register(_engine.cache_clear)  # its bindings complain of what outlives the interpreter
 
 
 def open_file(connection: duckdb.DuckDBPyConnection, path: FilePath) -> tuple[duckdb.DuckDBPyRelation, list[str]]:

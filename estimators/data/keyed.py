@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import duckdb
 import numpy as np
@@ -25,9 +25,15 @@ from .numbers import named_cells, writable
 
 
 def write_keyed_reports(
-    path: FilePath, reports: Mapping[str, ArrayLike], *, data: FilePath, column: str | None, key: str
+    path: FilePath,
+    reports: Mapping[str, ArrayLike],
+    *,
+    data: FilePath,
+    column: str | None,
+    key: str | None,
+    keep: Sequence[str] = (),
 ) -> None:
-    """Write reports, one for each row of a data file that has a value, beside that row's key.
+    """Write reports, one for each row of a data file that has a value, beside that row's key and public columns.
 
     Parameters
     ----------
@@ -37,15 +43,17 @@ def write_keyed_reports(
         Columns of reports by name, in the order of the data file's rows; rows whose value is missing have none.
     data : str or path-like
         The `.csv` or `.parquet` file that the values were read from.
-    column, key : str
+    column, key : str or None
         Its column of values, None where rows without a value have a report, too, and that of the users' keys, kept as
-        it is.
+        it is; None for no keys.
+    keep : sequence of str
+        Further columns that are kept as they are: what is no secret, such as a region or a weight.
 
     Raises
     ------
     InputError
-        No such column, a key that is missing (with count and first row), a key by a report's name or the values',
-        or a destination that cannot be written.
+        No such column, a key that is missing (with count and first row), a key or a kept column by a report's name or
+        the values', a column named twice, or a destination that cannot be written.
 
     Example
     -------
@@ -57,19 +65,19 @@ def write_keyed_reports(
     >>> (folder / "out.csv").read_text().split()
     ['id,report', 'ann,0.5', 'bo,-3.0']
     """
-    if key in (column, *reports):
-        others = ", ".join(map(repr, reports))
-        raise InputError(f"the key must be another column than the values and {others}, got {key!r} for both")
+    require_other_columns(key, keep, column, reports)
     extension = written_extension(path)
     values = {f"c{i}": writable(column) for i, column in enumerate(reports.values())}
     try:
         with connected() as connection:
-            rows = _keys(connection, data, column, key)
+            beside = ([] if key is None else [key]) + list(keep)
+            rows = _keys(connection, data, column, key, beside)
             if wrong := [column.size for column in values.values() if column.size != rows]:
                 raise InputError(f"there must be one report for each of {rows} values, got {wrong[0]}")
             connection.register("reports", values)
             joined = connection.sql(
-                f"SELECT k AS {quoted(key)}, {named_cells(values, list(reports))} "
+                f"SELECT {''.join(f'k{i} AS {quoted(name)}, ' for i, name in enumerate(beside))}"
+                f"{named_cells(values, list(reports))} "
                 "FROM (SELECT * FROM keys ORDER BY r) POSITIONAL JOIN reports"
             )
             _write(joined, path, extension)
@@ -77,6 +85,43 @@ def write_keyed_reports(
         raise  # the reader of standard output has gone
     except UNREADABLE_FILE as error:
         raise unreadable(data, error) from None
+
+
+def require_columns(data: FilePath, names: Sequence[str]) -> None:
+    """Raise InputError unless a data file has all of these columns.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("id,x\\nann,1\\n")
+    >>> require_columns(path, ["id", "x"])
+    """
+    try:
+        with connected() as connection:
+            _, held = open_file(connection, data)
+            for name in names:
+                column_position(held, name, f"column {name!r} of {str(data)!r}")
+    except UNREADABLE_FILE as error:
+        raise unreadable(data, error) from None
+
+
+def require_other_columns(key: str | None, keep: Sequence[str], column: str | None, reports: Iterable[str]) -> None:
+    """Raise InputError for a key or a kept column by the name of the values or of reports, or named twice.
+
+    Example
+    -------
+    >>> require_other_columns("id", ["region"], "income", ["report"])
+    """
+    others = ", ".join(map(repr, reports))
+    if key is not None and key in (column, *reports):
+        raise InputError(f"the key must be another column than the values and {others}, got {key!r} for both")
+    for place, name in enumerate(keep):
+        if name in (column, key, *reports, *keep[:place]):
+            raise InputError(
+                f"a column that is kept must be another one than the values, the key, {others} and those kept already, "
+                f"got {name!r}: leave it out"
+            )
 
 
 def read_keys(data: FilePath, column: str, key: str) -> np.ndarray:
@@ -97,11 +142,11 @@ def read_keys(data: FilePath, column: str, key: str) -> np.ndarray:
     """
     try:
         with connected() as connection:
-            _keys(connection, data, column, key)
+            _keys(connection, data, column, key, [key])
             keys = connection.table("keys").order("r")
             if (kind := str(keys.types[1])) in ("FLOAT", "DOUBLE"):
                 raise InputError(f"column {key!r} of {str(data)!r} must hold text or integers, got type {kind}")
-            return np.array(keys.project("CAST(k AS VARCHAR) AS k").fetchnumpy()["k"], dtype=object)
+            return np.array(keys.project("CAST(k0 AS VARCHAR) AS k").fetchnumpy()["k"], dtype=object)
     except UNREADABLE_FILE as error:
         raise unreadable(data, error) from None
 
@@ -141,20 +186,26 @@ def _write(relation: duckdb.DuckDBPyRelation, path: FilePath, extension: str) ->
         raise InputError(f"the output must be writable, got {str(path)!r}: {short_message(error)}") from None
 
 
-def _keys(connection: duckdb.DuckDBPyConnection, data: FilePath, column: str | None, key: str) -> int:
-    """Make the table keys (row r, key k) of the rows that have a value; return how many there are."""
+def _keys(
+    connection: duckdb.DuckDBPyConnection, data: FilePath, column: str | None, key: str | None, beside: Sequence[str]
+) -> int:
+    """Make the table keys (row r, cells k0, k1, ... of the columns beside) of the rows that have a value; return how
+    many there are. InputError for one without a key."""
     relation, names = open_file(connection, data)
-    cells = []
-    for wanted in (key, column or key):
-        where = f"column {wanted!r} of {str(data)!r}"
-        cells.append(quoted(relation.columns[column_position(names, wanted, where)]))
-    blank = "false" if column is None else f"v IS NULL OR trim(CAST(v AS VARCHAR)) IN {MISSING_MARKS}"
-    numbered = relation.project(f"row_number() OVER () AS r, {cells[0]} AS k, {cells[1]} AS v")
-    numbered.filter(f"NOT ({blank})").project("r, k").create("keys")
-    absent = connection.sql("SELECT count(*), min(r) FROM keys WHERE k IS NULL").fetchall()[0]
-    if absent[0]:
-        raise InputError(
-            f"column {key!r} of {str(data)!r} must name every user, got {absent[0]} missing, "
-            f"the first in row {absent[1]}"
-        )
+
+    def cell(wanted: str) -> str:
+        return quoted(relation.columns[column_position(names, wanted, f"column {wanted!r} of {str(data)!r}")])
+
+    held = "true" if column is None else f"NOT (v IS NULL OR trim(CAST(v AS VARCHAR)) IN {MISSING_MARKS})"
+    cells = [f"{cell(name)} AS k{i}" for i, name in enumerate(beside)]
+    cells += ["NULL AS v" if column is None else f"{cell(column)} AS v"]
+    numbered = relation.project(f"row_number() OVER () AS r, {', '.join(cells)}")
+    numbered.filter(held).project(", ".join(["r", *(f"k{i}" for i in range(len(beside)))])).create("keys")
+    if key is not None:
+        absent = connection.sql("SELECT count(*), min(r) FROM keys WHERE k0 IS NULL").fetchall()[0]
+        if absent[0]:
+            raise InputError(
+                f"column {key!r} of {str(data)!r} must name every user, got {absent[0]} missing, "
+                f"the first in row {absent[1]}"
+            )
     return connection.sql("SELECT count(*) FROM keys").fetchall()[0][0]

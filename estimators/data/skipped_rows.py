@@ -14,6 +14,9 @@ from ...mechanisms.printable import printable
 ROWS_NAMED = 5
 """Rows that are named: enough to see what is wrong, still one line."""
 
+TEXT_SHOWN = 60
+"""Characters of an offending cell, or of another library's message, that an error repeats."""
+
 OFFER = "or leave such rows out with skip_invalid (--skip-invalid)"
 """What to say to whoever might."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ...solvers.likelihood.mixture import MixtureLikelihood
+from ...solvers.one_thread import one_thread
 
 LEAST_INFORMATION = 1e-12
 """Information in a direction, relative to the largest, below which it is taken as this: the variance there becomes huge
 rather than undefined, and the bands of the weights run into their limits 0 and 1."""
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")
+@one_thread()
 def maximum_covariance(
     likelihood: MixtureLikelihood,
     weights: np.ndarray,
@@ -101,7 +101,7 @@ def _across(matrix: np.ndarray, unit: np.ndarray) -> np.ndarray:
     return matrix - cross - cross.T + (unit @ along) * np.outer(unit, unit)
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")
+@one_thread()
 def ems_covariance(likelihood: MixtureLikelihood, weights: np.ndarray) -> np.ndarray:
     """Return the (K, K) asymptotic covariance of a fixed point of EMS; see `ems_response`."""
     response = ems_response(likelihood, weights)

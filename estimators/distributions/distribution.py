@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,12 +12,15 @@ from numpy.typing import ArrayLike
 from ...mechanisms.errors import InputError
 from ...mechanisms.shown.told import Profile, Told
 from ...solvers.likelihood.fit import MixtureFit
-from ..estimate import Estimate, NumberEstimate, Target
+from ..estimate import Estimate, NumberEstimate
 from ..input_grid import InputGrid
-from ..intervals import CONFIDENCE, Interval, normal_interval, normal_quantile
+from ..intervals import CONFIDENCE, Interval, check_confidence, each_of, normal_interval, normal_quantile
 from ..means.mean import MeanEstimate
+from ..methods import Target
 from ..plots.density import distribution
-from .drawn import BIASED, DrawnEstimate, ScatterEstimate, middle_of, no_interval
+from ..strict.explained import Explained
+from ..strict.numbers import BoundedMean, BoundedNumber, Question
+from .scatter import BIASED, ScatterEstimate, no_interval
 from .smooth import SmoothFit
 
 if TYPE_CHECKING:
@@ -25,16 +28,38 @@ if TYPE_CHECKING:
 
 QUARTILES = (0.25, 0.5, 0.75)
 
+TOLD, MOST_RANGES = 1.0, 64
+"""Length of ranges' intervals, relative to an even share, up to which reports tell them apart; and the most ranges."""
+
+
+class Ranges(NamedTuple):
+    """Shares of equal ranges of the domain.
+
+    Parameters
+    ----------
+    edges : (R + 1,) ndarray of float
+    shares, std_errors : (R,) ndarray of float
+        Estimated; the scatter of these estimates alone, of which intervals are not made.
+    interval : Interval
+        Of each share.
+    """
+
+    edges: np.ndarray
+    shares: np.ndarray
+    std_errors: np.ndarray
+    interval: Interval
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DistributionEstimate(Estimate):
     """Weights of a grid's components, their scatter, and how converged they are.
 
-    Intervals of the weights are pointwise bands.  Of "smooth" they hold the middle of draws from the posterior, which
-    doubts smoothness and masses as well; what is smoother than the reports can tell, such as spikes narrower than they
-    resolve, is not in the bands of single cells.  Of the others they are normal ones by the delta method at the fit,
-    which measure scatter, not bias; of "ems", whose smoothing moves the distribution by more than it scatters, there
-    are none: their ends are NaN.
+    Intervals are how small and how large each number is by any distribution that explains the reports (`Explained`),
+    whatever the method: none of them knows how smooth the distribution is, and no interval takes it for smooth. Those
+    of single cells are long where cells are narrower than what reports can tell apart, and mostly begin at zero: mass
+    may lie just beside a cell; `ranges` has the ranges that they can tell. Of "ems", whose smoothing moves the
+    distribution by more than it scatters, there are none: their ends are NaN. Without `explained` they are normal ones
+    by the delta method at the fit, which measure scatter, not bias.
 
     Parameters
     ----------
@@ -54,7 +79,9 @@ class DistributionEstimate(Estimate):
         Components left after reduction, for "mr"; else K.
     target : {"population"}
     smooth : SmoothFit, optional
-        For "smooth": the fits that it averages, and draws from what they leave open.
+        For "smooth": the fits that it averages, and draws from what they leave open if the distribution is as smooth.
+    explained : Explained, optional
+        What the reports say of all distributions: where intervals come from.
 
     Example
     -------
@@ -77,6 +104,7 @@ class DistributionEstimate(Estimate):
     components: int
     target: Target = "population"
     smooth: SmoothFit | None = None
+    explained: Explained | None = None
 
     @property
     def std_error(self) -> np.ndarray:
@@ -90,20 +118,66 @@ class DistributionEstimate(Estimate):
         return {"knot": self.grid.points.tolist(), "cell_low": low.tolist(), "cell_high": high.tolist()}
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
-        """Return the weights' pointwise bands, within [0, 1]; InputError for a confidence outside (0, 1)."""
-        if self.smooth is not None:
-            return middle_of(self.smooth.draws, self.value, confidence)
+        """Return the interval of each weight by itself, within [0, 1]; InputError for a confidence outside (0, 1).
+
+        For all of them at once ask for the confidence `each_of(confidence, K)` of `estimators.intervals`.
+        """
         if self.method == BIASED:
             return no_interval(self.value, confidence)
-        return normal_interval(self.value, self.std_error, confidence, 0.0, 1.0)
+        if self.explained is None:
+            return normal_interval(self.value, self.std_error, confidence, 0.0, 1.0)
+        check_confidence(confidence)
+        if self.grid.flat:
+            low, high = self.explained.shares(self.grid.edges[:-1], self.grid.edges[1:], confidence)
+        else:
+            each = np.eye(self.grid.size)
+            low, high = -self.explained.largest(-each, confidence), self.explained.largest(each, confidence)
+        return Interval(np.clip(low, 0.0, self.value), np.clip(high, self.value, 1.0), confidence)
+
+    def ranges(self, confidence: float = CONFIDENCE, *, simultaneous: bool = False) -> Ranges:
+        """Return the shares of equal ranges of the domain, as many as the reports can tell apart.
+
+        Of 1, 2, 4, ... ranges the most whose intervals are on average no longer than `TOLD` of an even share.
+
+        Parameters
+        ----------
+        confidence : float
+        simultaneous : bool
+            Intervals that hold for all ranges at once with this confidence, rather than each by itself.
+
+        Raises
+        ------
+        InputError
+            A confidence outside (0, 1), or an estimate without such intervals.
+        """
+        if self.explained is None or self.method == BIASED:
+            raise InputError(f"ranges need intervals that assume nothing, got method {self.method}: use smooth")
+        check_confidence(confidence)
+        found, many = None, 1
+        while many <= MOST_RANGES:
+            edges = np.linspace(self.grid.edges[0], self.grid.edges[-1], many + 1)
+            each = each_of(confidence, many) if simultaneous else confidence
+            low, high = self.explained.shares(edges[:-1], edges[1:], each)
+            if found is not None and (high - low).mean() * many > TOLD:
+                break
+            below = np.stack([self._share_below(float(edge)) for edge in edges])
+            below[0], below[-1] = 0.0, 1.0
+            within = np.diff(below, axis=0)
+            share = within @ self.value
+            errors = np.sqrt(np.maximum(np.einsum("rk,kl,rl->r", within, self.covariance, within), 0.0))
+            ends = Interval(np.minimum(low, share), np.maximum(high, share), confidence)
+            found = Ranges(edges, share, errors, ends)
+            many *= 2
+        assert found is not None
+        return found
 
     def summary(self, confidence: float = CONFIDENCE) -> str:
         """Return mean and quartiles for people to read; InputError for a confidence outside (0, 1)."""
         lines = [f"mean {self.mean().summary(confidence)}"]
         for share in QUARTILES:
             found = self.quantile(share)
-            low, high = found.interval(confidence).low, found.interval(confidence).high
-            lines.append(f"  {100 * share:g}% of values lie below {found.value:.6g} [{low:.6g}, {high:.6g}]")
+            ends = found.interval(confidence)
+            lines.append(f"  {100 * share:g}% of values lie below {found.value:.6g} [{ends.low:.6g}, {ends.high:.6g}]")
         return "\n".join(lines)
 
     def _line(self) -> dict[str, Any]:
@@ -115,45 +189,73 @@ class DistributionEstimate(Estimate):
         columns = {name: fact for name, fact in self.to_dict().items() if isinstance(fact, list)}
         return Told(self._line(), columns, Profile(self.grid.points, self.value, "value", "share"))
 
-    def plot(self, ax: Axes | None = None, *, units: str = "", confidence: float = CONFIDENCE) -> Axes:
-        """Draw density, bands and mean, as `plots.distribution` does."""
-        return distribution(self, ax, units=units, confidence=confidence)
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        units: str = "",
+        confidence: float = CONFIDENCE,
+        simultaneous: bool = False,
+    ) -> Axes:
+        """Draw density, a band of its average over ranges, and the mean, as `plots.distribution` does."""
+        return distribution(self, ax, units=units, confidence=confidence, simultaneous=simultaneous)
 
     def functional(self, coefficients: ArrayLike) -> NumberEstimate:
         """Return the estimate of sum_k a_k w_k for the (K,) coefficients a."""
         a = np.asarray(coefficients, dtype=np.float64)
         value = float(a @ self.value)
-        if self.smooth is not None:
-            return self._drawn(value, self.smooth.draws @ a)
         # The weights sum to one: centring takes nothing away and keeps digits.
         centred = a - value
         std_error = float(np.sqrt(max(0.0, centred @ self.covariance @ centred)))
-        kind = ScatterEstimate if self.method == BIASED else NumberEstimate
-        return kind(value, std_error, self.n, self.method, self.target)
+        if self.method == BIASED:
+            return ScatterEstimate(value, std_error, self.n, self.method, self.target)
+        if self.explained is None:
+            return NumberEstimate(value, std_error, self.n, self.method, self.target)
+        most, least = self._at_points(a)
+        return self._bounded(value, std_error, most, least)
 
-    def _drawn(self, value: float, draws: np.ndarray) -> DrawnEstimate:
-        return DrawnEstimate(value, float(draws.std()), self.n, self.method, self.target, draws=draws)
+    def _bounded(self, value: float, std_error: float, most: np.ndarray, least: np.ndarray) -> BoundedNumber:
+        """A number that mass at each of the points adds so much to at most, and at least."""
+        explained = self.explained
+        assert explained is not None
+        about = (value, std_error, self.n, self.method, self.target)
+        return BoundedNumber(*about, ends=Question(explained, "ends", (most, least)))
+
+    def _at_points(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The most and the least that mass at a point adds to a functional of weights: a point may be of two cells."""
+        if not self.grid.flat or self.explained is None:
+            return a, a
+        points, edges = self.explained.points, self.grid.edges
+        left = np.clip(np.searchsorted(edges, points, side="left") - 1, 0, a.size - 1)
+        right = np.clip(np.searchsorted(edges, points, side="right") - 1, 0, a.size - 1)
+        return np.maximum(a[left], a[right]), np.minimum(a[left], a[right])
 
     def mean(self) -> MeanEstimate:
         """Return the mean of the distribution, in the units of the inputs; of "ems" its bias is NaN: not known."""
         found = self.functional(self.grid.points)
+        value, std_error, explained = found.value, found.std_error, self.explained
         if self.smooth is not None:
-            drawn = self.smooth.means
-            return MeanEstimate(float(drawn.mean()), float(drawn.std()), self.n, self.method, self.target)
-        bias = np.nan if self.method == BIASED else 0.0
-        return MeanEstimate(
-            found.value, found.std_error, self.n, self.method, self.target, bias_low=bias, bias_high=bias
-        )
+            value, std_error = float(self.smooth.means.mean()), float(self.smooth.means.std())
+        about = (value, std_error, self.n, self.method, self.target)
+        if self.method == BIASED:
+            return MeanEstimate(*about, bias_low=np.nan, bias_high=np.nan)
+        if explained is None:
+            return MeanEstimate(*about)
+        points = explained.points
+        return BoundedMean(*about, ends=Question(explained, "ends", (points, points)))
 
     def variance(self) -> NumberEstimate:
-        """Return the variance of the distribution of the components' points, squared units."""
-        if self.smooth is not None:
-            scale = self.grid.points - float(self.grid.points @ self.value)
-            draws = self.smooth.draws @ scale**2 - (self.smooth.draws @ scale) ** 2
-            return self._drawn(float(scale**2 @ self.value), draws)
+        """Return the variance of the components' points, squared units.
+
+        Its interval is of the values' own variance, wherever in their cells they lie.
+        """
         centre = float(self.grid.points @ self.value)
         # The derivative of the variance in w_k is (x_k - mean)^2 up to a constant.
-        return self.functional((self.grid.points - centre) ** 2)
+        found = self.functional((self.grid.points - centre) ** 2)
+        if self.explained is None or self.method == BIASED:
+            return found
+        about = (found.value, found.std_error, self.n, self.method, self.target)
+        return BoundedNumber(*about, ends=Question(self.explained, "variance"))
 
     def probability(self, low: float, high: float) -> NumberEstimate:
         """Return the probability of a range of inputs, its interval within [0, 1].
@@ -163,9 +265,12 @@ class DistributionEstimate(Estimate):
         if not low <= high:
             raise InputError(f"a range must have its ends in order, got [{low!r}, {high!r}]")
         found = self.functional(self._share_below(high) - self._share_below(low))
-        return replace(found, least=0.0, most=1.0)
+        if (explained := self.explained) is None or self.method == BIASED:
+            return replace(found, least=0.0, most=1.0)
+        about = (found.value, found.std_error, self.n, self.method, self.target)
+        return BoundedNumber(*about, ends=Question(explained, "share", (low, high)))
 
-    def quantile(self, share: float) -> QuantileEstimate | DrawnEstimate:
+    def quantile(self, share: float) -> QuantileEstimate | BoundedNumber:
         """Return the value that this share of the distribution lies below, in the units of the inputs.
 
         Raises InputError for a share outside (0, 1).
@@ -175,12 +280,13 @@ class DistributionEstimate(Estimate):
         edges = self.grid.edges
         below = np.tri(edges.size, self.grid.size, -1)
         rising = below @ self.value
-        if self.smooth is not None:
-            found = [_first_reaching(edges, drawn, share) for drawn in self.smooth.draws @ below.T]
-            return self._drawn(_first_reaching(edges, rising, share), np.array(found))
         spread = below - rising[:, None]
         errors = np.sqrt(np.maximum(np.einsum("ek,kl,el->e", spread, self.covariance, spread), 0.0))
-        return QuantileEstimate(edges, rising, errors, share, self.n, self.method, self.target)
+        found = QuantileEstimate(edges, rising, errors, share, self.n, self.method, self.target)
+        if (explained := self.explained) is None or self.method == BIASED:
+            return found
+        about = (found.value, found.std_error, self.n, self.method, self.target)
+        return BoundedNumber(*about, ends=Question(explained, "quantile", (share,)))
 
     def _share_below(self, x: float) -> np.ndarray:
         """(K,) share of each component's cell that lies below x."""
@@ -207,12 +313,10 @@ class QuantileEstimate(Estimate):
 
     Example
     -------
-    >>> from optldp.estimators import count, estimate_distribution
-    >>> from optldp.mechanisms import grr
-    >>> counts = count(grr([0.0, 1.0, 2.0], 3.0), np.repeat([0.0, 1.0, 2.0], [500, 300, 200]))
-    >>> median = estimate_distribution(counts, method="em").quantile(0.5)
+    >>> edges, below = np.array([0.0, 1.0, 2.0]), np.array([0.0, 0.6, 1.0])
+    >>> median = QuantileEstimate(edges, below, np.array([0.0, 0.02, 0.0]), 0.5, 600, "em", "population")
     >>> round(median.value, 3), round(median.low, 3), round(median.high, 3)
-    (0.475, 0.445, 0.532)
+    (0.833, 0.782, 0.892)
     """
 
     edges: np.ndarray

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ...mechanisms.errors import SolverError
 from ...solvers.likelihood.em import evaluate
@@ -14,6 +13,7 @@ from ...solvers.likelihood.expansion import expanded_loglik
 from ...solvers.likelihood.fit import MixtureFit, Stop, fit_of
 from ...solvers.likelihood.log_draws import log_linear_draws
 from ...solvers.likelihood.log_linear import LoglikAt, WeightPlace, exact_loglik
+from ...solvers.one_thread import one_thread
 from ..counting.counts import ReportCounts
 from ..input_grid import InputGrid
 from .atoms import deposits, places_of_atoms, ranked_atoms
@@ -28,6 +28,11 @@ DRAW_SEED = 0
 
 MOST_ATOMS, FAILURES = 8, 2
 """Masses tried, and how many in a row may bring no evidence before no further one is tried."""
+
+SURE = 3.0
+"""Nats of evidence, the chances of all places counted in, by which masses must be better than fits without them: odds
+of 20 to 1. With less they are left out, rather than averaged in: a spike at a round value is seen as one, however small
+its probability, and smooth sets would show one in every few collections."""
 
 LEAST_SHARE = 0.02
 """Posterior probability, relative to the likeliest, below which a fit is left out."""
@@ -89,7 +94,7 @@ class SmoothFit:
         return dict(sorted(found.items()))
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")
+@one_thread()
 def smooth_likelihood(
     counts: ReportCounts,
     grid: InputGrid,
@@ -103,8 +108,9 @@ def smooth_likelihood(
     (`log_spline_basis`), and beside it there may be masses at zero, the ends and round values (`places_of_atoms`):
     positive and normalised whatever the reports are. Each order, length and set of masses has its mode
     (`fit_log_linear`) and its evidence by Laplace's approximation; masses are added one by one, the surest first, until
-    that brings nothing. The estimate is the average of draws from all (`log_linear_draws`), from each as many as its
-    evidence says: a mean over smoothness and masses, not the likeliest of them, and so are its bands.
+    that brings nothing, and left out unless their evidence is better by `SURE`. The estimate is the average of draws
+    from all (`log_linear_draws`), from each as many as its evidence says: a mean over smoothness and masses, not the
+    likeliest of them.
 
     All fits but the last are made to the log-likelihood's expansion in the weights, K numbers and a matrix, so that the
     time hardly depends on the number of users; those that are kept are fitted to the log-likelihood itself.
@@ -161,14 +167,16 @@ def _searched(
         return fits
     mass = components.log_mass(_best(fits))
     ranked = ranked_atoms(loglik, total, components, mass)[:MOST_ATOMS]
-    behind = 0
+    behind, unsure = 0, list[LogDensity]()
     for number in range(1, len(ranked) + 1):
-        best = _best(fits).evidence
+        best = _best([*fits, *unsure]).evidence
         try:
             more = fit_log_densities(loglik, total, components, ranked[:number], mass=mass)
         except SolverError:
             break  # those without so many masses are fitted
-        fits += more
+        unsure += more
+        if _best(more).evidence >= _best(fits).evidence + SURE:
+            fits, unsure = fits + unsure, []
         tell(1 + number, 1 + MOST_ATOMS)
         behind = behind + 1 if _best(more).evidence < best else 0
         if behind == FAILURES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -60,17 +61,23 @@ class CategoryCounts(Shown):
         object.__setattr__(self, "counts", counts_of_rows(self.counts, len(reports)))
 
     @classmethod
-    def from_reports(cls, mechanism: CategoricalMechanism, reports: ArrayLike) -> Self:
-        """Count reports, one for each user; O(N log N).
+    def from_reports(cls, mechanism: CategoricalMechanism, reports: ArrayLike, counts: ArrayLike | None = None) -> Self:
+        """Count reports, one for each user or, with counts (N,), of so many users each; O(N log N).
 
-        Raises InputError for reports that the mechanism cannot make.
+        Raises InputError for reports that the mechanism cannot make, and counts that are none of theirs.
         """
         checked = mechanism.checked_reports(reports)
-        return cls(mechanism, *_counted(checked, np.ones(len(checked), dtype=np.int64)))
+        many = np.ones(len(checked), dtype=np.int64) if counts is None else counts_of_rows(counts, len(checked))
+        return cls(mechanism, *_counted(checked, many))
 
     @classmethod
     def from_counts(
-        cls, mechanism: CategoricalMechanism, rows: Any, *, skip_invalid: bool | SkippedRows = False
+        cls,
+        mechanism: CategoricalMechanism,
+        rows: Any,
+        *,
+        skip_invalid: bool | SkippedRows = False,
+        parse: Callable[[Sequence[str]], np.ndarray] | None = None,
     ) -> Self:
         """Take over what another engine has counted: rows of reports and of how many users made them.
 
@@ -82,6 +89,8 @@ class CategoryCounts(Shown):
             them, numbers or digits of bits, the column n the numbers of users.
         skip_invalid : bool or SkippedRows
             Leave out, and count, users whose reports are none, instead of refusing them.
+        parse : callable, optional
+            Makes reports of their texts; ``mechanism.from_text`` by default.
 
         Raises
         ------
@@ -96,7 +105,7 @@ class CategoryCounts(Shown):
         array([7, 5])
         """
         account, skip = SkippedRows.of(skip_invalid)
-        reports, found = counted_reports(mechanism.from_text, rows, account if skip else None)
+        reports, found = counted_reports(parse or mechanism.from_text, rows, account if skip else None)
         account.tell(skip_invalid)
         return cls(mechanism, *_counted(reports, whole_counts("n", found.users, least=1)))
 

@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
+from ...mechanisms.adopted.seeded_hashing import SeededHashing
+from ...mechanisms.categorical.bit_vectors import BitVectors
 from ...mechanisms.categorical.local_hashing import LocalHashing
 from ...mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
+from ...mechanisms.categorical.subset_selection import SubsetSelection
 from ...mechanisms.categorical.table import CategoricalTable
-from ...mechanisms.categorical.unary_encoding import UnaryEncoding
 from ...mechanisms.errors import InputError
 from ...solvers.likelihood.bits import BitLikelihood, bit_sums
 from ..means.unbiasing import UNBIASED_TOLERANCE, normalised
@@ -106,9 +108,16 @@ class SupportDecoder(FrequencyDecoder):
 
     def covariance(self, frequencies: np.ndarray) -> np.ndarray:
         variances = self.variances(frequencies)
-        if isinstance(self._mechanism, UnaryEncoding):  # its bits are independent
-            return np.diag(variances)
         mechanism = self._mechanism
+        if isinstance(mechanism, SeededHashing):  # hashes are independent
+            return np.diag(variances)
+        p, q = mechanism.own_support, mechanism.other_support
+        if isinstance(mechanism, BitVectors):
+            own, two = mechanism.both_supported
+            ends = np.add.outer(frequencies, frequencies)
+            both = ends * (own - p * q) + (frequencies.sum() - ends) * (two - q * q)
+            np.fill_diagonal(both, variances * (p - q) ** 2)
+            return both / (p - q) ** 2
         bits = mechanism.support(mechanism.all_reports())
         # Hashing: reports are equally likely under the categories that they do not support.
         likelihood = BitLikelihood(bits, np.ones(len(bits)), self._size, low=1.0, high=mechanism.support_ratio)
@@ -116,7 +125,6 @@ class SupportDecoder(FrequencyDecoder):
         chance /= chance.sum()
         both = BitLikelihood(bits, chance, self._size, low=0.0, high=1.0).curvature(chance)
         # Less the products of a user's own means, q + (p - q) for the own category and q for others.
-        p, q = mechanism.own_support, mechanism.other_support
         means = q * q + q * (p - q) * np.add.outer(frequencies, frequencies) + (p - q) ** 2 * np.diag(frequencies)
         return (both - means) / (p - q) ** 2
 
@@ -132,10 +140,12 @@ class SupportDecoder(FrequencyDecoder):
         return np.full(self._size, -q / (p - q)), np.full(self._size, (1 - q) / (p - q))
 
     def largest_total(self) -> float:
-        """All bits of an encoding may differ; two reports of a hash support at most as many as have two hash values."""
+        """All bits may differ; two hashes support at most what has two values, two sets what is in either."""
         made, apart = self._mechanism, self._size
         if isinstance(made, LocalHashing):
             apart = min(apart, 2 * made.n_values ** (made.n_digits - 1))
+        elif isinstance(made, SubsetSelection):
+            apart = 2 * min(made.n_chosen, apart - made.n_chosen)
         return apart / (made.own_support - made.other_support)
 
 

@@ -14,8 +14,8 @@ from ...solvers import Progress
 from ...solvers.likelihood.fit import MOST_COMPONENTS, MixtureFit, fit_mixture
 from ..distributions.mixture_reduction import THRESHOLD_SDS, Operation, mixture_reduction, smallest_first
 from ..distributions.smoothed_em import LOGLIK_CHANGE
-from ..estimate import Target, check_target
-from ..methods import FREQUENCY_METHODS, FrequencyMethod
+from ..estimate import check_target
+from ..methods import FREQUENCY_METHODS, FrequencyMethod, Target
 from .category_counts import CategoryCounts
 from .consistency import base_cut, iiw, norm_sub
 from .decoder import frequency_decoder

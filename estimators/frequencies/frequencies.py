@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from ...mechanisms.categorical.categories import Categories
 from ...mechanisms.errors import InputError
 from ...solvers.likelihood.fit import MixtureFit
-from ..estimate import Estimate, NumberEstimate, Target
+from ..estimate import Estimate, NumberEstimate
 from ..intervals import CONFIDENCE, Interval, normal_interval
+from ..methods import Target
 from ..plots.frequency_bars import frequencies
 from .score import Score, ScoredNumber
 

@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from threadpoolctl import threadpool_limits
 
 from ...mechanisms.categorical.local_hashing import LocalHashing
 from ...mechanisms.categorical.mechanism import PureProtocol
 from ...mechanisms.categorical.table import CategoricalTable
 from ...solvers.likelihood.fit import MOST_COMPONENTS
-from ..estimate import Target
+from ...solvers.one_thread import one_thread
+from ..methods import Target
 from .category_counts import CategoryCounts
 from .consistency import norm_sub
 from .decoder import FrequencyDecoder, TableDecoder, frequency_decoder
@@ -97,7 +97,7 @@ def locally_best_scores(
         place = inside(place, counts.n_users)
         if isinstance(counts.mechanism, CategoricalTable):
             return plain_scores(TableDecoder(counts.mechanism, place), counts, at, target)
-        with threadpool_limits(1, user_api="blas"):
+        with one_thread():
             found = _of_reports(counts, place, at, target)
         if found is not None:
             return found

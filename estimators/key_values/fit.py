@@ -11,9 +11,9 @@ from ...mechanisms.errors import InputError
 from ...solvers.likelihood.fit import MixtureFit, fit_mixture
 from ..distributions.mixture_reduction import mixture_reduction
 from ..distributions.smoothed_em import LOGLIK_CHANGE
-from ..estimate import Target
 from ..input_grid import InputGrid
 from ..intervals import CONFIDENCE, Interval, check_confidence
+from ..methods import Target
 from .counts import KeyCounts, require_reports
 from .likelihood import joint_likelihood, key_likelihood
 from .shares import KeyFrequencies, KeyMeans

@@ -11,9 +11,10 @@ import numpy as np
 from ...mechanisms.errors import InputError
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
 from ...mechanisms.table.unit_interval import UnitInterval
-from ..estimate import Target
+from ..estimate import check_target
 from ..intervals import CONFIDENCE, Interval, normal_quantile
 from ..means.decoding import plain_decoder
+from ..methods import Target
 from .counts import KeyCounts, KeyValueCounts, ShownCounts
 from .shares import KeyFrequencies, KeyMeans
 
@@ -40,7 +41,7 @@ class KeyValueEstimate(KeyMeans):
     n : int
         Number of users.
     method : {"unbiased"}
-    target : {"population"}
+    target : {"population", "users"}
 
     Example
     -------
@@ -72,7 +73,7 @@ class KeyValueEstimate(KeyMeans):
         return Interval(unit.values(low), unit.values(high), confidence)
 
 
-def estimate_key_means(counts: KeyCounts) -> KeyValueEstimate:
+def estimate_key_means(counts: KeyCounts, *, target: Target = "population") -> KeyValueEstimate:
     r"""Estimate frequencies and conditional means without bias but for the ratio and the clipping.
 
     With P reports of n that show the key, Q the sum of the decoded outputs d that they show, a and b the probabilities
@@ -88,15 +89,22 @@ def estimate_key_means(counts: KeyCounts) -> KeyValueEstimate:
     mean's interval is Fieller's: all m that S - m N does not contradict. It keeps its coverage where N is hardly
     more than its own error, and is the whole domain where N may be zero.
 
+    About these very users the chance of who they are is taken out, as far as reports tell it: n pi^2 f (1 - f)
+    [1, m, m^2] of the covariance, with pi = 1 / max(padding, 1), f the share of holders and m their mean. What holders'
+    values differ by among themselves stays, so that intervals of means are longer than need be.
+
     Parameters
     ----------
     counts : KeyValueCounts, ShownCounts or PersonalisedPairCounts
         Of at least two users. How levels are weighed is said at `personalised.pair_totals`.
+    target : {"population", "users"}
+        Whom it is about: "users", these very ones, not of levels.
 
     Raises
     ------
     InputError
-        Fewer than two users, or a value table that no unbiased mean can be had from.
+        Fewer than two users, another target, or that of users with levels, or a value table that no unbiased mean can
+        be had from.
 
     Source: Gu et al. (2020), aggregation with clipping; Fieller (1954), "Some problems in interval estimation".
 
@@ -111,6 +119,9 @@ def estimate_key_means(counts: KeyCounts) -> KeyValueEstimate:
     >>> found.frequencies.value.round(2), found.value.round(1)
     (array([0.74, 0.26]), array([2. , 6.9]))
     """
+    check_target(target)
+    if target == "users" and not isinstance(counts, KeyValueCounts | ShownCounts):
+        raise InputError("target users is for pairs without levels, got levels of pairs: leave it out")
     if counts.n_users < 2:
         raise InputError(f"users must be at least 2 for a standard error, got {counts.n_users}")
     found, n, domain = key_totals(counts), counts.n_users, counts.tables[0].domain
@@ -118,16 +129,26 @@ def estimate_key_means(counts: KeyCounts) -> KeyValueEstimate:
     scale = counts.share_scale / n
     held = np.clip(users, 1.0, n)
     means = (np.clip((users + sums) / 2, 0.0, held) - np.clip((users - sums) / 2, 0.0, held)) / held
+    holders_variance = found.holders_variance
+    if target == "users":
+        share = np.clip(scale * found.holders, 0.0, 1.0)
+        who = n * share * (1 - share) / counts.share_scale**2
+        left = covariance - who * np.stack([np.ones_like(means), means, means**2])
+        own, sum_own = np.maximum(left[0], 0.0), np.maximum(left[2], 0.0)
+        most = np.sqrt(own * sum_own)
+        covariance = np.stack([own, np.clip(left[1], -most, most), sum_own])
+        holders_variance = np.maximum(holders_variance - who, 0.0)
     spread = covariance[2] - 2 * means * covariance[1] + means**2 * covariance[0]
     return KeyValueEstimate(
         counts.keys,
         unit.values(means),
         unit.half * np.sqrt(np.maximum(spread, 0.0)) / held,
-        KeyFrequencies(counts.keys, scale * found.holders, scale * np.sqrt(found.holders_variance), n, "unbiased"),
+        KeyFrequencies(counts.keys, scale * found.holders, scale * np.sqrt(holders_variance), n, "unbiased", target),
         domain,
         found.totals,
         covariance,
         n,
+        target=target,
     )
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..estimate import Estimate, Target
+from ..estimate import Estimate
 from ..intervals import CONFIDENCE, Interval, normal_interval
+from ..methods import Target
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,7 +27,7 @@ class KeyFrequencies(Estimate):
     n : int
         Number of users.
     method : str
-    target : {"population"}
+    target : {"population", "users"}
 
     Example
     -------

@@ -11,19 +11,14 @@ import numpy as np
 
 from ...mechanisms.composed.attributes import naming
 from ...mechanisms.errors import InputError
-from ...mechanisms.table.table import TabulatedMechanism
 from ..attributes.counts import AttributeCounts
 from ..counting.counts import ReportCounts
-from ..estimate import Estimate, Target, check_target
+from ..estimate import Estimate, check_target
 from ..intervals import CONFIDENCE, Interval
-from ..methods import MeanMethod
+from ..methods import MeanMethod, Target
 from .combined import estimate_combined_mean
-from .decoder import mean_decoder
 from .mean import MeanEstimate, estimate_mean
-from .unbiasing import knot_importance
-
-CUTOFF = 1e-6
-"""Singular values below this share of the largest are left out: they would buy a closer fit with far more noise."""
+from .noise import MechanismNoise
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,7 +105,7 @@ def estimate_attribute_means(
         (V + (1 - f) S^2) / n_j,    f = n_j / n,
 
     the second term for the users who were not drawn.  A decoded report varies by V + S^2 in all, which the sample
-    variance s^2 estimates, so this is (f V + (1 - f) s^2) / n_j; V is estimated by `noise_estimator`, at most by s^2.
+    variance s^2 estimates, so this is (f V + (1 - f) s^2) / n_j; V is estimated by `MechanismNoise`, at most by s^2.
     Tables of two or three outputs do not show V; intervals are then too wide where f is near one.  For the mean of the
     population it is s^2 / n_j, whatever f is.
 
@@ -125,7 +120,7 @@ def estimate_attribute_means(
     method : {"population", "ua", "uwa", "decoder"}, optional
         As in `estimate_combined_mean`.
     target : {"users", "population"}
-        Whose mean it is; "users" of one service only.
+        Whose mean it is: of all users, those who have not drawn the attribute too, or of their population.
 
     Returns
     -------
@@ -134,7 +129,7 @@ def estimate_attribute_means(
     Raises
     ------
     InputError
-        No counts of attributes, fewer than two reports of one, a target that several services do not have, or what
+        No counts of attributes, fewer than two reports of one, another target, or what
         `estimate_combined_mean` raises.
 
     Source
@@ -158,9 +153,7 @@ def estimate_attribute_means(
         told = type(counts).__name__
         raise InputError(f"means of attributes need their counts, count(mechanism, reports), got {told}")
     if method is not None or any(len(mine.services) > 1 for mine in counts.values()):
-        if target != "population":
-            raise InputError(f"the mean is of the population by a method or of several services, got target {target!r}")
-        return _combined(counts, method or "population")
+        return _combined(counts, method or "population", target)
     estimates = []
     for name, mine in counts.items():
         with naming(name):
@@ -169,68 +162,22 @@ def estimate_attribute_means(
     return AttributeMeans(tuple(counts), tuple(estimates), target)
 
 
-def _combined(counts: AttributeCounts, method: MeanMethod) -> AttributeMeans:
+def _combined(counts: AttributeCounts, method: MeanMethod, target: Target) -> AttributeMeans:
     """The mean of each attribute by itself, its users alike whichever services they have drawn it at."""
     means = []
     for name, mine in counts.items():
         with naming(name):
-            means.append(estimate_combined_mean(mine, method=method, alike=method in ("population", "decoder")))
-    return AttributeMeans(tuple(counts), tuple(means), "population", method)
+            alike = method in ("population", "decoder")
+            found = estimate_combined_mean(mine, method=method, alike=alike, target=target, drawn_from=counts.n_users)
+            means.append(found)
+    return AttributeMeans(tuple(counts), tuple(means), target, method)
 
 
 def _of_users(found: MeanEstimate, counts: ReportCounts, users: int) -> MeanEstimate:
     """The same mean, with the uncertainty about the mean of all those users."""
     total = found.std_error**2 * found.n
-    least, of_output = noise_estimator(counts.mechanisms[0])
+    least, of_output = MechanismNoise(counts.mechanisms[0]).of_decoder()
     noise = float(np.clip(counts.reports_of(0) @ of_output / found.n, min(least, total), total))
     share = found.n / users
     std_error = math.sqrt((share * noise + (1 - share) * total) / found.n)
     return replace(found, std_error=std_error, target="users")
-
-
-def noise_estimator(mechanism: TabulatedMechanism) -> tuple[float, np.ndarray]:
-    r"""Return the least variance of a decoded report over the domain, and for each output an estimate of the variance.
-
-    The estimates v satisfy sum_j P_ij v_j >= V_i + r at every knot, V_i the variance of the decoded report there and
-    r = max_k (x_{k+1} - x_k)^2 / 4 the most that rounding between knots adds.  So their mean over reports is, on
-    average, at least the mean variance Var(d | x) over whatever values are behind the reports, and nearly that where
-    the outputs tell enough.  They are the least-squares solution of least second moment under the table's prior,
-    moved up until the inequalities hold.
-
-    Parameters
-    ----------
-    mechanism : TabulatedMechanism
-        n knots, m outputs.
-
-    Returns
-    -------
-    least : float
-        Squared units of the knots.
-    of_output : (m,) ndarray of float
-        Squared units of the knots.
-
-    Raises
-    ------
-    InputError
-        No unbiased decoder exists.
-
-    Example
-    -------
-    >>> from optldp.mechanisms import piecewise
-    >>> table = piecewise(np.linspace(-1, 1, 41), 2.0)
-    >>> least, of_output = noise_estimator(table)
-    >>> bool(np.abs(table.probabilities @ of_output - table.knot_variances).max() < 0.001)
-    True
-    """
-    table = mechanism.probabilities
-    variances = mean_decoder(mechanism).knot_variances
-    importance = knot_importance(mechanism, None) + 1.0 / variances.size  # knots of no mass must fit as well
-    average = importance @ table
-    used = average > 0
-    root = np.sqrt(average[used])
-    rows = np.sqrt(importance)
-    solution = np.linalg.lstsq(rows[:, None] * table[:, used] / root, rows * variances, rcond=CUTOFF)[0]
-    of_output = np.zeros(average.size)
-    of_output[used] = solution / root
-    rounding = float(np.diff(mechanism.knots).max()) ** 2 / 4
-    return float(variances.min()), of_output + np.max(variances - table @ of_output) + rounding

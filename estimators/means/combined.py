@@ -1,7 +1,10 @@
 """The mean of the inputs from the reports of several services, by four ways of combining one user's reports."""
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import get_args
 
@@ -10,13 +13,15 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
 from ..counting.counts import ReportCounts, ReportGroup
+from ..estimate import check_target
 from ..input_grid import InputGrid
 from ..intervals import IntervalKind, Sample, pooled
-from ..methods import MEAN_METHODS, MeanMethod
-from .between_users import user_precision, weighed_sample
+from ..methods import MEAN_METHODS, MeanMethod, Target
+from .between_users import participation_of, user_precision, weighed_sample
 from .decoding import decoded_variances, plain_decoders
 from .joint_decoder import joint_decoder
 from .mean import MeanEstimate
+from .noise import MechanismNoise, fixed_users_variance
 from .raw_reports import raw_decoders, raw_sample, raw_variances
 from .service_weights import PriorEstimator, population_weights, rough_prior
 from .unbiasing import normalised
@@ -47,6 +52,8 @@ def estimate_combined_mean(
     raw: bool = False,
     interval: IntervalKind = "normal",
     rng: np.random.Generator | None = None,
+    target: Target = "population",
+    drawn_from: int | None = None,
 ) -> MeanEstimate:
     r"""Estimate the mean of the users' values from all that they reported to any service.
 
@@ -81,9 +88,11 @@ def estimate_combined_mean(
         From the counts of one half and the grid to (K,) weights.
     alike : bool
         For "population" and "decoder": whether users of different services have values of one distribution, as where
-        chance decides who reports to which (attributes drawn at random).  Their numbers are then weighed by one over
-        their variance under p, so that a poor service costs nothing; without it each user counts the same, which is
-        unbiased whoever chose which services.  Only with normal intervals.
+        chance decides who reports to which (attributes drawn at random): participation says nothing of the value.
+        Their numbers are then weighed by one over their variance under p, so that a poor service costs nothing; without
+        it each user counts the same, which is unbiased whoever chose which services.  Only with normal intervals.
+        `participation` of the estimate compares the means of users of different services; where they are too unlike to
+        be so by chance (`doubtful`) the weighed mean is of nobody in particular.
     raw : bool
         For "ua" and "uwa": in place of decoded reports average the reports themselves, scaled and shifted where they
         need it, as papers do: never better. "uwa" then weighs by the variances of raw reports. Needs tables whose
@@ -93,6 +102,11 @@ def estimate_combined_mean(
         the range of the decoded values: valid for any number of users, but two to four times as wide at 2,000 of them.
     rng : numpy.random.Generator, optional
         Deals the users into halves.  Default: a fixed seed, so that the same counts give the same estimate.
+    target : {"population", "users"}
+        Whose mean it is: of "users", these very ones, the mechanisms' noise is left, by `MechanismNoise`, and with
+        `alike` what users who weigh more differ by from the others. For decoded reports, not by "uwa".
+    drawn_from : int, optional
+        With the target "users": how many they all are, where those who reported are a random part.
 
     Returns
     -------
@@ -132,9 +146,15 @@ def estimate_combined_mean(
         raise InputError(f"raw reports are averaged by ua and uwa, got {method}: choose one of them, or leave raw out")
     if alike and (method in ("ua", "uwa") or interval != "normal"):
         raise InputError(f"alike is for population and decoder with normal intervals, got {method}, {interval}")
+    check_target(target)
+    if target == "users" and (method == "uwa" or raw or interval != "normal"):
+        what = "raw reports" if raw else f"{method}, {interval}"
+        raise InputError(f"target users is for ua, population and decoder with normal intervals, got {what}")
     _require_usable(counts)
+    participation, parts = None, []
     if method == "ua":
-        samples = [_averaged(counts, raw=raw)]
+        parts = [] if raw else [_averaged(counts)]
+        samples = [_raw_averaged(counts)] if raw else [part.sample(alike=False) for part in parts]
         reached = samples[0].width if raw else _span_of_decoders(counts)
     else:
         grid = grid or InputGrid.common(counts.mechanisms)
@@ -143,11 +163,80 @@ def estimate_combined_mean(
             samples = [_user_weighted(counts, grid, _uniform(grid) if known is None else known, raw=raw)]
             reached = samples[0].width
         else:
-            parts = _parts(counts, grid, known, estimate_prior, rng)
-            samples, reached = _by_weights(counts, grid, parts, method, alike)
-    one_report = None if reached is None else reached / counts.n_users
-    kept = tuple(samples) if interval == "bernstein" else ()
-    return MeanEstimate(*pooled(samples), counts.n_users, method, one_report=one_report, samples=kept)
+            priors = _parts(counts, grid, known, estimate_prior, rng)
+            parts = _by_weights(counts, grid, priors, method)
+            samples = [part.sample(alike=alike) for part in parts]
+            reached = _span_of_decoders(counts) if method == "population" else _span_of_sums(counts, grid, priors)
+            if alike and reached is not None:
+                reached *= max(part.most for part in parts)
+            participation = participation_of(counts, [(part.counts, part.totals, part.precisions) for part in parts])
+    value, error = pooled(samples)
+    if target == "users":
+        error = _error_of_users(counts, parts, error, alike=alike, drawn_from=drawn_from)
+    return MeanEstimate(
+        value,
+        error,
+        counts.n_users,
+        method,
+        target,
+        one_report=None if reached is None else reached / counts.n_users,
+        samples=tuple(samples) if interval == "bernstein" else (),
+        participation=participation,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Users, what the outputs of each group's services add to a user's number, and the precision of each group's."""
+
+    counts: ReportCounts
+    values: Sequence[Values]
+    precisions: Sequence[float]
+
+    @cached_property
+    def totals(self) -> list[np.ndarray]:
+        """The number of each combination of outputs, for each group."""
+        return [
+            np.sum([added[column] for added, column in zip(given, group.outputs.T, strict=True)], axis=0)
+            for group, given in zip(self.counts.groups, self.values, strict=True)
+        ]
+
+    @property
+    def most(self) -> float:
+        """Weight of a user of the most precise group over the average one."""
+        users = [group.n_users for group in self.counts.groups]
+        return max(self.precisions) / float(np.average(self.precisions, weights=users))
+
+    def sample(self, *, alike: bool) -> Sample:
+        """Return the sample of the users' numbers, weighed by their precision if they are alike."""
+        if alike and len(self.precisions) > 1:
+            return weighed_sample(self.counts, self.totals, self.precisions)
+        low = min(sum(added.min() for added in given) for given in self.values)
+        high = max(sum(added.max() for added in given) for given in self.values)
+        return _sample(self.counts.groups, self.totals, float(high - low))
+
+
+def _error_of_users(
+    counts: ReportCounts, parts: Sequence[_Part], error: float, *, alike: bool, drawn_from: int | None
+) -> float:
+    """The standard error about the mean of all these users, or of more of whom they are a random part."""
+    noises = [MechanismNoise(mechanism) for mechanism in counts.mechanisms]
+    rows = []
+    for part in parts:
+        share = part.counts.n_users / counts.n_users
+        weights = np.array(part.precisions if alike else [1.0] * len(part.counts.groups))
+        weights *= share / (weights @ [group.n_users for group in part.counts.groups])
+        whole = part.sample(alike=False)
+        for group, values, numbers, weight in zip(part.counts.groups, part.values, part.totals, weights, strict=True):
+            noise = least = 0.0
+            for j, added, column in zip(group.services, values, group.outputs.T, strict=True):
+                few, of_output = noises[j].of_values(added)
+                noise, least = noise + float(group.counts @ of_output[column]) / group.n_users, least + few
+            # Without weights what groups differ by is a part of what values vary by.
+            own = Sample.of(numbers, group.counts, 0.0) if alike and group.n_users > 1 else whole
+            rows.append((weight * group.n_users, own.variance, noise, least))
+    everyone = max(counts.n_users, drawn_from or 0)
+    return math.sqrt(fixed_users_variance(error**2, *np.array(rows).T, everyone=everyone))
 
 
 def _require_usable(counts: ReportCounts) -> None:
@@ -178,34 +267,27 @@ def _parts(
 
 
 def _by_weights(
-    counts: ReportCounts,
-    grid: InputGrid,
-    parts: Sequence[tuple[ReportCounts, np.ndarray]],
-    method: MeanMethod,
-    alike: bool,
-) -> tuple[list[Sample], float | None]:
-    """The users' numbers by values fixed beforehand, and the span of one user's share in them, None where unknown."""
+    counts: ReportCounts, grid: InputGrid, priors: Sequence[tuple[ReportCounts, np.ndarray]], method: MeanMethod
+) -> list[_Part]:
+    """The users by values fixed beforehand."""
     values_of = _population if method == "population" else _decoded
-    samples = []
-    largest = 1.0
-    for part, prior in parts:
-        values = values_of(part, grid, prior)
-        if alike:
-            sample, most = _weighed(part, grid, prior, values)
-            largest = max(largest, most)
-        else:
-            sample = _summed(part, values)
-        samples.append(sample)
-    reached = _span_of_decoders(counts) if method == "population" else _span_of_sums(counts, grid, parts)
-    return samples, None if reached is None else reached * largest
+    parts = []
+    for mine, prior in priors:
+        values = values_of(mine, grid, prior)
+        precisions = [1.0] if len(counts.groups) == 1 else _precisions(mine, grid, prior, values)
+        parts.append(_Part(mine, values, precisions))
+    return parts
 
 
-def _averaged(counts: ReportCounts, *, raw: bool) -> Sample:
-    if raw:
-        even = [np.full(group.outputs.shape, 1 / len(group.services)) for group in counts.groups]
-        return raw_sample(counts, raw_decoders(counts.services), even)
+def _averaged(counts: ReportCounts) -> _Part:
     decoders = plain_decoders(counts.services)
-    return _summed(counts, [[decoders[j] / len(g.services) for j in g.services] for g in counts.groups])
+    values = [[decoders[j] / len(g.services) for j in g.services] for g in counts.groups]
+    return _Part(counts, values, [1.0] * len(values))
+
+
+def _raw_averaged(counts: ReportCounts) -> Sample:
+    even = [np.full(group.outputs.shape, 1 / len(group.services)) for group in counts.groups]
+    return raw_sample(counts, raw_decoders(counts.services), even)
 
 
 def _population(counts: ReportCounts, grid: InputGrid, prior: np.ndarray) -> list[Values]:
@@ -223,16 +305,11 @@ def _decoded(counts: ReportCounts, grid: InputGrid, prior: np.ndarray) -> list[V
     return [joint_decoder([counts.mechanisms[j] for j in g.services], points, prior) for g in counts.groups]
 
 
-def _weighed(
-    counts: ReportCounts, grid: InputGrid, prior: np.ndarray, values: Sequence[Values]
-) -> tuple[Sample, float]:
-    """The sample of users' numbers weighed by their precision, and the largest weight over the average one."""
-    precisions = [
+def _precisions(counts: ReportCounts, grid: InputGrid, prior: np.ndarray, values: Sequence[Values]) -> list[float]:
+    return [
         user_precision([counts.mechanisms[j] for j in group.services], given, grid, prior)
         for group, given in zip(counts.groups, values, strict=True)
     ]
-    average = sum(v * g.n_users for v, g in zip(precisions, counts.groups, strict=True)) / counts.n_users
-    return weighed_sample(counts, _totals(counts, values), precisions), max(precisions) / average
 
 
 def _user_weighted(counts: ReportCounts, grid: InputGrid, prior: np.ndarray, *, raw: bool) -> Sample:
@@ -273,21 +350,6 @@ def _span_of_sums(
 def _variances(counts: ReportCounts, decoders: Values, grid: InputGrid) -> np.ndarray:
     pairs = zip(counts.mechanisms, decoders, strict=True)
     return np.stack([decoded_variances(mechanism, decoder, grid) for mechanism, decoder in pairs])
-
-
-def _summed(counts: ReportCounts, values: Sequence[Values]) -> Sample:
-    """The sample of sums over services of what each output adds, for each group."""
-    low = min(sum(added.min() for added in given) for given in values)
-    high = max(sum(added.max() for added in given) for given in values)
-    return _sample(counts.groups, _totals(counts, values), float(high - low))
-
-
-def _totals(counts: ReportCounts, values: Sequence[Values]) -> list[np.ndarray]:
-    """The number of each combination of outputs, for each group."""
-    return [
-        np.sum([added[column] for added, column in zip(given, group.outputs.T, strict=True)], axis=0)
-        for group, given in zip(counts.groups, values, strict=True)
-    ]
 
 
 def _sample(groups: Sequence[ReportGroup], values: Sequence[np.ndarray], width: float) -> Sample:

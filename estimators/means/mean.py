@@ -8,11 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.floors.form import FloorForm
 from ..counting.counts import ReportCounts
-from ..estimate import NumberEstimate
-from ..intervals import CONFIDENCE, Interval, Sample, bernstein_reach, bias_aware_reach, normal_interval, pooled
+from ..estimate import NumberEstimate, check_target
+from ..intervals import CONFIDENCE, Interval, Sample, bernstein_reach, bias_aware_reach, normal_interval
+from ..methods import Target
+from .between_users import Participation
 from .decoder import MeanDecoder, mean_decoder
 from .decoding import plain_decoder
+from .noise import MechanismNoise
 from .raw_reports import raw_sample
 from .winsorised import winsorised
 
@@ -48,6 +52,8 @@ class MeanEstimate(NumberEstimate):
         has no interval then.
     samples : tuple of Sample
         Where the interval is to hold for any number of users: what the empirical Bernstein bound needs.
+    participation : Participation, optional
+        By "population" and "decoder" of users of different services: the means of each set of services compared.
 
     Example
     -------
@@ -63,6 +69,7 @@ class MeanEstimate(NumberEstimate):
     bias_low: float = 0.0
     bias_high: float = 0.0
     samples: tuple[Sample, ...] = ()
+    participation: Participation | None = None
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
         """Return where the truth lies, whatever the bias within its bounds; InputError for a confidence outside (0, 1).
@@ -90,6 +97,7 @@ def estimate_mean(
     weights: ArrayLike | None = None,
     winsorise: float | None = None,
     raw: bool = False,
+    target: Target = "population",
 ) -> MeanEstimate:
     """Estimate the mean of the inputs from counted reports of one table.
 
@@ -118,6 +126,9 @@ def estimate_mean(
         `bias_high`, which the interval is widened by.
     raw : bool
         Average the reports themselves, scaled and shifted where they need it, as papers do: never better.
+    target : {"population", "users"}
+        Whose mean it is: of "users", these very ones, only the mechanism's noise is left, which reports show by
+        `MechanismNoise`, but for tables of two or three outputs.
 
     Returns
     -------
@@ -126,8 +137,9 @@ def estimate_mean(
     Raises
     ------
     InputError
-        No counts of one table, fewer than two reports, a share to winsorise outside (0, 1/2), or for counts without
-        the numbers that it needs, or a table from which no unbiased mean can be had, or none from its raw reports.
+        No counts of one table, fewer than two reports, another target, a share to winsorise outside (0, 1/2), or for
+        counts without the numbers that it needs, or a table from which no unbiased mean can be had, or none from its
+        raw reports.
 
     Example
     -------
@@ -139,6 +151,7 @@ def estimate_mean(
     >>> estimate.method, bool(estimate.interval().low < 0.25 < estimate.interval().high)
     ('average', True)
     """
+    check_target(target)
     if not isinstance(counts, ReportCounts) or len(counts.services) > 1:
         raise InputError(
             f"a mean needs the counts of one table's reports, count(table, reports), got {_told(counts)}: "
@@ -150,7 +163,8 @@ def estimate_mean(
     chosen = mean_decoder(mechanism, weights, raw=raw)
     if raw and winsorise is None and counts.numbers is None and counts.groups[0].sums is not None:
         found = raw_sample(counts, [chosen], [np.ones((len(counts.groups[0].counts), 1))])
-        return MeanEstimate(*pooled([found]), found.n, chosen.method, one_report=found.width / found.n)
+        error = _error(found, counts, chosen, target)
+        return MeanEstimate(found.mean, error, found.n, chosen.method, target, one_report=found.width / found.n)
     unplaced = chosen.values is None and counts.numbers is None and (mechanism.low < mechanism.high).any()
     for asked, what in ((winsorise is not None, "winsorising needs"), (raw, "raw reports need")):
         if asked and unplaced:
@@ -165,13 +179,63 @@ def estimate_mean(
     found = Sample.of(decoded, often, most - least)
     return MeanEstimate(
         found.mean,
-        math.sqrt(found.variance / found.n),
+        _error(found, counts, decoder, target),
         found.n,
         decoder.method,
+        target,
         one_report=found.width / found.n,
         bias_low=bias_low,
         bias_high=bias_high,
     )
+
+
+def average_of(form: FloorForm, reports: ArrayLike) -> MeanEstimate:
+    """Estimate the mean of the inputs by the average of the reports: no likelihood is asked for, so no table is made.
+
+    What `estimate_mean` does with counts of the table that the form expands to, where that is not too large: outputs of
+    an optimum are values that no others dominate.
+
+    Parameters
+    ----------
+    form : FloorForm
+        Unbiased.
+    reports : (N,) array_like
+        Its outputs, at least two.
+
+    Raises
+    ------
+    InputError
+        A form that does not say that it is unbiased, reports that are none of its outputs, fewer than two.
+
+    Example
+    -------
+    >>> from ...mechanisms.families.duchi import duchi
+    >>> from ...mechanisms.floors import floor_form
+    >>> form = floor_form(duchi([0.0, 5.0, 10.0], 1.0))
+    >>> found = average_of(form, form.sample(np.full(10_000, 2.5), np.random.default_rng(7)))
+    >>> bool(found.interval().low < 2.5 < found.interval().high)
+    True
+    """
+    if not form.provenance.claims_unbiased:
+        raise InputError(
+            "an average of reports is no mean of values unless they are unbiased: got a floor form that does not say so"
+        )
+    often = np.bincount(form.output_index(reports), minlength=form.places.size)
+    if often.sum() < 2:
+        raise InputError(f"reports must be at least 2 for a standard error, got {often.sum()}")
+    seen = np.flatnonzero(often)
+    found = Sample.of(form.outputs[seen], often[seen], float(np.ptp(form.outputs)))
+    error = math.sqrt(found.variance / found.n)
+    return MeanEstimate(found.mean, error, found.n, "average", one_report=found.width / found.n)
+
+
+def _error(found: Sample, counts: ReportCounts, decoder: MeanDecoder, target: Target) -> float:
+    """Return the standard error: of fixed users by the noise alone, at most what the numbers scatter in all."""
+    variance = found.variance
+    if target == "users":
+        least, of_output = MechanismNoise(decoder.mechanism).of_decoder(decoder)
+        variance = float(np.clip(counts.reports_of(0) @ of_output / found.n, min(least, variance), variance))
+    return math.sqrt(variance / found.n)
 
 
 def _decoded(counts: ReportCounts, decoder: MeanDecoder) -> tuple[MeanDecoder, np.ndarray, np.ndarray]:

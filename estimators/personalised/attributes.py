@@ -11,6 +11,7 @@ from ...mechanisms.composed.personalised_attributes import PersonalisedAttribute
 from ...mechanisms.errors import InputError
 from ..attributes.counts import ByAttribute, drawn_columns
 from ..means.attributes import AttributeMeans
+from ..methods import Target
 from .counts import PersonalisedCounts
 from .numbers import personalised_mean
 
@@ -69,7 +70,9 @@ class PersonalisedAttributeCounts(ByAttribute[PersonalisedCounts]):
         return cls(found, levels.size)
 
 
-def personalised_attribute_means(counts: PersonalisedAttributeCounts) -> AttributeMeans:
+def personalised_attribute_means(
+    counts: PersonalisedAttributeCounts, *, target: Target = "population"
+) -> AttributeMeans:
     """Estimate the mean of every attribute from those who have drawn it, whatever level they chose.
 
     Each is `personalised_mean`'s: levels in the clear, or on common outputs, are weighed by their variances, and the
@@ -78,6 +81,8 @@ def personalised_attribute_means(counts: PersonalisedAttributeCounts) -> Attribu
     Parameters
     ----------
     counts : PersonalisedAttributeCounts
+    target : {"population", "users"}
+        Whose means they are: of all users, those who have not drawn an attribute too, or of their population.
 
     Raises
     ------
@@ -100,5 +105,5 @@ def personalised_attribute_means(counts: PersonalisedAttributeCounts) -> Attribu
     means = []
     for name, mine in counts.items():
         with naming(name):
-            means.append(personalised_mean(mine))
-    return AttributeMeans(tuple(counts), tuple(means), "population", means[0].method)
+            means.append(personalised_mean(mine, target=target, drawn_from=counts.n_users))
+    return AttributeMeans(tuple(counts), tuple(means), target, means[0].method)

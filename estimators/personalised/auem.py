@@ -10,8 +10,9 @@ from ...mechanisms.composed.personalised import PersonalisedMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.laws.domain import numbers
 from ...solvers.likelihood.bits import BitLikelihood
-from ..estimate import Target, check_target
+from ..estimate import check_target
 from ..frequencies.consistency import norm_sub
+from ..methods import Target
 from .counts import PersonalisedCounts, require_pure
 from .estimate import PersonalisedFrequencies, level_shares
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from ...solvers.one_thread import one_thread
 from ..distributions.covariance import LEAST_INFORMATION
 from .fit import derivatives
 from .likelihood import PersonalisedLikelihood
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")
+@one_thread()
 def joint_covariance(likelihood: PersonalisedLikelihood, shares: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Return the (t + K, t + K) asymptotic covariance of shares and weights that maximise the log-likelihood.
 

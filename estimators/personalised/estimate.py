@@ -10,9 +10,10 @@ import numpy as np
 
 from ...mechanisms.composed.levelled import Levelled
 from ..distributions.distribution import DistributionEstimate
-from ..estimate import Estimate, Target
+from ..estimate import Estimate
 from ..frequencies.frequencies import FrequencyEstimate
 from ..intervals import CONFIDENCE, Interval, normal_interval
+from ..methods import Target
 from .counts import PersonalisedCounts
 from .fit import JointFit
 

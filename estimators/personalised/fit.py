@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from threadpoolctl import threadpool_limits
 
 from ...mechanisms.errors import SolverError
 from ...solvers.likelihood.fit import DEFAULT_CERTIFICATE, Stop
+from ...solvers.one_thread import one_thread
 from .likelihood import PersonalisedLikelihood
 
 MOST_STEPS = 200
@@ -117,7 +117,7 @@ class JointFit:
     stop: Stop
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")
+@one_thread()
 def fit_jointly(
     likelihood: PersonalisedLikelihood,
     shares: np.ndarray,

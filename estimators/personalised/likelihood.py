@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.categorical.local_hashing import LocalHashing
 from ...mechanisms.categorical.mechanism import PureProtocol
+from ...mechanisms.categorical.subset_selection import SubsetSelection
 from ...mechanisms.categorical.unary_encoding import UnaryEncoding
 from ...mechanisms.errors import InputError
 from .counts import PersonalisedCounts
@@ -140,7 +141,7 @@ class TabledPersonalised(PersonalisedLikelihood):
 def personalised_likelihood(counts: PersonalisedCounts) -> PersonalisedLikelihood:
     """Return the likelihood of the reports of categories.
 
-    Supports for unary encodings and hashing; else the laws of all distinct reports, t D K numbers.
+    Supports for unary encodings, hashing and subsets; else the laws of all distinct reports, t D K numbers.
 
     Raises
     ------
@@ -166,6 +167,9 @@ def personalised_likelihood(counts: PersonalisedCounts) -> PersonalisedLikelihoo
     if hashing := [level for level in levels if isinstance(level, LocalHashing)]:
         other = [math.log((1 - level.own_support) / ((level.n_values - 1) * level.n_hashes)) for level in hashing]
         return SupportPersonalised(counts, hashing, np.tile(other, (counts.counts.size, 1)))
+    if subsets := [level for level in levels if isinstance(level, SubsetSelection)]:
+        other = [level.log_elsewhere for level in subsets]
+        return SupportPersonalised(counts, subsets, np.tile(other, (counts.counts.size, 1)))
     distinct, which = np.unique(counts.reports, return_inverse=True)
     laws = np.array([level.pmf(distinct) for level in levels])
     return TabledPersonalised(counts.levels, which, counts.counts, counts.mechanism.level_response, laws)

@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike
 
 from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.fit import MixtureFit, fit_mixture, start_weights
-from ..estimate import Target, check_target
+from ..estimate import check_target
 from ..frequencies.locally_best import Scores
+from ..methods import Target
 from .counts import PersonalisedCounts
 from .covariance import joint_covariance
 from .estimate import LevelShares, PersonalisedFrequencies

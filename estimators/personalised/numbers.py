@@ -11,11 +11,14 @@ from ...mechanisms.composed.personalised import PersonalisedMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.likelihood.fit import MixtureFit, start_weights
+from ..estimate import check_target
 from ..input_grid import InputGrid
 from ..intervals import Sample
 from ..means.decoding import decoded_variances, plain_decoder
 from ..means.mean import MeanEstimate
+from ..means.noise import MechanismNoise, fixed_users_variance
 from ..means.unbiasing import UNBIASED_TOLERANCE
+from ..methods import Target
 from .counts import PersonalisedCounts
 from .covariance import joint_covariance
 from .estimate import LevelShares, PersonalisedDistribution
@@ -115,7 +118,9 @@ def tabled_likelihood(
     return TabledPersonalised(counts.levels, which.reshape(-1), counts.counts, response, laws)
 
 
-def personalised_mean(counts: PersonalisedCounts) -> MeanEstimate:
+def personalised_mean(
+    counts: PersonalisedCounts, *, target: Target = "population", drawn_from: int | None = None
+) -> MeanEstimate:
     r"""Estimate the mean of the inputs from reports at different budgets.
 
     Levels in the clear: the unbiased means of the levels, weighted by n_i / v_i, with v_i the variance of a decoded
@@ -129,12 +134,18 @@ def personalised_mean(counts: PersonalisedCounts) -> MeanEstimate:
     ----------
     counts : PersonalisedCounts
         Of numbers.  `one_report` of the estimate allows a user to claim any level that somebody reported.
+    target : {"population", "users"}
+        Whose mean it is: of these very "users" the noise is left, and what those of a level who count for more differ
+        by from the others. With levels in the clear.
+    drawn_from : int, optional
+        With the target "users": how many they all are, where those who reported are a random part.
 
     Raises
     ------
     InputError
-        Reports of categories, a level in the clear with a single report, tables from which no unbiased mean can be had,
-        and where levels are protected what `personalised_distribution` raises.
+        Reports of categories, another target, or that of users where levels are protected, a level in the clear with a
+        single report, tables from which no unbiased mean can be had, and where levels are protected what
+        `personalised_distribution` raises.
 
     Example
     -------
@@ -145,10 +156,13 @@ def personalised_mean(counts: PersonalisedCounts) -> MeanEstimate:
     >>> found.method, bool(found.interval().low < 0.25 < found.interval().high)
     ('population', True)
     """
+    check_target(target)
     counts.require_reports()
     mechanism = counts.mechanism
     if not mechanism.tables:
         raise InputError("values must be numbers, got categories: use personalised_mle")
+    if target == "users" and mechanism.level_epsilon is not None:
+        raise InputError("target users is for levels in the clear, got protected ones: leave it out")
     if counts.n_users < 2:
         raise InputError(f"there must be at least 2 reports for a standard error, got {counts.n_users}")
     clear = mechanism.level_epsilon is None
@@ -156,7 +170,7 @@ def personalised_mean(counts: PersonalisedCounts) -> MeanEstimate:
     if decoders is None:
         return personalised_distribution(counts).mean()
     variances = _variances(mechanism, decoders)
-    samples, rates, ends = [], [], []
+    samples, rates, ends, noises = [], [], [], []
     for i in range(mechanism.level_report.n_reports):
         own = i if clear else 0  # all decode alike where levels are protected
         table, values, mine = mechanism.tables[own], decoders[own], counts.levels == i
@@ -167,12 +181,19 @@ def personalised_mean(counts: PersonalisedCounts) -> MeanEstimate:
             alone = Sample(1, float(seen[0]), float(np.ptp(values)) ** 2 / 4, float(np.ptp(values)))
             samples.append(alone if n == 1 else Sample.of(seen, many, float(np.ptp(values))))
             rates.append(n / variances[i])
+            if target == "users":
+                least, of_output = MechanismNoise(table).of_values(values)
+                noises.append((float(many @ of_output[counts.reports[mine, own]]) / n, least))
             ends.append((rates[-1] / n, float(values[table.possible].min()), float(values[table.possible].max())))
     weights = np.array(rates) / sum(rates)
     mean = float(weights @ [sample.mean for sample in samples])
     std_error = math.sqrt(float(weights**2 @ [sample.variance / sample.n for sample in samples]))
+    if target == "users":
+        total, everyone = [sample.variance for sample in samples], max(counts.n_users, drawn_from or 0)
+        noise, least = np.array(noises).T
+        std_error = math.sqrt(fixed_users_variance(std_error**2, weights, total, noise, least, everyone))
     one_report = _one_report(mean, sum(rates), ends)
-    return MeanEstimate(mean, std_error, counts.n_users, "population", one_report=one_report)
+    return MeanEstimate(mean, std_error, counts.n_users, "population", target, one_report=one_report)
 
 
 def _common_decoder(tables: Sequence[TabulatedMechanism]) -> list[np.ndarray] | None:

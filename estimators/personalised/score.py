@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from ...solvers.one_thread import one_thread
 from ..distributions.covariance import LEAST_INFORMATION
-from ..estimate import Target
 from ..frequencies.consistency import norm_sub
 from ..frequencies.locally_best import Scores, inside, score_of_moments
 from ..frequencies.score import LEAST_VARIANCE
 from ..frequencies.shrinkage import shrunk
+from ..methods import Target
 from .fit import derivatives
 from .likelihood import PersonalisedLikelihood
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")
+@one_thread()
 def joint_scores(
     likelihood: PersonalisedLikelihood, shares: np.ndarray, weights: np.ndarray, target: Target = "population"
 ) -> Scores:

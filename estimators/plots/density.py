@@ -20,16 +20,11 @@ NAMES = {
 }
 
 SPIKY = "em"
-"""The method that puts all mass on few cells, other ones in each sample: its scatter is drawn as theirs alone."""
-
-BANDS = {SPIKY: "scatter of the cells with mass, each by itself", "smooth": "band, pointwise"}
-"""What the band of a method covers; of the others the scatter at the fit, which their bias is not in."""
-
-SCATTER = "band of the scatter, pointwise, without bias"
+"""The method that puts all mass on few cells, other ones in each sample."""
 
 SPIKY_NOTE = (
-    "The likeliest distribution puts its mass on few cells, on others with other reports: no band of cells holds the "
-    "density. The mean has its interval, and so have shares of ranges."
+    "The likeliest distribution puts its mass on few cells, on others with other reports: it is no picture of the "
+    "density. The shares of the ranges have their intervals, and so has the mean."
 )
 
 if TYPE_CHECKING:
@@ -48,14 +43,23 @@ class Density(Protocol):
     @property
     def method(self) -> str: ...
     def mean(self) -> Estimate: ...
-    def interval(self, confidence: float = ..., /) -> Interval: ...
+    @property
+    def explained(self) -> object: ...
+    def ranges(self, confidence: float = ..., /, *, simultaneous: bool = ...) -> tuple[Any, Any, Any, Interval]: ...
 
 
-def distribution(estimate: Density, ax: Axes | None = None, *, units: str = "", confidence: float = CONFIDENCE) -> Axes:
-    """Draw the density, its pointwise bands and the mean with its interval, of estimates that have them.
+def distribution(
+    estimate: Density,
+    ax: Axes | None = None,
+    *,
+    units: str = "",
+    confidence: float = CONFIDENCE,
+    simultaneous: bool = False,
+) -> Axes:
+    """Draw the density, a band of its average over ranges, and the mean with its interval, of estimates that have them.
 
-    What a band covers its legend says. Of "em" it is hatched, and no band of the density: the scatter of the few cells
-    that have all the mass.
+    The ranges are those that reports can tell apart (`DistributionEstimate.ranges`): how a density runs within one no
+    reports tell, so that there is no band of it.
 
     Parameters
     ----------
@@ -65,37 +69,36 @@ def distribution(estimate: Density, ax: Axes | None = None, *, units: str = "", 
     units : str
         Name of the units of the inputs.
     confidence : float
-        Coverage of the bands and the mean's interval.
+        Coverage of the band and the mean's interval.
+    simultaneous : bool
+        A band that holds over all ranges at once, rather than over each by itself.
 
     Raises
     ------
     InputError
         matplotlib is not installed, or a confidence outside (0, 1).
     """
-    edges, mean, band = estimate.grid.edges, estimate.mean(), estimate.interval(confidence)
+    edges, mean = estimate.grid.edges, estimate.mean()
     ends = mean.interval(confidence)
     axes = axes_or_new(ax)
-    width = np.where(np.diff(edges) > 0, np.diff(edges), 1.0)
-    density, low, high = (values / width for values in (estimate.value, band.low, band.high))
+    density = estimate.value / np.where(np.diff(edges) > 0, np.diff(edges), 1.0)
     percent = f"{100 * confidence:g}%"
     label, top = f"mean {mean.value:,.5g}, no interval", 0.0
-    if known := bool(np.isfinite(high).all()):
-        spiky = estimate.method == SPIKY
-        hatched: dict[str, Any] = {"facecolor": "none", "edgecolor": "#9ecae1", "hatch": "////", "linewidth": 0}
-        look: dict[str, Any] = hatched if spiky else {"color": "#9ecae1"}
-        axes.stairs(
-            high, edges, baseline=low, fill=True, label=f"{percent} {BANDS.get(estimate.method, SCATTER)}",
-            **look,
-        )  # fmt: skip
+    if known := bool(np.isfinite([ends.low, ends.high]).all()):
         label = f"mean {mean.value:,.5g}, {percent} interval [{ends.low:,.5g}, {ends.high:,.5g}]"
-        top = float(np.quantile(high, 0.9))
+    if estimate.explained is not None and edges[0] < edges[-1]:
+        starts, _, _, band = estimate.ranges(confidence, simultaneous=simultaneous)
+        low, high = band.low / np.diff(starts), band.high / np.diff(starts)
+        held = "all at once" if simultaneous else "each by itself"
+        ranges = f"average over each of {low.size} ranges, {held}" if low.size > 1 else "average over the domain"
+        axes.stairs(high, starts, baseline=low, fill=True, color="#9ecae1", label=f"{percent} band of the {ranges}")
+        top = float(high.max())
     axes.stairs(density, edges, color="#08306b", linewidth=1.4, label="estimate")
     axes.axvline(mean.value, color="black", linestyle="--", linewidth=1.2, label=label)
     if known:
         axes.axvspan(ends.low, ends.high, color="black", alpha=0.15, linewidth=0)
     if edges[0] < edges[-1]:
         axes.set_xlim(edges[0], edges[-1])
-    # A band that says nothing reaches up to one: the estimate decides the height.
     axes.set_ylim(0.0, 1.15 * max(float(density.max()), top))
     axes.set_xlabel(axis_label("value", units))
     axes.set_ylabel(f"density per {literal(units)}" if units else "density")

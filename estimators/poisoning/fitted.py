@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from threadpoolctl import threadpool_limits
 
 from ...mechanisms.errors import InputError
 from ...solvers.likelihood.mixture import MixtureLikelihood
+from ...solvers.one_thread import one_thread
 from ..counting.counts import ReportCounts
 from ..distributions.covariance import ems_response, maximum_response
 from ..distributions.distribution import DistributionEstimate
@@ -15,7 +15,7 @@ from ..distributions.likelihood import likelihood_of
 from .influence import Influence
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")
+@one_thread()
 def fitted_influence(
     counts: ReportCounts, estimate: DistributionEstimate, coefficients: ArrayLike | None = None
 ) -> Influence:

@@ -50,15 +50,15 @@
  * @property {Tails | null} tails
  */
 
-const FORMAT = "optldp-table/2";
+export const FORMAT = "optldp-table/2";
 const KEYS = ["format", "units", "epsilon", "knots", "low", "high", "denominator", "numerators", "within",
   "provenance", "prior", "checksum"];
-const BUNDLE = "optldp-bundle/1";
+export const BUNDLE = "optldp-bundle/1";
 const FLOOR_KEYS = ["format", "kind", "units", "epsilon", "ratio", "knots", "step", "places", "floor", "starts",
   "provenance", "prior", "checksum"];
-const DENOMINATOR = 2 ** 53;
-const WHOLE = BigInt(DENOMINATOR);
-const SCALE = 2n ** 128n;
+export const DENOMINATOR = 2 ** 53;
+export const WHOLE = BigInt(DENOMINATOR);
+export const SCALE = 2n ** 128n;
 const MOST_RAISED = 2n ** 62n;
 const MOST_SIDE = 2 ** 15; // knots and outputs of a floor form
 const [MIN_EPSILON, MAX_EPSILON] = [1e-6, 16];
@@ -79,13 +79,15 @@ export class TableError extends Error {
   name = "TableError";
 }
 
+// What is exported without a word in docs/browser-client.md is for the client of bundles, beside this one.
+
 /** @type {(message: string) => never} */
-function refuse(message) {
+export function refuse(message) {
   throw new TableError(message);
 }
 
 /** A value for a message: short, on one line, doubles apart from whole numbers. @type {(value: unknown) => string} */
-function shown(value) {
+export function shown(value) {
   if (typeof value === "number" && Number.isInteger(value) && Math.abs(value) < 1e21) return `${value}.0`;
   if (typeof value === "string") return JSON.stringify(value.slice(0, 40));
   if (value === null || typeof value !== "object") return String(value).slice(0, 40);
@@ -207,7 +209,7 @@ function encode(value, parts) {
  * The checksum of a document, in which a member `checksum` does not count.
  * @type {(document: JsonObject) => Promise<string>}
  */
-async function checksumOf({ checksum: _, ...content }) {
+export async function checksumOf({ checksum: _, ...content }) {
   if (!globalThis.crypto?.subtle) throw new Error("WebCrypto must be there, got none: serve by https or at localhost");
   /** @type {BlobPart[]} */
   const parts = [];
@@ -219,15 +221,15 @@ async function checksumOf({ checksum: _, ...content }) {
 /** @type {(value: Json) => value is number | bigint} */
 const isNumber = (value) => typeof value === "number" || typeof value === "bigint";
 /** @type {(name: string, value: Json) => number} */
-function asNumber(name, value) {
+export function asNumber(name, value) {
   return isNumber(value) ? Number(value) : refuse(`${name} must be a number, got ${shown(value)}`);
 }
 /** @type {(name: string, value: Json) => string} */
-function asText(name, value) {
+export function asText(name, value) {
   return typeof value === "string" ? value : refuse(`${name} must be text, got ${shown(value)}`);
 }
 /** @type {(name: string, value: Json) => Json[]} */
-function asList(name, value) {
+export function asList(name, value) {
   return Array.isArray(value) ? value : refuse(`${name} must be a list, got ${shown(value)}`);
 }
 /** @type {(name: string, value: Json) => number[]} */
@@ -236,7 +238,7 @@ function asNumbers(name, value) {
 }
 
 /** @type {(name: string, value: Json, keys?: string[]) => JsonObject} */
-function asObject(name, value, keys) {
+export function asObject(name, value, keys) {
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
     return refuse(`${name} must be an object, got ${shown(value)}`);
   }
@@ -342,7 +344,7 @@ function checkedLaw(value, low, high) {
 }
 
 /** @type {(value: Json, n: number, m: number) => Float64Array[]} */
-function checkedNumerators(value, n, m) {
+export function checkedNumerators(value, n, m) {
   const rows = asList("numerators", value);
   if (rows.length !== n) refuse(`numerators must have a row for each of ${n} knots, got ${rows.length}`);
   return rows.map((row, i) => {
@@ -382,7 +384,7 @@ function asRecord(name, value) {
 }
 
 /** @type {(value: Json) => { method: string, version: string, unbiased: boolean }} */
-function checkedProvenance(value) {
+export function checkedProvenance(value) {
   const origin = asObject("provenance", value, ["method", "parameters", "version", "certificate"]);
   const unbiased = asRecord("provenance.parameters", origin.parameters).unbiased === true;
   if (origin.certificate !== null) asRecord("provenance.certificate", origin.certificate);
@@ -411,7 +413,7 @@ export function exponentialBelow(epsilon) {
 /** @typedef {Pick<ExactTable, "smallest" | "largest" | "tightest" | "limit">} Proof */
 
 /** Proves all ratios within e^epsilon by whole numbers. @type {(rows: Float64Array[], epsilon: number) => Proof} */
-function provePrivate(rows, epsilon) {
+export function provePrivate(rows, epsilon) {
   const [smallest, largest] = [Array.from(rows[0]), Array.from(rows[0])];
   for (const row of rows) {
     row.forEach((entry, j) => {
@@ -497,8 +499,19 @@ export async function parseTable(text) {
   const file = asObject("the file", readJson(text));
   if (file.format === BUNDLE) return parseFloor(file);
   if (file.format !== FORMAT) refuse(`format must be "${FORMAT}" or "${BUNDLE}", got ${shown(file.format)}`);
+  const read = readTable(file, KEYS);
+  const facts = { ...read.facts, checksum: await fittingChecksum(file) };
+  return readied(facts, read.law);
+}
+
+/**
+ * What an exact table says and how to draw from it, all proved but a checksum; in a bundle a table has none of its own.
+ * @typedef {{ facts: Omit<ExactTable, "checksum">, law: Law }} ReadTable
+ * @type {(file: JsonObject, keys?: string[]) => ReadTable}
+ */
+export function readTable(file, keys = KEYS.filter((key) => key !== "checksum")) {
   if ("promise" in file) refuse("a table must promise pure epsilon-LDP to be drawn from here, got another promise");
-  asObject("the table", file, KEYS);
+  asObject("the table", file, keys);
   const fits = file.denominator === WHOLE;
   if (!fits) refuse(`denominator must be ${DENOMINATOR}, got ${shown(file.denominator)}`);
   const [epsilon, knots] = [checkedEpsilon(file.epsilon), checkedKnots(file.knots)];
@@ -507,7 +520,7 @@ export async function parseTable(text) {
   const refuges = refugesOf(low, high);
   const tails = checkedLaw(file.within, low, high);
   const numerators = checkedNumerators(file.numerators, knots.length, low.length);
-  const around = await checkedAround(file, knots.length);
+  const around = checkedAround(file, knots.length);
   const proof = provePrivate(numerators, epsilon);
   if (around.unbiased) proveUnbiased(numerators, knots, low, high, tails);
   const starts = numerators.map((row) => {
@@ -515,7 +528,8 @@ export async function parseTable(text) {
     return row.map((entry) => (sum += entry) - entry);
   });
   const before = (/** @type {number} */ row, /** @type {number} */ j) => starts[row][j];
-  return readied({ epsilon, ...around, ...proof, knots, low, high }, before, refuges, tails);
+  const facts = { epsilon, ...around, ...proof, knots, low, high };
+  return { facts, law: lawOfFacts(facts, before, refuges, tails) };
 }
 
 /**
@@ -543,11 +557,12 @@ async function parseFloor(file) {
   const reports = places.map((place) => Number(place) * step);
   checkOutputs(reports, reports);
   const form = windowsOf(floor, ratio, starts);
-  const around = await checkedAround(file, n);
+  const around = checkedAround(file, n);
   const proof = proveRatios(...spansOf(form), epsilon);
   if (around.unbiased) proveFloorUnbiased(form, places, step, knots);
-  const facts = { epsilon, ...around, ...proof, knots, low: reports, high: [...reports] };
-  return readied(facts, beforeIn(form), new Map(), null);
+  const checksum = await fittingChecksum(file);
+  const facts = { epsilon, ...around, ...proof, knots, low: reports, high: [...reports], checksum };
+  return readied(facts, lawOfFacts(facts, beforeIn(form), new Map(), null));
 }
 
 /** @typedef {{ floor: bigint[], extras: bigint[], edges: bigint[], width: bigint, starts: bigint[] }} Windows Where the
@@ -630,7 +645,7 @@ function beforeIn({ floor, edges, width, starts }) {
 }
 
 /** @type {(name: string, value: Json, least: bigint, most: bigint) => bigint[]} */
-function asWhole(name, value, least, most) {
+export function asWhole(name, value, least, most) {
   return asList(name, value).map((entry, j) => {
     if (typeof entry === "bigint" && entry >= least && entry <= most) return entry;
     return refuse(`${name} must be whole numbers from ${least} to ${most}, got ${shown(entry)} at place ${j}`);
@@ -638,34 +653,42 @@ function asWhole(name, value, least, most) {
 }
 
 /** @type {(value: Json) => number} */
-function checkedEpsilon(value) {
+export function checkedEpsilon(value) {
   const epsilon = asNumber("epsilon", value);
   return epsilon >= MIN_EPSILON && epsilon <= MAX_EPSILON
     ? epsilon : refuse(`epsilon must be in [1e-6, 16], got ${epsilon}`);
 }
 
 /**
- * What concerns no one's privacy, and the checksum.
- * @typedef {{ units: string, method: string, version: string, unbiased: boolean, priorSource: string | null,
- *   checksum: string }} Around
- * @type {(file: JsonObject, n: number) => Promise<Around>}
+ * What concerns no one's privacy.
+ * @typedef {{ units: string, method: string, version: string, unbiased: boolean, priorSource: string | null }} Around
+ * @type {(file: JsonObject, n: number) => Around}
  */
-async function checkedAround(file, n) {
+function checkedAround(file, n) {
   const [origin, priorSource] = [checkedProvenance(file.provenance), checkedPrior(file.prior, n)];
-  const units = asText("units", file.units);
-  const found = await checksumOf(file);
-  if (file.checksum !== found) refuse(`checksum must be ${found}, got ${shown(file.checksum)}: the file was altered`);
-  return { units, ...origin, priorSource, checksum: found };
+  return { units: asText("units", file.units), ...origin, priorSource };
 }
 
-/** A table's facts, frozen, with its law kept apart. @type {(facts: Omit<ExactTable, "knots" | "low" | "high" |
- * "smallest" | "largest"> & { knots: number[], low: number[], high: number[], smallest: readonly number[],
- * largest: readonly number[] }, before: Before, refuges: Map<number, number>, tails: Tails | null) => ExactTable} */
-function readied(facts, before, refuges, tails) {
+/** The checksum of a file, which must be the one that it states. @type {(file: JsonObject) => Promise<string>} */
+export async function fittingChecksum(file) {
+  const found = await checksumOf(file);
+  if (file.checksum !== found) refuse(`checksum must be ${found}, got ${shown(file.checksum)}: the file was altered`);
+  return found;
+}
+
+/** A table's facts, frozen, with its law kept apart. @type {(facts: ExactTable, law: Law) => ExactTable} */
+function readied(facts, law) {
   const { knots, low, high, smallest, largest } = facts;
-  [knots, low, high, smallest, largest].forEach(Object.freeze);
+  [knots, low, high, smallest, largest].forEach((list) => Object.freeze(list));
   const table = Object.freeze(facts);
-  laws.set(table, {
+  laws.set(table, law);
+  return table;
+}
+
+/** @type {(facts: Pick<ExactTable, "knots" | "low" | "high">, before: Before, refuges: Map<number, number>,
+ * tails: Tails | null) => Law} */
+function lawOfFacts({ knots, low, high }, before, refuges, tails) {
+  return {
     knots: Float64Array.from(knots),
     knotBits: BigInt64Array.from(knots, orderedBits),
     before,
@@ -675,8 +698,7 @@ function readied(facts, before, refuges, tails) {
     refuges,
     hasCells: tails === null && low.some((start, j) => start < high[j]),
     tails,
-  });
-  return table;
+  };
 }
 
 /** @type {(table: ExactTable) => Law} */
@@ -687,7 +709,7 @@ function lawOf(table) {
 }
 
 /** Random words of 64 bits from WebCrypto; what is left of them is erased by `erase`. */
-class RandomWords {
+export class RandomWords {
   /** @param {number} expected How many words will be needed, or fewer. */
   constructor(expected) {
     this.pool = new Uint32Array(2 * Math.min(Math.max(1, expected), LONGEST_POOL));
@@ -704,6 +726,12 @@ class RandomWords {
     return this.pool[this.used - 1] * 2 ** (bits - 32) + (this.pool[this.used - 2] >>> (64 - bits));
   }
 
+  /** All 64 bits of the next word. @type {() => bigint} */
+  word() {
+    this.take(53);
+    return (BigInt(this.pool[this.used - 1]) << 32n) + BigInt(this.pool[this.used - 2]);
+  }
+
   erase() {
     this.pool.fill(0); // whoever has the words of a report can undo its noise
   }
@@ -716,7 +744,7 @@ class RandomWords {
  * @param {(place: number) => T} entry
  * @param {T} key
  */
-function lastAtMost(length, entry, key) {
+export function lastAtMost(length, entry, key) {
   let place = 0;
   for (let step = 2 ** Math.floor(Math.log2(length)); step >= 1; step /= 2) {
     if (place + step < length && entry(place + step) <= key) place += step;
@@ -725,7 +753,7 @@ function lastAtMost(length, entry, key) {
 }
 
 /** A value's interval, and its right knot's weight in 2^53. @type {(law: Law, value: number) => [number, number]} */
-function placeValue(law, value) {
+export function placeValue(law, value) {
   const [bits, last] = [orderedBits(Number(value)), law.knots.length - 1];
   if (typeof value !== "number" || bits < law.knotBits[0] || bits > law.knotBits[last]) {
     // the value stays out of the message: messages end up in logs
@@ -736,11 +764,16 @@ function placeValue(law, value) {
   return [k, nearest(((value - left) / (law.knots[k + 1] - left)) * DENOMINATOR)];
 }
 
-/** @type {(law: Law, value: number, words: RandomWords) => number} */
-function draw(law, value, words) {
+/** The number of the output drawn for a value. @type {(law: Law, value: number, words: RandomWords) => number} */
+export function drawOutput(law, value, words) {
   const [k, weight] = placeValue(law, value);
   const row = k + Number(words.take(53) < weight);
-  const j = lastAtMost(law.low.length, (place) => law.before(row, place), words.take(53));
+  return lastAtMost(law.low.length, (place) => law.before(row, place), words.take(53));
+}
+
+/** @type {(law: Law, value: number, words: RandomWords) => number} */
+export function draw(law, value, words) {
+  const j = drawOutput(law, value, words);
   const [low, high] = [law.low[j], law.high[j]];
   if (law.hasCells) {
     const report = Math.min(low + (high - low) * ((2 * words.take(52) + 1) / DENOMINATOR), law.top[j]);

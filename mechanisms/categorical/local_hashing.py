@@ -10,26 +10,23 @@ The family is small: S g distinct reports, at most about g^2 K, whatever the num
 and whatever is estimated from the counts costs no more for more users.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
-from ..documents.bundle import Nested
-from ..documents.report_text import integers_of_text, report_numbers
-from ..errors import InputError, TableError
+from ..errors import InputError
 from ..integers.finite_field import LARGEST_FIELD, finite_field, prime_power
 from ..integers.numerators import DENOMINATOR
 from ..laws.law import Words
 from ..table.exact_sampling import draw53
 from ..table.provenance import Provenance
 from .categories import Categories
-from .mechanism import PureProtocol, shared_members, whole_number
+from .hashed_response import HashedResponse
 from .table import randomised_response_numerators
 
 MOST_LISTED = 2**20
@@ -40,7 +37,7 @@ HASHED_AT_ONCE = 2**20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LocalHashing(PureProtocol):
+class LocalHashing(HashedResponse):
     """A seed that anybody may know, and randomised response among g hash values; a report is seed * g + value.
 
     Parameters
@@ -70,26 +67,10 @@ class LocalHashing(PureProtocol):
     """
 
     kind: ClassVar[str] = "local-hashing"
-    n_values: int
-    own_value: int
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def require_values(self) -> None:
+        """Raise InputError unless there is a field of so many elements."""
         finite_field(self.n_values)
-        rest = DENOMINATOR - self.own_value if type(self.own_value) is int else -1
-        if not (rest > 0 and rest % (self.n_values - 1) == 0 and self.own_value > rest // (self.n_values - 1)):
-            raise TableError(
-                f"own_value must be a whole number that leaves {self.n_values - 1} smaller equal shares of 2^53, "
-                f"got {self.own_value!r}"
-            )
-
-    def members(self) -> dict[str, Any]:
-        return super().members() | {"n_values": self.n_values, "own_value": self.own_value}
-
-    @classmethod
-    def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
-        shared = shared_members(members, ("n_values", "own_value"))
-        return cls(*shared, *(whole_number(name, members[name]) for name in ("n_values", "own_value")))
 
     @cached_property
     def n_digits(self) -> int:
@@ -102,25 +83,9 @@ class LocalHashing(PureProtocol):
         return (self.n_values**self.n_digits - 1) // (self.n_values - 1)
 
     @property
-    def _other_value(self) -> int:
-        return (DENOMINATOR - self.own_value) // (self.n_values - 1)
-
-    @property
-    def own_support(self) -> float:
-        return self.own_value / DENOMINATOR
-
-    @property
     def other_support(self) -> float:
         same = Fraction(self.n_values ** (self.n_digits - 1) - 1, self.n_values**self.n_digits - 1)
-        return float(same * self.own_value + (1 - same) * self._other_value) / DENOMINATOR
-
-    @property
-    def support_ratio(self) -> float:
-        return self.own_value / self._other_value
-
-    @property
-    def largest_ratio(self) -> Fraction:
-        return Fraction(self.own_value, self._other_value)
+        return float(same * self.own_value + (1 - same) * self.other_value) / DENOMINATOR
 
     def coefficients(self, seeds: np.ndarray) -> np.ndarray:
         """Return the coefficients (N, d) of the hashes: j zeros or more, a one, then base-g digits of the rest."""
@@ -152,14 +117,10 @@ class LocalHashing(PureProtocol):
             block = codes[start : start + HASHED_AT_ONCE]
             seeds = (words(block.size) % np.uint64(self.n_hashes)).astype(np.int64)
             uniform = draw53(words, block.size) - self.own_value
-            step = np.where(uniform < 0, 0, 1 + uniform // self._other_value)
+            step = np.where(uniform < 0, 0, 1 + uniform // self.other_value)
             values = (self.hashes(block, seeds) + step) % self.n_values
             reports[start : start + HASHED_AT_ONCE] = seeds * self.n_values + values
         return reports
-
-    def checked_reports(self, reports: ArrayLike) -> np.ndarray:
-        """Return the reports (N,) as int64, numbers from 0 to S g - 1; InputError for others."""
-        return report_numbers(reports, self.n_hashes * self.n_values)
 
     def supported(self, reports: np.ndarray) -> np.ndarray:
         """Return whether each report supports each category, (N, K) bool; O(N K).
@@ -191,21 +152,11 @@ class LocalHashing(PureProtocol):
     def support(self, reports: np.ndarray) -> np.ndarray:
         return np.packbits(self.supported(reports), axis=1)
 
-    def pmf(self, reports: ArrayLike) -> np.ndarray:
-        mine = self.supported(self.checked_reports(reports))
-        return np.where(mine, self.own_value, self._other_value) / (DENOMINATOR * self.n_hashes)
-
     def all_reports(self) -> np.ndarray:
         many = self.n_hashes * self.n_values
         if many > MOST_LISTED:
             raise InputError(f"at most {MOST_LISTED} reports can be listed, got {many}")
         return np.arange(many)
-
-    def to_text(self, reports: np.ndarray) -> list[str]:
-        return list(map(str, reports.tolist()))
-
-    def from_text(self, texts: Sequence[str]) -> np.ndarray:
-        return self.checked_reports(integers_of_text(texts))
 
 
 def local_hashing(

@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
 from ..documents.bundle import Nested
-from ..documents.report_text import bits_of_text
 from ..errors import InputError, TableError
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR
 from ..laws.law import Words
 from ..table.provenance import Provenance
+from .bit_vectors import BitVectors
 from .categories import Categories
-from .mechanism import PureProtocol, shared_members, whole_number
+from .mechanism import shared_members, whole_number
 
 BITS_AT_ONCE = 2**24
 """Bits drawn at a time: 32 MB of random numbers."""
@@ -28,7 +28,7 @@ MOST_LISTED = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class UnaryEncoding(PureProtocol):
+class UnaryEncoding(BitVectors):
     """K bits: the own category's is one with probability p, every other with q, independently.
 
     A report Z with s ones has probability proportional to (q / (1 - q))^s under every category whose bit is zero, and
@@ -92,9 +92,8 @@ class UnaryEncoding(PureProtocol):
         return Fraction(p * (DENOMINATOR - q), q * (DENOMINATOR - p))
 
     @property
-    def n_bytes(self) -> int:
-        """Bytes of a report."""
-        return -(-len(self.categories) // 8)
+    def both_supported(self) -> tuple[float, float]:
+        return self.own_support * self.other_support, self.other_support**2
 
     def draw(self, codes: np.ndarray, words: Words) -> np.ndarray:
         """Draw (N, ceil(K / 8)) uint8: the bits, the first highest, filled up with zeros."""
@@ -108,28 +107,6 @@ class UnaryEncoding(PureProtocol):
             reports[start : start + step] = np.packbits(bits, axis=1)
         return reports
 
-    def checked_reports(self, reports: ArrayLike) -> np.ndarray:
-        """Return the reports (N, ceil(K / 8)) uint8; InputError for other shapes or ones beyond bit K."""
-        given = np.asarray(reports)
-        if given.ndim != 2 or given.shape[1] != self.n_bytes or given.dtype != np.uint8:
-            raise InputError(
-                f"reports must be (N, {self.n_bytes}) bytes for {len(self.categories)} categories, "
-                f"got shape {given.shape} of {given.dtype}"
-            )
-        unused = 8 * self.n_bytes - len(self.categories)
-        bad = (given[:, -1] & np.uint8(2**unused - 1)) != 0
-        if bad.any():
-            row = int(np.argmax(bad)) + 1
-            raise InputError(f"reports must have {len(self.categories)} bits, got a one beyond them in row {row}")
-        return given
-
-    def support(self, reports: np.ndarray) -> np.ndarray:
-        return reports
-
-    def bits(self, reports: np.ndarray) -> np.ndarray:
-        """Return the bits of reports, (N, K) of 0 or 1."""
-        return np.unpackbits(reports, axis=1, count=len(self.categories))
-
     def pmf(self, reports: ArrayLike) -> np.ndarray:
         bits = self.bits(self.checked_reports(reports)).astype(bool)
         p, q = self.own_support, self.other_support
@@ -142,14 +119,6 @@ class UnaryEncoding(PureProtocol):
         if size > MOST_LISTED:
             raise InputError(f"reports can be listed for at most {MOST_LISTED} categories, got {size}")
         return np.packbits(np.arange(2**size)[:, None] >> np.arange(size)[::-1] & 1, axis=1)
-
-    def to_text(self, reports: np.ndarray) -> list[str]:
-        """Return hexadecimal digits, two for each byte."""
-        text, width = np.ascontiguousarray(reports).tobytes().hex(), 2 * self.n_bytes
-        return [text[i : i + width] for i in range(0, len(text), width)]
-
-    def from_text(self, texts: Sequence[str]) -> np.ndarray:
-        return self.checked_reports(bits_of_text(texts, self.n_bytes))
 
 
 def bernoulli(numerator: int, size: int, words: Words) -> np.ndarray:

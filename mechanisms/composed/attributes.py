@@ -19,13 +19,10 @@ from ..documents.table import as_number, require_keys
 from ..errors import InputError, TableError
 from ..exactness.proof import prove
 from ..laws.domain import admitted_values
-from ..laws.law import Words
+from ..laws.subsets import random_subsets
 from ..shown.told import Dots, Told
 from ..table.exact_sampling import random_words
 from ..table.table import TabulatedMechanism
-
-ALL_WORDS = 2**64
-"""How many random words there are."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -239,42 +236,6 @@ def attribute_budget(epsilon: float, sampled: int) -> float:
     while Fraction(share) * sampled > Fraction(epsilon):
         share = nextafter(share, 0.0)
     return check_epsilon(share)
-
-
-def random_subsets(users: int, size: int, sampled: int, words: Words) -> np.ndarray:
-    """Return which of `size` things each user has drawn, (N, size) bool with `sampled` in each row, all sets alike.
-
-    The first steps of a Fisher-Yates shuffle, for all users at once; O(N size).
-
-    Example
-    -------
-    >>> random_subsets(2, 5, 3, random_words(None)).sum(axis=1)
-    array([3, 3])
-    """
-    everyone = np.arange(users)
-    order = np.tile(np.arange(size, dtype=np.int32), (users, 1))
-    chosen = np.zeros((users, size), dtype=bool)
-    for place in range(sampled):
-        other = place + uniform_below(size - place, users, words)
-        drawn = order[everyone, other]
-        order[everyone, other] = order[:, place]
-        chosen[everyone, drawn] = True
-    return chosen
-
-
-def uniform_below(bound: int, size: int, words: Words) -> np.ndarray:
-    """Draw (size,) whole numbers from 0 to bound - 1, all equally likely; words that would favour some are drawn again.
-
-    Example
-    -------
-    >>> bool((uniform_below(3, 1000, random_words(None)) < 3).all())
-    True
-    """
-    last = np.uint64(ALL_WORDS - ALL_WORDS % bound - 1)
-    drawn = words(size).copy()
-    while (again := np.flatnonzero(drawn > last)).size:
-        drawn[again] = words(again.size)
-    return (drawn % np.uint64(bound)).astype(np.int64)
 
 
 def _check_members(attributes: tuple[Any, ...], mechanisms: tuple[Any, ...]) -> None:

@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..categorical.local_hashing import LocalHashing
+from ..categorical.subset_selection import SubsetSelection
 from ..categorical.table import CategoricalTable
 from ..categorical.unary_encoding import UnaryEncoding
 from ..errors import InputError
@@ -23,8 +24,8 @@ Kind = TypeVar("Kind")
 def report_leakage(levels: Sequence[object]) -> float:
     """Return the largest log-ratio of two levels' probabilities of a report of the same value.
 
-    max over i, i', x, y of log(Pr(y | x, i) / Pr(y | x, i')): by bits for unary encodings, by numerators for tables
-    and hashing.  Tables of numbers whose outputs are not the same, or whose law within outputs differs between
+    max over i, i', x, y of log(Pr(y | x, i) / Pr(y | x, i')): by bits for unary encodings, by numerators for tables,
+    hashing and subsets.  Tables of numbers whose outputs are not the same, or whose law within outputs differs between
     rows, are taken to tell levels apart for certain.  Of several attributes: the sum of the k largest.  Of pairs, whose
     reports tell outputs by their numbers: over all sets of pairs that a user may hold; a bound where a place stands for
     each key and users hold more than one pair.
@@ -57,10 +58,10 @@ def report_leakage(levels: Sequence[object]) -> float:
         laws = [level.probabilities for level in categorical]
     elif hashing := _those(LocalHashing, levels):
         laws = [np.array([level.own_support, (1.0 - level.own_support) / (level.n_values - 1)]) for level in hashing]
+    elif subsets := _those(SubsetSelection, levels):
+        laws = [np.array([level.own_support, 1.0 - level.own_support]) for level in subsets]
     else:
-        raise InputError(
-            f"levels must be tables, unary encodings, local hashing, attributes or pairs, got {levels[0]!r}"
-        )
+        raise InputError(f"levels must be tables, oracles for categories, attributes or pairs, got {levels[0]!r}")
     return max(_largest(laws[i], laws[k]) for i, k in _pairs(levels))
 
 

@@ -105,8 +105,9 @@ class LevelReport:
         drawn = self.protocol.draw(levels, words)
         if drawn.ndim == 1:
             return drawn.astype(np.int64)
-        bits = np.unpackbits(drawn, axis=1, count=self.many).astype(np.int64)
-        return bits @ (1 << np.arange(self.many, dtype=np.int64)[::-1])
+        places = {report.tobytes(): place for place, report in enumerate(self.protocol.all_reports())}
+        distinct, which = np.unique(drawn, axis=0, return_inverse=True)
+        return np.array([places[report.tobytes()] for report in distinct], dtype=np.int64)[which.reshape(-1)]
 
     def failures(self) -> tuple[str, ...]:
         """Return what the protocol breaks of its promise."""

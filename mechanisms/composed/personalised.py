@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from ..categorical.categories import Categories
 from ..categorical.local_hashing import LocalHashing
 from ..categorical.mechanism import CategoricalMechanism
+from ..categorical.subset_selection import SubsetSelection
 from ..categorical.table import CategoricalTable
 from ..documents.bundle import require_exact
 from ..errors import InputError
@@ -140,4 +141,6 @@ def _nature(level: CategoricalMechanism | TabulatedMechanism) -> tuple[object, .
         outputs = level.numerators.shape[1]
     elif isinstance(level, LocalHashing):
         outputs = level.n_values
+    elif isinstance(level, SubsetSelection):
+        outputs = level.n_chosen
     return name, level.categories.labels, None, None, outputs

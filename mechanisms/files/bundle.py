@@ -24,7 +24,9 @@ from .untrusted import json_content, one_line, opened, starts_zip
 @cache
 def bundle_kinds() -> dict[str, type[Bundle]]:
     """Return every kind of bundle by its name, loaded for bundles alone: a new one is a file and a place here."""
+    from ..adopted.seeded_hashing import SeededHashing
     from ..categorical.local_hashing import LocalHashing
+    from ..categorical.subset_selection import SubsetSelection
     from ..categorical.table import CategoricalTable
     from ..categorical.unary_encoding import UnaryEncoding
     from ..composed.attributes import AttributeSampling
@@ -39,6 +41,8 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
         CategoricalTable,
         UnaryEncoding,
         LocalHashing,
+        SubsetSelection,
+        SeededHashing,
         PersonalisedMechanism,
         KeyValueUnary,
         KeyValueResponse,

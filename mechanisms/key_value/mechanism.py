@@ -33,6 +33,7 @@ from ..documents.exact_mechanism import ExactMechanism
 from ..documents.exact_table import numerators_from_document, require_denominator
 from ..documents.table import as_number, as_object, provenance_from_document, provenance_to_document, require_keys
 from ..errors import InputError, TableError
+from ..exactness.proof import prove
 from ..integers.numerators import DENOMINATOR, check_numerators
 from ..laws.drawing import invert_rows
 from ..laws.law import Words
@@ -283,6 +284,10 @@ class KeyValueMechanism(ExactMechanism):
     @abstractmethod
     def shown(self, reports: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the report, the place and the output of everything that is shown, three (S,) arrays."""
+
+    def failures(self) -> tuple[str, ...]:
+        """Return what breaks the promise for sets, and what the value table breaks of its own."""
+        return (*super().failures(), *(f"value table: {failure}" for failure in prove(self.value).failures))
 
     def own_ratios(self) -> list[tuple[Fraction, Fraction]] | None:
         """Return, for each output, the largest and the least of a M(o | v) / (b D(o)); None for a division by zero.

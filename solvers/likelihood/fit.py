@@ -12,10 +12,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from threadpoolctl import threadpool_limits
 
 from ...mechanisms.errors import InputError
 from ..certificate import Progress
+from ..one_thread import one_thread
 from .em import Iterate, em, squarem
 from .mixture import MixtureLikelihood
 from .newton import interior_point
@@ -139,7 +139,7 @@ def fit_mixture(
     # Two threads wait for each other in the factors and small products of the interior point, a hundred times longer
     # than they work if the machine is busy. The large products of EM gain from them.
     tell = teller(progress, likelihood)
-    with threadpool_limits(1 if chosen == "interior-point" else None, user_api="blas"):
+    with one_thread(of_blas=chosen == "interior-point"):
         place, stop = climb(steps, lambda now: now.certificate <= certificate, loglik_change, limit, tell)
     return fit_of(place, likelihood, chosen, stop)
 

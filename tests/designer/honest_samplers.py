@@ -18,6 +18,7 @@ from optldp.mechanisms import (
     piecewise,
 )
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
@@ -81,6 +82,7 @@ HONEST: dict[str, Callable[[float, int], TabulatedMechanism | Bundle]] = {
     "rappor": lambda epsilon, size: basic_rappor(labels(size), epsilon),
     "oue": lambda epsilon, size: optimised_unary(labels(size), epsilon),
     "olh": lambda epsilon, size: local_hashing(labels(size), epsilon),
+    "subset": lambda epsilon, size: subset_selection(labels(size), epsilon),
     "levels of categories": levels_of(categorical_grr, 0.5),
     "levels of bits, in the clear": levels_of(basic_rappor, None),
     "levels of numbers": table_levels,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import typer
 from optldp.designer.command_line import COMMANDS, app, main
-from optldp.designer.commands.options import TOLERANCE, UNIFORM_SHARE
+from optldp.designer.commands.asked.options import TOLERANCE, UNIFORM_SHARE
 from optldp.designer.objectives.base import DEFAULT_TOLERANCE
 from optldp.designer.priors.prior import DEFAULT_UNIFORM_SHARE
 from typer.testing import CliRunner
@@ -99,6 +99,7 @@ class TestHelp:
 ASKED = {
     "design": ["design", *INCOME, "--knots", 5, "--epsilon", 1],
     "verify": ["verify", "mech.json"],
+    "adopt": ["adopt", "grr", "--categories", "prior.csv", "--epsilon", 1, "--out", "theirs.json"],
     "audit": ["audit", "mech.json", "--samples", 10_000, "--confidence", 0.999999],
     "compare": ["compare", *INCOME, "--knots", 5, "--epsilon", 1, "--epsilon", 2],
     "bounds": ["bounds", *INCOME, "--knots", 5, "--epsilon", "1,2", "--method", "duchi", "--out", "report.html"],
@@ -204,7 +205,10 @@ class TestInterruption:
         [
             (["design", *INCOME, "--epsilon", 1, "--out", "new.json"], "optldp.designer.designs.design.design"),
             (["compare", *INCOME, "--epsilon", 1], "optldp.designer.comparison.compare.compare"),
-            (["perturb", "mech.json", *INCOME, "--out", "new.csv"], "optldp.estimators.data.numbers.duckdb.connect"),
+            (
+                ["perturb", "mech.json", *INCOME, "--out", "new.csv"],
+                "optldp.estimators.data.numbers.open_file",
+            ),
             (
                 ["design", *INCOME, "--epsilon", 1, "--out", "new.json"],
                 "optldp.mechanisms.files.atomic_write.os.replace",

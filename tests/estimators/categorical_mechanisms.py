@@ -3,6 +3,7 @@
 import numpy as np
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
+from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 
@@ -19,6 +20,7 @@ FAMILIES = {
     "rappor": basic_rappor,
     "oue": optimised_unary,
     "olh": local_hashing,
+    "subset": subset_selection,
     "table": lambda categories, epsilon: uneven_table(len(categories), round(1000 * epsilon)),
 }
 

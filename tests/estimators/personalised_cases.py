@@ -3,6 +3,7 @@
 import numpy as np
 from optldp.estimators.personalised.counts import PersonalisedCounts
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
@@ -10,6 +11,11 @@ from optldp.mechanisms.composed.personalised import PersonalisedMechanism, Perso
 
 def hashing(categories, epsilon):
     return local_hashing(categories, epsilon, n_values=2)
+
+
+def subsets(categories, epsilon):
+    """Sets of all but one: with two categories randomised response."""
+    return subset_selection(categories, epsilon, n_chosen=len(categories) - 1)
 
 
 def any_table(categories, epsilon):
@@ -20,7 +26,7 @@ def any_table(categories, epsilon):
     return CategoricalTable.from_probabilities(categories, rows / rows.sum(axis=1, keepdims=True), epsilon)
 
 
-PURE = (categorical_grr, basic_rappor, optimised_unary, hashing)
+PURE = (categorical_grr, basic_rappor, optimised_unary, hashing, subsets)
 ALL = (*PURE, any_table)
 
 

@@ -32,6 +32,7 @@ from optldp.estimators import (
     estimate_frequencies,
     estimate_mean,
     influence,
+    personalised_distribution,
 )
 from optldp.estimators.contrasts import (
     estimate_difference,
@@ -40,11 +41,14 @@ from optldp.estimators.contrasts import (
     match_users,
     tally_groups,
 )
-from optldp.estimators.distributions.drawn import ScatterEstimate
+from optldp.estimators.data import describe
+from optldp.estimators.distributions.scatter import ScatterEstimate
 from optldp.estimators.estimate import NumberEstimate
 from optldp.estimators.key_values.counts import ShownCounts
 from optldp.mechanisms import AttributeSampling, PersonalisedMechanism, duchi, make_exact, prove, verify
+from optldp.mechanisms.adopted import adopt
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import optimised_unary
 from optldp.mechanisms.composed.personalised_attributes import PersonalisedAttributes
@@ -80,6 +84,8 @@ def answers() -> dict[str, Any]:
     grouped = {"report": table.sample(values, rng), "region": rng.choice([HARM, "west"], 200)}
     said = {"user": np.arange(120), "report": grr.to_text(grr.sample(np.repeat(NAMES, 40), rng))}
     return ESTIMATES | {
+        "described numbers": describe([*values.tolist(), HARM, None]),
+        "described categories": describe([*NAMES, None]),
         "prior": prior,
         "categorical prior": jobs,
         "priors of attributes": Attributes({HARM: prior, "age": prior}),
@@ -89,6 +95,8 @@ def answers() -> dict[str, Any]:
         "categories": grr,
         "unary": optimised_unary(NAMES, 1.0),
         "hashing": local_hashing(NAMES, 1.0),
+        "subsets": subset_selection(NAMES, 1.0),
+        "others' hashing": adopt("olh", NAMES, 1.0),
         "pairs in unary": pairs[1],
         "pairs in one place": key_value_response(NAMES, tables[1], 1.0),
         "sampled attributes": both[1],
@@ -132,6 +140,7 @@ def answers() -> dict[str, Any]:
         ),
         "a fitted share": estimate_frequencies(labels, method="mle").share(NAMES[:1]),
         "a median": estimate_distribution(counts, method="em").quantile(0.5),
+        "a median at levels": personalised_distribution(count(chosen, chosen.sample(some, levels, rng))).quantile(0.5),
         "frequencies of harm": estimate_frequencies(labels),
         "interval": found.interval(),
         "intervals": estimate_frequencies(labels).interval(),

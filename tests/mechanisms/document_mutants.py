@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -100,8 +100,7 @@ def short() -> dict[str, dict[str, Any]]:
 
 def mutants(stride: int = 1) -> Iterator[tuple[str, bytes]]:
     """Every base document with each place changed, removed or doubled, and damaged texts; each stride-th, by name."""
-    for name, base, path, change in islice(_changes(), 0, None, stride):
-        yield name, _signed(base, path, change)
+    yield from changed(bases(), stride)
     plain = json.dumps(document())
     for name, (old, new) in TEXTS.items():
         assert old is None or old in plain, old
@@ -112,9 +111,17 @@ def mutants(stride: int = 1) -> Iterator[tuple[str, bytes]]:
     yield "an empty file", b""
 
 
-def _changes() -> Iterator[tuple[str, dict[str, Any], tuple[Any, ...], Callable[[Any, Any], None]]]:
+def changed(documents: Mapping[str, dict[str, Any]], stride: int = 1) -> Iterator[tuple[str, bytes]]:
+    """Each of these documents with each place changed, removed or doubled; each stride-th, by name."""
+    for name, base, path, change in islice(_changes(documents), 0, None, stride):
+        yield name, _signed(base, path, change)
+
+
+def _changes(
+    documents: Mapping[str, dict[str, Any]],
+) -> Iterator[tuple[str, dict[str, Any], tuple[Any, ...], Callable[[Any, Any], None]]]:
     """Every change by name: the document, the place and what is done there."""
-    for name, base in bases().items():
+    for name, base in documents.items():
         for path in list(_paths(base)):
             for number, value in enumerate(VALUES):
                 yield f"{name} {path} = {number}", base, path, partial(_replace, value)

@@ -5,16 +5,16 @@
 
 from collections.abc import Hashable
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from math import prod
 from typing import Any
 
 import numpy as np
 from optldp.mechanisms import FAMILIES, AttributeSampling, PersonalisedMechanism, TabulatedMechanism, make_exact
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import bernoulli, optimised_unary
-from optldp.mechanisms.composed.attributes import random_subsets, uniform_below
 from optldp.mechanisms.composed.level_report import LevelReport
 from optldp.mechanisms.composed.personalised_attributes import PersonalisedAttributes
 from optldp.mechanisms.composed.personalised_pairs import PersonalisedPairs
@@ -22,6 +22,7 @@ from optldp.mechanisms.composed.rounded_oracle import RoundedOracle
 from optldp.mechanisms.key_value.pairs import sampled_pairs
 from optldp.mechanisms.key_value.response import key_value_response
 from optldp.mechanisms.key_value.unary import KeyValueUnary, key_value_unary
+from optldp.mechanisms.laws.subsets import random_choices, random_subsets, uniform_below
 from optldp.mechanisms.table.exact_sampling import draw53, ordered_bits, random_words, rounded
 
 from .drawable_tables import (
@@ -49,6 +50,7 @@ def categorical_cases() -> list[Case]:
     """Every mechanism for categories, by labels, by codes, and by its own draw."""
     names = ["a", "b", "c"]
     table, unary, hashing = categorical_grr(names, 1.0), optimised_unary(names, 1.0), local_hashing("abcde", 1.0)
+    subsets = subset_selection("abcd", 0.5)
 
     def unary_law(code: int) -> Law:
         p, q = Fraction(unary.own_one, D), Fraction(unary.other_one, D)
@@ -70,13 +72,23 @@ def categorical_cases() -> list[Case]:
                 law[(seed * g + value,)] = chance * Fraction(share, D)
         return law
 
-    steps = [hashing.own_value + k * hashing._other_value for k in range(hashing.n_values)]
+    def subsets_law(code: int) -> Law:
+        own, law = Fraction(subsets.own_chosen, D), {}
+        for one, other in combinations(range(4), 2):
+            share = own / 3 if code in (one, other) else (1 - own) / 3
+            law[(2 ** (7 - one) + 2 ** (7 - other),)] = share
+        return law
+
+    steps = [hashing.own_value + k * hashing.other_value for k in range(hashing.n_values)]
     kinds = [
         (table, [always(running(table.numerators.tolist()))], lambda code: {
             (j,): share for j, share in row_law(table.numerators[code].tolist()).items()
         }),
         (unary, [*bernoulli_calls(unary.other_one, 3), *bernoulli_calls(unary.own_one, 1)], unary_law),
         (hashing, [always(Residues(hashing.n_hashes)), always(Turns.at53(steps))], hashing_law),
+        (subsets, [
+            always(Turns.at53([subsets.own_chosen])), *(always(Residues(n, redrawn=True)) for n in (3, 2)),
+        ], subsets_law),
     ]  # fmt: skip
     cases = []
     for made, calls, law in kinds:
@@ -93,13 +105,14 @@ def categorical_cases() -> list[Case]:
             draw = lambda code, d=drawn: tuple(np.ravel(d(code)).tolist())  # noqa: E731
             title = f"{name} of {type(made).__name__}"
             cases.append(Case(title, (name,), codes, draw, lambda code, c=calls: c, law, made.epsilon, ratio))
-        report, spare = LevelReport(len(labels), made), 5 if made is unary else 0  # bits that fill a byte
+        report = LevelReport(len(labels), made)
+        places = {tuple(np.ravel(one).tolist()): place for place, one in enumerate(made.all_reports())}
 
         def level(code: int, r=report) -> Hashable:
             return (int(r.draw(np.array([code]), random_words(None))[0]),)
 
-        def level_law(code: int, law=law, spare=spare) -> Law:
-            return {(number >> spare,): chance for (number,), chance in law(code).items()}
+        def level_law(code: int, law=law, places=places) -> Law:
+            return {(places[sent],): chance for sent, chance in law(code).items()}
 
         title = f"LevelReport.draw of {type(made).__name__}"
         calls_of = lambda code, c=calls: c  # noqa: E731
@@ -431,6 +444,17 @@ def function_cases() -> list[Case]:
             lambda n: int(uniform_below(n, 1, random_words(None))[0]),
             lambda n: [always(Residues(n, redrawn=True))],
             lambda n: {k: Fraction(1, n) for k in range(n)},
+        ),
+        Case(
+            "random_choices",
+            ("random_choices",),
+            [(1, 1), (4, 2), (3, 3)],
+            lambda given: tuple(random_choices(1, given[0], given[1], random_words(None))[0].tolist()),
+            lambda given: [always(Residues(given[0] - place, redrawn=True)) for place in range(given[1])],
+            lambda given: {
+                drawn: Fraction(1, len(list(permutations(range(given[0]), given[1]))))
+                for drawn in permutations(range(given[0]), given[1])
+            },
         ),
         Case(
             "random_subsets",

@@ -37,6 +37,9 @@ WITHIN = ("Uniform.draw_exact", "GeometricTails.draw_exact")
 HIDING = ("_Held.report",)
 """One call of a table's `sample`, whose failures it hides, the enumeration's own among them; see test_one_report.py."""
 
+OF_OTHERS = tuple(f"SeededHashing.{way}" for way in ("sample", "sample_codes", "draw"))
+"""Reports that others drew: each of these refuses, see test_adopted.py."""
+
 SIMULATIONS = tuple(f"{law.__name__}.draw" for law in LAWS.values())
 """Draws of a numpy Generator in doubles, for tables that no client draws from."""
 
@@ -75,7 +78,13 @@ def all_drawables() -> set[str]:
 
 
 def covered() -> set[str]:
-    return {name for case in CASES.values() for name in case.covers} | set(WITHIN) | set(HIDING) | set(SIMULATIONS)
+    return (
+        {name for case in CASES.values() for name in case.covers}
+        | set(WITHIN)
+        | set(HIDING)
+        | set(SIMULATIONS)
+        | set(OF_OTHERS)
+    )
 
 
 def test_everything_that_draws_has_a_case():

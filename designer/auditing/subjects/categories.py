@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ....mechanisms import CategoricalMechanism, InputError
+from ....mechanisms.categorical.bit_vectors import BitVectors
 from ....mechanisms.categorical.local_hashing import LocalHashing
 from ....mechanisms.categorical.table import CategoricalTable
-from ....mechanisms.categorical.unary_encoding import UnaryEncoding
 from .events import MOST_COLUMNS, STATED, Columns, Family
 from .inputs import positions_to_try, stated_codes, worst_pairs
 from .subject import SHORT_LINE, Kind
@@ -42,8 +42,8 @@ class CategoryKind(Kind):
 
     def columns(self, reports: object, many: int) -> Columns:
         given, mechanism = np.asarray(reports), self.mechanism
-        wide = isinstance(mechanism, UnaryEncoding)
-        shape = (many, mechanism.n_bytes) if isinstance(mechanism, UnaryEncoding) else (many,)
+        wide = isinstance(mechanism, BitVectors)
+        shape = (many, mechanism.n_bytes) if isinstance(mechanism, BitVectors) else (many,)
         if given.shape != shape or not np.issubdtype(given.dtype, np.integer):
             raise InputError(f"the sampler must return {shape} whole numbers, got shape {given.shape} of {given.dtype}")
         return _bit_columns(given, len(mechanism.categories)) if wide else self._number_columns(given)
@@ -60,7 +60,7 @@ class CategoryKind(Kind):
 
     def columns_of_text(self, texts: Sequence[str]) -> Columns:
         mechanism = self.mechanism
-        wide = isinstance(mechanism, UnaryEncoding)
+        wide = isinstance(mechanism, BitVectors)
         nothing = np.full(mechanism.n_bytes, 255, dtype=np.uint8) if wide else np.int64(-1)
         reports, foreign = parsed_rows(texts, self.mechanism.from_text, nothing)
         return self.columns(reports, len(texts)) | text_columns(texts) | {"no report": foreign}
@@ -113,7 +113,7 @@ class CategoryKind(Kind):
 
     @property
     def longest_line(self) -> int:
-        wide = self.mechanism.n_bytes if isinstance(self.mechanism, UnaryEncoding) else 0
+        wide = self.mechanism.n_bytes if isinstance(self.mechanism, BitVectors) else 0
         return SHORT_LINE + 2 * wide
 
     def foreign(self, columns: Columns) -> np.ndarray:
@@ -124,7 +124,7 @@ def foreign_categories(mechanism: CategoricalMechanism, columns: Columns) -> np.
     """Return which reports are none of the mechanism's, (N,) bool."""
     if "no report" in columns:
         return columns["no report"] > 0
-    if isinstance(mechanism, UnaryEncoding):
+    if isinstance(mechanism, BitVectors):
         return columns["bits beyond the last category"] > 0
     many = mechanism.numerators.shape[1] if isinstance(mechanism, CategoricalTable) else LARGEST_CODE
     if isinstance(mechanism, LocalHashing):

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..options import (
+from ..said.output import require_place
+from .objective import DETAILS, PANEL, ObjectiveOptions
+from .options import (
     EPSILONS,
     TOLERANCE,
     UNIFORM_SHARE,
@@ -23,8 +25,6 @@ from ..options import (
     UniformShare,
     Units,
 )
-from ..output import require_place
-from .objective import DETAILS, PANEL, ObjectiveOptions
 
 if TYPE_CHECKING:
     from ...objectives.base import Objective
@@ -46,7 +46,10 @@ class BoundsOptions(ObjectiveOptions):
     """The options of `optldp bounds`."""
 
     epsilons: Annotated[list[str] | None, EPSILONS] = None
-    knots: Annotated[int, typer.Option("--knots", help="Equally spaced knots.")] = KNOTS
+    knots: Annotated[
+        int | None,
+        typer.Option("--knots", help=f"Equally spaced knots. Default: {KNOTS}, or the values' own few equal steps."),
+    ] = None
     methods: Methods = None
     at: Annotated[
         float | None, typer.Option("--at", help="The budget to show in detail. Default: the one nearest to 1.")
@@ -63,7 +66,17 @@ class BoundsOptions(ObjectiveOptions):
         ),
     ] = None
     categorical: Categorical = False
-    out: Annotated[Path | None, typer.Option("--out", help="Report to write, .html.")] = None
+    attributes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--attribute",
+            metavar="NAME=LO:HI",
+            help="Instead of --column and --range, repeated: a report each, and an index, in the folder --out.",
+        ),
+    ] = None
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Report to write, .html; of several --attribute a folder.")
+    ] = None
     force: Force = False
     results: Annotated[
         Path | None,
@@ -90,14 +103,19 @@ class BoundsOptions(ObjectiveOptions):
         """Raise InputError for an option that only numbers have a use for."""
         numeric = (
             "--range", "--clip", "--knots", "--method", "--at", "--uniform-share", "--units", "--objective",
-            "--results", "--workers",
+            "--results", "--workers", "--confidence", "--attribute",
         )  # fmt: skip
         details = [option for options in DETAILS.values() for option in options if option != "--n"]
         self.refuse("of no use to categories", *numeric, *details)
 
     def prior(self) -> tuple[Prior, list[str]]:
-        """Read the prior, and what there is to say of it."""
-        return self.prior_on(self.knots, self.units)
+        """Read the prior, and what there is to say of it; without --knots on the values' own steps, as a design."""
+        from ..said.prior import on_own_steps
+
+        if self.knots is not None:
+            return self.prior_on(self.knots, self.units)
+        prior, notes = self.prior_on(KNOTS, self.units)
+        return on_own_steps(prior), notes
 
     def command(self, out: Path) -> str:
         """Return the command line that makes this report, without what does not change it.
@@ -108,10 +126,11 @@ class BoundsOptions(ObjectiveOptions):
         ...     data=Path("ages.csv"), column="age", domain=(18.0, 90.0), epsilons=["0.5,1"], public=True
         ... )
         >>> asked.command(Path("ages.html"))
-        'optldp bounds ages.csv --column age --range 18 90 --epsilon 0.5,1 --knots 65 --public --out ages.html'
+        'optldp bounds ages.csv --column age --range 18 90 --epsilon 0.5,1 --public --out ages.html'
         """
         words = ["optldp", "bounds"] + ([] if self.data is None else [str(self.data)])
-        always = {"--epsilon": self.budgets} | ({} if self.categorical else {"--knots": self.knots})
+        always: dict[str, object] = {"--epsilon": self.budgets}
+        always |= {} if self.knots is None else {"--knots": self.knots}
         given = {name: value for name, value in self.given().items() if value is not None}
         source = {name: given.pop(name) for name in ("--column", "--range", "--prior") if name in given}
         given = {name: value for name, value in given.items() if name not in NOT_REPEATED}

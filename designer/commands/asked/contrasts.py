@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..options import Options
+from .options import Options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,10 @@ class ContrastOptions(Options):
     ] = None
     simultaneous: Annotated[
         bool,
-        typer.Option("--simultaneous", help="Intervals of all groups or categories that hold at once: longer."),
+        typer.Option(
+            "--simultaneous",
+            help="Intervals of all groups, categories, cells, ranges or quantiles that hold at once: longer.",
+        ),
     ] = False
     top: Annotated[
         int | None,

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ..options import EPSILON, TOLERANCE, UNIFORM_SHARE, Categorical, Explain, Force, Json, UniformShare, Units
-from ..output import refuse_given
-from ..prior import read_prior
+from ..said.output import refuse_given
+from ..said.prior import read_prior
 from .kind import FOR_ALL, DesignKind
 from .lattice import LatticeOptions
 from .objective import KINDS, OBJECTIVES, PANEL, ObjectiveOptions
+from .options import EPSILON, TOLERANCE, UNIFORM_SHARE, Categorical, Explain, Force, Json, UniformShare, Units
 
 if TYPE_CHECKING:
     from ...methods.base import Method
@@ -79,8 +79,9 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
         typer.Option(
             "--method",
             help="optimal (default), aaa, or a closed form such as piecewise; with --delta gaussian, with --per-unit "
-            "geometric. Categories: auto (default: grr or olh), "
-            "grr, olh, oue, rappor, optimal. Pairs: unary (default; grr with --level-epsilon), grr. See the README.",
+            "geometric. Categories: auto (default: the least error of grr, olh and subset; of subset, whose reports "
+            "are a bit for each category, if by 2%), grr, olh, oue, rappor, subset, optimal. "
+            "Pairs: unary (default; grr with --level-epsilon), grr. See the README.",
         ),
     ] = None
     categorical: Categorical = False
@@ -110,7 +111,9 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
     ] = None
     level_method: Annotated[
         str | None,
-        typer.Option("--level-method", help="With --level-epsilon: grr (default), olh, oue or rappor for the level."),
+        typer.Option(
+            "--level-method", help="With --level-epsilon: grr (default), olh, oue, rappor or subset for the level."
+        ),
     ] = None
     leakage: Annotated[
         float | None,
@@ -154,7 +157,7 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
     ] = None
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", help="For the error of a mean: draw it against the clip point, .png, .svg or .pdf."),
+        typer.Option("--plot", help="Error of a mean by clip point: .png, .svg, .pdf."),
     ] = None
     force: Force = False
     form: Annotated[
@@ -274,6 +277,7 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
             self.refuse_details_of_others((self.wanted,))
         useless = {name: value for name, value in given.items() if name not in self.kind.uses}
         refuse_given(f"of no use to {self.kind.label}", useless)
+        _ = self.sure
         if self.level_epsilon is None:
             refuse_given("of no use without --level-epsilon", {"--level-method": given.get("--level-method")})
         if self.form not in (None, *FORMS):

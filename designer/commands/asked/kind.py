@@ -6,8 +6,8 @@ from enum import Enum
 
 from .objective import DETAILS
 
-FOR_ALL = ("--epsilon", "--public", "--drop-missing", "--out", "--force", "--explain", "--json")
-"""Options that every design has a use for."""
+FOR_ALL = ("--epsilon", "--public", "--drop-missing", "--out", "--force", "--explain", "--json", "--confidence")
+"""Options that every design has a use for, the last one with --n."""
 
 _NUMERIC = (
     "--range", "--clip", "--knots", "--uniform-share", "--worst-case", "--eta", "--intervals", "--window",
@@ -17,7 +17,9 @@ _ONE_COLUMN = ("--column", "--prior", "--units")
 _OBJECTIVE = ("--objective", "--range", "--clip", "--knots", "--tolerance", *_ONE_COLUMN)
 _WINDOWED = "--form", "--omit-prior"
 _CATEGORIES = ("--method", "--column", "--prior", "--categorical")
-_PAIRS = (*_CATEGORIES, "--value-column", "--value-method", "--padding", "--range", "--clip", "--knots", "--units")
+_PAIRS = (
+    *_CATEGORIES, "--value-column", "--value-method", "--padding", "--range", "--clip", "--knots", "--units", "--n",
+)  # fmt: skip
 _LEVELS = ("--levels", "--level-epsilon", "--level-method")
 _ATTRIBUTES = ("--method", "--attribute", "--sampled", "--clip", "--knots", "--uniform-share", "--tolerance")
 
@@ -58,12 +60,12 @@ class DesignKind(Enum):
     PAIRS = "pairs", _PAIRS
     PROTECTED = (
         "a value or none",
-        ("--missing", "--column", "--prior", "--value-method", "--range", "--clip", "--knots", "--units"),
+        ("--missing", "--column", "--prior", "--value-method", "--range", "--clip", "--knots", "--units", "--n"),
     )
     LEVELS_OF_PAIRS = "levels of pairs", (*_PAIRS, *_LEVELS)
     NOISE = "noise of one shape", ("--delta", "--per-unit", "--method", "--range", "--knots", "--units", "--n")
     ATTRIBUTES = "attributes", (*_ATTRIBUTES, "--objective", *DETAILS["error"])
-    LEVELS_OF_ATTRIBUTES = "levels of attributes", (*_ATTRIBUTES, *_LEVELS, "--leakage")
+    LEVELS_OF_ATTRIBUTES = "levels of attributes", (*_ATTRIBUTES, *_LEVELS, "--leakage", "--n")
 
     uses: tuple[str, ...]
     objective: str | None

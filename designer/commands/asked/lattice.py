@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..options import Options
+from .options import Options
 
 if TYPE_CHECKING:
     from ...methods.base import Method

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..options import Options
+from .options import Options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -115,7 +115,7 @@ class LedgerReports:
 
     def rows(self, users: Sequence[str], values: Sequence[Value]) -> list:
         """Return the report of each user's value, all booked or none."""
-        from ..output import task_progress
+        from ..said.output import task_progress
 
         with task_progress("booking", len(users)) as update:
             self.given = self._ledger.reports(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .options import CONFIDENCE, Confidence, checked_confidence
 from .prior import PriorOptions
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class ObjectiveOptions(PriorOptions):
             "--n", help="People who will report, once each: how far off may their mean be?", rich_help_panel=PANEL
         ),
     ] = None
+    confidence: Confidence = CONFIDENCE
     trust: Annotated[
         float | None,
         typer.Option(
@@ -108,11 +110,18 @@ class ObjectiveOptions(PriorOptions):
         """The number of users that the error of a mean is for."""
         return self.n
 
+    @property
+    def sure(self) -> float:
+        """In what share of cases a mean is no further off than is said; InputError where none is spoken of."""
+        if self.n is None:
+            self.refuse("for how far off the mean of --n people may be", "--confidence")
+        return checked_confidence(self.confidence)
+
     @cached_property
     def measured(self) -> MeasuredTrust | None:
         """The trust of --trust-from; None without it. InputError for files that cannot be read or say too little."""
         from ....mechanisms.errors import InputError
-        from ..trust import measured_trust
+        from ..said.trust import measured_trust
 
         if self.trust_from is None:
             return None
@@ -123,7 +132,7 @@ class ObjectiveOptions(PriorOptions):
     @property
     def trust_notes(self) -> list[str]:
         """What there is to say of a measured trust."""
-        from ..trust import trust_note
+        from ..said.trust import trust_note
 
         return [] if self.measured is None else [trust_note(self.measured)]
 

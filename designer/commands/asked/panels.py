@@ -29,17 +29,18 @@ BRIEF = 100
 ASKED = "What is asked"
 
 PANELS = {
-    "Data": "--column --range --clip --missing --drop-missing --categorical --prior --on --key --counts --from",
+    "Data": "--column --range --clip --missing --drop-missing --categorical --prior --on --key --keep --counts --from",
     "Privacy": "--epsilon --public --secret --round --ledger --ledger-key --budget",
     ASKED: "--objective --method --mechanism --n --error --of --knots --quantile --between --confidence --versus --by",
-    "Output": "--out --plot --results --force --explain --json",
+    "Output": "--out --plot --results --force --resume --explain --json",
     "Objectives": "--expected --worst --ambiguity --radius --criterion --patterns --trust --trust-from",
-    "Users, pairs and attributes": "--keep-first --allow-disjoint --value-column --value-method --padding --attribute "
-    "--sampled",
+    "Users, pairs and attributes": "--alike --keep-first --allow-disjoint --value-column --value-method --padding "
+    "--attribute --sampled",
     "Levels of privacy": "--levels --level-column --level-epsilon --level-method --leakage --level-shares --outputs",
     "Noise of one shape": "--delta --per-unit",
     "Methods in detail": "--estimator --intervals --window --tail-ratio --worst-case --eta --distance --stop "
-    "--threshold --cells --least-components --prune --preselect --winsorise --raw --weights --simultaneous --top",
+    "--threshold --cells --least-components --prune --preselect --winsorise --raw --target --weights --simultaneous "
+    "--top",
     "Precision": "--tolerance --gap --uniform-share --seed --workers",
     "Files in detail": "--units --form --omit-prior --allow-unproved --skip-invalid --delimiter --decimal --encoding",
     "Help": "--help --help-all",
@@ -127,7 +128,7 @@ def panel_of(param: Any) -> str:
     if param.param_type_name == "argument":
         return next(iter(PANELS))
     named = (_PANEL_OF[name] for name in param.opts if name in _PANEL_OF)
-    return next(named, param.rich_help_panel or ASKED)
+    return param.rich_help_panel or next(named, ASKED)
 
 
 def _place(param: Any) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..options import Clip, Column, Data, Domain, DropMissing, Options, PriorFile, Public
-from ..prior import read_prior
+from ..said.prior import read_prior
+from .options import Clip, Column, Data, Domain, DropMissing, Options, PriorFile, Public
 
 if TYPE_CHECKING:
     from ...priors.prior import Prior

@@ -10,7 +10,7 @@ from ..kinds.asked import EstimateOptions
 from ..kinds.bundle import MOST_ROWS, found_rows
 from ..kinds.categories import each_confidence, ranked
 from ..kinds.kind import Found, Rows, Service, split
-from ..output import number, readable, say, told_of_reports
+from ..said.output import number, readable, say, told_of_reports
 from .refused import require_fitting
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def by_group(service: Service, asked: EstimateOptions) -> Found:
 
     require_fitting(asked, "--by")
     tallies = _tallied(service, asked)
-    found = estimate_groups(tallies, simultaneous=asked.simultaneous)
+    found = estimate_groups(tallies, simultaneous=asked.simultaneous, target=asked.target)
     of_categories = isinstance(found.of[0], WeightedFrequencies)
     if not of_categories:
         asked.refuse("for frequencies of categories", "--top")
@@ -59,7 +59,7 @@ def of_weights(service: Service, asked: EstimateOptions) -> Found:
     tallies = _tallied(service, asked)
     tally = tallies.tallies[0]
     _say_weights([tally], tallies.weightless)
-    found = estimate_weighted(tally)
+    found = estimate_weighted(tally, target=asked.target)
     told = _weightless(tallies) | told_of_reports(tallies.simulated, tallies.skipped)
     if isinstance(found, WeightedMean):
         asked.refuse("for frequencies, and for groups", "--simultaneous")

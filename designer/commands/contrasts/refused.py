@@ -7,7 +7,7 @@ from ..kinds.asked import EstimateOptions
 
 SHARED = frozenset({
     "--column", "--drop-missing", "--skip-invalid", "--allow-unproved", "--json", "--confidence", "--out",
-    "--versus", "--by", "--weights", "--simultaneous", "--top", "--method",
+    "--versus", "--by", "--weights", "--simultaneous", "--top", "--method", "--target",
 })  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from ....mechanisms.errors import InputError
 from ..kinds.asked import EstimateOptions
 from ..kinds.bundle import MOST_ROWS, found_rows
 from ..kinds.kind import Found, Service, split
-from ..output import say, told_of_reports
+from ..said.output import say, told_of_reports
 from .refused import require_fitting
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def versus(service: Service, asked: EstimateOptions) -> Found:
     require_fitting(asked, "--versus", "--key", "--keep-first")
     asked.refuse("for one file of reports, which may name its groups: compare two by --versus", "--by")
     tallies = _matched(service, asked)
-    found = estimate_difference(tallies, simultaneous=asked.simultaneous)
+    found = estimate_difference(tallies, simultaneous=asked.simultaneous, target=asked.target)
     told = told_of_reports(tallies.simulated, tallies.skipped)
     facts, columns = split(found, asked.confidence)
     parts: dict[str, Any] = {"first_estimate": _part(found.first, asked), "second_estimate": _part(found.second, asked)}

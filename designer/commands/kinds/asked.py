@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -9,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import typer
 
 from ....estimators.data.simulated_columns import REPORT
-from ....estimators.methods import BiasAware, DistributionMethod, FrequencyMethod, MeanMethod, unknown
+from ....estimators.methods import BiasAware, DistributionMethod, FrequencyMethod, MeanMethod, Target, unknown
 from ..asked.contrasts import ContrastOptions
 from ..asked.ledger import LedgerOptions
-from ..options import (
+from ..asked.options import (
     CONFIDENCE,
     AllowUnproved,
     Confidence,
@@ -23,6 +24,7 @@ from ..options import (
     Options,
     SkipInvalid,
     Table,
+    Window,
 )
 
 if TYPE_CHECKING:
@@ -80,6 +82,10 @@ class PerturbOptions(LedgerOptions):
     key: Annotated[
         str | None, typer.Option("--key", help="Column of DATA that names the user, kept beside the reports.")
     ] = None
+    keep: Annotated[
+        list[str] | None,
+        typer.Option("--keep", help="Public column of DATA to carry along, in clear, for estimate --by; repeat."),
+    ] = None
     secret: Annotated[
         Path | None,
         typer.Option(
@@ -111,6 +117,15 @@ class PerturbOptions(LedgerOptions):
             "so that any engine counts reports by GROUP BY.",
         ),
     ] = "report"
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Keep what is written at an interruption, in a folder OUT.partial, and go on from there when asked "
+            "again: no row that has a report gets a second one.",
+        ),
+    ] = False
+    window: Window = None
     clip: Annotated[bool, typer.Option("--clip", help="Move values into the domain, counted.")] = False
     drop_missing: DropMissing = False
     as_json: Json = False
@@ -128,6 +143,25 @@ class PerturbOptions(LedgerOptions):
                 "for one table of numbers and for categories: GROUP BY counts these reports as they are", "--as"
             )
         self.refuse("of no use to this mechanism", *(name for name in of_a_kind if name not in options))
+
+    @property
+    def beside(self) -> list[str]:
+        """Columns of DATA that stand beside each report: the key, and what is kept."""
+        return ([] if self.key is None else [self.key]) + list(self.keep or ())
+
+    def refuse_to_keep(self, secret: Iterable[str]) -> None:
+        """Refuse --keep of a column that a mechanism protects, or that is not there, before anything is spent."""
+        from ....estimators.data.keyed import require_columns
+        from ....mechanisms.errors import InputError
+
+        hidden = {*secret, self.column, self.value_column, self.level_column}
+        for name in self.keep or ():
+            if name in hidden:
+                raise InputError(
+                    f"--keep carries columns along in clear, got {name!r}, which is protected: leave it out"
+                )
+        if self.keep:
+            require_columns(self.data, self.keep)
 
     def inside(self, values: np.ndarray, domain: tuple[float, float]) -> tuple[np.ndarray, int]:
         """Return the values, moved into the domain and counted where --clip asks for it; what is missing stays."""
@@ -205,7 +239,10 @@ class ReportOptions(Options):
 class CountOptions(ReportOptions):
     """What `optldp count` may be asked."""
 
-    out: Annotated[Path, typer.Option("--out", help="Counts to write, .csv or .parquet: the columns output and n.")]
+    out: Annotated[
+        Path, typer.Option("--out", help="Counts to write, .csv, .parquet or - for a pipe: the columns output and n.")
+    ]
+    window: Window = None
     force: Force = False
 
 
@@ -214,11 +251,11 @@ class EstimateOptions(ContrastOptions, ReportOptions):
     """What `optldp estimate` may be asked; which of it makes sense depends on the kind of mechanism."""
 
     counts: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             "--counts",
             help="Instead of REPORTS: what count wrote, or an engine answered to the query of count-sql, .csv or "
-            ".parquet.",
+            ".parquet. May be repeated for other users of the same services: counts add up.",
         ),
     ] = None
     method: Annotated[
@@ -238,6 +275,22 @@ class EstimateOptions(ContrastOptions, ReportOptions):
     ] = None
     of: Annotated[Of | None, typer.Option("--of", help="What to estimate. Default: mean.")] = None
     confidence: Confidence = CONFIDENCE
+    target: Annotated[
+        Target,
+        typer.Option(
+            "--target",
+            help="Whose mean or share it is: of the population that these users are a random sample of, or of these "
+            "very users, whose values are fixed: shorter intervals. Of unbiased estimates, and mle, shrunk of levels.",
+        ),
+    ] = "population"
+    alike: Annotated[
+        bool,
+        typer.Option(
+            "--alike",
+            help="Several services: weigh users by what their services tell, as if who reports to which said nothing "
+            "of the value; their means are compared, and a warning says where they differ by more than chance.",
+        ),
+    ] = False
     level_column: Annotated[
         str | None, typer.Option("--level-column", help="Column of the reported levels. Default: level.")
     ] = None
@@ -335,6 +388,14 @@ class EstimateOptions(ContrastOptions, ReportOptions):
                     f"{option} is for --method {' and '.join(meant)}, got {self.method or 'none'}: leave it out"
                 )
         return {name: value for name, value in settings.items() if value is not None}
+
+    def of_one_table(self) -> dict[str, Any]:
+        """Return what the plain mean of one table is asked for, as `estimate_mean` names it."""
+        return {"winsorise": self.winsorise, "raw": self.raw, "target": self.target}
+
+    def of_population(self, what: str) -> None:
+        """Refuse the target users for an estimate that is of the population alone."""
+        self.refuse(f"of the population alone for {what}", "--target")
 
     def chosen(self, *known: str) -> Any:
         """Return the method, the first of the known ones by default; InputError for one that is not known."""

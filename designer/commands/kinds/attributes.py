@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from ....estimators.data.simulated_columns import USERS
+from ....estimators.intervals import CONFIDENCE
 from ....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MEAN_METHODS
 from ....mechanisms.composed.attributes import AttributeSampling
 from ....mechanisms.errors import InputError
@@ -17,7 +18,8 @@ from ....mechanisms.exactness.verification import verify
 from ..asked.kind import DesignKind
 from .bundle import BundleKind, found_rows, read_to_count
 from .kind import Designed, Found, Kind, Layout, Part, Service, WrittenReports, marked, split
-from .number_estimates import mean_found, require_method, say_of_users, service_names, told_by_counts, with_bias
+from .number_estimates import require_method, say_of_users, service_names, told_by_counts, with_bias
+from .number_fits import mean_found
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,6 +95,7 @@ class Attributes(BundleKind[AttributeSampling]):
         asked.refuse("for levels of budgets", "--level-column")
         asked.refuse("of no use to attributes, which have columns of their own names", "--column")
         asked.refuse("for the plain mean of one table", "--winsorise")
+        asked.refuse("as it is for attributes, which chance draws", "--alike")
         held = [_require_attributes(service, asked.attribute) for service in services]
         asked = with_bias(asked, [table for made in held for table in made.mechanisms])
         alone = len(services) == 1 and asked.key is None and asked.of in (None, "mean")
@@ -110,7 +113,7 @@ class Attributes(BundleKind[AttributeSampling]):
         return _of_counts(services, held, asked)
 
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        from ..output import told_of_reports
+        from ..said.output import told_of_reports
 
         if USERS in self.mechanism.attributes:
             raise InputError(f"counts have a column {USERS!r}, got an attribute of that name: give the reports")
@@ -134,10 +137,10 @@ class Attributes(BundleKind[AttributeSampling]):
     def found(self, counts: AttributeCounts, asked: EstimateOptions) -> Found:
         from ....estimators import estimate_attribute_means
 
-        means = estimate_attribute_means(counts)
+        means = estimate_attribute_means(counts, target=asked.target)
         if asked.attribute is not None:
             return named(mean_found(means[asked.attribute], asked, {}), asked.attribute)
-        return mean_rows(means, asked)
+        return mean_rows(means, asked, units_of([self.mechanism]))
 
     def parts(self) -> list[Part]:
         made, share = self.mechanism, self.mechanism.sampled / len(self.mechanism.attributes)
@@ -155,13 +158,21 @@ class Attributes(BundleKind[AttributeSampling]):
             "max_log_ratio": [verify(table).max_log_ratio for table in made.mechanisms],
         }
 
-    def means_within(self, people: int, priors: Sequence[KnotPrior] = ()) -> dict[str, MeanWithin]:
+    def units(self, attribute: str | None) -> str:
+        return units_of([self.mechanism]).get(attribute or "", "")
+
+    def means_within(
+        self, people: int, priors: Sequence[KnotPrior] = (), *, confidence: float = CONFIDENCE
+    ) -> dict[str, MeanWithin]:
         from ...planning.people import table_mean_within
 
         made = self.mechanism
         share = made.sampled / len(made.attributes)
         each = zip(made.attributes, made.mechanisms, priors or [None] * len(made.attributes), strict=True)
-        return {name: table_mean_within(table, people, prior=prior, share=share) for name, table, prior in each}
+        return {
+            name: table_mean_within(table, people, prior=prior, share=share, confidence=confidence)
+            for name, table, prior in each
+        }
 
     def influence_times_n(self) -> list[float]:
         """Return that of each attribute's mean."""
@@ -172,7 +183,7 @@ class Attributes(BundleKind[AttributeSampling]):
 
 def _designed_for_error(made: Design, notes: list[str]) -> Designed:
     """Tables for the error of the means of so many users, each with its own clip."""
-    from ..biased import cut_words
+    from ..said.biased import cut_words
 
     found, tables = made.evidence, made.mechanism.mechanisms
     more = {
@@ -195,7 +206,7 @@ def _promised(made: AttributeSampling) -> dict[str, list[Any]]:
     """What tables for the error of a mean promise, a list of each fact; none where one of them is for another end."""
     if not all(table.provenance.is_for_error for table in made.mechanisms):
         return {}
-    from ..biased import biased_facts
+    from ..said.biased import biased_facts
 
     facts = [biased_facts(table) for table in made.mechanisms]
     return {name: [each[name] for each in facts] for name in facts[0]}
@@ -229,12 +240,12 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
     from ....estimators import count, estimate_attribute_means
     from ....estimators.bias_aware import bias_aware_attribute_means
     from ....estimators.data import SkippedRows
-    from ..output import share_progress, told_of_reports
+    from ..said.output import share_progress, told_of_reports
     from .reading import holds_simulated
 
     started, skipped = time.perf_counter(), SkippedRows()
     paths = [service.reports for service in services]
-    if asked.counts is not None:
+    if asked.counts:
         raise InputError("--counts of attributes are those of one service and its means, got more: give the reports")
     with share_progress("counting reports") as update:
         counts = count(
@@ -249,25 +260,33 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
     simulated = any(holds_simulated(path, made.attributes[0]) for path, made in zip(paths, held, strict=True))
     told = told_of_reports(simulated, skipped)
     if asked.attribute is not None:
-        found = told_by_counts(counts[asked.attribute], asked, started, told, alike=True)
+        found = told_by_counts(counts[asked.attribute], asked, started, told, drawn_from=counts.n_users)
         return named(found, asked.attribute)
     trusts: dict[str, Any] = {}
     if asked.method == BIAS_AWARE:
+        asked.of_population(f"attributes by --method {BIAS_AWARE}")
         means = bias_aware_attribute_means(counts, trust=asked.trust)
         each = cast("tuple[BiasAwareMean, ...]", means.means)
         trusts = {"trust": [mean.trust for mean in each]}
         for mean in each:
             say_of_users(mean)
     else:
-        means = estimate_attribute_means(counts, method=cast("MeanMethod | None", asked.method))
-    found = mean_rows(means, asked)
+        means = estimate_attribute_means(counts, method=cast("MeanMethod | None", asked.method), target=asked.target)
+    found = mean_rows(means, asked, units_of(held))
     return replace(found, facts=found.facts | trusts | {"seconds": time.perf_counter() - started} | told)
 
 
-def mean_rows(means: AttributeMeans, asked: EstimateOptions) -> Found:
-    """Return a row for each attribute."""
+def mean_rows(means: AttributeMeans, asked: EstimateOptions, units: Mapping[str, str]) -> Found:
+    """Return a row for each attribute, dates as dates."""
     facts, columns = split(means, asked.confidence)
-    return found_rows("means of the attributes", facts | {"method": means.method}, columns)
+    of_rows = [units[name] for name in means.attributes]
+    return found_rows("means of the attributes", facts | {"method": means.method}, columns, units=of_rows)
+
+
+def units_of(mechanisms: Iterable[AttributeSampling]) -> dict[str, str]:
+    """Return the units of each attribute of some services."""
+    tables = [pair for made in mechanisms for pair in zip(made.attributes, made.mechanisms, strict=True)]
+    return {name: table.units for name, table in tables}
 
 
 def named(found: Found, attribute: str) -> Found:
@@ -278,19 +297,22 @@ def named(found: Found, attribute: str) -> Found:
 
 def attribute_priors(options: DesignOptions) -> tuple[dict[str, Prior], list[str]]:
     """Return the prior of each attribute that was asked for, out of its column of DATA, and what is to be said."""
-    from ....estimators.data.numbers import read_column
+    from ....estimators.data.numbers import column_units, read_column
+    from ....estimators.forms.axis import in_units
     from ...priors.prior import DEFAULT_KNOTS, Prior
-    from ..prior import SENSITIVE, on_own_steps, within_range
+    from ..said.prior import SENSITIVE, on_own_steps, within_range
 
     if options.data is None:
         raise InputError("the priors must come from DATA, got none: name a CSV or Parquet file")
     priors, notes = {}, [] if options.public else [SENSITIVE]
     for name, domain in map(attribute_range, options.attributes or ()):
-        values = read_column(options.data, name, drop_missing=options.drop_missing, units="")
-        values = within_range(values, domain, options.clip, notes, name)
+        units = column_units(options.data, name)
+        inside = in_units(domain, units)
+        values = read_column(options.data, name, drop_missing=options.drop_missing, units=units)
+        values = within_range(values, inside, options.clip, notes, name, units)
         source = "public" if options.public else "sensitive"
         count = DEFAULT_KNOTS if options.knot_count is None else options.knot_count
-        prior = Prior.from_data(values, knots=count, domain=domain, source=source)
+        prior = Prior.from_data(values, knots=count, domain=inside, source=source, units=units)
         priors[name] = on_own_steps(prior) if options.knot_count is None else prior
     return priors, notes
 
@@ -299,7 +321,7 @@ def design_attributes(options: DesignOptions, priors: dict[str, Prior], sampled:
     """Design the tables of all attributes at one budget, showing progress."""
     from ...designs.attributes import Attributes as AttributesAsked
     from ...designs.design import design
-    from ..output import share_progress
+    from ..said.output import share_progress
 
     error = options.asked if options.wanted == "error" else None
     with share_progress("designing") as update:
@@ -328,18 +350,23 @@ def attribute_values(mechanism: AttributeSampling, asked: PerturbOptions) -> tup
 
 
 def attribute_range(text: str) -> tuple[str, tuple[float, float]]:
-    """Return the name and the domain that NAME=LO:HI says, or raise InputError.
+    """Return the name and the domain that NAME=LO:HI says, or raise InputError; ends may be dates or times, too.
 
     Example
     -------
     >>> attribute_range("income=0:200000")
     ('income', (0.0, 200000.0))
+    >>> attribute_range("came=7:30:11:00")
+    ('came', (27000.0, 39600.0))
     """
+    from ....estimators.forms.axis import AxisNumber
+
     name, _, ends = text.rpartition("=")
-    try:
-        low, high = map(float, ends.split(":"))
-    except ValueError:
-        low, high = 0.0, 0.0
-    if not (name and low < high):
-        raise InputError(f"an attribute must be NAME=LO:HI with LO < HI, got {text!r}")
-    return name, (low, high)
+    for place in [i for i, letter in enumerate(ends) if letter == ":"]:  # times have some of their own
+        try:
+            low, high = AxisNumber.read(ends[:place]), AxisNumber.read(ends[place + 1 :])
+        except ValueError:
+            continue
+        if name and low.units == high.units and low < high:
+            return name, (low, high)
+    raise InputError(f"an attribute must be NAME=LO:HI with LO < HI, got {text!r}")

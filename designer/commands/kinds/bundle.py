@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from ....estimators.data.simulated_columns import OUTPUT, USERS
+from ....mechanisms.adopted.adoption import written_of
 from ....mechanisms.documents.bundle import Bundle
 from ....mechanisms.errors import InputError
-from ..output import readable
+from ..said.output import readable
 from .asked import LEVEL_COLUMN
 from .kind import Checked, Found, Kind, Rows, Service
 
@@ -34,7 +35,7 @@ MOST_ROWS = 25
 
 NUMERIC = (
     "--of", "--key", "--cells", "--quantile", "--between", "--stop", "--winsorise", "--raw", "--keep-first",
-    "--allow-disjoint", "--prior", "--trust",
+    "--allow-disjoint", "--prior", "--trust", "--alike",
 )  # fmt: skip
 """Options of `estimate` that only tables of numbers have a use for."""
 
@@ -49,6 +50,9 @@ class BundleKind(Kind[B]):
 
     by_itself: ClassVar[bool] = True
 
+    once: ClassVar[bool] = False
+    """Whether equal reports of a long file may be read once, with their number."""
+
     designs: ClassVar[tuple[DesignKind, ...]]
     """What `design` calls what this kind makes."""
 
@@ -62,8 +66,8 @@ class BundleKind(Kind[B]):
     def design(cls, options: DesignOptions) -> Designed:
         """Return what `design` was asked for."""
 
-    def of_reports(self, reports: Any) -> Any:
-        """Return what `found` takes of reports, as its `layout` makes them: their counts."""
+    def of_reports(self, reports: Any, many: np.ndarray) -> Any:
+        """Return what `found` takes of reports, as its `layout` makes them: their counts, `many` users of each."""
         from ....estimators import count
 
         mechanism: Any = self.mechanism
@@ -99,25 +103,32 @@ class BundleKind(Kind[B]):
 
     def read(self, service: Service, asked: ReportOptions, level_column: str = LEVEL_COLUMN) -> ReadReports:
         """Return the reports of a service as its file has them."""
+        from ....estimators.streams.value_blocks import is_long
         from .reading import column_in, read_laid_out
 
         layout = self.layout(column_in(service.reports, asked.column)[0], level_column)
-        return read_laid_out(layout, service.reports, drop_missing=asked.drop_missing, skip_invalid=asked.skip_invalid)
+        return read_laid_out(
+            layout,
+            service.reports,
+            drop_missing=asked.drop_missing,
+            skip_invalid=asked.skip_invalid,
+            once=self.once and is_long(service.reports),
+        )
 
     def told_alone(self, service: Service, asked: EstimateOptions) -> Found:
         """Return what the reports of one service tell."""
         from ....estimators.data import SkippedRows
-        from ..output import told_of_reports
-        from .reading import accounted, answer_simulated
+        from ..said.output import told_of_reports
+        from .reading import accounted, added, answers_simulated
 
-        if asked.counts is not None:
-            simulated, skipped = answer_simulated(asked.counts), SkippedRows()
-            counts = self.counted(asked.counts, skipped if asked.skip_invalid else False)
+        if asked.counts:
+            simulated, skipped = answers_simulated(asked.counts), SkippedRows()
+            counts = added(self.counted(path, skipped if asked.skip_invalid else False) for path in asked.counts)
         else:
             read = self.read(service, asked, asked.level_column or LEVEL_COLUMN)
             simulated, skipped = read.simulated, read.skipped
             with accounted(skipped):
-                counts = self.of_reports(read.reports)
+                counts = self.of_reports(read.reports, read.many)
         with accounted(skipped):
             found = self.found(counts, asked)
         if asked.plot is not None and found.figure is None:
@@ -138,25 +149,26 @@ def found_rows(
     top: int = MOST_ROWS,
     in_order: bool = False,
     signed: bool = False,
-    units: str = "",
+    units: str | Sequence[str] = "",
 ) -> Found:
     """Return a result of one row for each key, category or attribute: the largest are printed, all are written.
 
-    Signed values are ranked by their size, as differences are.
+    Signed values are ranked by their size, as differences are; units are those of all rows, or of each.
     """
-    from ....estimators.forms.axis import said_on
+    from ....estimators.forms.axis import length_on, said_on
 
-    rows = list(zip(*columns.values(), strict=True))
+    each = [units] * len(next(iter(columns.values()))) if isinstance(units, str) else units
+    rows = [(*row, of) for *row, of in zip(*columns.values(), each, strict=True)]
     last = None
     if len(rows) > top or in_order:  # by frequency, which is the value itself but for keys
         rank = list(columns).index("frequency" if "frequency" in columns else "value")
         if len(rows) > top:
             last = f"the {top} largest of {len(rows)}; all of them: --out FILE or --json"
         rows = sorted(rows, key=lambda row: -(abs(row[rank]) if signed else row[rank]))[:top]
-    on_axis = [name in ("value", "low", "high") for name in columns]
+    says = {"value": said_on, "low": said_on, "high": said_on, "std_error": length_on, "one_report": length_on}
+    named = [(zip(columns, row, strict=True), of) for *row, of in rows]
     told = [
-        [said_on(cell, units if at else "") or readable(cell) for cell, at in zip(row, on_axis, strict=True)]
-        for row in rows
+        [(says[name](cell, of) if name in says else None) or readable(cell) for name, cell in row] for row, of in named
     ]
     shown = Rows(title, list(columns), told, last)
     return Found("estimate", facts, columns, shown, columns, figure, moved="a frequency")
@@ -174,10 +186,10 @@ def answer_in_text(
     kind: BundleKind[Any], services: Sequence[Service], asked: CountOptions
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Return the reports of one service, which are written as text, counted, and what its file told."""
-    from ....estimators import count
-    from ..output import told_of_reports
+    from ..said.output import told_of_reports
 
     read = read_to_count(kind, services, asked)
-    counts = count(kind.mechanism, read.reports)
-    texts = np.array(kind.mechanism.to_text(counts.reports), dtype=object)
+    counts = kind.of_reports(read.reports, read.many)
+    written = written_of(kind.mechanism)
+    texts = np.array((kind.mechanism.to_text if written is None else written.texts)(counts.reports), dtype=object)
     return {OUTPUT: texts, USERS: counts.counts}, told_of_reports(read.simulated, read.skipped)

@@ -12,13 +12,16 @@ import numpy as np
 from ....estimators.data.simulated_columns import OUTPUT
 from ....estimators.intervals import normal_quantile
 from ....estimators.methods import FREQUENCY_METHODS
+from ....mechanisms.adopted.adoption import DRAWN_BY, FORM, written_of
+from ....mechanisms.adopted.mark import MARK, is_adopted
 from ....mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
+from ....mechanisms.categorical.subset_selection import SubsetSelection
 from ....mechanisms.categorical.table import CategoricalTable
 from ....mechanisms.errors import InputError
 from ..asked.kind import DesignKind
 from .asked import REPORT_COLUMN
 from .bundle import MOST_ROWS, RANKED, BundleKind, answer_in_text, found_rows
-from .kind import Designed, Found, Layout, Service, WrittenReports, marked, split
+from .kind import Checked, Designed, Drawing, Found, Kind, Layout, Service, WrittenReports, marked, split
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,10 +32,21 @@ if TYPE_CHECKING:
     from ....estimators.contrasts import Tally
     from ....estimators.data import SkippedRows
     from ....estimators.frequencies.frequencies import FrequencyEstimate
+    from ....mechanisms.ledger import GivenReports
     from ....solvers import Progress
     from ...priors.categorical import CategoricalPrior
     from ..asked.design import DesignOptions
     from .asked import CountOptions, EstimateOptions, PerturbOptions
+
+
+UNKNOWN = (
+    f"these reports were {MARK}: that the law keeps its epsilon is proved, that they were drawn by it, once for each "
+    "user, is the word of who drew them"
+)
+"""What is said of a mechanism whose reports others drew."""
+
+OWN = ("--column", "--as", "--secret", "--round", "--ledger", "--drop-missing")
+"""Options of `perturb` that categories have a use for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +54,8 @@ class Categories(BundleKind[CategoricalMechanism]):
     """Values are labels of a declared list, reports are what the mechanism writes as text."""
 
     of: ClassVar[type] = CategoricalMechanism
+    of_one_column: ClassVar[bool] = True
+    once: ClassVar[bool] = True
     designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.CATEGORIES,)
     moves: ClassVar[str] = "of n moves a frequency by at most"
 
@@ -63,29 +79,66 @@ class Categories(BundleKind[CategoricalMechanism]):
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         from ....estimators.data.texts import read_labels
 
-        asked.only("--column", "--as", "--secret", "--round", "--ledger", "--drop-missing")
-        labels = read_labels(asked.data, asked.needed("--column"), drop_missing=asked.drop_missing)
-        booked = asked.booked(self.mechanism, asked.needed("--column"))
-        keyed = booked or asked.keyed(self.mechanism, asked.needed("--column"))
-        reports = self.mechanism.sample(labels, rng) if keyed is None else keyed[0].sample(keyed[1], labels)
+        asked.only(*OWN)
+        column = asked.needed("--column")
+        labels = read_labels(asked.data, column, drop_missing=asked.drop_missing)
+        booked = asked.booked(self.mechanism, column)
+        keyed = booked or asked.keyed(self.mechanism, column)
+        if keyed is None:
+            return self.drawing(asked, rng).draw(labels)
+        return self._written(keyed[0].sample(keyed[1], labels), asked, rng, booked and booked[0].given)
+
+    def drawing(self, asked: PerturbOptions, rng: np.random.Generator | None) -> Drawing:
+        asked.only(*OWN)
+
+        def draw(labels: np.ndarray) -> WrittenReports:
+            return self._written(self.mechanism.sample(labels, rng), asked, rng)
+
+        return Drawing(numeric=False, units=None, draw=draw)
+
+    def _written(
+        self,
+        reports: np.ndarray,
+        asked: PerturbOptions,
+        rng: np.random.Generator | None,
+        given: GivenReports | None = None,
+    ) -> WrittenReports:
         texts = report_texts(self.mechanism, reports)
         columns = {OUTPUT: reports if reports.ndim == 1 else texts} if asked.form == "index" else {REPORT_COLUMN: texts}
-        return WrittenReports(marked(columns, rng), labels.size, given=booked and booked[0].given)
+        return WrittenReports(marked(columns, rng), len(reports), given=given)
 
     def layout(self, column: str, level_column: str) -> Layout:
+        if (written := written_of(self.mechanism)) is not None:
+            columns = written.columns(column)
+            return Layout(
+                columns, (False,) * len(columns), lambda cells: written.reports([cell.tolist() for cell in cells])
+            )
         return Layout((column,), (False,), lambda cells: self.mechanism.from_text(cells[0].tolist()))
+
+    def query(self, kinds: Sequence[Kind], relations: Sequence[str], **options: Any) -> str:
+        written = written_of(self.mechanism)
+        if written is not None and len(written.columns(OUTPUT)) > 1:
+            raise InputError("count-sql is for reports of one column, got ones of several: optldp count reads these")
+        return super().query(kinds, relations, **options)
 
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return answer_in_text(self, services, asked)
 
+    def of_reports(self, reports: np.ndarray, many: np.ndarray) -> CategoryCounts:
+        from ....estimators import CategoryCounts
+
+        return CategoryCounts.from_reports(self.mechanism, reports, many)
+
     def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> CategoryCounts:
         from ....estimators import CategoryCounts
 
-        return CategoryCounts.from_counts(self.mechanism, path, skip_invalid=skip_invalid)
+        written = written_of(self.mechanism)
+        parse = None if written is None else written.counted
+        return CategoryCounts.from_counts(self.mechanism, path, skip_invalid=skip_invalid, parse=parse)
 
     def found(self, counts: CategoryCounts, asked: EstimateOptions) -> Found:
         from ....estimators import estimate_frequencies, influence
-        from ..output import share_progress
+        from ..said.output import share_progress
 
         asked.refuse("for levels of budgets", "--level-column")
         method = asked.chosen(*FREQUENCY_METHODS)
@@ -94,12 +147,20 @@ class Categories(BundleKind[CategoricalMechanism]):
             found = estimate_frequencies(
                 counts,
                 method=method,
+                target=asked.target,
                 progress=lambda now: update(f"{method}: {now.step} steps", share(now)),
                 **asked.reduction(),
             )
         one_report = float(influence(self.mechanism, found).one_report.max()) if method == "unbiased" else None
         table = frequency_table(found, each_confidence(asked, found.value.size), {"one_report": one_report})
         return ranked(table, counts, asked)
+
+    def checked(self, exact: bool) -> Checked:
+        found = super().checked(exact)
+        return replace(found, facts=found.facts | {"unknown": UNKNOWN}) if is_adopted(self.mechanism) else found
+
+    def notes(self) -> list[str]:
+        return [f"note: {UNKNOWN}"] if is_adopted(self.mechanism) else []
 
     def figure(self) -> Axes:
         from ...plots.mechanism_mesh import support_map
@@ -116,9 +177,14 @@ class Categories(BundleKind[CategoricalMechanism]):
         }
         if isinstance(made, CategoricalTable):
             facts["outputs"] = made.numerators.shape[1]
+        if isinstance(made, SubsetSelection):
+            facts["chosen"] = made.n_chosen
         if isinstance(made, PureProtocol):
             facts |= {"own_support": made.own_support, "other_support": made.other_support}
         facts["max_log_ratio"] = made.max_log_ratio
+        if is_adopted(made):
+            facts |= {"origin": MARK, DRAWN_BY: made.provenance.parameters.get(DRAWN_BY)}
+            facts |= {FORM: made.provenance.parameters.get(FORM)}
         certificate = made.provenance.certificate
         return facts | ({} if certificate is None else {"certificate": dict(certificate)})
 
@@ -162,7 +228,7 @@ def frequency_table(found: FrequencyEstimate, confidence: float, more: dict[str,
 
 def each_confidence(asked: EstimateOptions, many: int) -> float:
     """Return the confidence of each interval of many, so that they hold at once where that is asked for."""
-    from ....estimators.contrasts.simultaneous import each_of
+    from ....estimators.intervals import each_of
 
     return each_of(asked.confidence, many) if asked.simultaneous else asked.confidence
 
@@ -179,7 +245,7 @@ def ranked(table: Found, counts: CategoryCounts | Tally, asked: EstimateOptions)
         above = above_noise(counts, confidence=asked.confidence)
         shown = np.zeros(values.size, dtype=bool)
         shown[np.argsort(-values, kind="stable")[:top]] = True
-        rest = None if shown.all() else estimate_others(counts, shown)
+        rest = None if shown.all() else estimate_others(counts, shown, target=asked.target)
     except InputError:  # reports that do not tell the categories apart, or one report: nothing is known of noise
         return replace(_in_order(table, facts, columns, top), facts=facts)
     told = {**columns, "above_noise": above.tolist()}
@@ -225,7 +291,7 @@ def _percent(value: float, reach: float) -> str:
 
 def read_labels_prior(options: DesignOptions) -> tuple[CategoricalPrior, list[str]]:
     """Read the categories and their weights that a design was asked for."""
-    from ..prior import read_categorical_prior
+    from ..said.prior import read_categorical_prior
 
     return read_categorical_prior(
         options.data, options.column, options.prior_file, drop_missing=options.drop_missing, public=options.public
@@ -242,8 +308,8 @@ def require_oracle(method: str, options: DesignOptions, known: list[str], what: 
 
 def _design_table(prior: CategoricalPrior, epsilon: float, options: DesignOptions) -> Designed:
     from ...designs.design import design
-    from ..output import solver_progress
-    from ..prior import SENSITIVE
+    from ..said.output import solver_progress
+    from ..said.prior import SENSITIVE
 
     with solver_progress("optimal table") as progress:
         made = design(prior, epsilon, tolerance=options.tolerance, progress=progress)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ....estimators.intervals import CONFIDENCE
 from ....mechanisms.exactness.promises import log_ratio
 from ....mechanisms.floors import FloorForm
-from .kind import Checked, Found, Kind, Layout, Service, WrittenReports
-from .numbers import Numbers, carries_notes, perturbed, proof_facts
+from .kind import Checked, Drawing, Found, Kind, Layout, Service, WrittenReports
+from .numbers import Numbers, carries_notes, drawing, perturbed, proof_facts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,9 +27,13 @@ class Floors(Kind[FloorForm]):
 
     of: ClassVar[type] = FloorForm
     by_itself: ClassVar[bool] = False
+    of_one_column: ClassVar[bool] = True
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         return perturbed(self.mechanism, asked, rng)
+
+    def drawing(self, asked: PerturbOptions, rng: np.random.Generator | None) -> Drawing:
+        return drawing(self.mechanism, asked, rng)
 
     def layout(self, column: str, level_column: str) -> Layout:
         return Numbers.layout(self, column, level_column)  # pyright: ignore[reportArgumentType] -- it locates as a table
@@ -66,8 +71,10 @@ class Floors(Kind[FloorForm]):
             "verdict": "proved" if proof.ok else "broken",
         }
 
-    def means_within(self, people: int, priors: Sequence[KnotPrior] = ()) -> dict[str, MeanWithin]:
-        return Numbers.means_within(self, people, priors)  # pyright: ignore[reportArgumentType] -- moments as of a table
+    def means_within(
+        self, people: int, priors: Sequence[KnotPrior] = (), *, confidence: float = CONFIDENCE
+    ) -> dict[str, MeanWithin]:
+        return Numbers.means_within(self, people, priors, confidence=confidence)  # pyright: ignore[reportArgumentType] -- moments as of a table
 
     def shown(self) -> dict[str, Any]:
         return self.facts() | {"plot": None}  # what one report can do is among the facts

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from ....estimators.data.simulated_columns import SIMULATED
+from ....estimators.intervals import CONFIDENCE
 from ....mechanisms.errors import InputError
-from ..output import number
+from ..said.output import number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,6 +54,9 @@ class Kind(ABC, Generic[M]):
     by_itself: ClassVar[bool]
     """Whether reports of one service are all that it can estimate from; of several, one such speaks for all."""
 
+    of_one_column: ClassVar[bool] = False
+    """Whether reports are of one column's values, each by itself, so that they can be drawn block by block."""
+
     moves: ClassVar[str] = "of n moves the mean by at most"
     """What one report does, before the amount."""
 
@@ -61,6 +65,10 @@ class Kind(ABC, Generic[M]):
     @abstractmethod
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         """Return a report of every row of the data, by the operating system's generator, or by one that simulates."""
+
+    def drawing(self, asked: PerturbOptions, rng: np.random.Generator | None) -> Drawing:
+        """Return what draws reports of one column's values, whichever of them; InputError for kinds of more columns."""
+        raise InputError("--resume and --window are for tables of numbers and for categories: leave them out")
 
     @abstractmethod
     def layout(self, column: str, level_column: str) -> Layout:
@@ -112,10 +120,16 @@ class Kind(ABC, Generic[M]):
         """Return the mechanisms that it is made of, itself where it is one."""
         return [Part("", self.mechanism)]
 
-    def means_within(self, people: int, priors: Sequence[KnotPrior] = ()) -> dict[str, MeanWithin]:
+    def units(self, attribute: str | None) -> str:
+        """Return the units of what is estimated, of one attribute where there are several; "" for none."""
+        return getattr(self.mechanism, "units", "")
+
+    def means_within(
+        self, people: int, priors: Sequence[KnotPrior] = (), *, confidence: float = CONFIDENCE
+    ) -> dict[str, MeanWithin]:
         """Return how far each mean of so many people may be off, by its name, "" for the only one; what the mechanism
         holds of priors serves where none are given. InputError where no mean is estimated."""
-        raise InputError("--n is for means of numbers, attributes and levels of numbers: leave it out")
+        raise InputError("--n is for means of numbers, pairs, attributes and levels of these: leave it out")
 
     def one_report_times_n(self) -> float | list[float] | None:
         """Return the most that one report of n moves an estimate, times n; None where that is not known."""
@@ -163,6 +177,25 @@ class Service:
     kind: Kind
     table: Path
     reports: Path
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """Reports of values of one column, a block at a time.
+
+    Attributes
+    ----------
+    numeric : bool
+        Whether values are numbers; else they are text.
+    units : str, optional
+        What dates and times are to be counted in.
+    draw : callable
+        Makes reports of values (n,).
+    """
+
+    numeric: bool
+    units: str | None
+    draw: Callable[[np.ndarray], WrittenReports]
 
 
 @dataclass(frozen=True, eq=False)

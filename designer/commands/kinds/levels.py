@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ....estimators.data.simulated_columns import OUTPUT, USERS
+from ....estimators.intervals import CONFIDENCE
 from ....mechanisms.categorical.categories import Categories
 from ....mechanisms.composed.level_leakage import report_leakage
 from ....mechanisms.composed.levelled import Levelled, PersonalisedReports
@@ -17,12 +18,13 @@ from ....mechanisms.composed.personalised import PersonalisedMechanism
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ..asked.kind import DesignKind
-from ..output import number, refuse_given
+from ..said.output import number, refuse_given
 from .asked import LEVEL_COLUMN, REPORT_COLUMN
 from .bundle import BundleKind, read_to_count
 from .categories import frequency_table, read_labels_prior, report_texts, require_oracle
 from .kind import Designed, Found, Kind, Layout, Part, Service, WrittenReports, marked
-from .number_estimates import require_method, told_fit
+from .number_estimates import require_method
+from .number_fits import told_fit
 from .numbers import design_numbers
 
 if TYPE_CHECKING:
@@ -118,9 +120,13 @@ class Levels(BundleKind[PersonalisedMechanism]):
         if mechanism.tables:
             require_method(asked, alone=True)
             if asked.of in (None, "mean") and method == "population":
-                return Found("mean of the values", personalised_mean(counts).to_dict(asked.confidence))
+                mean = personalised_mean(counts, target=asked.target)
+                return Found("mean of the values", mean.to_dict(asked.confidence))
+            asked.of_population("an estimated distribution")
             return fitted(counts, mechanism.epsilons, asked)
-        estimate = {"mle": personalised_mle, "unbiased": auem, "shrunk": personalised_shrunk}[method](counts)
+        estimate = {"mle": personalised_mle, "unbiased": auem, "shrunk": personalised_shrunk}[method](
+            counts, target=asked.target
+        )
         return with_shares(frequency_table(estimate, asked.confidence, {}), estimate.level_shares, asked.confidence)
 
     def parts(self) -> list[Part]:
@@ -150,15 +156,20 @@ class Levels(BundleKind[PersonalisedMechanism]):
         except InputError:  # levels of other tables
             return None
 
-    def means_within(self, people: int, priors: Sequence[KnotPrior] = ()) -> dict[str, MeanWithin]:
+    def means_within(
+        self, people: int, priors: Sequence[KnotPrior] = (), *, confidence: float = CONFIDENCE
+    ) -> dict[str, MeanWithin]:
         """Return those of people who are all of one level, for each level."""
         from ...planning.people import table_mean_within
 
         made = self.mechanism
         if not made.tables:
-            return super().means_within(people)
+            return super().means_within(people, confidence=confidence)
         each = zip(made.epsilons, made.tables, priors or [None] * len(made.tables), strict=True)
-        return {f"all at {level:g}": table_mean_within(table, people, prior=prior) for level, table, prior in each}
+        return {
+            f"all at {level:g}": table_mean_within(table, people, prior=prior, confidence=confidence)
+            for level, table, prior in each
+        }
 
     @property
     def takes(self) -> tuple[str, ...]:
@@ -189,7 +200,7 @@ def answer_of_levels(
     kind: BundleKind[Any], services: Sequence[Service], asked: CountOptions, texts: Callable[[np.ndarray], Sequence]
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Return the distinct pairs of a report and of a level, both as `perturb` writes them, and of how many users."""
-    from ..output import told_of_reports
+    from ..said.output import told_of_reports
 
     read = read_to_count(kind, services, asked)
     sent: PersonalisedReports = read.reports
@@ -294,7 +305,7 @@ def _on_common_outputs(options: DesignOptions, notes: list[str], prior: Prior) -
     from ...designs.design import design
     from ...levels import Levels as Promise
     from ..asked.levels import budget_numbers, even_outputs
-    from ..output import solver_progress
+    from ..said.output import solver_progress
 
     assert options.leakage is not None  # the caller asked
     if options.asked_method != "optimal":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ....estimators.intervals import CONFIDENCE
 from ....mechanisms.composed.attributes import AttributeSampling, attribute_budget
 from ....mechanisms.composed.levelled import PersonalisedReports
 from ....mechanisms.composed.personalised_attributes import PersonalisedAttributes, require_names_beside_levels
@@ -23,6 +24,7 @@ from .attributes import (
     design_attributes,
     mean_rows,
     named,
+    units_of,
 )
 from .bundle import BundleKind
 from .kind import Designed, Found, Kind, Layout, Part, Service, WrittenReports, marked
@@ -36,9 +38,12 @@ from .levels import (
     told_levels,
     with_shares,
 )
-from .number_estimates import mean_found, require_method
+from .number_estimates import require_method
+from .number_fits import mean_found
 
 if TYPE_CHECKING:
+    from ....mechanisms.table.knot_prior import KnotPrior
+    from ...planning.people import MeanWithin
     from ...priors.prior import Prior
     from ..asked.design import DesignOptions
     from .asked import EstimateOptions, PerturbOptions
@@ -90,7 +95,7 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
         asked.refuse("for reports of one service that chose their budgets", "--key", "--keep-first", "--allow-disjoint")
         asked.refuse("of no use to attributes, which have columns of their own names", "--column")
         asked.refuse("for the plain mean of one table", "--winsorise", "--raw")
-        asked.refuse("of no use to levels", "--stop")
+        asked.refuse("of no use to levels", "--stop", "--alike")
         if len(services) > 1:
             raise InputError(
                 "levels of attributes are estimated from one service at a time, got several: leave some out"
@@ -101,7 +106,7 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
     def query(self, kinds: Sequence[Kind], relations: Sequence[str], **options: Any) -> str:
         raise InputError(NO_QUERY)
 
-    def of_reports(self, reports: PersonalisedReports) -> PersonalisedReports:
+    def of_reports(self, reports: PersonalisedReports, many: np.ndarray) -> PersonalisedReports:
         """Counts are by attribute, and levels are those of users: both are counted of reports."""
         return reports
 
@@ -119,10 +124,13 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
                 raise InputError(
                     f"a distribution is one attribute's, got none: choose it by --attribute, one of {names}"
                 )
-            found = mean_rows(personalised_attribute_means(by_attribute), asked)
+            means = personalised_attribute_means(by_attribute, target=asked.target)
+            found = mean_rows(means, asked, units_of(mechanism.levels))
         elif plain:
-            found = named(mean_found(personalised_mean(by_attribute[asked.attribute]), asked, {}), asked.attribute)
+            mean = personalised_mean(by_attribute[asked.attribute], target=asked.target, drawn_from=counts.levels.size)
+            found = named(mean_found(mean, asked, {}), asked.attribute)
         else:
+            asked.of_population("an estimated distribution")
             return named(fitted(by_attribute[asked.attribute], mechanism.epsilons, asked), asked.attribute)
         reported = np.bincount(counts.levels, minlength=mechanism.level_report.n_reports)
         return with_shares(found, shares_of_reports(mechanism, reported), asked.confidence)
@@ -144,6 +152,20 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
             "attributes": list(made.attributes),
             "sampled": made.sampled,
             "max_log_ratio": [max(verify(table).max_log_ratio for table in level.mechanisms) for level in made.levels],
+        }
+
+    def units(self, attribute: str | None) -> str:
+        return units_of(self.mechanism.levels).get(attribute or "", "")
+
+    def means_within(
+        self, people: int, priors: Sequence[KnotPrior] = (), *, confidence: float = CONFIDENCE
+    ) -> dict[str, MeanWithin]:
+        """Return those of people who are all of one level, for each attribute at each level."""
+        from ...planning.people import table_mean_within
+
+        return {
+            part.name: table_mean_within(part.mechanism, people, share=part.share, confidence=confidence)
+            for part in self.parts()
         }
 
     def influence_times_n(self) -> None:

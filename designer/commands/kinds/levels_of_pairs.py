@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ....estimators.intervals import CONFIDENCE
 from ....mechanisms.composed.levelled import PersonalisedReports
 from ....mechanisms.composed.personalised_pairs import PersonalisedPairs
 from ..asked.kind import DesignKind
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
     from ....estimators.data import SkippedRows
     from ....estimators.personalised import PersonalisedPairCounts
+    from ....mechanisms.table.knot_prior import KnotPrior
+    from ...planning.people import MeanWithin
     from ..asked.design import DesignOptions
     from .asked import CountOptions, EstimateOptions, PerturbOptions
 
@@ -89,6 +92,7 @@ class LevelsOfPairs(BundleKind[PersonalisedPairs]):
 
         method = asked.chosen("unbiased", "em", "mr", "mle")
         asked.refuse("for numbers and categories", *REDUCTION)
+        asked.of_population("levels of pairs")
         if method == "unbiased":
             told = found_rows(KEYS_AND_MEANS, *split(estimate_key_means(counts), asked.confidence))
         else:
@@ -115,6 +119,19 @@ class LevelsOfPairs(BundleKind[PersonalisedPairs]):
             "own_shown": [level.own_shown for level in made.levels],
             "other_shown": [level.other_shown for level in made.levels],
             "max_log_ratio": [level.max_log_ratio for level in made.levels],
+        }
+
+    def means_within(
+        self, people: int, priors: Sequence[KnotPrior] = (), *, confidence: float = CONFIDENCE
+    ) -> dict[str, MeanWithin]:
+        """Return those of people who are all of one level, for each level, as of pairs at one level."""
+        from ...planning.people_of_pairs import pairs_within
+
+        return {
+            f"all at {level.epsilon:g}": pairs_within(
+                level, people, holders=len(self.mechanism.keys), confidence=confidence
+            )
+            for level in self.mechanism.levels
         }
 
     def influence_times_n(self) -> None:

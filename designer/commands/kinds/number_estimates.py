@@ -14,22 +14,16 @@ from ....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MAXIMUM, ME
 from ....mechanisms.errors import InputError
 from ....mechanisms.table.table import TabulatedMechanism
 from ..asked.trusted_prior import trusted_weights
-from ..output import number, say, share_progress, told_of_reports
-from .kind import Found, Rows, Service, split
+from ..said.output import number, say, share_progress, told_of_reports
+from ..said.participation import say_participation
+from .kind import Found, Service
+from .number_fits import mean_found, ratio_facts, told_fit
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from ....estimators import BiasAwareMean, DistributionEstimate, InputGrid, MeanEstimate, ReportCounts
     from ....estimators.data import SkippedRows
-    from ....estimators.estimate import NumberEstimate
     from ....estimators.methods import MeanMethod
     from .asked import EstimateOptions, ReportOptions
-
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-
-CERTIFIED = {"smooth": "log-likelihood"}
-"""What the certificate bounds the gain of, where there is a choice."""
 
 
 def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Found:
@@ -37,13 +31,15 @@ def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Fou
     asked.refuse("for levels of budgets", "--level-column")
     asked.refuse("for several attributes", "--attribute")
     asked.refuse("for categories, which have an unbiased estimate each", "--preselect")
-    asked.refuse("for frequencies of categories, and for groups", "--simultaneous", "--top")
+    asked.refuse("for frequencies of categories, and for groups", "--top")
     if asked.method not in (None, *MEAN_METHODS, BIAS_AWARE, *DISTRIBUTION_METHODS):
         raise InputError(f"--method {asked.method} is for frequencies, got tables of numbers: leave it out")
     asked = with_bias(asked, [service.kind.mechanism for service in services])
     plain = asked.method is None or (asked.raw and asked.method == "ua")
     alone = len(services) == 1 and asked.key is None and asked.of in (None, "mean") and plain
     require_method(asked, alone)
+    if len(services) == 1:
+        asked.refuse("for several services", "--alike")
     return _plain_mean(services[0], asked) if alone else _of_counts(services, asked)
 
 
@@ -56,6 +52,11 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
         raise InputError(
             f"--method {method} estimates a mean, not {of}: use one of {', '.join(DISTRIBUTION_METHODS)}, or --of mean"
         )
+    if of != "mean" or method in DISTRIBUTION_METHODS:
+        asked.of_population("an estimated distribution")
+        asked.refuse("for means: a distribution is fitted to all reports, whose users are taken for alike", "--alike")
+    if asked.alike and method in ("ua", "uwa"):
+        raise InputError(f"--alike is for --method population, decoder and {BIAS_AWARE}, got {method}: leave it out")
     if asked.stop is not None and method not in MAXIMUM:
         raise InputError(f"--stop is for --method em and ule, got {method or 'none'}: leave it out")
     if asked.quantile and of != "quantiles":
@@ -74,6 +75,8 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
                 f"{useless[0]} needs a distribution, got --of mean: add --of distribution, or choose one of "
                 f"{', '.join(DISTRIBUTION_METHODS)} as its --method"
             )
+    if of == "mean":
+        asked.refuse("for distributions, quantiles, frequencies and groups", "--simultaneous")
     if (between := asked.between) is not None and not between[0] <= between[1]:
         raise InputError(f"--between must have its ends in order, got {between[0]!r} {between[1]!r}: swap them")
 
@@ -94,17 +97,17 @@ def with_bias(asked: EstimateOptions, tables: Sequence[Any]) -> EstimateOptions:
 def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
     from ....estimators import estimate_mean
     from ....estimators.data import SkippedRows
-    from ....estimators.means.averaged import average_of
+    from ....estimators.means.mean import average_of
     from ....mechanisms.floors import FloorForm
     from .reading import accounted, column_in, holds_simulated, read_laid_out
 
-    if asked.counts is not None or column_in(service.reports, asked.column)[0] == OUTPUT:
+    if asked.counts or column_in(service.reports, asked.column)[0] == OUTPUT:
         counts, told, skipped = _taken([service], asked)
         with accounted(skipped):
-            return mean_found(estimate_mean(counts, winsorise=asked.winsorise, raw=asked.raw), asked, told, counts)
+            return mean_found(estimate_mean(counts, **asked.of_one_table()), asked, told, counts)
     if (counts := _counted_at_once(service, asked)) is not None:
         simulated = holds_simulated(service.reports, asked.column)
-        found = estimate_mean(counts, winsorise=asked.winsorise, raw=asked.raw)
+        found = estimate_mean(counts, **asked.of_one_table())
         return mean_found(found, asked, told_of_reports(simulated, SkippedRows()), counts)
     from ....estimators import count  # of every kind of mechanism, which takes as long to load as a small file to count
 
@@ -113,10 +116,11 @@ def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
     mechanism = service.kind.mechanism
     with accounted(read.skipped):
         if isinstance(mechanism, FloorForm) and not mechanism.expands and asked.winsorise is None:
+            asked.of_population("a floor form that is too large for a table")
             counts, found = None, average_of(mechanism, read.reports)
         else:
             counts = count(mechanism, read.reports)
-            found = estimate_mean(counts, winsorise=asked.winsorise, raw=asked.raw)
+            found = estimate_mean(counts, **asked.of_one_table())
     return mean_found(found, asked, told_of_reports(read.simulated, read.skipped), counts)
 
 
@@ -135,17 +139,18 @@ def _counted_at_once(service: Service, asked: EstimateOptions) -> ReportCounts |
 
 def _taken(services: Sequence[Service], asked: EstimateOptions) -> tuple[ReportCounts, dict[str, Any], SkippedRows]:
     """Return the counts of services, from their reports or from an engine's answer, and what the files told."""
-    if asked.counts is None:
+    if not asked.counts:
         return count_services(services, asked, raw=asked.raw)
     from ....estimators import ReportCounts
     from ....estimators.counting.counts import Service as Counted
     from ....estimators.data import SkippedRows
-    from .reading import answer_simulated
+    from .reading import added, answers_simulated
 
     skipped, tables = SkippedRows(), [service.kind.mechanism for service in services]
     named = [Counted(*each) for each in zip(service_names(services), tables, strict=True)]
-    counts = ReportCounts.from_counts(named, asked.counts, skip_invalid=skipped if asked.skip_invalid else False)
-    return counts, told_of_reports(answer_simulated(asked.counts), skipped), skipped
+    simulated, skip = answers_simulated(asked.counts), skipped if asked.skip_invalid else False
+    counts = added(ReportCounts.from_counts(named, path, skip_invalid=skip) for path in asked.counts)
+    return counts, told_of_reports(simulated, skipped), skipped
 
 
 def count_services(
@@ -187,25 +192,27 @@ def _of_counts(services: Sequence[Service], asked: EstimateOptions) -> Found:
 
 
 def told_by_counts(
-    counts: ReportCounts, asked: EstimateOptions, started: float, told: dict[str, Any], *, alike: bool = False
+    counts: ReportCounts, asked: EstimateOptions, started: float, told: dict[str, Any], *, drawn_from: int | None = None
 ) -> Found:
     """Return the mean, the distribution or quantiles that counts tell, with the seconds since the start.
 
-    `told` are facts of the files; alike users are those of `estimate_combined_mean`.
+    `told` are facts of the files; of users whom chance has drawn out of so many it is known that they are alike.
     """
     from ....estimators import InputGrid, estimate_combined_mean
-    from ....estimators.distributions.drawn import BIASED
+    from ....estimators.distributions.scatter import BIASED
 
     table = counts.mechanisms[0]
     if asked.method == BIAS_AWARE:
-        return _bias_aware(counts, asked, started, told, alike=alike)
+        return _bias_aware(counts, asked, started, told, drawn=drawn_from is not None)
     grid = None if asked.cells is None else InputGrid.equal_cells(*table.domain, asked.cells)
     if asked.of in (None, "mean") and asked.method not in DISTRIBUTION_METHODS:
         method = cast("MeanMethod", asked.method or "population")
-        alike = alike and method in ("population", "decoder")
-        found = estimate_combined_mean(counts, method=method, grid=grid, alike=alike, raw=asked.raw)
+        options: dict[str, Any] = {"grid": grid, "raw": asked.raw, "target": asked.target, "drawn_from": drawn_from}
+        alike = asked.alike or (drawn_from is not None and method in ("population", "decoder"))
+        found = estimate_combined_mean(counts, method=method, alike=alike, **options)
         raw = {"raw": True} if asked.raw else {}
-        return mean_found(found, asked, raw | {"seconds": time.perf_counter() - started} | told, counts)
+        made = mean_found(found, asked, raw | {"seconds": time.perf_counter() - started} | told, counts)
+        return made if drawn_from is not None else with_participation(made, found, asked)
     estimate = _fitted(counts, grid, asked)
     facts: dict[str, Any] = {"seconds": time.perf_counter() - started} | told
     if asked.of != "quantiles":
@@ -215,15 +222,28 @@ def told_by_counts(
     return told_fit(estimate, table.units, facts, asked)
 
 
+def with_participation(made: Found, found: MeanEstimate, asked: EstimateOptions) -> Found:
+    """Return what was found with how users of different services compare, in words and as facts."""
+    if (compared := found.participation) is None:
+        return made
+    words = say_participation(compared, alike=asked.alike)
+    lines = [line for line in (made.last, words) if line is not None]
+    more = {"alike": asked.alike, "participation": compared.to_dict()}
+    return replace(made, more=made.more | more, last="\n".join(lines) or None)
+
+
 def _bias_aware(
-    counts: ReportCounts, asked: EstimateOptions, started: float, told: dict[str, Any], *, alike: bool
+    counts: ReportCounts, asked: EstimateOptions, started: float, told: dict[str, Any], *, drawn: bool
 ) -> Found:
     """Return the mean with the least error, its two parts in words, and what each report counts as."""
-    from ....estimators import bias_aware_mean
+    from ....estimators import bias_aware_mean, estimate_combined_mean
 
+    if drawn:
+        asked.of_population(f"attributes by --method {BIAS_AWARE}")
+    options: dict[str, Any] = {"trust": asked.trust, "target": asked.target, "alike": asked.alike or drawn}
     with share_progress("choosing what reports count as"):
-        found = bias_aware_mean(counts, trusted_weights(asked.prior_file, counts), trust=asked.trust, alike=alike)
-    facts = found.to_dict(asked.confidence) | _ratio(found, asked, counts)
+        found = bias_aware_mean(counts, trusted_weights(asked.prior_file, counts), **options)
+    facts = found.to_dict(asked.confidence) | ratio_facts(found, asked, counts)
     facts |= {"seconds": time.perf_counter() - started} | told
     say_of_users(found)
     columns: dict[str, list[Any]] = {
@@ -234,7 +254,8 @@ def _bias_aware(
     }
     units = counts.mechanisms[0].units
     last = bias_said(found, asked.confidence)
-    return Found("mean of the values", facts, columns=columns, figure=lambda: found.plot(units=units), last=last)
+    made = Found("mean of the values", facts, columns=columns, figure=lambda: found.plot(units=units), last=last)
+    return with_participation(made, estimate_combined_mean(counts), asked) if asked.alike else made
 
 
 def say_of_users(found: BiasAwareMean) -> None:
@@ -256,15 +277,6 @@ def bias_said(found: BiasAwareMean, confidence: float) -> str:
         f"values from {low:.4g} to {high:.4g} count as {found.means.min():.4g} to {found.means.max():.4g} on average; "
         f"the error is at most {found.rmse:.4g}, before {found.rmse_before:.4g}"
     )
-
-
-def told_fit(estimate: DistributionEstimate, units: str, facts: dict[str, Any], asked: EstimateOptions) -> Found:
-    """Return what a fit tells in the form that was asked for, with other facts beside its evidence."""
-    facts = _evidence(estimate) | facts
-    if (ends := asked.between) is not None:
-        share = estimate.probability(*ends).to_dict(asked.confidence)
-        facts["between"] = {"low_end": ends[0], "high_end": ends[1], **share}
-    return _found(estimate, units, facts, asked)
 
 
 def service_names(services: Sequence[Service]) -> list[str]:
@@ -291,32 +303,6 @@ def _fitted(counts: ReportCounts, grid: InputGrid | None, asked: EstimateOptions
         )
 
 
-def _evidence(estimate: DistributionEstimate) -> dict[str, Any]:
-    fit = estimate.fit
-    return {
-        "iterations": fit.iterations,
-        "certificate": fit.certificate,
-        "loglik": fit.loglik,
-        "stop": str(fit.stop),
-        "solver": fit.method if estimate.method == "em" else None,
-        "components": estimate.components,
-        "certificate_of": CERTIFIED.get(estimate.method),
-    } | _averaged(estimate)
-
-
-def _averaged(estimate: DistributionEstimate) -> dict[str, Any]:
-    """Return what is known of an average of log densities: orders, masses, and how exact its modes are."""
-    if (found := estimate.smooth) is None:
-        return {}
-    atoms = found.atoms
-    return {
-        "decrement": found.decrement,
-        "orders": found.orders,
-        "masses_at": list(atoms) or None,
-        "masses_sure": list(atoms.values()) or None,
-    }
-
-
 def _bias(counts: ReportCounts, estimate: DistributionEstimate) -> dict[str, Any] | None:
     """Return how far the mean of a biased fit is from an unbiased one of the same reports; None where there is none."""
     from ....estimators import estimate_combined_mean, estimate_mean
@@ -337,67 +323,3 @@ def _one_report(counts: ReportCounts, estimate: DistributionEstimate) -> float |
     except InputError:
         return None
     return found if np.isfinite(found) else None
-
-
-def mean_found(
-    found: MeanEstimate,
-    asked: EstimateOptions,
-    evidence: dict[str, Any],
-    counts: ReportCounts | None = None,
-    variance: float | None = None,
-) -> Found:
-    """Return a mean, what else is known of it, and what privacy costs where counts or a fit say how values vary."""
-    return Found(
-        "mean of the values", found.to_dict(asked.confidence) | _ratio(found, asked, counts, variance) | evidence
-    )
-
-
-def _ratio(
-    found: NumberEstimate, asked: EstimateOptions, counts: ReportCounts | None, variance: float | None = None
-) -> dict[str, Any]:
-    """Return the ratio to the interval that no privacy would give, None where it cannot be known."""
-    from ....estimators.contrasts.without_privacy import RATIO, ratio_to_no_privacy
-
-    if counts is None and variance is None:
-        return {RATIO: None}
-    return {RATIO: ratio_to_no_privacy(found, counts, variance=variance, confidence=asked.confidence)}
-
-
-def _found(estimate: DistributionEstimate, units: str, facts: dict[str, Any], asked: EstimateOptions) -> Found:
-    """Return a fit in the form that was asked for; a file and a picture have all of it in each."""
-    if asked.of in (None, "mean"):
-        found = mean_found(estimate.mean(), asked, facts, variance=float(estimate.variance().value))
-    elif asked.of == "quantiles":
-        found = _quantiles(estimate, units, asked, facts)
-    else:
-        found = _distribution(estimate, asked.confidence, facts)
-
-    def figure() -> Axes:
-        return estimate.plot(units=units, confidence=asked.confidence)
-
-    _, columns = split(estimate, asked.confidence)
-    return replace(found, columns=columns, figure=figure)
-
-
-def _distribution(estimate: DistributionEstimate, confidence: float, evidence: dict[str, Any]) -> Found:
-    mean = estimate.mean().to_dict(confidence) | {"one_report": evidence.pop("one_report", None)}
-    variance = {"variance": estimate.variance().to_dict(confidence)}
-    return Found(
-        "distribution of the values, and their mean",
-        estimate.to_dict(confidence) | {"mean": mean} | variance | evidence,
-        said=mean | variance | evidence,
-        last="the weights themselves: --out FILE, --plot FILE or --json",
-    )
-
-
-def _quantiles(estimate: DistributionEstimate, units: str, asked: EstimateOptions, evidence: dict[str, Any]) -> Found:
-    from ....estimators.forms.axis import said_on
-
-    shares, confidence = asked.quantile or QUANTILES, asked.confidence
-    found = [{"quantile": share, **estimate.quantile(share).to_dict(confidence)} for share in shares]
-    facts = {"method": estimate.method, "n": estimate.n, "confidence": confidence, "target": estimate.target} | evidence
-    names = ("value", "low", "high")
-    cells = [
-        [f"{one['quantile']:g}", *(said_on(one[name], units) or number(one[name]) for name in names)] for one in found
-    ]
-    return Found("fit", facts, {"quantiles": found}, Rows("quantiles of the values", ["quantile", *names], cells))

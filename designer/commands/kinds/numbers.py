@@ -9,11 +9,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ....estimators.data.simulated_columns import OUTPUT
+from ....estimators.intervals import CONFIDENCE
 from ....mechanisms.exactness.proof import ExactProof, prove
 from ....mechanisms.exactness.verification import Verification, verify
 from ....mechanisms.table.table import TabulatedMechanism
 from .asked import REPORT_COLUMN
-from .kind import Checked, Found, Kind, Layout, Service, WrittenReports, marked
+from .kind import Checked, Drawing, Found, Kind, Layout, Service, WrittenReports, marked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,9 +39,13 @@ class Numbers(Kind[TabulatedMechanism]):
 
     of: ClassVar[type] = TabulatedMechanism
     by_itself: ClassVar[bool] = False
+    of_one_column: ClassVar[bool] = True
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         return perturbed(self.mechanism, asked, rng)
+
+    def drawing(self, asked: PerturbOptions, rng: np.random.Generator | None) -> Drawing:
+        return drawing(self.mechanism, asked, rng)
 
     def layout(self, column: str, level_column: str) -> Layout:
         return Layout(
@@ -98,14 +103,18 @@ class Numbers(Kind[TabulatedMechanism]):
         """What a table for the error of a mean promises."""
         if not self.mechanism.provenance.is_for_error:
             return {}
-        from ..biased import biased_facts
+        from ..said.biased import biased_facts
 
         return biased_facts(self.mechanism)
 
-    def means_within(self, people: int, priors: Sequence[KnotPrior] = ()) -> dict[str, MeanWithin]:
+    def means_within(
+        self, people: int, priors: Sequence[KnotPrior] = (), *, confidence: float = CONFIDENCE
+    ) -> dict[str, MeanWithin]:
         from ...planning.people import table_mean_within
 
-        return {"": table_mean_within(self.mechanism, people, prior=priors[0] if priors else None)}
+        return {
+            "": table_mean_within(self.mechanism, people, prior=priors[0] if priors else None, confidence=confidence)
+        }
 
     def shown(self) -> dict[str, Any]:
         return self.facts() | {"plot": None}  # what one report can do is among the facts
@@ -113,7 +122,7 @@ class Numbers(Kind[TabulatedMechanism]):
     def notes(self) -> list[str]:
         notes = [f"note: {caution}"] if (caution := self.mechanism.promise.caution) else []
         if self.mechanism.provenance.is_for_error:
-            from ..biased import biased_note, biased_title
+            from ..said.biased import biased_note, biased_title
 
             notes += [f"note: {said(self.mechanism)}" for said in (biased_title, biased_note)]
         elif self.mechanism.provenance.parameters.get("unbiased") is False:
@@ -138,29 +147,55 @@ class Numbers(Kind[TabulatedMechanism]):
         return Checked(str(found.verdict), facts, found.failures)
 
 
+OWN = ("--column", "--as", "--secret", "--round", "--ledger", "--clip", "--drop-missing")
+"""Options of `perturb` that tables of numbers have a use for."""
+
+
 def perturbed(
     mechanism: TabulatedMechanism | FloorForm, asked: PerturbOptions, rng: np.random.Generator | None
 ) -> WrittenReports:
     """Return a report of every value of the column that was asked for."""
     from ....estimators.data.numbers import read_column
-    from ....mechanisms import Sampler
 
-    asked.only("--column", "--as", "--secret", "--round", "--ledger", "--clip", "--drop-missing")
-    values = read_column(asked.data, asked.needed("--column"), drop_missing=asked.drop_missing, units=mechanism.units)
+    asked.only(*OWN)
+    column = asked.needed("--column")
+    values = read_column(asked.data, column, drop_missing=asked.drop_missing, units=mechanism.units)
+    if asked.ledger is None and asked.secret is None:
+        asked.refuse("for reports by a --secret", "--round")
+        return drawing(mechanism, asked, rng).draw(values)
     clipped = 0
     if asked.clip:
         values, clipped = mechanism.clip_to_domain(values)
-    booked = asked.booked(mechanism, asked.needed("--column"))
-    keyed = booked or asked.keyed(mechanism, asked.needed("--column"))
+    booked = asked.booked(mechanism, column)
+    keyed = booked or asked.keyed(mechanism, column)
+    assert keyed is not None
+    made, users = keyed
     by_index = asked.form == "index"
-    if keyed is None:
-        sampler = Sampler(mechanism, rng)
-        drawn = sampler.sample_index(values) if by_index else sampler.sample(values)
-    else:
-        made, users = keyed
-        drawn = made.sample_index(users, values) if by_index else made.sample(users, values)
+    drawn = made.sample_index(users, values) if by_index else made.sample(users, values)
     reports = {OUTPUT if by_index else REPORT_COLUMN: drawn}
     return WrittenReports(marked(reports, rng), len(values), clipped, booked and booked[0].given)
+
+
+def drawing(
+    mechanism: TabulatedMechanism | FloorForm, asked: PerturbOptions, rng: np.random.Generator | None
+) -> Drawing:
+    """Return what draws reports of values, by nobody's secret and booked by nobody."""
+    from ....mechanisms import Sampler
+
+    asked.only(*OWN)
+    sampler = Sampler(mechanism, rng)
+
+    def draw(values: np.ndarray) -> WrittenReports:
+        clipped = 0
+        if asked.clip:
+            values, clipped = mechanism.clip_to_domain(values)
+        if asked.form == "index":
+            reports = {OUTPUT: sampler.sample_index(values)}
+        else:
+            reports = {REPORT_COLUMN: sampler.sample(values)}
+        return WrittenReports(marked(reports, rng), len(values), clipped)
+
+    return Drawing(numeric=True, units=mechanism.units, draw=draw)
 
 
 def carries_notes(prior: KnotPrior | None) -> list[str]:
@@ -225,7 +260,7 @@ def design_numbers(options: DesignOptions, prior: Prior | KnotChoice, epsilon: f
     from ...designs.design import design
     from ...objectives.variance import LARGE
     from ...priors.prior import Prior
-    from ..output import solver_progress
+    from ..said.output import solver_progress
 
     method = options.method or "optimal"
     # Up to these the table is made, and judged, whatever is written: the facts do not depend on the form of the file.

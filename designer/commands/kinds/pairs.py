@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ....estimators.intervals import CONFIDENCE
 from ....mechanisms.errors import InputError
 from ....mechanisms.key_value.mechanism import KeyValueMechanism
 from ..asked.kind import DesignKind
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from ....estimators.key_values.counts import KeyCounts
     from ....estimators.key_values.fit import KeyValueMethod
     from ....mechanisms.categorical.categories import Categories
+    from ....mechanisms.table.knot_prior import KnotPrior
     from ....mechanisms.table.table import TabulatedMechanism
+    from ...planning.people import MeanWithin
     from ...priors.prior import Prior
     from ..asked.design import DesignOptions
     from .asked import CountOptions, EstimateOptions, PerturbOptions
@@ -104,8 +107,9 @@ class Pairs(BundleKind[KeyValueMechanism]):
         asked.refuse("for levels of budgets", "--level-column")
         asked.refuse("for numbers and categories", *REDUCTION)
         if method != "unbiased":
+            asked.of_population("a fit, which has no intervals")
             return self._told(fitted_keys(counts, method, asked.confidence))
-        found = estimate_key_means(counts)
+        found = estimate_key_means(counts, target=asked.target)
         shares = influence(mechanism, "frequencies").times_n / found.n
         facts, columns = split(found, asked.confidence)
         columns["mean_one_report"] = influence(mechanism, found).one_report.tolist()
@@ -121,6 +125,17 @@ class Pairs(BundleKind[KeyValueMechanism]):
         columns = {name: cells[:1] for name, cells in found.columns.items()}
         shown = found_rows(SHARE_AND_MEAN, found.facts, columns, units=self.mechanism.value.units)
         return replace(shown, moved="the share")
+
+    def means_within(
+        self, people: int, priors: Sequence[KnotPrior] = (), *, confidence: float = CONFIDENCE
+    ) -> dict[str, MeanWithin]:
+        """Return that of a key that one in as many people as keys holds, or of a value that every other one has."""
+        from ...planning.people_of_pairs import pairs_within
+
+        what = "have a value" if self.protects else "hold a key"
+        return {
+            "": pairs_within(self.mechanism, people, holders=len(self.mechanism.keys), what=what, confidence=confidence)
+        }
 
     def parts(self) -> list[Part]:
         return [Part("keys", self.mechanism), Part("values", self.mechanism.value)]
@@ -144,7 +159,7 @@ class Pairs(BundleKind[KeyValueMechanism]):
 
 def best_pairs(options: DesignOptions) -> tuple[Callable[[float], KeyValueMechanism], list[str]]:
     """Return what makes the best mechanism of a budget, as was asked for, and what is to be said of the data."""
-    from ..prior import SENSITIVE, read_categorical_prior
+    from ..said.prior import SENSITIVE, read_categorical_prior
 
     # A row without a key, or without a value, is a user who holds no pair.
     keys, notes = read_categorical_prior(
@@ -184,7 +199,7 @@ def _best_split(
     from ...designs.judging import table_alone
     from ...methods.closed_form import ClosedForm
     from ...methods.registry import METHODS, as_method
-    from ..output import task_progress
+    from ..said.output import task_progress
 
     values = options.value_method or "duchi"
     if values not in METHODS:

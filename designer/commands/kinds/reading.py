@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
@@ -33,8 +34,14 @@ from ....estimators.data.files import (
 )
 from ....estimators.data.simulated_columns import column_of_reports, is_marked, marked_column
 from ....estimators.data.skipped_rows import OFFER, ROWS_NAMED, SkippedRows, failing_rows
+from ....estimators.data.work_database import work_database
 from ....mechanisms.errors import InputError
 from .kind import Layout
+
+C = TypeVar("C")
+
+ONCE_MEMORY = "256MB"
+"""What duckdb may keep in memory to find equal rows; the rest is on disk."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,18 +57,26 @@ class ReadReports:
         Whether the file says that a numpy Generator drew them.
     skipped : SkippedRows
         Rows that hold no report and were left out.
+    many : (n,) ndarray of int
+        How many rows hold each report: one, unless equal rows are read once.
     """
 
     reports: Any
     simulated: bool
     skipped: SkippedRows
+    many: np.ndarray
 
 
-def read_laid_out(layout: Layout, path: FilePath, *, drop_missing: bool, skip_invalid: bool) -> ReadReports:
-    """Read the rows of a file that hold reports; see `read_reports` for what is refused."""
+def read_laid_out(
+    layout: Layout, path: FilePath, *, drop_missing: bool, skip_invalid: bool, once: bool = False
+) -> ReadReports:
+    """Read the rows of a file that hold reports; see `read_reports` for what is refused.
+
+    `once` has equal rows read once, whatever their number, so that memory is that of the different ones.
+    """
     try:
-        with connected() as connection:
-            cells = _Cells.read(connection, path, layout, tolerant=skip_invalid)
+        with work_database(ONCE_MEMORY) if once else connected() as connection:
+            cells = _Cells.read(connection, path, layout, tolerant=skip_invalid, once=once)
     except UNREADABLE_FILE as error:
         raise unreadable(path, error, "" if skip_invalid else f": correct it, {OFFER}") from None
     where = f"column {cells.names[0]!r} of {str(path)!r}" if len(cells.names) == 1 else repr(str(path))
@@ -69,16 +84,17 @@ def read_laid_out(layout: Layout, path: FilePath, *, drop_missing: bool, skip_in
 
     def leave_out(rows: np.ndarray, reason: Callable[[int], str]) -> None:
         kept[rows] = False
-        skipped.note(rows.size, [(int(row) + 1, reason(int(row))) for row in rows[:ROWS_NAMED]])
+        named = [(int(cells.rows[row]), reason(int(row))) for row in rows[:ROWS_NAMED]]
+        skipped.note(int(cells.many[rows].sum()), named)
 
     leave_out(np.flatnonzero(cells.faults != None), lambda row: str(cells.faults[row]))  # noqa: E711 -- elementwise
     if not skip_invalid:
-        _require_reports(where, skipped, kept.size)
+        _require_reports(where, skipped, int(cells.many.sum()))
     missing = np.flatnonzero(cells.missing & kept)
     if drop_missing:
         kept[missing] = False
     elif missing.size and not skip_invalid:
-        raise InputError(missing_message(where, missing.size, int(missing[0]) + 1))
+        raise InputError(missing_message(where, int(cells.many[missing].sum()), int(cells.rows[missing[0]])))
     else:
         leave_out(missing, lambda _: "no value")
     present = np.flatnonzero(kept)
@@ -87,12 +103,12 @@ def read_laid_out(layout: Layout, path: FilePath, *, drop_missing: bool, skip_in
     wrong = _failing(layout, [part[present] for part in cells.columns])
     leave_out(present[wrong], lambda row: _shown(layout, [part[row] for part in cells.columns]))
     if not skip_invalid:
-        _require_reports(where, skipped, kept.size)
+        _require_reports(where, skipped, int(cells.many.sum()))
     present = np.flatnonzero(kept)
     if not present.size:
         raise InputError(f"{where} must hold at least one report, got none{_left_out(skipped)}")
     reports = layout.parse([part[present] for part in cells.columns])
-    return ReadReports(reports, any(map(is_marked, cells.names)), skipped)
+    return ReadReports(reports, any(map(is_marked, cells.names)), skipped, cells.many[present])
 
 
 def _failing(layout: Layout, columns: list[np.ndarray]) -> np.ndarray:
@@ -121,9 +137,39 @@ def column_in(path: FilePath, column: str) -> tuple[str, bool]:
     return named, is_marked(marked_column(names, named, repr(str(path))))
 
 
+def only_column(path: FilePath, usual: str) -> str:
+    """Return the name of a file's only column, or the usual one; InputError for a file that cannot be opened."""
+    names = _names_in(path)
+    return names[0] if len(names) == 1 else usual
+
+
 def answer_simulated(path: FilePath) -> bool:
     """Whether a file of counts says that they are of simulated reports; InputError for one that cannot be opened."""
     return any(map(is_marked, _names_in(path)))
+
+
+def answers_simulated(paths: Sequence[FilePath]) -> bool:
+    """Whether files of counts say that they are of simulated reports; InputError where some say so and others not."""
+    simulated = [answer_simulated(path) for path in paths]
+    if any(simulated) and not all(simulated):
+        one, other = paths[simulated.index(True)], paths[simulated.index(False)]
+        raise InputError(
+            f"counts that are added must all be of reports in earnest, or all of a simulation, got {str(one)!r} of a "
+            f"simulation and {str(other)!r} in earnest: leave one out"
+        )
+    return simulated[0]
+
+
+def added(counts: Iterable[C]) -> C:
+    """Return the sum of counts, at least one, of disjoint users.
+
+    Example
+    -------
+    >>> added([1, 2])
+    3
+    """
+    each: Iterable[Any] = counts
+    return functools.reduce(lambda one, other: one + other, each)
 
 
 def _names_in(path: FilePath) -> list[str]:
@@ -175,9 +221,13 @@ class _Cells:
     columns: list[np.ndarray]
     faults: np.ndarray
     missing: np.ndarray
+    many: np.ndarray
+    rows: np.ndarray
 
     @classmethod
-    def read(cls, connection: duckdb.DuckDBPyConnection, path: FilePath, layout: Layout, *, tolerant: bool) -> _Cells:
+    def read(
+        cls, connection: duckdb.DuckDBPyConnection, path: FilePath, layout: Layout, *, tolerant: bool, once: bool
+    ) -> _Cells:
         relation, names = (open_tolerant if tolerant else open_file)(connection, path)
         place = repr(str(path))
         found = tuple(marked_column(names, name, place, others=layout.columns) for name in layout.columns)
@@ -199,12 +249,23 @@ class _Cells:
             blanks.append(empty)
         absent = " AND ".join(blanks) if layout.may_be_blank else " OR ".join(blanks)
         query = f"{', '.join(columns)}, coalesce({', '.join([*faults, 'NULL'])}) AS fault, {absent} AS missing"
-        fetched = relation.project(query).fetchnumpy()
+        told = relation.project(query)
+        if once:
+            same = ", ".join(told.columns)
+            told = told.project(f"{same}, row_number() OVER () AS r")
+            told = told.aggregate(f"{same}, count(*) AS many, min(r) AS r", same).order("r")
+        fetched = told.fetchnumpy()
+        size = len(fetched["missing"])
+        many, rows = np.ones(size, dtype=np.int64), np.arange(1, size + 1)
+        if once:
+            many, rows = np.ma.getdata(fetched["many"]), np.ma.getdata(fetched["r"])
         return cls(
             found,
             [_plain(fetched[f"c{i}"], numeric) for i, numeric in enumerate(layout.numeric)],
             _plain(fetched["fault"], False),
             np.ma.filled(fetched["missing"], True).astype(bool),
+            many,
+            rows,
         )
 
 

@@ -18,12 +18,15 @@ from urllib.parse import quote
 
 import numpy as np
 from chromium import Chromium
+from make_bundles import REPORTS as BUNDLE_REPORTS
+from make_bundles import main as make_bundles
 from make_fixtures import REPORTS, loaded
 from make_fixtures import main as make_fixtures
 from optldp.designer.auditing.audit import audit
+from optldp.mechanisms import load_mechanism
 
 CLIENT = Path(__file__).parents[1]
-NODE_TESTS = CLIENT / "tests" / "client.test.js"
+NODE_TESTS = CLIENT / "tests" / "client.test.js", CLIENT / "tests" / "bundles.test.js"
 SEEN_READY = "document.querySelector('#chart svg path')"
 
 Check = tuple[str, Callable[[], None]]
@@ -32,8 +35,8 @@ Check = tuple[str, Callable[[], None]]
 def node_results(folder: Path) -> tuple[int, int]:
     """Run the Node tests, show those that failed, and return how many passed and failed."""
     environment = {**os.environ, "OPTLDP_FIXTURES": str(folder)}
-    command = ["node", "--test", "--test-reporter=tap", str(NODE_TESTS)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    command = ["node", "--test", "--test-reporter=tap", *map(str, NODE_TESTS)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     passed, failed = (int(re.findall(rf"^# {word} (\d+)$", done.stdout, re.M)[-1]) for word in ("pass", "fail"))
     if done.returncode or failed or not passed:
         print(done.stdout[-8000:], done.stderr[-2000:])
@@ -69,8 +72,25 @@ def check_node_reports(folder: Path, said: dict[str, Any]) -> None:
 def check_audit(folder: Path, said: dict[str, Any]) -> None:
     """The audit of the client in Node, of a few reports, finds nothing above the claim and no foreign report."""
     command = f"node {CLIENT / 'sampler.js'} {folder / said['file']}"
-    found = audit(loaded(folder / said["file"]), command, samples=20_000, confidence=1 - 1e-6)
+    found = audit(load_mechanism(folder / said["file"]), command, samples=20_000, confidence=1 - 1e-6)
     require(found.ok and found.foreign == 0, found)
+
+
+def check_browser_bundle(browser: Chromium, origin: str, said: dict[str, Any]) -> None:
+    """A page that fetches a bundle draws reports as the library says, without complaint."""
+    browser.forget()
+    asked = said["tests"][0]
+    query = f"bundle=/tables/{said['file']}&value={quote(json.dumps(asked['value']))}&reports={BUNDLE_REPORTS}"
+    browser.open(f"{origin}/tests/sampling-page.html?{query}", "document.getElementById('counts').textContent")
+    counts: dict[str, int] = json.loads(browser.run("document.getElementById('counts').textContent"))
+    seen, law = np.zeros(len(asked["law"])), np.array(asked["law"])
+    for line, many in counts.items():
+        seen[asked["groups"][line]] += many
+    square = float(np.sum((seen - BUNDLE_REPORTS * law) ** 2 / (BUNDLE_REPORTS * law)))
+    require(
+        seen.sum() == BUNDLE_REPORTS and square <= asked["critical"], f"chi-square {square} above {asked['critical']}"
+    )
+    require(not browser.complaints, browser.complaints)
 
 
 def check_browser_reports(browser: Chromium, origin: str, said: dict[str, Any]) -> None:
@@ -156,6 +176,15 @@ def served(tables: Path) -> Iterator[str]:
         server.server_close()
 
 
+def bundle_checks(browser: Chromium, origin: str, bundles: dict[str, Any]) -> list[Check]:
+    """One bundle of each kind, in a browser."""
+    of_kinds = {said["kind"]: (name, said) for name, said in bundles.items()}.values()
+    return [
+        (f"reports of a bundle drawn in Chromium: {name}", partial(check_browser_bundle, browser, origin, said))
+        for name, said in of_kinds
+    ]
+
+
 def browser_checks(browser: Chromium, origin: str, folder: Path, said: dict[str, Any], pictures: Path) -> list[Check]:
     """All that is asked of a browser, by name."""
     good, bad = said["good"], said["bad"]
@@ -175,6 +204,7 @@ def browser_checks(browser: Chromium, origin: str, folder: Path, said: dict[str,
     ]
 
 
+AUDITED = ("hashing to 4", "levels of pairs", "levels of attributes")
 SHOWN = ("optimal", "floor form: optimal", "piecewise", "lattice", "hybrid", "laplace")
 REFUSED = ("another checksum", "one unit over the limit", "a sum one above", "truncated", "version 1")
 
@@ -203,14 +233,17 @@ def main() -> int:
         for made in (folder, pictures):
             made.mkdir(parents=True, exist_ok=True)
         make_fixtures(folder)
+        make_bundles(folder)
+        bundles = json.loads((folder / "bundles.json").read_text())["good"]
         said = json.loads((folder / "fixtures.json").read_text())
         results = [node_results(folder)]
         reports = [(f"reports read: {n}", partial(check_node_reports, folder, f)) for n, f in said["good"].items()]
         results.append(count(reports))
-        audited = list(said["good"].items())[:2]
+        audited = [*list(said["good"].items())[:2], *((name, bundles[name]) for name in AUDITED)]
         results.append(count([(f"audit: {n}", partial(check_audit, folder, f)) for n, f in audited]))
         with served(folder) as origin, Chromium(Path(scratch, "profile")) as browser:
             results.append(count(browser_checks(browser, origin, folder, said, pictures)))
+            results.append(count(bundle_checks(browser, origin, bundles)))
     passed, failed = map(sum, zip(*results, strict=True))
     print(f"{passed} passed, {failed} failed")
     return int(failed > 0)

@@ -51,6 +51,7 @@ def test_the_real_sampler_passes_and_most_of_its_epsilon_is_seen(method):
     assert found.foreign == 0
 
 
+@pytest.mark.slow
 def test_a_sampler_without_noise_is_caught_with_few_samples():
     """Whoever reports the truth is at an infinite epsilon."""
     found = audit(exact(FAMILIES["grr"](KNOTS, 1.0)), lambda x: x, samples=4000)
@@ -86,6 +87,7 @@ def test_the_bound_fails_no_more_often_than_its_risk():
     assert 0.05 * 2000 < above < stats.binom(2000, 0.1).ppf(0.999)
 
 
+@pytest.mark.slow
 def test_the_pair_that_differs_is_found_among_many():
     """Only knots 3 and 4 differ: by a factor of two at one output."""
     matrix = np.full((6, 3), 1 / 3)

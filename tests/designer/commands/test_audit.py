@@ -110,6 +110,7 @@ def test_a_bundle_is_audited(optldp, here):
     assert "\x1b" not in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_learning")
 def test_a_sampler_behind_a_pipe_is_audited(optldp, table):
     command = client(table)
@@ -129,6 +130,7 @@ def test_a_bundle_behind_a_pipe_is_audited(optldp, here):
     assert json.loads(done.stdout)["foreign"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_learning")
 def test_a_client_that_prints_fewer_digits_for_some_values_is_caught(optldp, table):
     """The reports are good ones, only their text tells."""

@@ -116,6 +116,7 @@ class TestOutput:
             }  # fmt: skip
         assert found["report"] is None
 
+    @pytest.mark.slow
     def test_the_table_has_the_optimum_and_the_best_closed_form(self, run):
         lines = run(*INCOME, *QUICK).stdout.splitlines()
         prior, budgets = expected()
@@ -127,6 +128,7 @@ class TestOutput:
             assert float(worst) == pytest.approx(budget.minimax.worst_case_variance, rel=1e-6)
             assert float(ratio) == pytest.approx(budget.row("duchi").ratio_to_optimal, abs=1e-4)
 
+    @pytest.mark.slow
     def test_failures_are_counted_on_stderr_and_shown_in_the_report(self, run, plain):
         Path("far.csv").write_text("value,weight\n1e12,1\n1000000000001,1\n")
         done = run(
@@ -137,10 +139,31 @@ class TestOutput:
         assert "cases failed, the first" in done.stderr
         assert "cases failed." in Path("report.html").read_text("utf-8")
 
+    @pytest.mark.slow
     def test_rows_are_kept_in_the_results_file(self, run, monkeypatch):
         first = run(*INCOME, *QUICK, "--json", "--results", "rows.jsonl").stdout
         monkeypatch.setattr("optldp.designer.comparison.bounds.solve_budget", None)
         assert run(*INCOME, *QUICK, "--json", "--results", "rows.jsonl").stdout == first
+
+    def test_several_columns_are_a_folder_of_reports_with_an_index(self, run, plain):
+        Path("two.csv").write_text("a/b,c\n" + "".join(f"{i % 7},{i}\n" for i in range(40)))
+        words = ("two.csv", "--attribute", "a/b=0:6", "--attribute", "c=0:39", "--epsilon", 1, "--method", "duchi")
+        done = run(*words, "--knots", 5, "--out", "both")
+        assert done.exit_code == 0, done.output
+        assert {path.name for path in Path("both").iterdir()} == {"a_b.html", "c.html", "index.html"}
+        assert 'href="a_b.html">a/b</a>' in Path("both/index.html").read_text("utf-8")
+        each = json.loads(run(*words, "--knots", 5, "--json").stdout)["attributes"]
+        alone = json.loads(run("two.csv", "--column", "c", "--range", 0, 39, *words[5:], "--knots", 5, "--json").stdout)
+        assert [one["attribute"] for one in each] == ["a/b", "c"]
+        assert [row["value"] for row in each[1]["rows"]] == [row["value"] for row in alone["rows"]]
+        assert "must be empty" in run(*words, "--out", "both").stderr
+        assert "for one column, not for attributes" in run(*words, "--column", "c").stderr
+
+    def test_values_on_few_steps_have_these_as_their_knots(self, run):
+        Path("days.csv").write_text("day\n" + "".join(f"{i % 7}\n" for i in range(70)))
+        words = ("days.csv", "--column", "day", "--range", 0, 6, "--epsilon", 1, "--method", "duchi", "--json")
+        own, even = (json.loads(run(*words, *more).stdout)["rows"] for more in ((), ("--knots", 7)))
+        assert [row["value"] for row in own] == [row["value"] for row in even]
 
     def test_the_defaults_are_the_librarys(self):
         assert KNOTS == REPORT_KNOTS
@@ -217,7 +240,7 @@ def test_categories_have_bounds_and_a_report(run):
     Path("jobs.csv").write_text("value,weight\ncook,5\n<script>x</script>,3\na$b,1\n")
     words = ("--prior", "jobs.csv", "--categorical", "--epsilon", "0.5,1", "--n", 20_000)
     rows = json.loads(run(*words, "--out", "jobs.html", "--json").stdout)["rows"]
-    assert [row["method"] for row in rows] == 2 * ["optimal", "grr", "rappor", "oue", "olh"]
+    assert [row["method"] for row in rows] == 2 * ["optimal", "grr", "rappor", "oue", "olh", "subset"]
     best = rows[0]
     assert best["bound"] <= best["value"]
     assert min(row["ratio_to_optimal"] for row in rows) > 1 - 1e-9  # the optimum's table is in whole numbers

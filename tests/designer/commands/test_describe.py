@@ -34,6 +34,18 @@ def test_values_far_out_are_left_to_clip_and_the_next_command_says_so(optldp):
     )
 
 
+def test_a_picture_says_which_values_a_bar_is_of(optldp):
+    Path("t.csv").write_text("day,amount,year\n" + "".join(f"{i % 7},{i * i * 5},{2000 + i}\n" for i in range(60)))
+    days = optldp("describe", "t.csv", "--column", "day").stdout
+    assert "\n  6      13.3%  ####" in days
+    assert "if these numbers are codes" in days
+    amounts = optldp("describe", "t.csv", "--column", "amount").stdout
+    assert "0 to 18,000" in amounts
+    assert "+0" not in amounts
+    assert all(line == line.rstrip() for line in amounts.splitlines())
+    assert "2000 to 2004" in optldp("describe", "t.csv", "--column", "year").stdout
+
+
 def test_categories_are_shown_with_spellings(optldp):
     Path("jobs.csv").write_text("job\n" + "\n".join(["Cook", "cook", "smith", ""] + [f"j{i}" for i in range(30)]))
     shown = optldp("describe", "jobs.csv", "--column", "job").stdout

@@ -65,7 +65,7 @@ class TestBadData:
             ("y,x\n1,2\n3,many\n", "column 'x' of 'bad.csv' must hold numbers, got the text 'many' in row 2"),
             (
                 "y,x\n1,2\n3,\n4,5\n",
-                "got 1 missing, the first in row 2: fill them in, or leave them out with drop_missing (--drop-missing)",
+                "got 1 missing, the first in row 2: fill them in, or leave them out by --drop-missing (drop_missing=",
             ),
             ("y,x\n1,2\n3,inf\n", "must hold finite values, got 1 NaN or infinite, the first (inf) in row 2"),
             ("y,x\n1,3\n2,3\n", "values must not all be equal, got only 3 in 'bad.csv': give --range LO HI"),

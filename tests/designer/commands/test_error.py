@@ -51,6 +51,7 @@ class TestDesign:
         for name in ("rmse", "bias_bound", "clip_high", "shift", "share_outside"):
             assert [name, facts[name]] in [line.split(maxsplit=1) for line in shown.stdout.splitlines()]
 
+    @pytest.mark.slow
     def test_a_factor_of_three_is_meant_if_none_is_named(self, optldp):
         said = found(optldp, *SKEWED, "--objective", "error")
         assert said | {"seconds": 0} == found(optldp, *SKEWED, "--trust", 3) | {"seconds": 0}

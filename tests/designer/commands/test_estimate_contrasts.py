@@ -140,7 +140,7 @@ def test_a_mean_says_what_privacy_costs(optldp, reports, options):
         (("--versus", "pay.json", "then.csv", "--keep-first"), "--keep-first is for --key"),
         (("--versus", "jobs.json", "jobs-then.csv"), "one of each"),
         (("then.csv", "--by", "region"), "tables and reports must come in pairs"),
-        (("--simultaneous",), "--simultaneous is for frequencies"),
+        (("--simultaneous",), "--simultaneous is for distributions"),
     ],
     ids=str,
 )

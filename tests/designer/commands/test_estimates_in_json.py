@@ -88,14 +88,14 @@ def estimates(told: object) -> Iterator[dict]:
             yield from estimates(within)
 
 
-def require_words(told: dict, at_least: int = 1) -> None:
+def require_words(told: dict, at_least: int = 1, target: str = "population") -> None:
     found = list(estimates(told))
     assert len(found) >= at_least
     for one in found:
         assert one.keys() >= WORDS
         values, errors = np.atleast_1d(one["value"]), np.atleast_1d(np.array(one["std_error"], dtype=float))
         assert values.shape == errors.shape == np.shape(np.atleast_1d(one["low"]))
-        assert one["target"] == "population"
+        assert one["target"] == target
 
 
 def save(kind: str) -> None:
@@ -125,6 +125,56 @@ def test_estimates_of_reports(optldp, people, kind, options):
     told = json.loads(done.stdout)
     require_words(told, at_least=2 if "distribution" in options or "--between" in options else 1)
     assert {one["confidence"] for one in estimates(told)} == {0.9}
+
+
+OF_USERS = {
+    "numbers": "",
+    "floor": "",
+    "categories": "",
+    "levels of numbers": "",
+    "levels of categories": "",
+    "pairs": "",
+    "attributes": "",
+    "levels of attributes": "",
+    "levels of pairs": "--target is of the population alone for levels of pairs: leave it out",
+}
+
+
+@pytest.mark.parametrize("kind", OF_USERS)
+def test_every_kind_is_about_these_very_users_where_that_is_asked_or_says_that_it_is_not(optldp, people, kind):
+    """Intervals are no longer than the population's, by default it is that, and both are said."""
+    save(kind)
+    optldp("perturb", "made.json", people, *PERTURB[kind], "--seed", 1, "--out", "reports.csv")
+    asked = ("estimate", "made.json", "reports.csv", "--target", "users")
+    if says := OF_USERS[kind]:
+        done = optldp(*asked)
+        assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, f"optldp: error: {says}")
+        return
+    mine, theirs = (json.loads(optldp(*words, "--json").stdout) for words in (asked, asked[:-2]))
+    shares = [told.pop("level_shares", None) for told in (mine, theirs)]  # of the levels, about the population
+    assert shares[0] == shares[1]
+    require_words(mine, target="users")
+    require_words(theirs)
+    assert mine["value"] == theirs["value"]
+    assert (np.array(mine["std_error"]) <= np.array(theirs["std_error"])).all()
+    assert optldp(*asked).stdout.count("users") == 1
+
+
+@pytest.mark.parametrize(("kind", "group"), [("numbers", "job"), ("categories", "region")])
+def test_contrasts_are_about_these_very_users_where_that_is_asked(optldp, people, kind, group):
+    save(kind)
+    optldp("perturb", "made.json", people, *PERTURB[kind], "--seed", 1, "--out", "reports.csv")
+    rows = Path("reports.csv").read_text().splitlines()
+    Path("reports.csv").write_text(
+        "\n".join([f"{rows[0]},{group},w", *(f"{row},{'ew'[i % 2]},{1 + i % 3}" for i, row in enumerate(rows[1:]))])
+    )
+    report = ("estimate", "made.json", "reports.csv")
+    for more in (("--by", group), ("--weights", "w"), ("--versus", "made.json", "reports.csv")):
+        told = json.loads(optldp(*report, *more, "--target", "users", "--json").stdout)
+        require_words(told, target="users")
+        about = json.loads(optldp(*report, *more, "--json").stdout)
+        for one, other in zip(estimates(told), estimates(about), strict=True):
+            assert np.all(np.array(one["std_error"]) <= np.array(other["std_error"]))
 
 
 def test_there_is_a_case_of_every_kind():

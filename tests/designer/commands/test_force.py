@@ -26,6 +26,7 @@ WRITERS = [
     (("perturb", "none.json", "none.csv", "--column", "x"), "--out", "old.csv"),
     (("count", "none.json", "none.csv"), "--out", "old.csv"),
     (("count-sql", "none.json", "--from", "x"), "--cells", "old.csv"),
+    (("adopt", "grr", "--categories", "none.csv", "--epsilon", 1), "--out", "old.json"),
     (("estimate", "none.json", "none.csv"), "--out", "old.csv"),
     (("estimate", "none.json", "none.csv"), "--plot", "old.png"),
 ]  # fmt: skip

@@ -1,6 +1,7 @@
 """Columns as people have them, from the command line: other files, dates, pipes, people without a value."""
 
 import io
+import json
 import re
 import sys
 from datetime import date, timedelta
@@ -110,3 +111,24 @@ def test_whole_numbers_of_few_values_are_their_own_knots(optldp, here):
     asked = ("ages.csv", "--column", "age", "--range", 18, 90, "--epsilon", 1)
     assert found(optldp, "design", *asked, "--method", "duchi")["knots"] == 73
     assert found(optldp, "design", *asked, "--method", "duchi", "--knots", 5)["knots"] == 5
+
+
+def test_attributes_may_be_dates_and_times_and_come_back_as_such(optldp, refusal, here):
+    rows = (f"19{50 + i % 40}-0{1 + i % 9}-1{i % 10},{7 + i % 3}:{10 + i % 50},{i % 7}" for i in range(400))
+    (here / "some.csv").write_text("born,came,more\n" + "\n".join(rows) + "\n")
+    words = ("--attribute", "born=1950-01-01:1990-01-01", "--attribute", "came=7:00:10:00", "--attribute", "more=0:6")
+    done = optldp("design", "some.csv", *words, "--epsilon", 9, "--method", "duchi", "--knots", 3, "--out", "two.json")
+    assert done.exit_code == 0, done.output
+    optldp("perturb", "two.json", "some.csv", "--seed", 1, "--out", "reports.csv")
+    _, _, born, came, more, *_ = optldp("estimate", "two.json", "reports.csv").stdout.splitlines()
+    assert re.match(r"  born +19[67]\d-\d\d-\d\d \d\d:\d\d +[\d.]+ days +19", born)
+    assert re.match(r"  came +8:\d\d:\d\d +0:\d\d:\d\d +8:", came)
+    assert re.match(r"  more +[23]\.\d+ ", more)
+    alone = optldp("estimate", "two.json", "reports.csv", "--attribute", "born").stdout
+    assert re.search(r"value +19[67]\d-", alone)
+    assert re.search(r"std_error +[\d.]+ days", alone)
+    assert abs(json.loads(optldp("estimate", "two.json", "reports.csv", "--json").stdout)["value"][0]) < 4000  # of 1970
+    assert "must be in plain numbers" in refusal(
+        "design", "some.csv", "--attribute", "more=1950-01-01:1990-01-01", "--epsilon", 1
+    )
+    assert "NAME=LO:HI" in refusal("design", "some.csv", "--attribute", "came=7:00:10", "--epsilon", 1)

@@ -17,9 +17,10 @@ from optldp.designer import (
     continuum_certificate,
     design,
 )
+from optldp.designer.objectives.smooth_error import smooth_trace
 from optldp.designer.objectives.worst_case import minimax_knots
 from optldp.designer.priors.ambiguity import AMBIGUITIES
-from optldp.mechanisms import load_table, verify
+from optldp.mechanisms import load_table, square_wave, verify
 
 from ..conftest import INCOME, PEOPLE
 
@@ -199,6 +200,19 @@ class TestInformation:
         assert (found["status"], found["interval_status"]) == (made.status, made.evidence.interval_status)
         assert "stayed open" not in done.stderr
         assert verify(load_table("new.json")).max_log_ratio <= 1
+
+    def test_what_arrives_at_so_many_users_is_said_beside_what_many_promise(self, optldp):
+        """Of the prior that the design is for; by `smooth_trace`, of the design and of the square wave."""
+        chosen = ("--objective", "information", "--criterion", "cumulative", "--knots", 7, "--n")
+        few, many = (optldp(*DESIGN, *chosen, n, "--json") for n in (2_000, 10**12))
+        found, last = json.loads(few.stdout), json.loads(many.stdout)
+        prior = Prior.from_data(PEOPLE, knots=7, domain=(0, 100)).mixed()
+        for name, table in (("", load_table("new.json")), ("square_wave_", square_wave(prior.knots, 1.0))):
+            assert found[f"{name}smooth_trace"] == pytest.approx(smooth_trace(table.probabilities, prior, 2000))
+        assert last["smooth_trace"] == pytest.approx(last["trace"], rel=1e-3)
+        ratio = found["square_wave_smooth_trace"] / found["smooth_trace"]
+        assert f"with 2,000 people about {ratio:.2f} times less squared error than with the square wave's" in few.stderr
+        assert f"{last['square_wave_smooth_trace'] / last['smooth_trace']:.2f} times is for ever more" in few.stderr
 
     def test_an_open_gap_is_that_to_the_patterns_asked_for(self, optldp):
         chosen = ("--objective", "information", "--criterion", "fisher", "--knots", 9, "--tolerance", 1e-15, "--json")

@@ -5,8 +5,8 @@ from typing import Annotated, Any, get_args
 
 import pytest
 import typer
+from optldp.designer.commands.asked.options import Options, takes_options
 from optldp.designer.commands.kinds.asked import EstimateOptions, Method, PerturbOptions
-from optldp.designer.commands.options import Options, takes_options
 from optldp.estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, FREQUENCY_METHODS, MEAN_METHODS
 from optldp.mechanisms import InputError
 from typer.testing import CliRunner

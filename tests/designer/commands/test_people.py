@@ -33,6 +33,7 @@ def test_design_show_and_the_library_say_the_same_of_a_table(optldp):
     assert "people" not in found(optldp, "show", "m.json")
 
 
+@pytest.mark.slow
 def test_a_comparison_and_bounds_say_it_of_each_row_and_of_the_best_in_words(optldp):
     words = (*RANGE, "--epsilon", 1, "--method", "duchi", "--method", "optimal", *PEOPLE)
     rows = {row["method"]: row for row in found(optldp, "compare", *words)["rows"]}
@@ -43,6 +44,27 @@ def test_a_comparison_and_bounds_say_it_of_each_row_and_of_the_best_in_words(opt
     bounds = {row["method"]: row for row in found(optldp, "bounds", *words)["rows"]}
     assert told(bounds["optimal"]) == pytest.approx(told(rows["optimal"]), rel=1e-4)
     assert bounds["minimax"]["mean_within_any_values"] < rows["optimal"]["mean_within_any_values"]
+
+
+def test_how_sure_that_is_may_be_asked_of_every_command(optldp, refusal):
+    """The same numbers times the ratio of two normal quantiles, as V / n is the variance of the mean."""
+    words = (*RANGE, "--epsilon", 1, "--method", "duchi", *PEOPLE)
+    commands = [
+        ("design", *words, "--out", "m.json", "--force"),
+        ("compare", *words),
+        ("bounds", *words),
+        ("plan", *words),
+        ("evaluate", "m.json", "--on", *INCOME, *PEOPLE),
+        ("show", "m.json", *PEOPLE),
+    ]
+    for command in commands:
+        usual, surer = (found(optldp, *command, *more) for more in ((), ("--confidence", 0.99)))
+        usual, surer = (told["rows"][0] if "rows" in told else told for told in (usual, surer))
+        assert surer["confidence"] == 0.99
+        assert surer["mean_within"] / usual["mean_within"] == pytest.approx(2.5758293 / 1.959964, rel=1e-4)
+    assert "(99%)" in optldp("show", "m.json", *PEOPLE, "--confidence", 0.99).stdout
+    assert "strictly between 0 and 1" in refusal("show", "m.json", *PEOPLE, "--confidence", 1)
+    assert "how far off the mean of --n people may be" in refusal("design", *words[:-2], "--confidence", 0.9)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +110,22 @@ def test_several_attributes_and_levels_say_it_of_each(optldp, here):
     assert "mean of all at 0.5 within " in optldp("show", "levels.json", *PEOPLE).stdout
 
 
+def test_pairs_say_it_of_the_share_of_those_who_hold_a_key_and_of_the_mean_of_theirs(optldp, here):
+    (here / "jobs.csv").write_text("job,pay\n" + "".join(f"{'ab'[i % 2]},{i % 60}\n" for i in range(120)))
+    words = ("design", "jobs.csv", "--column", "job", "--categorical", "--value-column", "pay", "--range", 0, 60)
+    words = (*words, "--knots", 3, "--method", "grr", *PEOPLE)
+    made = found(optldp, *words, "--epsilon", 1, "--out", "pairs.json")
+    shown = optldp("show", "pairs.json", *PEOPLE).stdout.splitlines()[-1]
+    assert shown.startswith("with 20,000 people: share of those who hold a key within ")
+    assert shown.endswith(" (95%) if 1 in 2 hold a key, whatever their values")
+    assert 0 < made["share_within"] < 0.1 < made["mean_within"] < 60
+    levels = found(optldp, *words, "--levels", "0.5,1", "--out", "levels.json")
+    assert levels["share_within"][1] == pytest.approx(made["share_within"])
+    assert levels["mean_within"][0] > levels["mean_within"][1] == pytest.approx(made["mean_within"])
+    hidden = found(optldp, "design", *RANGE, "--epsilon", 1, "--missing", "protect", *PEOPLE, "--out", "some.json")
+    assert "have a value" in hidden["mean_within_if"]
+
+
 def test_two_phases_say_it_at_their_confidence(optldp):
     write_column("many.csv", "income", np.random.default_rng(2).uniform(0, 100, 1000))
     words = ("two-phase", "many.csv", *RANGE[1:-1], "--epsilon", 1, "--seed", 1, "--confidence", 0.9)
@@ -101,7 +139,9 @@ def test_what_has_no_mean_or_no_people_is_refused(optldp, refusal):
     optldp("design", *RANGE, "--epsilon", 1, "--method", "duchi", "--out", "m.json")
     optldp("design", "people.csv", "--column", "name", "--categorical", "--epsilon", 1, "--out", "names.json")
     assert "the number of users must be whole, from 1 to 1e+15, got 0" in refusal("show", "m.json", "--n", 0)
-    assert "--n is for means of numbers, attributes and levels" in refusal("show", "names.json", *PEOPLE)
+    assert "--n is for means of numbers, pairs, attributes and levels of these" in refusal(
+        "show", "names.json", *PEOPLE
+    )
     assert "--n is of no use to categories" in refusal(
         "design", "people.csv", "--column", "name", "--categorical", "--epsilon", 1, *PEOPLE
     )

@@ -60,6 +60,21 @@ class TestPerturb:
         expected = load_table("mech.json").sample([0, 20, 100, 100, 100], np.random.default_rng(1))
         assert np.array_equal(read_column("reports.csv", "simulated_report"), expected)
 
+    def test_public_columns_are_carried_along_and_said_to_stand_in_clear(self, optldp, refusal):
+        Path("two.csv").write_text("id,region,x\na,north,1\nb,south,\nc,,3\n")
+        words = ("perturb", "mech.json", "two.csv", "--column", "x", "--drop-missing", "--seed", 1)
+        done = optldp(*words, "--keep", "region", "--keep", "id", "--out", "r.csv")
+        assert "region, id of each person stand in clear" in done.stderr
+        first, *rows = [line.split(",") for line in Path("r.csv").read_text().splitlines()]
+        assert first == ["region", "id", "simulated_report"]
+        assert [row[:2] for row in rows] == [["north", "a"], ["", "c"]]
+        keyed = optldp(*words, "--keep", "region", "--key", "id", "--out", "k.csv")
+        assert keyed.exit_code == 0
+        assert Path("k.csv").read_text().startswith("id,region,simulated_report\na,north,")
+        assert "which is protected" in refusal(*words, "--keep", "x", "--out", "no.csv")
+        assert "did you mean 'region'" in refusal(*words, "--keep", "regio", "--out", "no.csv")
+        assert "those kept already" in refusal(*words, "--keep", "id", "--keep", "id", "--out", "no.csv")
+
     def test_clipping_nothing_is_not_mentioned(self, optldp):
         assert "clipped" not in optldp(*PERTURB, "--out", "reports.csv", "--clip").stderr
 
@@ -68,7 +83,7 @@ class TestPerturb:
         arguments = ["perturb", "mech.json", "gaps.csv", "--column", "x", "--out", "reports.csv"]
         message = refusal(*arguments)
         assert (
-            "got 2 missing, the first in row 2: fill them in, or leave them out with drop_missing (--drop-missing)"
+            "got 2 missing, the first in row 2: fill them in, or leave them out by --drop-missing (drop_missing="
             in message
         )
         assert json.loads(optldp(*arguments, "--drop-missing", "--json").stdout)["n"] == 2

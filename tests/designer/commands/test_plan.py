@@ -32,6 +32,7 @@ def test_the_budget_of_an_error_and_the_error_of_a_budget(optldp, prior, of):
     assert (error["least_epsilon"], error["table"]) == (None, None)
 
 
+@pytest.mark.slow
 def test_the_objective_is_what_the_library_is_asked(optldp, prior):
     robust = ("--objective", "robust", "--ambiguity", "tv", "--radius", 0.1)
     for chosen, objective in (
@@ -87,10 +88,11 @@ def test_the_same_of_a_distribution(optldp, prior):
     )
 
 
+@pytest.mark.slow
 def test_the_mechanism_is_written_and_the_prior_warned_of(optldp):
     done = optldp(*PLAN, "--error", 1.5, "--out", "mech.json")
     assert load_table("mech.json").knots.size == 9
-    assert "5000 reports, for the mean of the users" in done.stdout
+    assert "5,000 reports, for the mean of the users" in done.stdout
     assert "--public" in done.stderr
     assert "--omit-prior" in done.stderr
     assert optldp(*PLAN, "--epsilon", 1, "--public").stderr == ""

@@ -42,6 +42,7 @@ def test_both_pictures_are_drawn(optldp, here):
     assert "bias of one report" in (here / "bias.svg").read_text()
 
 
+@pytest.mark.slow
 def test_a_comparison_is_the_library_s_and_shows_where_each_cuts(optldp):
     words = ("compare", *RANGE, "--epsilon", 1, "--knots", 11, "--method", "duchi", "--method", "optimal")
     error = ("--objective", "error", "--n", 20_000, "--trust", 2)

@@ -38,6 +38,7 @@ def failing_result() -> BoundsResult:
 
 
 class TestNumbers:
+    @pytest.mark.slow
     def test_rows_are_those_of_a_sweep(self):
         rows = sweep({"prior": PRIOR}, EPSILONS, METHODS).rows
         found = [row for budget in small_result().budgets for row in budget.rows]
@@ -80,6 +81,7 @@ class TestNumbers:
             assert ranked == sorted(ranked)
             assert {row.method for row in budget.closed_forms} == {"laplace", "duchi", "hybrid"}
 
+    @pytest.mark.slow
     def test_the_result_does_not_depend_on_order_or_workers(self):
         with joblib.parallel_config(backend="threading", n_jobs=2):
             again = bounds(PRIOR, [2.0, 0.5, 1.0, 0.5], methods=reversed(METHODS))
@@ -107,6 +109,7 @@ class TestDetail:
     def test_the_budget_nearest_to_one_by_ratio_is_shown(self, epsilons, shown):
         assert bounds(PRIOR, epsilons, methods=["duchi"]).detail.epsilon == shown
 
+    @pytest.mark.slow
     def test_another_budget_can_be_asked_for(self):
         assert bounds(PRIOR, [1.0, 2.0], methods=["duchi"], at=2.0).detail.epsilon == 2.0
 
@@ -203,6 +206,7 @@ class TestInterruptions:
         monkeypatch.setattr(bounds_computation, "solve_budget", watched)
         return seen
 
+    @pytest.mark.slow
     def test_after_one_only_the_rest_is_computed(self, tmp_path, solved):
         def stop(done, total, what):
             if done == 2:
@@ -236,6 +240,7 @@ class TestInterruptions:
             assert bounds(FAR_AWAY, [1e-3, 1.0], methods=methods, results=file).rows == failing_result().rows
         assert sorted(solved) == [1e-3, 1.0]
 
+    @pytest.mark.slow
     def test_a_line_without_its_end_is_dropped(self, tmp_path, solved):
         file = tmp_path / "bounds.jsonl"
         bounds(PRIOR, [0.5, 1.0], methods=["duchi"], results=file)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from optldp.designer import (
+    Error,
     Guarantee,
     Information,
     Lattice,
@@ -63,6 +64,22 @@ def test_a_further_objective_judges_the_same_mechanisms_beside_its_own_best(obje
         table = design(PRIOR, 1.0, method=row.method, exact=False).mechanism
         value = objective.value(table, made.certificate.problem)
         assert (row.value, row.ratio_to_optimal) == (value, value / made.value)
+
+
+def test_a_biased_table_is_not_judged_by_its_variance_nor_are_closed_forms_fitted_to_another_objective():
+    """Less variance than any unbiased table can have is no merit of a table that counts values as others."""
+    guarantee = Guarantee(TotalVariationAmbiguity(0.1))
+    further = [guarantee, Variance()]
+    rows = {(row.objective, row.method): row for row in compare(
+        PRIOR, [1.0], methods=["optimal", "piecewise"], objective=Error(2000), objectives=further)}  # fmt: skip
+    plain = {row.method: row for row in compare(PRIOR, [1.0], methods=["optimal", "piecewise"], objective=guarantee)}
+    biased = rows["robust", "optimal"]
+    assert (biased.value, biased.status) == (None, "not comparable")
+    assert "biased" in biased.error
+    assert rows["expected", "optimal"].value is None
+    assert rows["robust", "piecewise"].value == plain["piecewise"].value
+    assert rows["error", "optimal"].ratio_to_optimal == 1.0
+    assert all(row.ratio_to_optimal is None or row.ratio_to_optimal > 0.999 for row in rows.values())
 
 
 def test_the_worst_case_ranks_otherwise_than_the_expected_variance():

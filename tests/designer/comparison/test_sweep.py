@@ -152,6 +152,7 @@ class TestWorkers:
         with joblib.parallel_config(backend=backend, n_jobs=2):
             assert sweep(PRIORS, EPSILONS) == table
 
+    @pytest.mark.slow
     def test_a_dask_cluster_does_and_takes_up_where_another_backend_stopped(self, table, tmp_path):
         file = tmp_path / "sweep.jsonl"
         sweep(PRIORS, EPSILONS[:1], FEW, results=file)

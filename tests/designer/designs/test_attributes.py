@@ -74,6 +74,7 @@ class TestChoice:
         assert made.mechanism.sampled == 1 + int(np.argmin(totals)) == 3
         assert [choice.designed is None for choice in made.evidence.choices] == [False, False, False]
 
+    @pytest.mark.slow
     def test_weights_change_the_choice(self):
         """Duchi on a two-point prior is exact at large budgets, so it may wait; an even prior may not."""
         given = {
@@ -87,6 +88,7 @@ class TestChoice:
         ]
         assert chosen[0] > chosen[1]
 
+    @pytest.mark.slow
     def test_units_do_not_matter(self):
         """Cents for euros, and an offset: the same choice, by default weights."""
         given = priors(5)

@@ -104,6 +104,7 @@ def test_the_gap_closes_as_pieces_are_added():
     assert chain.value(table) == pytest.approx(chain.floors[-1].objective, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_worst_case_is_between_ptts_and_the_minimax():
     made = checked(design(prior_of("exponential"), 1.0, method=Pieces(), objective=WorstCase()))
     assert made.value == made.mechanism.knot_variances.max()
@@ -112,6 +113,7 @@ def test_the_worst_case_is_between_ptts_and_the_minimax():
     assert made.evidence.gap_closed > 0.9
 
 
+@pytest.mark.slow
 def test_the_worst_case_knows_no_prior():
     one, other = (
         design(prior_of(name), 2.0, method=Pieces(), objective=WorstCase()) for name in ("uniform", "exponential")
@@ -120,6 +122,7 @@ def test_the_worst_case_knows_no_prior():
     np.testing.assert_allclose(one.evidence.shape.low, other.evidence.shape.low, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_the_table_is_exact_unless_told_otherwise():
     prior = prior_of("uniform")
     exact, double = (design(prior, 1.0, method=Pieces(2), exact=exact) for exact in (True, False))
@@ -129,6 +132,7 @@ def test_the_table_is_exact_unless_told_otherwise():
     checked(double)
 
 
+@pytest.mark.slow
 def test_the_few_numbers_say_all_of_the_table():
     """Pieces and the window's mass, in the user's units: rows rebuilt from them are the table's."""
     knots = np.linspace(10.0, 30.0, 9)
@@ -164,6 +168,7 @@ def test_other_units_give_the_same_mechanism():
     assert there.evidence.gap_closed == pytest.approx(here.evidence.gap_closed, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_saved_design_is_the_same(tmp_path):
     made = design(prior_of("uniform"), 1.0, method=Pieces())
     save_table(made.mechanism, tmp_path / "shaped.json")

@@ -71,6 +71,17 @@ def test_the_default_knows_the_smooth_fit_and_chooses_it_where_it_errs_least():
     assert advice.best.estimator == "smooth"
 
 
+def test_a_mechanism_that_tells_far_less_is_named_and_not_drawn():
+    """Two outputs say nothing of a distribution's shape; of the mean they may be the best."""
+    options: dict[str, Any] = {"mechanisms": ["optimal", "duchi"], "estimators": ["em"], "repetitions": 2, "n": 50_000}
+    advice = told(of="distribution", epsilon=3.0, **options)
+    assert list(by_name(advice)) == [("optimal", "em")]
+    ((mechanism, estimator, reason),) = advice.left_out
+    assert (mechanism, estimator) == ("duchi", "em")
+    assert reason.startswith("a linear estimate errs")
+    assert {mechanism for mechanism, _ in by_name(told(epsilon=0.5, **options))} == {"optimal", "duchi"}
+
+
 def test_what_is_reported_of_the_winner_comes_of_draws_that_did_not_choose_it():
     """Those after the race: the numbers of the draws begin where the race ended."""
     advice = told(mechanisms=["optimal"], estimators=["em", "ems"], repetitions=4, of="distribution")
@@ -79,8 +90,9 @@ def test_what_is_reported_of_the_winner_comes_of_draws_that_did_not_choose_it():
     rows = case.mechanism.pmf(PRIOR.knots)
     fresh = [advice_bootstrap.distribution_errors(case, rows, ["em", "ems"], k, seed) for k in range(4, 8)]
     for row in advice.rows:
-        assert row.wasserstein is not None
-        assert row.wasserstein.value == pytest.approx(np.mean([f[row.estimator].wasserstein for f in fresh]))
+        assert row.jensen_shannon is not None
+        assert row.jensen_shannon.value == pytest.approx(np.mean([f[row.estimator].jensen_shannon for f in fresh]))
+        assert row.draws == 4
 
 
 @pytest.mark.sampled(4)

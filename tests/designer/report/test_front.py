@@ -104,7 +104,7 @@ LEVELS = PersonalisedMechanism([make_exact(duchi(KNOTS, budget)).mechanism for b
 KINDS = {
     "numbers": (TABLE, "the mean that is told"),
     "categories": (CATEGORIES, "the share of a category"),
-    "pairs": (PAIRS, "how many people have which key"),
+    "pairs": (PAIRS, "the share of those who hold a key"),
     "attributes": (ATTRIBUTES, "age: the mean is within"),
     "levels": (LEVELS, "If all choose epsilon 2: within"),
 }

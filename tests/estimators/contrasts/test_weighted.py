@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from optldp.estimators import CategoryCounts, count, estimate_frequencies, estimate_mean
 from optldp.estimators.contrasts import estimate_groups, estimate_weighted, ratio_to_no_privacy, tally_groups
-from optldp.estimators.contrasts.simultaneous import each_of
 from optldp.estimators.contrasts.weighted import WeightedFrequencies
+from optldp.estimators.intervals import each_of
 from optldp.mechanisms import duchi, laplace, piecewise
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import optimised_unary

@@ -11,6 +11,7 @@ from optldp.estimators.data import SkippedRows
 from optldp.estimators.frequencies.support_counts import SupportCounts
 from optldp.mechanisms import AttributeSampling, InputError, PersonalisedMechanism, duchi, grr, make_exact
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import optimised_unary
 from optldp.mechanisms.key_value.unary import key_value_unary
@@ -119,7 +120,12 @@ def test_codes_that_stand_for_no_user_are_refused(code, says):
         ReportCounts.from_counts(BOTH, rows([code], [3]))
 
 
-ORACLES = [categorical_grr("abc", 1.0), optimised_unary("abc", 1.0), local_hashing("abcde", 1.0)]
+ORACLES = [
+    categorical_grr("abc", 1.0),
+    optimised_unary("abc", 1.0),
+    local_hashing("abcde", 1.0),
+    subset_selection("abcde", 0.5),
+]
 
 
 @pytest.mark.parametrize("mechanism", ORACLES, ids=lambda made: made.kind)

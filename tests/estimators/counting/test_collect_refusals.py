@@ -78,7 +78,7 @@ class TestReports:
         """However a kind of table says that there is none."""
         message = refusal([(TABLE, source)])
         assert "reports of service 1 must not miss values, got 2 missing, the first in row 2" in message
-        assert "drop_missing (--drop-missing)" in message
+        assert "--drop-missing (drop_missing=True in Python)" in message
 
     @pytest.mark.parametrize(
         "empty",

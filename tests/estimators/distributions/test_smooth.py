@@ -66,6 +66,14 @@ def test_masses_whose_mode_is_not_found_are_left_out(monkeypatch):
     assert found.fit.weights.sum() == pytest.approx(1.0)
 
 
+def test_smooth_sets_show_no_spikes():
+    """Beta(2, 5) had a mass at a quarter or a fifth in two of these collections, of little evidence."""
+    for seed in (5, 7):
+        rng, table = np.random.default_rng(seed), square_wave(KNOTS, 2.0)
+        counts = ReportCounts.from_reports(table, table.sample(rng.beta(2, 5, 4000), rng))
+        assert smooth_likelihood(counts, InputGrid.knots(KNOTS), draws=50).atoms == {}
+
+
 def test_two_components_are_a_share():
     """No smoothness, no masses: the average of what the reports leave open, close to the exact share."""
     table = duchi([0.0, 1.0], 1.0)

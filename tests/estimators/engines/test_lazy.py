@@ -57,6 +57,9 @@ def test_many_services_have_two_words():
     lazy = [ENGINES["polars"](frame) for frame in frames]
     expected = told(count(list(zip(named, tables, frames, strict=True)), key="user"))
     assert told(count(list(zip(named, tables, lazy, strict=True)), key="user")) == expected
+    again = pl.concat([lazy[-1], lazy[-1].head(2)])
+    with pytest.raises(InputError, match=r"got 2 of what is none.*users with several reports to a service"):
+        count(list(zip(named, tables, [*lazy[:-1], again], strict=True)), key="user")
 
 
 @pytest.mark.parametrize("engine", ENGINES)

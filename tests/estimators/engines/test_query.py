@@ -77,6 +77,19 @@ def test_a_user_with_many_reports_overflows_nothing():
         assert connection.sql(count_query([NARROW, NARROW], ["t", "t"], key="u")).fetchall() == [(-1, 1)]
 
 
+def test_a_second_report_to_the_last_of_many_services_is_found_in_every_word():
+    """25 services have two columns of codes; who is none is none in both."""
+    with duckdb.connect() as connection:
+        for j in range(25):
+            connection.sql(f"CREATE TABLE t{j} AS SELECT 1 AS u, 1 AS output")
+        connection.sql("INSERT INTO t24 VALUES (1, 0), (2, 1), (2, 1)")
+        query = count_query([WIDE] * 25, [f"t{j}" for j in range(25)], key="u")
+        assert connection.sql(query).fetchall() == [(-1, -1, 2)]
+        services = [Service(f"s{j}", WIDE) for j in range(25)]
+        with pytest.raises(InputError, match=r"got 2 of what is none.*users with several reports to a service"):
+            ReportCounts.from_counts(services, connection.sql(query).fetchnumpy())
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_range_join_finds_the_output_of_every_report_and_counts_those_of_none(name):
     table = FAMILIES[name]([0.0, 0.5, 1.0], 1.0)

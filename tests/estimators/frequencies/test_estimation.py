@@ -54,7 +54,8 @@ def coverage(mechanism, method: str, target: str) -> tuple[float, np.ndarray]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["grr", "olh", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("rappor", "oue", "table"))]
+    "name",
+    ["grr", "olh", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("rappor", "oue", "subset", "table"))],
 )
 @pytest.mark.parametrize("target", ["users", "population"])
 def test_intervals_of_the_unbiased_estimate_cover_as_often_as_they_say(name, target):
@@ -66,7 +67,7 @@ def test_intervals_of_the_unbiased_estimate_cover_as_often_as_they_say(name, tar
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["grr", "oue", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("olh", "table"))]
+    "name", ["grr", "subset", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("oue", "olh", "table"))]
 )
 @pytest.mark.parametrize("method", ["norm-sub", "shrunk", "em", "mle", "mr"])
 def test_intervals_of_every_method_cover_rare_and_frequent_categories(name, method):
@@ -345,7 +346,7 @@ def test_no_reports_are_refused(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("family", ["grr", "oue", "olh"])
+@pytest.mark.parametrize("family", ["grr", "oue", "olh", "subset"])
 def test_one_user_is_enough_for_an_estimate(method, family):
     """Finite numbers, whatever they are worth."""
     mechanism = FAMILIES[family]("abcdef", 1.0)

@@ -25,7 +25,7 @@ def as_expected(name: str, epsilon: float = 2.0) -> tuple[CategoryCounts, np.nda
     return CategoryCounts(mechanism, reports[counts > 0], counts[counts > 0]), law, counts / counts.sum()
 
 
-@pytest.mark.parametrize("name", ["grr", "oue", "olh", "rappor", "table"])
+@pytest.mark.parametrize("name", ["grr", "oue", "olh", "subset", "rappor", "table"])
 def test_expected_reports_give_the_frequencies_back(name):
     """Unbiased wherever the place is: here it is the shrunken frequencies, with a share of even ones."""
     counts, _, _ = as_expected(name)
@@ -34,7 +34,7 @@ def test_expected_reports_give_the_frequencies_back(name):
     assert score.value.sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("name", ["grr", "oue", "olh", "rappor", "table"])
+@pytest.mark.parametrize("name", ["grr", "oue", "olh", "subset", "rappor", "table"])
 @pytest.mark.parametrize("target", ["users", "population"])
 def test_the_covariance_is_the_inverse_information(name, target):
     """Along the simplex, from the law of all reports; less the users' own scatter for these users."""

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 from optldp.estimators import count, estimate_mean, optimal_decoder
-from optldp.estimators.means.attributes import estimate_attribute_means, noise_estimator
+from optldp.estimators.means.attributes import estimate_attribute_means
 from optldp.estimators.means.decoder import mean_decoder
+from optldp.estimators.means.noise import MechanismNoise
 from optldp.mechanisms import (
     FAMILIES,
     InputError,
@@ -143,7 +144,7 @@ class TestEstimate:
 def test_noise_is_never_estimated_too_low_at_any_value(name, epsilon):
     """Between knots too, where rounding adds to it; the mean of the estimates is linear there."""
     table = FAMILIES[name](np.array([-1.0, -0.3, 0.1, 1.0]), epsilon)
-    _, of_output = noise_estimator(table)
+    _, of_output = MechanismNoise(table).of_decoder()
     x = np.linspace(-1, 1, 301)
     decoder = mean_decoder(table)
     values, laws = decoder.values, table.pmf(x)
@@ -154,7 +155,7 @@ def test_noise_is_never_estimated_too_low_at_any_value(name, epsilon):
 def test_noise_of_a_table_that_needs_a_decoder_is_that_of_the_decoder():
     """Against sums over its outputs; on two knots as many outputs fit exactly."""
     table = random_table(11, 4, 7)
-    least, of_output = noise_estimator(table)
+    least, of_output = MechanismNoise(table).of_decoder()
     decoder = optimal_decoder(table)
     variances = table.probabilities @ decoder**2 - table.knots**2
     excess = table.probabilities @ of_output - variances
@@ -166,7 +167,7 @@ def test_noise_of_a_table_that_needs_a_decoder_is_that_of_the_decoder():
 def test_noise_is_estimated_closely_where_the_outputs_tell_enough(name):
     """The mean of its estimates under a skewed prior is the expected variance but for a hundredth of it."""
     table = FAMILIES[name](np.linspace(-1, 1, 41), 3.0)
-    _, of_output = noise_estimator(table)
+    _, of_output = MechanismNoise(table).of_decoder()
     weights = np.exp(-3 * np.linspace(-1, 1, 41))
     weights /= weights.sum()
     expected = weights @ mean_decoder(table).knot_variances

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from optldp.designer import Prior, design
 from optldp.estimators import count, estimate_mean
-from optldp.estimators.means.averaged import average_of
+from optldp.estimators.means.mean import average_of
 from optldp.mechanisms import InputError
 from optldp.mechanisms.floors import form_over
 

@@ -1,5 +1,6 @@
 """Weights between users of different services: unbiased where chance decides who reports to which, and far better."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from optldp.mechanisms import (
     piecewise,
     square_wave,
 )
+from scipy import stats
 
 KNOTS = np.linspace(0.0, 1.0, 9)
 POOR, GOOD = (make_exact(duchi(KNOTS, epsilon)).mechanism for epsilon in (0.3, 2.0))
@@ -107,6 +109,89 @@ class TestAlike:
             estimate_combined_mean(counts, alike=True, **options)
 
 
+class TestParticipation:
+    def test_means_of_sets_are_those_of_their_users_and_the_test_is_welchs(self):
+        """Against the numbers one by one, and against F of two sets, whose square root is Welch's t."""
+        rng = np.random.default_rng(21)
+        counts = drawn(rng.random(2000), (0.5, 0.4), rng)
+        prior = np.full(KNOTS.size, 1 / KNOTS.size)
+        found = estimate_combined_mean(counts, prior=prior).participation
+        assert found is not None
+        assert found.services == (("poor",), ("poor", "good"), ("good",))
+        numbers = []
+        for group in counts.groups:
+            decoders = [plain_decoder(TABLES[j]) for j in group.services]
+            weights = [
+                1 / (prior @ (TABLES[j].probabilities @ d**2 - KNOTS**2))
+                for j, d in zip(group.services, decoders, strict=True)
+            ]
+            own = sum(w * d[o] for w, d, o in zip(weights, decoders, group.outputs.T, strict=True)) / sum(weights)
+            numbers.append(np.repeat(own, group.counts))
+        assert found.value == pytest.approx([one.mean() for one in numbers])
+        assert found.std_error == pytest.approx([stats.sem(one) for one in numbers])
+        two = replace(found, n=np.where([True, False, True], found.n, 0))
+        welch: Any = stats.ttest_ind(numbers[0], numbers[2], equal_var=False)
+        assert two.chi_square == pytest.approx(welch.statistic**2)
+        assert two.p == pytest.approx(stats.chi2.sf(two.chi_square, 1))
+
+    def test_alike_users_are_seldom_doubted_and_unlike_ones_are(self):
+        """Of 100 collections of 400 users some 5%; where only high values go to the good service all of 5."""
+        rng = np.random.default_rng(22)
+        prior = np.full(KNOTS.size, 1 / KNOTS.size)
+        alike = [estimate_combined_mean(drawn(rng.random(400), (0.5, 0.5), rng), prior=prior) for _ in range(100)]
+        doubted = sum(one.participation is not None and one.participation.doubtful for one in alike)
+        assert 0 < doubted <= 14  # binomial at 0.05: less likely than one in a hundred, or one in a thousand
+        for _ in range(5):
+            values = np.sort(rng.random(4000))
+            outputs = np.stack([table.output_index(table.sample(values, rng)) for table in TABLES], axis=1)
+            outputs[:2000, 1] = -1
+            outputs[2000:, 0] = -1
+            found = estimate_combined_mean(ReportCounts.from_outputs(SERVICES, outputs), prior=prior)
+            assert found.participation is not None
+            assert found.participation.p < 1e-3
+
+    def test_the_gain_is_that_of_the_standard_errors(self):
+        rng = np.random.default_rng(23)
+        counts = drawn(rng.beta(2, 5, 20_000), (0.5, 0.5), rng)
+        equal, weighed = (estimate_combined_mean(counts, alike=alike) for alike in (False, True))
+        assert equal.participation is not None
+        assert equal.participation.gain == pytest.approx(equal.std_error / weighed.std_error, rel=0.03)
+
+    def test_users_of_the_same_services_have_nothing_to_compare(self):
+        rng = np.random.default_rng(24)
+        assert estimate_combined_mean(drawn(rng.random(100), (1.0, 1.0), rng)).participation is None
+        few = estimate_combined_mean(drawn(rng.random(40), (0.5, 0.5), rng)).participation
+        assert few is not None
+        assert (few.degrees, np.isnan(few.p), few.doubtful) == (0, True, False)
+
+
+class TestUsers:
+    @pytest.mark.parametrize(("method", "alike"), [("ua", False), ("population", False), ("population", True)])
+    def test_the_error_is_that_about_the_mean_of_fixed_users(self, method, alike):
+        """Budgets at which the values scatter as much as the noise: half the population's error would show."""
+        rng, good = np.random.default_rng(25), make_exact(piecewise(KNOTS, 6.0)).mechanism
+        tables = make_exact(piecewise(KNOTS, 3.0)).mechanism, good
+        services = [Service("fair", tables[0]), Service("fine", good)]
+        values = np.where(rng.random(200) < 0.5, 0.1, 0.9)
+        value, errors, runs = [], [], 80
+        prior, found, counts = np.full(KNOTS.size, 1 / KNOTS.size), None, None
+        for _ in range(runs):
+            outputs = np.stack([table.output_index(table.sample(values, rng)) for table in tables], axis=1)
+            outputs[rng.random(200) < 0.5, 1] = -1
+            counts = ReportCounts.from_outputs(services, outputs)
+            found = estimate_combined_mean(counts, method=method, alike=alike, prior=prior, target="users")
+            value.append(found.value)
+            errors.append(found.std_error)
+        assert found is not None
+        assert counts is not None
+        wide = estimate_combined_mean(counts, method=method, alike=alike, prior=prior).std_error
+        spread, stated = np.std(value), np.sqrt(np.mean(np.square(errors)))
+        assert found.target == "users"
+        assert abs(np.mean(value) - values.mean()) < 4 * spread / np.sqrt(runs)
+        assert 0.8 < stated / spread < 1.35  # three standard errors of a standard deviation, and a cautious bound
+        assert wide > 1.5 * stated
+
+
 class TestAttributesOfSeveralServices:
     KINDS = (duchi, piecewise, square_wave)
 
@@ -165,10 +250,8 @@ class TestAttributesOfSeveralServices:
         rng, made = np.random.default_rng(13), self.services((0.5, 1.0, 2.0))
         (one, reports), *_ = self.sources(made, self.people(60, rng), rng)
         counts = count(one, reports)
-        with pytest.raises(InputError, match="is of the population by a method or of several services, got target"):
-            estimate_attribute_means(counts, method="ua", target="users")
-        with pytest.raises(InputError, match="is of the population by a method or of several services, got target"):
-            estimate_attribute_means(count(self.sources(made, self.people(60, rng), rng)), target="users")
+        with pytest.raises(InputError, match="target users is for ua, population and decoder with normal intervals"):
+            estimate_attribute_means(counts, method="uwa", target="users")
         few = count([(one, {name: column[:3] for name, column in reports.items()})])
         with pytest.raises(InputError, match=r"attribute '(age|pay|size)': "):
             estimate_attribute_means(few)

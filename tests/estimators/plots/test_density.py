@@ -31,8 +31,11 @@ def test_it_draws_the_density_and_its_band(method):
     width = np.diff(estimate.grid.edges)
     assert line["values"] == pytest.approx(estimate.value / width)
     assert line["edges"] == pytest.approx(estimate.grid.edges)
-    assert band["values"] == pytest.approx(estimate.interval().high / width)
-    assert band["baseline"] == pytest.approx(estimate.interval().low / width)
+    edges, _, _, ends = estimate.ranges()
+    assert band["edges"] == pytest.approx(edges)
+    assert band["values"] == pytest.approx(ends.high / np.diff(edges))
+    assert band["baseline"] == pytest.approx(ends.low / np.diff(edges))
+    assert axes.get_ylim()[1] > band["values"].max()
     assert np.asarray(axes.lines[0].get_xdata())[0] == estimate.mean().value
     assert axes.get_ylim()[0] == 0.0
     assert axes.get_ylim()[1] > (estimate.value / width).max()
@@ -46,10 +49,10 @@ def test_words_say_what_it_is():
     shown = axes.get_legend()
     assert shown is not None
     legend = [text.get_text() for text in shown.get_texts()]
-    assert legend[:2] == ["90% scatter of the cells with mass, each by itself", "estimate"]
+    assert legend[:2] == ["90% band of the average over each of 2 ranges, each by itself", "estimate"]
     assert legend[2].startswith("mean ")
     assert "90% interval [" in legend[2]
-    assert "no band of cells holds the density" in " ".join(axes.texts[-1].get_text().split())
+    assert "no picture of the density" in " ".join(axes.texts[-1].get_text().split())
     assert_readable(axes)
 
 

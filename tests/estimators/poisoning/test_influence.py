@@ -34,6 +34,7 @@ from optldp.mechanisms import (
     square_wave,
 )
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from optldp.mechanisms.composed.personalised import PersonalisedReports
@@ -157,6 +158,7 @@ MADE = [
     basic_rappor("abcd", 1.0),
     optimised_unary("abc", 2.0),
     local_hashing("abcd", 1.0),
+    subset_selection("abcdef", 0.5),
     local_hashing("abcdefghij", 1.0, n_values=2),
     local_hashing("abcdefghi", 1.0, n_values=3),
 ]
@@ -177,7 +179,7 @@ class TestFrequencies:
         np.testing.assert_allclose(np.ptp(moved, axis=0), found.one_report, rtol=1e-9)
         total = np.abs(moved[:, None] - moved).sum(axis=2).max() * 30
         assert total <= found.total * (1 + 1e-9)
-        if made.provenance.method in ("grr", "rappor", "oue"):
+        if made.provenance.method in ("grr", "rappor", "oue", "subset"):
             assert total == pytest.approx(found.total)
         np.testing.assert_array_equal(influence(made).times_n, found.times_n)
         np.testing.assert_array_equal(found.std_error, tried[0].std_error)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from optldp.mechanisms.composed.level_report import LevelReport
@@ -10,7 +11,7 @@ from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.table.exact_sampling import random_words
 
 
-@pytest.mark.parametrize("make", [categorical_grr, optimised_unary, basic_rappor, local_hashing])
+@pytest.mark.parametrize("make", [categorical_grr, optimised_unary, basic_rappor, local_hashing, subset_selection])
 def test_what_is_drawn_has_the_law_that_it_states(make):
     """20,000 draws of each of three levels; every report within five standard errors."""
     report, rng, n = LevelReport(3, make(range(3), 1.0)), np.random.default_rng(1), 20_000

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from optldp.mechanisms.categorical.categories import Categories
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from optldp.mechanisms.composed.level_leakage import report_leakage
@@ -32,7 +33,11 @@ def hashing(categories, epsilon):
     return local_hashing(categories, epsilon, n_values=3)
 
 
-FAMILIES = (categorical_grr, basic_rappor, optimised_unary, hashing)
+def subsets(categories, epsilon):
+    return subset_selection(categories, epsilon, n_chosen=2)
+
+
+FAMILIES = (categorical_grr, basic_rappor, optimised_unary, hashing, subsets)
 
 
 def personalised(family, level_epsilon: float | None = 0.3, categories="abcd"):
@@ -156,6 +161,9 @@ def refused():
         r"got domains": lambda: PersonalisedMechanism([exact(grr([0, 1], 0.1)), exact(grr([0, 2], 0.5))]),
         r"got numbers of outputs": lambda: PersonalisedMechanism(
             [local_hashing("abcd", e, n_values=g) for e, g in ((0.1, 2), (0.5, 3))]
+        ),
+        r"got numbers of outputs 2 and 1": lambda: PersonalisedMechanism(
+            [subset_selection("abcd", e, n_chosen=d) for e, d in ((0.1, 2), (0.5, 1))]
         ),
         r"got 2 that are not, the first 3 in row 2": lambda: made.sample(["a"] * 3, [0, 3, -1]),
         r"levels must be one-dimensional integers": lambda: made.sample(["a"], [0.5]),

@@ -21,6 +21,7 @@ from optldp.mechanisms import (
     save_table,
 )
 from optldp.mechanisms.categorical.local_hashing import LocalHashing, local_hashing
+from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import UnaryEncoding, basic_rappor, optimised_unary
 from optldp.mechanisms.composed.attributes import AttributeSampling
@@ -40,6 +41,7 @@ BUNDLES: dict[str, CategoricalMechanism | AttributeSampling] = {
     "rappor": basic_rappor(LABELS, 0.3),
     "oue": optimised_unary(LABELS, 16.0),
     "olh": local_hashing(LABELS, 2.0),
+    "subset": subset_selection(LABELS, 0.5),
     "attributes": AttributeSampling.of(
         {
             "age": make_exact(piecewise([18.0, 40.0, 90.0], 0.5)).mechanism,
@@ -133,7 +135,9 @@ class TestRoundTrip:
             np.testing.assert_array_equal(table.probabilities, load_table(tmp_path / f"t{suffix}").probabilities)
 
     def test_every_kind_goes_by_its_own_name(self):
-        assert {"categorical-table", "unary-encoding", "local-hashing", "attributes"} <= set(bundle_kinds())
+        assert {"categorical-table", "unary-encoding", "local-hashing", "subset-selection", "attributes"} <= set(
+            bundle_kinds()
+        )
         assert all(kind.kind == name for name, kind in bundle_kinds().items())
 
 
@@ -261,6 +265,7 @@ class TestDamage:
         for name, change in (
             ("oue", lambda d: d.update(other_one=d["other_one"] - 1)),
             ("rappor", lambda d: d.update(own_one=d["own_one"] + 2)),
+            ("subset", lambda d: d.update(own_chosen=d["own_chosen"] + 1)),
             ("grr", move_units),
         ):
             save_bundle(BUNDLES[name], tmp_path / "m.json")

@@ -2,6 +2,7 @@
 
 import math
 import sys
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -390,3 +391,11 @@ class TestFilesAndText:
         for reports in ([6], [-1], [[0]], [0.5]):
             with pytest.raises(InputError, match="reports must"):
                 response.checked_reports(reports)
+
+
+def test_a_value_table_that_spends_more_than_it_claims_is_refused_though_the_sets_are_private(tmp_path):
+    made = key_value_unary(["a", "b"], exact_table(duchi([0.0, 1.0], 1.0)), 1.5)
+    lower = replace(made, value=replace(made.value, epsilon=0.9))
+    assert made.largest_ratio == lower.largest_ratio
+    with pytest.raises(TableError, match=r"value table: .*0\.9"):
+        save_bundle(lower, tmp_path / "lower.json")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from optldp.mechanisms import FAMILIES, InputError, TableError, duchi, make_exact
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import optimised_unary
 from optldp.mechanisms.key_value.unary import key_value_unary
@@ -24,7 +25,12 @@ from ..floor_forms import by_hand
 SECRET = Secret(bytes(range(32)))
 USERS = [f"u{i}" for i in range(40)]
 LABELS = ["a", "b", "c"]
-CATEGORIES = [categorical_grr(LABELS, 1.0), optimised_unary(LABELS, 1.0), local_hashing(LABELS, 1.0)]
+CATEGORIES = [
+    categorical_grr(LABELS, 1.0),
+    optimised_unary(LABELS, 1.0),
+    local_hashing(LABELS, 1.0),
+    subset_selection(LABELS, 0.5),
+]
 
 
 def test_the_words_are_hmac_sha256_over_all_parts_each_with_its_length():

@@ -26,6 +26,7 @@ from optldp.mechanisms import (
     piecewise,
 )
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 from optldp.mechanisms.key_value.response import key_value_response
@@ -93,7 +94,7 @@ def test_budgets_are_summed_exactly(ledger):
     assert Fraction(ledger.spent("ann")) >= 9 * Fraction(0.1)
 
 
-@pytest.mark.parametrize("make", [categorical_grr, basic_rappor, local_hashing])
+@pytest.mark.parametrize("make", [categorical_grr, basic_rappor, local_hashing, subset_selection])
 def test_categories_are_booked_as_numbers_are(ledger, make):
     """A repeated report is the first one, in type and value, and one that the mechanism makes."""
     mechanism = make(["red", "green", "blue"], 0.5)

@@ -11,6 +11,7 @@ import pytest
 from optldp.designer.auditing.subjects.kinds import kind_of, sampler_of
 from optldp.mechanisms import InputError, Metric, PersonalisedMechanism, geometric
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 from optldp.mechanisms.composed.levelled import Levelled
@@ -20,9 +21,9 @@ from ...honest_samplers import HONEST
 
 MANY = 500
 KINDS = [
-    "piecewise", "duchi", "categories", "rappor", "oue", "olh", "levels of categories", "levels of bits, in the clear",
-    "levels of numbers", "pairs, unary", "pairs, one place", "levels of pairs", "attributes",
-    "levels of attributes",
+    "piecewise", "duchi", "categories", "rappor", "oue", "olh", "subset", "levels of categories",
+    "levels of bits, in the clear", "levels of numbers", "pairs, unary", "pairs, one place", "levels of pairs",
+    "attributes", "levels of attributes",
 ]  # fmt: skip
 
 
@@ -135,7 +136,7 @@ def test_the_mechanisms_own_ratio_sorts_reports():
     )
 
 
-@pytest.mark.parametrize("make", [basic_rappor, local_hashing])
+@pytest.mark.parametrize("make", [basic_rappor, local_hashing, subset_selection])
 def test_reports_are_sorted_by_which_of_the_two_inputs_they_support(make):
     mechanism = make("abcdefgh", 1.0)
     kind = kind_of(mechanism, None, np.random.default_rng(1))

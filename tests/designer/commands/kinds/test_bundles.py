@@ -41,7 +41,7 @@ CATEGORICAL = ("--column", "job", "--categorical", "--epsilon", 2)
 
 
 class TestCategories:
-    @pytest.mark.parametrize("method", ["auto", "grr", "olh", "oue", "rappor"])
+    @pytest.mark.parametrize("method", ["auto", "grr", "olh", "oue", "rappor", "subset"])
     def test_what_is_designed_is_perturbed_with_and_estimated_from(self, optldp, design, method):
         """The whole loop; the estimate is what the library makes of the reports in the file."""
         facts = design(*CATEGORICAL, "--method", method)
@@ -176,7 +176,7 @@ class TestOptimalCategories:
             "rows"
         ]
         errors = {row["method"]: row["error"] for row in rows}
-        assert set(errors) == {"optimal", "grr", "rappor", "oue", "olh"}
+        assert set(errors) == {"optimal", "grr", "rappor", "oue", "olh", "subset"}
         assert errors["optimal"] == pytest.approx(facts["expected_squared_error"], rel=1e-9)
         assert min(errors.values()) == errors["optimal"]
         text = optldp("compare", "staff.csv", "--column", "job", "--categorical", "--epsilon", 1, "--epsilon", 2)
@@ -201,7 +201,7 @@ class TestLevels:
     LEVELS = ("--column", "job", "--categorical", "--levels", "0.5,1,2")
 
     @pytest.mark.parametrize("method", ["mle", "unbiased"])
-    @pytest.mark.parametrize("oracle", ["auto", "olh"])
+    @pytest.mark.parametrize("oracle", ["auto", "olh", "subset"])
     def test_users_choose_their_budgets(self, optldp, design, oracle, method):
         """Reports carry the reported level; frequencies and shares of the levels are estimated."""
         facts = design(*self.LEVELS, "--level-epsilon", 1, "--method", oracle)

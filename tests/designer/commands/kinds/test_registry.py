@@ -51,13 +51,16 @@ def test_perturbing_through_a_table_loads_no_other_kind_and_no_other_command(tab
     used = {"asked.contrasts", "asked.ledger", "kinds.asked", "kinds.kind", "kinds.numbers", "kinds.registry"}
     assert here == {
         "perturb",
-        "options",
-        "output",
+        "said",
+        "said.output",
         "asked",
         "asked.contrasts",
         "asked.ledger",
+        "asked.options",
         "asked.panels",
         "kinds",
+        "streamed",
+        "streamed.blocks",
         *used,
     }
     assert loaded.isdisjoint({"scipy", "matplotlib"})

@@ -1,0 +1,128 @@
+"""Counting reports where they lie, beside what the engine itself asks for the same: `python benchmarks/engines.py`.
+
+Parquet files are made on the spot: ROWS indexed reports of one service (100 million, a file of 63 MB; a billion by
+`--rows 1000000000`), and three services with USERS each, in orders of their own, matched by a key of whole numbers.
+Every way of counting is a process of its own; all ways take turns, and of each the turn of least processor seconds, of
+all its cores, stands. The engine's own query is as short as its language lets it be: it refuses nothing.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import duckdb
+import numpy as np
+from measured import Table
+from optldp.estimators.engines import count_query
+from optldp.mechanisms import make_exact, piecewise, save_table
+
+TURNS = 3
+SERVICES = ("a", "b", "c")
+TABLE = make_exact(piecewise(np.linspace(0.0, 1.0, 9), 1.0)).mechanism
+
+BEFORE = """
+import json, resource, sys, time
+import duckdb, narwhals, polars
+import optldp.estimators.counting.collect, optldp.estimators.engines.lazy
+from optldp.estimators import count
+from optldp.mechanisms import load_table
+duckdb.execute("SET enable_progress_bar = false")
+table = load_table("table.npz")
+elapsed, processor = time.perf_counter(), time.process_time()
+"""
+AFTER = """
+took = time.process_time() - processor, time.perf_counter() - elapsed
+print(json.dumps([*took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3, users]))
+"""
+
+DUCKDB = "users = sum(row[-1] for row in duckdb.sql({query!r}).fetchall())"
+COUNT = "users = count({what}).n_users"
+GROUPED = "SELECT output, count(*) AS n FROM 'index.parquet' GROUP BY output"
+POLARS = "polars.scan_parquet('index.parquet')"
+LENGTHS = "users = {frame}.group_by('output').len().collect()['len'].sum()"
+BRANCHES = "[(name, table, {frame}) for name in 'abc']"
+JOINED = "SELECT a.output, b.output, c.output, count(*) AS n FROM 'a.parquet' a {b} {c} GROUP BY ALL"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rows", type=int, default=100_000_000)
+    parser.add_argument("--users", type=int, default=10_000_000)
+    parser.add_argument("--turns", type=int, default=TURNS)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        save_table(TABLE, folder / "table.npz")
+        if asked.rows:
+            print(_one_service(folder, asked.rows, asked.turns).markdown(), flush=True)
+        if asked.users:
+            print("\n" + _three_services(folder, asked.users, asked.turns).markdown())
+
+
+def _one_service(folder: Path, rows: int, turns: int) -> Table:
+    with duckdb.connect() as connection:
+        reports = f"SELECT CAST(hash(range) % {TABLE.low.size} AS BIGINT) AS output FROM range({rows})"
+        connection.execute(f"COPY ({reports}) TO '{folder / 'index.parquet'}'")
+    ways = {
+        "duckdb's GROUP BY": DUCKDB.format(query=GROUPED),
+        "count of the file": COUNT.format(what="table, 'index.parquet'"),
+        "count of duckdb's relation": COUNT.format(what="table, duckdb.read_parquet('index.parquet')"),
+        "polars' group_by": LENGTHS.format(frame=POLARS),
+        "count of polars' lazy frame": COUNT.format(what=f"table, {POLARS}"),
+    }
+    beside = {name: "polars' group_by" if "polars" in name else "duckdb's GROUP BY" for name in ways}
+    return _measured(folder, f"{rows:.0e} indexed reports", ways, beside, rows, turns)
+
+
+def _three_services(folder: Path, users: int, turns: int) -> Table:
+    rng = np.random.default_rng(1)
+    with duckdb.connect() as connection:
+        for name in SERVICES:
+            connection.register("rows", {"user": rng.permutation(users), "output": rng.integers(0, 17, users)})
+            connection.execute(f"COPY (FROM rows) TO '{folder / name}.parquet'")
+    files = [f"{name}.parquet" for name in SERVICES]
+    printed = count_query([TABLE] * 3, SERVICES, key="user")
+    for name, file in zip(SERVICES, files, strict=True):
+        printed = printed.replace(f'FROM "{name}"', f"FROM '{file}'")
+    joins = {name: f"JOIN '{name}.parquet' {name} USING (user)" for name in "bc"}
+    relation = BRANCHES.format(frame="duckdb.read_parquet(f'{name}.parquet')")
+    ways = {
+        "duckdb's JOIN, GROUP BY": DUCKDB.format(query=JOINED.format(**joins)),
+        "duckdb's FULL JOIN, GROUP BY": DUCKDB.format(
+            query=JOINED.format(**{name: f"FULL {join}" for name, join in joins.items()})
+        ),
+        "duckdb, the query of count-sql": DUCKDB.format(query=printed),
+        "count of the files": COUNT.format(what=BRANCHES.format(frame="f'{name}.parquet'") + ", key='user'"),
+        "count of duckdb's relations": COUNT.format(what=f"{relation}, key='user'"),
+    }
+    beside = dict.fromkeys(ways, "duckdb's FULL JOIN, GROUP BY")
+    return _measured(folder, f"three services, {users:.0e} users each", ways, beside, users, turns)
+
+
+def _measured(folder: Path, what: str, ways: dict[str, str], beside: dict[str, str], users: int, turns: int) -> Table:
+    took: dict[str, list[list[float]]] = {name: [] for name in ways}
+    for _ in range(turns):
+        for name, way in ways.items():
+            command = [sys.executable, "-c", f"{BEFORE}{way}{AFTER}"]
+            environment = os.environ | {"OMP_NUM_THREADS": "1"}
+            ran = subprocess.run(command, check=True, capture_output=True, cwd=folder, env=environment)
+            *numbers, counted = json.loads(ran.stdout)
+            if counted != users:
+                raise AssertionError(f"{name}: counted {counted} of {users}")
+            took[name].append(numbers)
+    least = {name: min(turns) for name, turns in took.items()}
+    peaks = {name: max(peak for _, _, peak in turns) for name, turns in took.items()}
+    rows = [
+        (name, processor, elapsed, peaks[name], least[beside[name]][0] / processor, processor / least[beside[name]][0])
+        for name, (processor, elapsed, _) in least.items()
+    ]
+    columns = {what: "", "processor, s": ".2f", "elapsed, s": ".1f", "peak memory, MB": ".0f"}
+    return Table(columns | {"speed beside the engine's own": ".2f", "time": ".2f"}, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""Reports of a column of any length: a block of rows at a time, in parts that a run can go on from."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from ....estimators.data.cells import quoted
+from ....estimators.data.files import short_message
+from ....estimators.data.keyed import require_other_columns
+from ....estimators.data.numbers import named_cells, writable
+from ....estimators.forms.plain_file import STANDARD_INPUT, existing
+from ....estimators.streams import value_blocks
+from ....estimators.streams.output_parts import output_parts, partial_folder, refuse_partial, resumed_parts
+from ....mechanisms.errors import InputError
+from ..kinds.kind import WrittenReports
+from ..said.output import rows_progress, say
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+
+    from ....estimators.streams.output_parts import OutputParts
+    from ....estimators.streams.value_blocks import ValueBlocks
+    from ..kinds.asked import PerturbOptions
+    from ..kinds.kind import Drawing, Kind
+
+
+def is_long(asked: PerturbOptions, kind: Kind) -> bool:
+    """Whether reports are to be drawn block by block: where a run is to be gone on with, or the file is large."""
+    if asked.resume:
+        return True
+    if str(asked.out) != STANDARD_INPUT:
+        refuse_partial(asked.out)
+    if asked.secret is not None or asked.ledger is not None or not (kind.of_one_column and _is_there(asked.data)):
+        return False
+    return value_blocks.is_long(asked.data)
+
+
+def _is_there(data: Path) -> bool:
+    """Whether there is a file to look at; where there is none, whoever reads it says so."""
+    return str(data) == STANDARD_INPUT or data.is_file()
+
+
+def perturb_blocks(asked: PerturbOptions, kind: Kind, rng: np.random.Generator | None) -> WrittenReports:
+    """Write a report of every value of a column, in constant memory, and return what there is to say of it, no report.
+
+    Raises
+    ------
+    InputError
+        As `perturb` of the kind, before anything is drawn but for values that the mechanism does not take; reports of
+        blocks before these are kept with --resume, and else thrown away.
+    """
+    asked.refuse("of no use where reports are drawn block by block", "--secret", "--round", "--ledger")
+    drawing, column = kind.drawing(asked, rng), asked.needed("--column")
+    with ExitStack() as stack:
+        blocks = stack.enter_context(
+            value_blocks.value_blocks(
+                asked.data,
+                column,
+                key=asked.key,
+                keep=asked.keep or (),
+                numeric=drawing.numeric,
+                drop_missing=asked.drop_missing,
+                units=drawing.units,
+            )
+        )
+        if asked.resume:
+            parts = stack.enter_context(resumed_parts(asked.out, _run(asked, blocks)))
+        else:
+            parts = stack.enter_context(output_parts(asked.out))
+        try:
+            clipped = _drawn(asked, drawing, column, blocks, parts)
+            parts.join(asked.out)
+        except BaseException:
+            if asked.resume:
+                rows = blocks.rows_of(parts.done)[0]
+                say(
+                    f"note: the reports of {rows:,} of {blocks.rows:,} rows are kept in {partial_folder(asked.out)}: "
+                    "the same command goes on from there"
+                )
+            raise
+        return WrittenReports({}, blocks.present, clipped)
+
+
+def _run(asked: PerturbOptions, blocks: ValueBlocks) -> Mapping[str, object]:
+    """What a run must have in common with the one that it goes on with; no digest of values, which could be guessed."""
+    if str(asked.data) == STANDARD_INPUT or str(asked.out) == STANDARD_INPUT:
+        raise InputError("--resume needs files, which are there for another run, got -: write to a file first")
+    asked.refuse("of a simulation, which can be run again: leave out --resume", "--seed")
+    stat = existing(asked.data).stat()
+    return {
+        "mechanism": hashlib.sha256(Path(asked.table).read_bytes()).hexdigest(),
+        "data": [stat.st_size, stat.st_mtime_ns, blocks.rows, blocks.present],
+        "--column": asked.column,
+        "--key": asked.key,
+        "--keep": asked.keep,
+        "--as": asked.form,
+        "--clip": asked.clip,
+        "--drop-missing": asked.drop_missing,
+        "block": value_blocks.BLOCK_ROWS,
+    }
+
+
+def _drawn(asked: PerturbOptions, drawing: Drawing, column: str, blocks: ValueBlocks, parts: OutputParts) -> int:
+    """Draw what is not there yet; return how many of these values were clipped."""
+    clipped = 0
+    with rows_progress("perturbing", blocks.rows) as update:
+        start = parts.done
+        if start:
+            say(f"note: {blocks.rows_of(start)[0]:,} of {blocks.rows:,} rows have reports already, and keep them")
+        for block in range(start, blocks.many):
+            first, stop = blocks.rows_of(block)
+            update(first)
+            try:
+                written = drawing.draw(blocks.values(block))
+            except InputError as error:
+                raise InputError(f"rows {first + 1:,} to {stop:,}, counted anew from 1: {error}") from None
+            require_other_columns(asked.key, asked.keep or (), column, written.columns)
+            with parts.writing(block) as part:
+                _write(blocks, block, written, asked.beside, part, header=block == 0)
+            clipped += written.clipped
+        update(blocks.rows)
+    return clipped
+
+
+def _write(
+    blocks: ValueBlocks, block: int, written: WrittenReports, beside: Sequence[str], part: Path, *, header: bool
+) -> None:
+    values = {f"r{i}": writable(column) for i, column in enumerate(written.columns.values())}
+    cells = named_cells(values, list(written.columns))
+    connection = blocks.connection
+    connection.register("reports", values)
+    try:
+        if beside:
+            blocks.columns_beside(block).create_view("beside", replace=True)
+            named = ", ".join(f"k{i} AS {quoted(name)}" for i, name in enumerate(beside))
+            found = connection.sql(f"SELECT {named}, {cells} FROM beside POSITIONAL JOIN reports")
+        else:
+            found = connection.sql(f"SELECT {cells} FROM reports")
+        if part.suffix == ".parquet":
+            found.write_parquet(str(part))
+        else:
+            found.write_csv(str(part), header=header)
+    except duckdb.IOException as error:
+        raise InputError(f"the output must be writable, got {str(part.parent)!r}: {short_message(error)}") from None
+    finally:
+        connection.unregister("reports")

@@ -1,0 +1,188 @@
+// @ts-check
+/**
+ * Mechanisms for categories, as optldp-bundles.js draws from them (docs/bundle-format.md): an oracle is one entry of
+ * `ORACLES`, which reads the members that are its own, proves its largest ratio and draws by whole numbers.
+ */
+
+import {
+  asList, asWhole, checkedNumerators, DENOMINATOR, exponentialBelow, lastAtMost, provePrivate, RandomWords, refuse, SCALE,
+  shown, WHOLE,
+} from "./optldp-client.js";
+
+/** @import { Json, JsonObject } from "./optldp-client.js" */
+
+/**
+ * @typedef {object} Oracle
+ * @property {string} reports What reports must have in common where several levels make them.
+ * @property {number} many How many reports there are; infinity stands for more than anybody lists.
+ * @property {(code: number, words: RandomWords) => number | boolean[]} draw A number, or a bit for each category.
+ */
+
+/**
+ * @typedef {object} OracleKind
+ * @property {string[]} keys The members that it has beside those of every mechanism for categories.
+ * @property {(members: JsonObject, size: number, epsilon: number) => Oracle} read
+ */
+
+/** @type {Record<string, OracleKind>} */
+export const ORACLES = {
+  "categorical-table": {
+    keys: ["denominator", "numerators"],
+    read(members, size, epsilon) {
+      requireDenominator(members.denominator);
+      const many = asList("row 0 of numerators", asList("numerators", members.numerators)[0] ?? []).length;
+      const rows = checkedNumerators(members.numerators, size, many);
+      provePrivate(rows, epsilon);
+      return tableOracle(rows);
+    },
+  },
+  "unary-encoding": {
+    keys: ["own_one", "other_one"],
+    read(members, size, epsilon) {
+      const [own, other] = [members.own_one, members.other_one].map(asShare);
+      if (!(other < own)) refuse(`other_one must be below own_one, got ${other} and ${own}`);
+      proveRatio(own * (WHOLE - other), other * (WHOLE - own), epsilon);
+      const [p, q] = [Number(own), Number(other)];
+      return {
+        reports: "",
+        many: 2 ** size,
+        draw: (code, words) => Array.from({ length: size }, (_, k) => words.take(53) < (k === code ? p : q)),
+      };
+    },
+  },
+  "local-hashing": {
+    keys: ["n_values", "own_value"],
+    read(members, size, epsilon) {
+      const [g, own] = [asCount("n_values", members.n_values, 2n, 256n), asShare(members.own_value)];
+      const field = fieldOf(g);
+      const other = (WHOLE - own) / BigInt(g - 1);
+      const fits = other * BigInt(g - 1) + own === WHOLE && other < own;
+      if (!fits) refuse(`own_value must leave ${g - 1} smaller equal shares of 2^53, got ${own}`);
+      proveRatio(own, other, epsilon);
+      let digits = 1;
+      while (g ** digits < size) digits++;
+      const seeds = (g ** digits - 1) / (g - 1);
+      const [mine, share] = [Number(own), Number(other)];
+      return {
+        reports: String(g),
+        many: seeds * g,
+        draw(code, words) {
+          const seed = Number(words.word() % BigInt(seeds));
+          const over = words.take(53) - mine;
+          const step = over < 0 ? 0 : 1 + (over - (over % share)) / share;
+          return seed * g + ((hashOf(field, g, digits, seed, code) + step) % g);
+        },
+      };
+    },
+  },
+};
+
+/** A report as the text that a file holds. @type {(report: number | boolean[]) => string} */
+export function textOf(report) {
+  if (typeof report === "number") return String(report);
+  const bytes = new Uint8Array(Math.ceil(report.length / 8));
+  report.forEach((one, k) => (bytes[k >> 3] |= Number(one) << (7 - (k & 7))));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** A report as a whole number: its bits as binary digits. @type {(report: number | boolean[]) => number} */
+export function numberOf(report) {
+  return typeof report === "number" ? report : report.reduce((sum, one) => 2 * sum + Number(one), 0);
+}
+
+/** Randomised response among so many, which reports of levels are. @type {(size: number, epsilon: number) => Oracle} */
+export function randomisedResponse(size, epsilon) {
+  const divisor = exponentialBelow(epsilon) + BigInt(size - 1) * SCALE;
+  const other = (WHOLE * SCALE + divisor - 1n) / divisor; // rounded up
+  const own = WHOLE - BigInt(size - 1) * other;
+  proveRatio(own, other, epsilon);
+  const rows = Array.from({ length: size }, (_, i) =>
+    Float64Array.from({ length: size }, (_, j) => Number(i === j ? own : other)));
+  return tableOracle(rows);
+}
+
+/** @type {(rows: Float64Array[]) => Oracle} */
+function tableOracle(rows) {
+  const before = rows.map((row) => {
+    let sum = 0;
+    return row.map((entry) => (sum += entry) - entry);
+  });
+  const many = rows[0].length;
+  return {
+    reports: String(many),
+    many,
+    draw: (code, words) => lastAtMost(many, (j) => before[code][j], words.take(53)),
+  };
+}
+
+/** Proves p / q at most e^epsilon. @type {(p: bigint, q: bigint, epsilon: number) => void} */
+export function proveRatio(p, q, epsilon) {
+  const fits = q > 0n && p * SCALE <= exponentialBelow(epsilon) * q;
+  if (!fits) refuse(`every ratio must be proved at most e^${epsilon}, got ${Number((p * 10n ** 6n) / (q || 1n)) / 1e6}`);
+}
+
+/** @type {(value: Json) => void} */
+export function requireDenominator(value) {
+  if (value !== WHOLE) refuse(`denominator must be ${DENOMINATOR}, got ${shown(value)}`);
+}
+
+/** A whole number above 0 and below 2^53. @type {(value: Json) => bigint} */
+export const asShare = (value) => asWhole("probabilities", [value], 1n, WHOLE - 1n)[0];
+
+/** @type {(name: string, value: Json, least: bigint, most: bigint) => number} */
+export const asCount = (name, value, least, most) => Number(asWhole(name, [value], least, most)[0]);
+
+/** For each power of a prime that is no prime: the coefficients below the highest of its polynomial.
+ * @type {Record<number, number[]>} */
+const POLYNOMIALS = {
+  4: [1, 1], 8: [1, 0, 1], 16: [1, 0, 0, 1], 32: [1, 0, 0, 1, 0], 64: [1, 0, 0, 0, 0, 1], 128: [1, 0, 0, 0, 0, 0, 1],
+  256: [1, 0, 0, 0, 1, 1, 0, 1], 9: [1, 0], 27: [1, 0, 2], 81: [1, 0, 1, 1], 243: [1, 0, 0, 0, 2], 25: [1, 1],
+  125: [1, 0, 1], 49: [1, 0], 121: [1, 0], 169: [1, 3],
+};
+
+/** @typedef {{ add: (a: number, b: number) => number, times: (a: number, b: number) => number }} Field */
+
+/** The field of g elements, numbered as docs/bundle-format.md says. @type {(g: number) => Field} */
+function fieldOf(g) {
+  let p = 2;
+  while (g % p !== 0) p++;
+  const tail = POLYNOMIALS[g] ?? [0];
+  if (p ** tail.length !== g) refuse(`n_values must be a power of a prime, got ${g}`);
+  /** @type {(a: number) => number[]} */
+  const digits = (a) => tail.map((_, i) => Math.floor(a / p ** i) % p);
+  /** @type {(parts: number[]) => number} */
+  const whole = (parts) => parts.reduceRight((sum, part) => sum * p + part, 0);
+  /** @type {(a: number, b: number) => number} */
+  const add = (a, b) => whole(digits(a).map((digit, i) => (digit + digits(b)[i]) % p));
+  /** Times t: digits move up, and what leaves comes back as the polynomial has it. @type {(a: number) => number} */
+  const timesT = (a) => {
+    const [top, parts] = [digits(a)[tail.length - 1], digits(a)];
+    return whole(tail.map((e, i) => ((i > 0 ? parts[i - 1] : 0) + top * (p - e)) % p));
+  };
+  /** @type {(a: number, b: number) => number} */
+  const times = (a, b) => {
+    let [sum, power] = [0, a];
+    for (const digit of digits(b)) {
+      for (let k = 0; k < digit; k++) sum = add(sum, power);
+      power = timesT(power);
+    }
+    return sum;
+  };
+  if (tail.length === 1) return { add: (a, b) => (a + b) % p, times: (a, b) => (a * b) % p };
+  return { add, times };
+}
+
+/** The hash of a category under a seed. @type {(field: Field, g: number, d: number, seed: number, code: number) =>
+ * number} */
+function hashOf(field, g, d, seed, code) {
+  let [free, start] = [0, 0]; // the seeds before those with so many free coefficients behind their one
+  while (free + 1 < d && start + g ** free <= seed) start += g ** free++;
+  const rest = seed - start;
+  let sum = 0;
+  for (let i = 0; i < d; i++) {
+    const place = d - 1 - i;
+    const factor = place > free ? 0 : place === free ? 1 : Math.floor(rest / g ** place) % g;
+    sum = field.add(sum, field.times(factor, Math.floor(code / g ** i) % g));
+  }
+  return sum;
+}

@@ -1,0 +1,109 @@
+/**
+ * The client of bundles against the library: laws of reports of every kind, refusals.
+ *
+ *     python make_bundles.py FOLDER && OPTLDP_FIXTURES=FOLDER node --test examples/browser-client/tests/bundles.test.js
+ */
+
+import assert from "node:assert/strict";
+import { webcrypto } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { parseBundle, perturbBundle, reportLine } from "../optldp-bundles.js";
+import { TableError } from "../optldp-client.js";
+
+const folder = process.env.OPTLDP_FIXTURES ?? assert.fail("OPTLDP_FIXTURES must name the folder of make_bundles.py");
+const { reports, good } = JSON.parse(readFileSync(join(folder, "bundles.json"), "utf8"));
+const textOf = (name) => readFileSync(join(folder, good[name].file), "utf8");
+const bundleOf = (name) => parseBundle(textOf(name));
+
+globalThis.crypto ??= webcrypto; // Node 18 keeps it in a module
+
+for (const [name, { kind, tests }] of Object.entries(good)) {
+  test(`${reports} reports are as frequent as the library says: "${name}"`, async () => {
+    const mechanism = await bundleOf(name);
+    assert.equal(mechanism.kind, kind);
+    for (const { value, groups, law, critical } of tests) {
+      const counts = law.map(() => 0);
+      for (let i = 0; i < reports; i++) {
+        const line = reportLine(mechanism, value);
+        assert.ok(line in groups, `${line} is no report at ${JSON.stringify(value)}`);
+        counts[groups[line]]++;
+      }
+      const square = law.reduce((sum, p, g) => sum + (counts[g] - reports * p) ** 2 / (reports * p), 0);
+      assert.ok(square <= critical, `chi-square ${square} above ${critical} at ${JSON.stringify(value)}`);
+    }
+  });
+}
+
+test("the client accepts and refuses the very bundles that the library does", async () => {
+  const changed = JSON.parse(readFileSync(join(folder, "changed.json"), "utf8"));
+  const wrong = [];
+  for (const [name, text, fits] of changed) {
+    const accepted = await parseBundle(text).then(() => true, (error) => {
+      assert.ok(error instanceof TableError, `${name}: ${error.stack}`);
+      assert.ok(!error.message.includes("\n") && error.message.length < 400, error.message);
+      return false;
+    });
+    if (accepted !== fits) wrong.push([name, fits]);
+  }
+  assert.deepEqual(wrong, []);
+  const taken = changed.filter(([, , fits]) => fits).length;
+  assert.ok(changed.length > 1000 && taken > 50 && taken < changed.length - 50, `${taken} of ${changed.length}`);
+});
+
+test("a report comes by the columns that a file has, levels by their budgets", async () => {
+  const levels = await bundleOf("levels of categories");
+  assert.deepEqual(levels.columns, ["level", "report"]);
+  const seen = new Set(Array.from({ length: 200 }, () => perturbBundle(levels, ["red", 1]).level));
+  assert.deepEqual([...seen].sort(), ["0.5", "1", "2"]);
+  const { pay, age, hours } = perturbBundle(await bundleOf("attributes"), [0.4, 3, 1.7]);
+  assert.equal([pay, age, hours].filter((cell) => cell === "").length, 1);
+});
+
+/** What is no value of a kind; none of it may stand in a message. */
+const STRANGE = {
+  "randomised response": ["orange77", "", 0, null, ["red"], { red: 1 }],
+  "pairs apart": ["red", [["orange77", 1]], [["red", 77]], [["red", NaN]], [["red", 1], ["red", 1]], { red: 1 }, null],
+  "pairs without padding": [[]],
+  attributes: [[0.4, 3], [0.4, 3, 77], [0.4, 3, "1.7"], "abc", null, { pay: 1 }],
+  "levels of categories": ["red", ["red", 77], ["red", 0.5], ["red", "0"], ["orange77", 0], ["red"], null],
+};
+
+for (const [name, values] of Object.entries(STRANGE)) {
+  test(`what is no value is refused, and no message repeats it: "${name}"`, async () => {
+    const mechanism = await bundleOf(name);
+    for (const value of values) {
+      assert.throws(() => perturbBundle(mechanism, value), (error) => {
+        assert.ok(error instanceof RangeError || error instanceof TypeError, error.stack);
+        assert.ok(!/77|orange/.test(error.message), error.message);
+        return true;
+      });
+    }
+  });
+}
+
+test("only a bundle that passed every check is drawn from, and nothing in it can be changed", async () => {
+  const made = await bundleOf("randomised response");
+  for (const other of [{ ...made }, structuredClone(made), JSON.parse(textOf("randomised response")), null]) {
+    assert.throws(() => perturbBundle(other, "red"), /^TypeError: the mechanism must come from parseBundle/);
+  }
+  assert.throws(() => (made.epsilons[0] = 9), TypeError);
+});
+
+test("random words come from WebCrypto alone and are erased after use", async () => {
+  const [random, real] = [Math.random, Object.getOwnPropertyDescriptor(globalThis, "crypto")];
+  const pools = new Set();
+  const keep = (pool) => (pools.add(pool), webcrypto.getRandomValues(pool));
+  const drawn = await Promise.all(Object.keys(good).map(async (name) => [await bundleOf(name), good[name].tests[0]]));
+  Math.random = () => assert.fail("Math.random is no source of privacy");
+  Object.defineProperty(globalThis, "crypto", { configurable: true, value: { getRandomValues: keep } });
+  try {
+    for (const [mechanism, { value }] of drawn) perturbBundle(mechanism, value);
+  } finally {
+    Math.random = random;
+    Object.defineProperty(globalThis, "crypto", real);
+  }
+  assert.equal(pools.size, drawn.length);
+  for (const pool of pools) assert.ok(pool.every((word) => word === 0));
+});

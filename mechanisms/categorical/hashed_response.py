@@ -1,0 +1,102 @@
+"""Randomised response among the values of a hash of the category: what all families of hashes have in common."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..documents.bundle import Nested
+from ..documents.report_text import integers_of_text, report_numbers
+from ..errors import TableError
+from ..integers.numerators import DENOMINATOR
+from .mechanism import PureProtocol, shared_members, whole_number
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HashedResponse(PureProtocol):
+    """A seed that anybody may know, and randomised response among g hash values; a report is seed * g + value.
+
+    Parameters
+    ----------
+    categories : Categories
+    epsilon : float
+    provenance : Provenance
+    n_values : int
+        g.
+    own_value : int
+        Probability of the hash itself, over 2^53; each other value has the same share of the rest.
+
+    Raises
+    ------
+    TableError
+        A numerator that leaves no equal whole shares to the others, or less than an equal one to the hash itself.
+    """
+
+    n_values: int
+    own_value: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_values()
+        rest = DENOMINATOR - self.own_value if type(self.own_value) is int else -1
+        if not (rest > 0 and rest % (self.n_values - 1) == 0 and self.own_value > rest // (self.n_values - 1)):
+            raise TableError(
+                f"own_value must be a whole number that leaves {self.n_values - 1} smaller equal shares of 2^53, "
+                f"got {self.own_value!r}"
+            )
+
+    @abstractmethod
+    def require_values(self) -> None:
+        """Raise an error unless there are hashes of so many values."""
+
+    @property
+    @abstractmethod
+    def n_hashes(self) -> int:
+        """S, the number of seeds."""
+
+    @abstractmethod
+    def supported(self, reports: np.ndarray) -> np.ndarray:
+        """Return whether each report supports each category, (N, K) bool; O(N K)."""
+
+    def members(self) -> dict[str, Any]:
+        return super().members() | {"n_values": self.n_values, "own_value": self.own_value}
+
+    @classmethod
+    def from_members(cls, members: Mapping[str, Any], nested: Nested) -> Self:
+        shared = shared_members(members, ("n_values", "own_value"))
+        return cls(*shared, *(whole_number(name, members[name]) for name in ("n_values", "own_value")))
+
+    @property
+    def other_value(self) -> int:
+        """Probability of each other value, over 2^53."""
+        return (DENOMINATOR - self.own_value) // (self.n_values - 1)
+
+    @property
+    def own_support(self) -> float:
+        return self.own_value / DENOMINATOR
+
+    @property
+    def support_ratio(self) -> float:
+        return self.own_value / self.other_value
+
+    @property
+    def largest_ratio(self) -> Fraction:
+        return Fraction(self.own_value, self.other_value)
+
+    def checked_reports(self, reports: ArrayLike) -> np.ndarray:
+        """Return the reports (N,) as int64, numbers from 0 to S g - 1; InputError for others."""
+        return report_numbers(reports, self.n_hashes * self.n_values)
+
+    def pmf(self, reports: ArrayLike) -> np.ndarray:
+        mine = self.supported(self.checked_reports(reports))
+        return np.where(mine, self.own_value, self.other_value) / (DENOMINATOR * self.n_hashes)
+
+    def to_text(self, reports: np.ndarray) -> list[str]:
+        return list(map(str, reports.tolist()))
+
+    def from_text(self, texts: Sequence[str]) -> np.ndarray:
+        return self.checked_reports(integers_of_text(texts))

@@ -1,0 +1,80 @@
+"""Intervals that assume nothing: what they hold on smooth and spiky sets, and what they are where all is known."""
+
+import numpy as np
+import pytest
+from optldp.estimators import InputGrid, ReportCounts, Service, estimate_distribution, estimate_mean
+from optldp.estimators.intervals import each_of, normal_quantile
+from optldp.mechanisms import InputError, grr, square_wave
+
+GRID = InputGrid.equal_cells(0.0, 100.0, 64)
+TABLE = square_wave(GRID.edges, 2.0)
+
+
+def lattice(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Hours of work: whole numbers, half of them 40."""
+    return np.where(rng.random(n) < 0.5, 40.0, rng.binomial(80, 0.5, n))
+
+
+def counted(seed: int, n: int = 20_000) -> tuple[ReportCounts, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    values = lattice(rng, n)
+    return ReportCounts.from_reports(TABLE, TABLE.sample(values, rng)), values
+
+
+@pytest.mark.parametrize("method", ["em", "mr", pytest.param("smooth", marks=pytest.mark.slow)])
+def test_intervals_hold_what_no_fit_can_know(method):
+    """Cells between whole numbers are empty, and a spike has a place: of 64 cells, function and quantiles none is false
+    (the posterior of a smooth fit held a fifth of such cells, normal ones of em two fifths)."""
+    counts, _ = counted(1)
+    truth = lattice(np.random.default_rng(9), 1_000_000)
+    found = estimate_distribution(counts, method=method, grid=GRID)
+    shares = np.histogram(truth, GRID.edges)[0] / truth.size
+    cells = found.interval()
+    assert np.mean((cells.low <= shares) & (shares <= cells.high)) > 0.98
+    for share in (0.1, 0.5, 0.9):
+        ends = found.quantile(share).interval()
+        assert ends.low <= np.quantile(truth, share) <= ends.high
+    for low, high in ((0.0, 39.5), (30.0, 40.0), (40.5, 100.0)):
+        ends = found.probability(low, high).interval()
+        assert ends.low <= np.mean((truth >= low) & (truth <= high)) <= ends.high
+    for one, true in ((found.mean(), truth.mean()), (found.variance(), truth.var())):
+        assert one.interval().low <= true <= one.interval().high
+
+
+def test_where_all_is_told_they_are_normal_ones():
+    """Randomised response of three values that are all frequent: the unbiased estimate's interval, to rounding."""
+    table = grr([0.0, 1.0, 2.0], 3.0)
+    counts = ReportCounts.from_reports(table, np.repeat([0.0, 1.0, 2.0], [5000, 3000, 2000]))
+    found = estimate_distribution(counts, method="em")
+    normal = normal_quantile(0.95) * found.std_error
+    assert found.interval().high == pytest.approx(found.value + normal, abs=2e-3)
+    assert found.interval().low == pytest.approx(found.value - normal, abs=2e-3)
+    mean = found.mean().interval()
+    unbiased = estimate_mean(counts).interval()
+    assert (mean.low, mean.high) == pytest.approx((unbiased.low, unbiased.high), abs=5e-3)
+
+
+def test_ranges_are_as_many_as_reports_tell_apart():
+    """More with more users; shares of a whole; longer where all hold at once, as `each_of` has it."""
+    counts, _ = counted(2)
+    few, _ = counted(2, 500)
+    found = estimate_distribution(counts, method="em", grid=GRID)
+    ranges, at_once = found.ranges(), found.ranges(simultaneous=True)
+    assert ranges.shares.sum() == pytest.approx(1.0)
+    assert ranges.shares.size > estimate_distribution(few, method="em", grid=GRID).ranges().shares.size
+    assert found.explained is not None
+    first = found.explained.shares(at_once.edges[:-1], at_once.edges[1:], each_of(0.95, at_once.shares.size))
+    assert at_once.interval.high == pytest.approx(np.maximum(first[1], at_once.shares))
+    assert at_once.interval.confidence == 0.95
+    with pytest.raises(InputError, match="use smooth"):
+        estimate_distribution(few, method="ems", grid=GRID).ranges()
+
+
+def test_one_user_tells_next_to_nothing():
+    """A single report of a weak table: intervals of nearly everything there is, and no failure."""
+    table = square_wave(np.linspace(0.0, 1.0, 17), 0.5)
+    counts = ReportCounts.from_outputs([Service("a", table)], [[3]])
+    found = estimate_distribution(counts, method="em")
+    assert found.mean().interval().low < 0.2
+    assert found.mean().interval().high > 0.8
+    assert found.quantile(0.5).interval().high > 0.9

@@ -1,10 +1,14 @@
-"""How tests run: properties on the same examples each time, one thread each, of many cases some unless all are asked.
+"""How tests run: properties on the same examples each time, reports drawn by the same words, one thread each.
 
-HYPOTHESIS_PROFILE=search draws new examples of properties, and more.
+HYPOTHESIS_PROFILE=search draws new examples of properties, and more, and reports from the system's entropy.
 """
 
 import os
+import random
 from collections import Counter
+from collections.abc import Generator
+from contextlib import AbstractContextManager
+from unittest.mock import patch
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: tests run side by side, one on each core
 
@@ -13,7 +17,26 @@ from hypothesis import settings
 
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None, max_examples=500)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "same")
+settings.load_profile(PROFILE)
+
+
+def drawn_by(seed: str) -> AbstractContextManager[object]:
+    """Clients draw their reports from this stream instead of the system's: what a test finds, it finds at each run."""
+    return patch.object(os, "urandom", os.urandom if PROFILE == "search" else random.Random(seed).randbytes)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    with drawn_by(item.nodeid):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef) -> Generator[None, object, object]:
+    """What tests share is drawn alike whichever of them is first."""
+    with drawn_by(f"{fixturedef.baseid}::{fixturedef.argname}"):
+        return (yield)
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m leaves out what is slow

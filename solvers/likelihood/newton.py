@@ -123,7 +123,7 @@ def interior_point(likelihood: MixtureLikelihood, start: np.ndarray) -> Iterator
         before, place = now, moved
         now = program.evaluate(place.weights, now.steps + 1)
         best = min(best, now, key=lambda iterate: iterate.certificate)
-        if _is_exact(place, now) and now.certificate > before.certificate / 2:
+        if _is_exact(place, now) and now.certificate >= before.certificate / 2:  # zero may follow zero
             break
     yield replace(best, steps=now.steps)
 

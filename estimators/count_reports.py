@@ -145,6 +145,11 @@ def count(
     progress : callable, optional
         Called with what is being done and the share of all the work that is done, from 0 to 1.
 
+    Returns
+    -------
+    counts : of the kind in the table above
+        What every estimator takes; counts of different users add up.
+
     Raises
     ------
     InputError

@@ -44,6 +44,18 @@ class Estimate(Shown, ABC):
         Whom `std_error` is about.
     low, high : float or (K,) ndarray of float
         Ends of the interval of the usual confidence, which is `confidence`; for another one see `interval`.
+
+    Example
+    -------
+    >>> from optldp.estimators import count, estimate_mean
+    >>> from optldp.mechanisms import duchi
+    >>> table = duchi([-3.0, 3.0], 1.0)
+    >>> found = estimate_mean(count(table, np.repeat(table.low, [400, 600])))
+    >>> found.n, found.target, round(found.value, 3), round(found.std_error, 3)
+    (1000, 'population', 1.298, 0.201)
+    >>> interval = found.interval(0.99)
+    >>> round(interval.low, 2), round(interval.high, 2)
+    (0.78, 1.82)
     """
 
     value: Any

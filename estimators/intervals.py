@@ -28,7 +28,7 @@ class Interval(Shown):
     low, high : float or (K,) ndarray of float
         Ends; for K numbers those of each by itself.
     confidence : float
-        Nominal coverage.
+        The share of cases that the interval shall hold in.
 
     Example
     -------

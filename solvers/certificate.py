@@ -64,6 +64,15 @@ class Progress:
         Of the matrix at present: outputs, patterns, or the components of a mixture.
     seconds : float
         Since the start.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.solvers import solve_unbiased
+    >>> told = []
+    >>> best = solve_unbiased(np.linspace(-1, 1, 5), np.full(5, 0.2), np.e, progress=told.append)
+    >>> told[0].step, told[-1].step == best.steps, round(told[-1].value, 3)
+    (0, True, 3.967)
     """
 
     step: int

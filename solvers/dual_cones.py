@@ -49,19 +49,24 @@ def into_dual_cone(vector: Array, dims: Any, held: np.ndarray) -> Array:
 
 def _second_order(part: Array, held: np.ndarray) -> Array:
     """A point of {(t, x): |x| <= t}, the dual of itself: x is made shorter where it may be, else t is raised."""
-    top, norm = float(part[0]), float(np.linalg.norm(part[1:]))
+    top, norm = float(part[0]), _norm(part[1:])
     if norm <= top:
         return part
     loose = ~held
     loose[0] = False
-    fixed = float(np.linalg.norm(part[1:][held[1:]]))
+    fixed = _norm(part[1:][held[1:]])
     made = part.copy()
     if loose.any() and fixed <= top:
         rest = math.sqrt((top - fixed) * (top + fixed)) * (1 - 4 * INSIDE)
-        made[loose] *= rest / np.linalg.norm(part[loose])
-    if (norm := float(np.linalg.norm(made[1:]))) > made[0]:
+        made[loose] *= rest / _norm(part[loose])
+    if (norm := _norm(made[1:])) > made[0]:
         made[0] = norm * (1 + 4 * INSIDE)
     return made
+
+
+def _norm(part: Array) -> float:
+    """Its length, of entries whose squares are no doubles, too."""
+    return math.hypot(*part.tolist())
 
 
 def _exponential(u: float, v: float, w: float, held: bool) -> tuple[float, float, float]:

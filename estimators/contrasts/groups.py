@@ -124,10 +124,25 @@ def estimate_groups(
     target : {"population", "users"}
         Whom they are about: each group's population, or its very users.
 
+    Returns
+    -------
+    found : GroupEstimates
+        `groups` are the names, `value` and `std_error` what was estimated for each, in this order.
+
     Raises
     ------
     InputError
         Tallies without groups, another target, or a mechanism whose reports have no unbiased numbers.
+
+    Example
+    -------
+    >>> from optldp.estimators.contrasts import tally_groups
+    >>> from optldp.mechanisms import duchi
+    >>> table, rng = duchi([0.0, 1.0], 2.0), np.random.default_rng(1)
+    >>> sent = {"shop": np.repeat(["a", "b"], 2000), "report": table.sample(np.repeat([0.3, 0.6], 2000), rng)}
+    >>> found = estimate_groups(tally_groups(table, sent, by="shop"))
+    >>> found.groups, found.value.round(2), found.std_error.round(2)
+    (('a', 'b'), array([0.3 , 0.61]), array([0.01, 0.01]))
     """
     if tallies.by is None:
         raise InputError("groups need a column that names them, got tallies without: tally_groups(..., by=...)")

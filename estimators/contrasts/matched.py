@@ -32,6 +32,16 @@ class MatchedTallies:
     simulated : bool
         Whether a source says that a numpy Generator drew its reports.
     skipped : SkippedRows
+
+    Example
+    -------
+    >>> from optldp.estimators.contrasts import match_users
+    >>> from optldp.mechanisms import duchi
+    >>> table = duchi([0.0, 1.0], 1.0)
+    >>> spring = {"user": np.array([1, 2, 3]), "output": np.array([0, 1, 1])}
+    >>> autumn = {"user": np.array([3, 2, 4]), "output": np.array([1, 0, 0])}
+    >>> match_users((table, spring), (table, autumn), key="user").matched
+    2
     """
 
     first: Tally
@@ -70,6 +80,11 @@ def match_users(
         Of several reports of a user in a source keep the first instead of refusing them.
     drop_missing, skip_invalid
         As in `tally_groups`.
+
+    Returns
+    -------
+    tallies : MatchedTallies
+        What `estimate_difference` takes.
 
     Raises
     ------

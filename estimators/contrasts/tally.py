@@ -37,6 +37,14 @@ class Tally:
     weights, squares : (R,) ndarray of float
     reported : (R,) ndarray of float, optional
         The numbers that were reported, where they are known.
+
+    Example
+    -------
+    >>> from optldp.estimators.contrasts import tally_groups
+    >>> from optldp.mechanisms import duchi
+    >>> (tally,) = tally_groups(duchi([0.0, 1.0], 1.0), {"output": np.array([0, 1, 1])}).tallies
+    >>> tally.reports, tally.users
+    (array([0, 1]), array([1, 2]))
     """
 
     mechanism: Mechanism
@@ -101,6 +109,15 @@ class GroupedTallies:
         Whether the source says that a numpy Generator drew the reports.
     skipped : SkippedRows
         Rows that hold no report and were left out.
+
+    Example
+    -------
+    >>> from optldp.estimators.contrasts import tally_groups
+    >>> from optldp.mechanisms import duchi
+    >>> sent = {"shop": np.array(["a", "b", "a"]), "output": np.array([0, 1, 1])}
+    >>> found = tally_groups(duchi([0.0, 1.0], 1.0), sent, by="shop")
+    >>> found.names, [int(tally.users.sum()) for tally in found.tallies]
+    (('a', 'b'), [2, 1])
     """
 
     by: str | None

@@ -33,7 +33,21 @@ LARGEST_CODE = 2**62
 
 @dataclass(frozen=True, eq=False)
 class Service:
-    """One collector: its name, for messages, and the table that its reports were made with."""
+    """One collector: its name, for messages, and the table that its reports were made with.
+
+    Parameters
+    ----------
+    name : str
+        Of one service, unlike all others.
+    mechanism : TabulatedMechanism
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.duchi import duchi
+    >>> service = Service("app", duchi([0.0, 60.0], 1.0))
+    >>> service.name, service.mechanism.domain
+    ('app', (0.0, 60.0))
+    """
 
     name: str
     mechanism: TabulatedMechanism

@@ -87,10 +87,24 @@ def load_counts(path: str | os.PathLike[str], mechanisms: Sequence[TabulatedMech
     mechanisms : sequence of TabulatedMechanism
         The table of each service, in the order in which they were counted.
 
+    Returns
+    -------
+    counts : ReportCounts
+
     Raises
     ------
     InputError
         A file that cannot be read or holds no counts, counts of other services, or of other tables than these.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> from optldp.estimators import count
+    >>> from optldp.mechanisms import grr
+    >>> table, path = grr([0, 1], 1.0), pathlib.Path(tempfile.mkdtemp(), "counts.npz")
+    >>> save_counts(count(table, [0, 1, 1]), path)
+    >>> load_counts(path, [table]).groups[0].counts
+    array([1, 2])
     """
     with opened(path, "file of counts") as stream:
         try:

@@ -204,6 +204,11 @@ def describe(data: Any, column: str | None = None, *, categorical: bool | None =
     categorical : bool, optional
         Whether it holds categories; by default where fewer than half of its values are numbers.
 
+    Returns
+    -------
+    column : NumberColumn or CategoryColumn
+        Numbers: their range, quantiles and what is no number. Categories: how often each is, and which look alike.
+
     Raises
     ------
     InputError

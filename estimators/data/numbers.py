@@ -109,6 +109,13 @@ def read_sparse_column(path: FilePath, column: str, *, units: str | None = None)
 def read_pairs(path: FilePath, *, units: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Read a prior given as pairs: the columns `value` and `weight` of a CSV or Parquet file.
 
+    Parameters
+    ----------
+    path : path
+        A `.csv` or `.parquet` file.
+    units : str, optional
+        As of `read_column`.
+
     Returns
     -------
     values, weights : (n,) ndarray of float

@@ -130,7 +130,7 @@ class DistributionEstimate(Estimate):
         if self.grid.flat:
             low, high = self.explained.shares(self.grid.edges[:-1], self.grid.edges[1:], confidence)
         else:
-            each = np.eye(self.grid.size)
+            each = np.stack([self._at_points(one)[0] for one in np.eye(self.grid.size)])
             low, high = -self.explained.largest(-each, confidence), self.explained.largest(each, confidence)
         return Interval(np.clip(low, 0.0, self.value), np.clip(high, self.value, 1.0), confidence)
 
@@ -222,10 +222,13 @@ class DistributionEstimate(Estimate):
         return BoundedNumber(*about, ends=Question(explained, "ends", (most, least)))
 
     def _at_points(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The most and the least that mass at a point adds to a functional of weights: a point may be of two cells."""
-        if not self.grid.flat or self.explained is None:
-            return a, a
+        """The most and the least that mass at a point adds to a functional of weights: a point may be of two cells, and
+        one between two components is rounded to either of them."""
+        assert self.explained is not None
         points, edges = self.explained.points, self.grid.edges
+        if not self.grid.flat:
+            rounded = np.interp(points, self.grid.points, a)
+            return rounded, rounded
         left = np.clip(np.searchsorted(edges, points, side="left") - 1, 0, a.size - 1)
         right = np.clip(np.searchsorted(edges, points, side="right") - 1, 0, a.size - 1)
         return np.maximum(a[left], a[right]), np.minimum(a[left], a[right])

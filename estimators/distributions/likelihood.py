@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.mixture import MixtureLikelihood, SumLikelihood
-from ...solvers.likelihood.runs import RunLikelihood, jumps_of
+from ...solvers.likelihood.runs import RunLikelihood, jumps_of, jumps_of_products
 from ...solvers.likelihood.tuples import TupleLikelihood
 from ..counting.counts import ReportCounts, ReportGroup
 from ..input_grid import InputGrid
@@ -150,11 +150,14 @@ def _run_likelihood(
     outputs: np.ndarray, counts: np.ndarray, views: list[np.ndarray], smooth: list[int], runs: list[int]
 ) -> MixtureLikelihood:
     """Likelihood of runs, one part for each combination of outputs of the services that have none."""
-    combinations, member = np.unique(outputs[:, smooth], axis=0, return_inverse=True)
+    sizes = [views[j].shape[1] for j in smooth]
+    member = np.zeros(len(outputs), dtype=int)
+    for j, size in zip(smooth, sizes, strict=True):
+        member = member * size + outputs[:, j]
     parts = []
-    for number, outcomes in enumerate(combinations):
-        rows = member.reshape(-1) == number
+    for number in np.flatnonzero(np.bincount(member)).tolist():
+        rows, outcomes = member == number, np.unravel_index(number, sizes) if smooth else ()
         scale = math.prod((views[j][:, o] for j, o in zip(smooth, outcomes, strict=True)), start=np.ones(len(views[0])))
-        seen = TupleLikelihood([views[j] for j in runs], outputs[rows][:, runs], counts[rows], kept_bytes=0)
-        parts.append(RunLikelihood(jumps_of(block for _, block in seen.blocks()), seen.counts, scale))
+        jumps = jumps_of_products([views[j] for j in runs], outputs[rows][:, runs])
+        parts.append(RunLikelihood(jumps, counts[rows], scale))
     return parts[0] if len(parts) == 1 else SumLikelihood(parts)

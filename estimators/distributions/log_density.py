@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -71,11 +71,18 @@ class Components:
     def some(self, loglik: LoglikAt, atoms: Sequence[int]) -> LoglikAt:
         """The log-likelihood as a function of the weights of the grid's components and these atoms alone."""
         kept, size = self.kept(atoms), self.grid.size + self.places.size
+        last: tuple[np.ndarray, np.ndarray] | None = None
+
+        def among(information: np.ndarray) -> np.ndarray:
+            nonlocal last
+            if last is None or last[0] is not information:  # an expansion's is the same everywhere
+                last = information, information[np.ix_(kept, kept)]
+            return last[1]
 
         def at(weights: np.ndarray) -> WeightPlace:
             full = np.zeros(size)
             full[kept] = weights
-            return _Some(loglik(full), kept)
+            return _Some(loglik(full), kept, among)
 
         return at
 
@@ -106,8 +113,8 @@ class LogDensity:
 class _Some:
     """A log-likelihood's place as a function of the weights of some components."""
 
-    def __init__(self, place: WeightPlace, kept: np.ndarray) -> None:
-        self._place, self._kept = place, kept
+    def __init__(self, place: WeightPlace, kept: np.ndarray, among: Callable[[np.ndarray], np.ndarray]) -> None:
+        self._place, self._kept, self._among = place, kept, among
         self.loglik = place.loglik
 
     @property
@@ -116,7 +123,7 @@ class _Some:
 
     @property
     def information(self) -> np.ndarray:
-        return self._place.information[np.ix_(self._kept, self._kept)]
+        return self._among(self._place.information)
 
 
 def fit_log_density(
@@ -157,8 +164,10 @@ def fit_log_density(
     basis[size:, smooth.shape[1] :] = ATOM_SD * np.eye(len(chosen))
     start = None
     if near is not None:  # the same log density, said in the new scale
-        start = near.fit.z.copy()
-        start[order - 1 : smooth.shape[1]] *= (length / near.length) ** (order - 0.5)
+        start, known = np.zeros(basis.shape[1]), near.fit.z.size - len(chosen)
+        shared = min(known, smooth.shape[1])
+        start[:shared], start[smooth.shape[1] :] = near.fit.z[:shared], near.fit.z[known:]
+        start[order - 1 : shared] *= (length / near.length) ** (order - 0.5)
     fit = fit_log_linear(components.some(loglik, chosen), total, LogLinear(offset, basis), start)
     return LogDensity(order, length, chosen, fit, fit.evidence + components.log_prior(chosen))
 

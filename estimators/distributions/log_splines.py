@@ -12,6 +12,10 @@ PIECES = 128
 """Equal pieces of the domain that a spline is cubic on: finer than what local privacy lets any number of users see, and
 the same for every finer grid, so that answers do not depend on it."""
 
+FAINT = 1e-3
+"""Prior standard deviation of a log density, at any place, of all that is left out of it: a thousandth of a density is
+less than a million users show of it."""
+
 POLYNOMIAL_SD = 5.0
 """Prior standard deviation of the coefficients of what a penalty leaves free, Legendre's polynomials on the domain:
 e^5 either way is more than densities of whole domains differ by from end to end, and costs little to leave."""
@@ -41,7 +45,8 @@ def log_spline_basis(grid: InputGrid, order: int, length: float) -> np.ndarray:
     Returns
     -------
     basis : (K, T) ndarray
-        T is m - 1 polynomials and as many differences as there are.
+        T is m - 1 polynomials and as many differences as there are, or fewer: they are turned so that the smoothest
+        bend most and come first, and those that bend a density by less than can be seen are left out.
 
     Source: Eilers and Marx (1996), "Flexible smoothing with B-splines and penalties"; Leonard (1978), "Density
     estimation, stochastic processes and prior information", for normal log densities.
@@ -55,17 +60,19 @@ def log_spline_basis(grid: InputGrid, order: int, length: float) -> np.ndarray:
     pieces = min(PIECES, grid.size)
     free, bent = _whitened(pieces, order)
     spread = (pieces * length) ** (0.5 - order)
-    return _cubic(scaled, pieces) @ np.hstack([free, spread * bent])
+    without = np.sqrt(np.cumsum((spread * bent[:, ::-1]) ** 2, axis=1).max(axis=0))[::-1]
+    return _cubic(scaled, pieces) @ np.hstack([free, spread * bent[:, without > FAINT]])
 
 
 @lru_cache(maxsize=16)
 def _whitened(pieces: int, order: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of a spline for each polynomial, and for each standard normal difference: what has it and is least."""
+    """Numbers of a spline for each polynomial, and for standard normal parameters, smoothest first."""
     size = pieces + 3
     differences = np.diff(np.eye(size), order, axis=0)
     place = np.linspace(-1.0, 1.0, size)
     free = [POLYNOMIAL_SD * np.polynomial.Legendre.basis(j)(place) for j in range(1, order)]
-    return np.array(free).reshape(order - 1, size).T, np.linalg.pinv(differences)
+    bends, sizes, _ = np.linalg.svd(np.linalg.pinv(differences), full_matrices=False)
+    return np.array(free).reshape(order - 1, size).T, bends * sizes
 
 
 def _cubic(scaled: np.ndarray, pieces: int) -> np.ndarray:

@@ -18,7 +18,7 @@ from ..counting.counts import ReportCounts
 from ..input_grid import InputGrid
 from .atoms import deposits, places_of_atoms, ranked_atoms
 from .likelihood import likelihood_of, thinned_likelihood
-from .log_density import ORDERS, Components, LogDensity, fit_log_densities, refit, shares
+from .log_density import LENGTHS, ORDERS, Components, LogDensity, fit_log_densities, fit_log_density, refit, shares
 
 DRAWS = 600
 """Of the posterior: ends of 95% intervals are then known to a tenth of a standard deviation."""
@@ -39,6 +39,9 @@ LEAST_SHARE = 0.02
 
 FEW_ROWS = 2**14
 """Rows of a likelihood up to which its second derivative is taken anew at each step."""
+
+FIRST_LENGTH = 0.125
+"""Of the very first fit: a density may bend eight times, and need not."""
 
 PILOT_USERS = 2**14
 """Users on whose reports alone the first fit to more rows is made: the expansion about it is then of the order of
@@ -139,8 +142,7 @@ def smooth_likelihood(
     exact, total = exact_loglik(likelihood), likelihood.total
     few = likelihood.counts.size <= FEW_ROWS
     pilot = likelihood if few else thinned_likelihood(counts, grid, components.places, PILOT_USERS)
-    first = _best(fit_log_densities(exact_loglik(pilot), pilot.total, components, orders=(1,)))
-    centre = components.weights(first)
+    centre = _near(exact_loglik(pilot), pilot.total, components)
     fits = _searched(_expanded(exact, centre, total), total, components, progress)
     centre = components.weights(_best(fits))
     place = exact(centre)
@@ -154,6 +156,14 @@ def smooth_likelihood(
     found = fit_of(evaluate(likelihood, whole, steps), likelihood, "log-density", Stop.CERTIFICATE)
     decrement = max(one.fit.decrement for one in fits)
     return SmoothFit(components, tuple(fits), shares(fits), drawn, offsets, replace(found, weights=weights), decrement)
+
+
+def _near(loglik: LoglikAt, total: float, components: Components) -> np.ndarray:
+    """Weights that the reports agree with: of order one, the length chosen in an expansion about another's fit."""
+    rough = fit_log_density(loglik, total, components, (), 1, FIRST_LENGTH)
+    centre = components.weights(rough)
+    best = _best(fit_log_densities(_expanded(loglik, centre, total), total, components, orders=(1,)))
+    return components.weights(refit(loglik, total, components, best))
 
 
 def _searched(
@@ -220,7 +230,7 @@ def _draws(
     loglik: LoglikAt, total: float, components: Components, fits: Sequence[LogDensity], size: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights of the grid's components, and how far their mean is off, drawn from each fit as often as it is likely."""
-    grid, rng = components.grid, np.random.default_rng(DRAW_SEED)
+    grid = components.grid
     deposit = deposits(grid, components.places)
     aside = components.places - deposit @ grid.points
     ends = np.round(np.concatenate([[0.0], np.cumsum(shares(fits))]) * size).astype(int)
@@ -229,6 +239,7 @@ def _draws(
         if not share:
             continue
         at = list(found.atoms)
+        rng = np.random.default_rng([DRAW_SEED, found.order, LENGTHS.index(found.length), *at])
         place = components.some(loglik, found.atoms)(found.fit.weights)
         every = found.fit.model.weights(log_linear_draws(found.fit, place, total, int(share), rng))
         draws.append(every[:, : grid.size] + every[:, grid.size :] @ deposit[at])

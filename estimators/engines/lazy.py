@@ -70,6 +70,10 @@ def collect_lazily(
     key, column, allow_disjoint, skip_invalid
         As of `count`.
 
+    Returns
+    -------
+    counts : ReportCounts
+
     Raises
     ------
     InputError

@@ -58,6 +58,11 @@ def count_query(
         What the engine calls the table of `output_cells`: the column then has reports that are numbers, of one service.
         A report that no cell holds is counted under no output.
 
+    Returns
+    -------
+    query : str
+        One SELECT.
+
     Raises
     ------
     InputError

@@ -105,6 +105,11 @@ def read_as(
     told : callable, optional
         Gets a sentence for each file and column that is not the plain case.
 
+    Returns
+    -------
+    block : context manager
+        For ``with``; it hands over nothing.
+
     Raises
     ------
     InputError

@@ -4,6 +4,8 @@ None of these looks at the reports again. They trade bias for a smaller error; t
 start that frequencies are probabilities, mostly does better.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

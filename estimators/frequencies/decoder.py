@@ -223,6 +223,11 @@ def frequency_decoder(mechanism: CategoricalMechanism, prior: ArrayLike | None =
         For tables: frequencies at which the total variance is to be least; non-negative with a positive sum. The
         estimate is unbiased at all others too. Default: even.
 
+    Returns
+    -------
+    decoder : FrequencyDecoder
+        K unbiased numbers for each report, whose average is the frequencies.
+
     Raises
     ------
     InputError

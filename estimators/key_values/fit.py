@@ -106,6 +106,12 @@ def fit_key_values(
         For "em" and "mr": when EM stops, which smooths; default 1e-3. For "joint": plain EM with this stop instead of
         the maximum.
 
+    Returns
+    -------
+    fit : KeyValueFit
+        Its `value` has the mean of each key's values, `frequencies` the shares of users who hold it, and `fits` the
+        distributions, each with a certificate.
+
     Raises
     ------
     InputError

@@ -100,6 +100,11 @@ def estimate_key_means(counts: KeyCounts, *, target: Target = "population") -> K
     target : {"population", "users"}
         Whom it is about: "users", these very ones, not of levels.
 
+    Returns
+    -------
+    estimate : KeyValueEstimate
+        Of K keys: the mean of the values of those who hold each, and `frequencies`, the share of users who do.
+
     Raises
     ------
     InputError

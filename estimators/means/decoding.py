@@ -48,8 +48,8 @@ def plain_decoder(mechanism: TabulatedMechanism) -> np.ndarray:
     -------
     >>> from optldp.mechanisms.families.square_wave import square_wave
     >>> table = square_wave([0.0, 0.5, 1.0], 1.0)
-    >>> np.allclose(table.probabilities @ plain_decoder(table), table.knots)
-    True
+    >>> (table.probabilities @ plain_decoder(table)).round(9) + 0.0  # the mean of what reports count as, at each knot
+    array([0. , 0.5, 1. ])
     """
     affine = affine_unbiasing(mechanism)
     if affine is None:

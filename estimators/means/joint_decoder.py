@@ -91,8 +91,8 @@ def _require_unbiased(missed: np.ndarray, rank: int, knots: np.ndarray, half: fl
         return
     worst = int(np.abs(missed).argmax())
     raise InputError(
-        f"an unbiased mean must be possible, but the probabilities of {n_tables} tables at {knots.size} knots have "
-        f"rank {rank} and no sum of decoders fits the input {knots[worst]:g} (the best is off by "
-        f"{half * abs(missed[worst]):.3g}): add a service with more outputs, or estimate the distribution, of which "
-        f"the reports still fix at least {rank - 1} linear combinations"
+        f"an unbiased mean must be possible, but {n_tables} tables at {knots.size} knots have rank {rank} and cannot "
+        f"decode the input {knots[worst]:g} (off by {half * abs(missed[worst]):.3g} at best): add a service with more "
+        f"outputs, or estimate the distribution, of which the reports still fix at least {rank - 1} linear "
+        "combinations"
     )

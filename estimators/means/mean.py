@@ -1,5 +1,7 @@
 """The mean of the inputs, unbiased, with its standard error and a confidence interval."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -61,8 +63,8 @@ class MeanEstimate(NumberEstimate):
     >>> from optldp.mechanisms import duchi
     >>> table = duchi([-3.0, 3.0], 1.0)
     >>> found = estimate_mean(count(table, np.repeat(table.low, [400, 600])))
-    >>> round(found.value, 3), round(found.std_error, 3), found.low < found.value < found.high
-    (1.298, 0.201, True)
+    >>> round(found.value, 3), round(found.std_error, 3), round(found.low, 2), round(found.high, 2)
+    (1.298, 0.201, 0.9, 1.69)
     """
 
     one_report: float | None = None
@@ -148,8 +150,11 @@ def estimate_mean(
     >>> table = duchi([-1.0, 1.0], 1.0)
     >>> reports = table.sample(np.full(10_000, 0.25), np.random.default_rng(7))
     >>> estimate = estimate_mean(count(table, reports))
-    >>> estimate.method, bool(estimate.interval().low < 0.25 < estimate.interval().high)
-    ('average', True)
+    >>> round(estimate.value, 3), round(estimate.std_error, 3)
+    (0.244, 0.022)
+    >>> interval = estimate.interval(0.95)
+    >>> round(interval.low, 3), round(interval.high, 3)
+    (0.202, 0.286)
     """
     check_target(target)
     if not isinstance(counts, ReportCounts) or len(counts.services) > 1:

@@ -4,6 +4,8 @@ A table's mean, as a function of the input, is linear between knots. So numbers 
 knots are unbiased for every input in the domain, and the knots are all that needs looking at.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -152,10 +154,10 @@ def nearest_unbiased(mechanism: TabulatedMechanism, importance: np.ndarray, star
                 "use bias_aware_mean, --method bias-aware"
             )
         raise InputError(
-            f"an unbiased mean must be possible, but the probabilities of {knots.size} knots have rank "
-            f"{rank} and no decoder fits the input {knots[worst]:g} (the best is off by "
-            f"{unit.half * abs(missed[worst]):.3g}): use a table with more outputs or fewer knots, or estimate the "
-            f"distribution, of which the reports still fix {rank - 1} linear combinations"
+            f"an unbiased mean must be possible, but {knots.size} knots have rank {rank} and no decoder fits the input "
+            f"{knots[worst]:g} (the best is off by {unit.half * abs(missed[worst]):.3g}): use a table with more "
+            f"outputs or fewer knots, or estimate the distribution, of which the reports still fix {rank - 1} linear "
+            "combinations"
         )
     values = np.zeros(table.shape[1])
     values[used] = unit.values(solution / root)

@@ -72,6 +72,11 @@ def winsorised(
     raw : bool
         As in `estimate_mean`.
 
+    Returns
+    -------
+    limits : Winsorised
+        `low` and `high` of the decoded reports, and the bounds of the bias that they cause.
+
     Raises
     ------
     InputError

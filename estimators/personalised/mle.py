@@ -44,6 +44,11 @@ def personalised_mle(
     start : ((t,) array_like, (K,) array_like), optional
         Shares and frequencies to start from. Default: even ones.
 
+    Returns
+    -------
+    estimate : PersonalisedFrequencies
+        Of the K categories, with the shares of the levels and what is proved of the maximum.
+
     Raises
     ------
     InputError
@@ -55,11 +60,10 @@ def personalised_mle(
     >>> from optldp.mechanisms.categorical.unary_encoding import basic_rappor
     >>> made = PersonalisedMechanism([basic_rappor(["a", "b", "c"], e) for e in (1.0, 2.0)], 0.5)
     >>> values, levels = np.repeat(["a", "b", "c"], [6000, 3000, 1000]), np.arange(10_000) % 2
-    >>> found = personalised_mle(
-    ...     PersonalisedCounts.from_reports(made, made.sample(values, levels, np.random.default_rng(1)))
-    ... )
-    >>> bool((abs(found.value - [0.6, 0.3, 0.1]) < 4 * found.std_error).all())
-    True
+    >>> sent = made.sample(values, levels, np.random.default_rng(1))
+    >>> found = personalised_mle(PersonalisedCounts.from_reports(made, sent))
+    >>> found.value.round(2), found.std_error.round(2)  # the truth is 0.6, 0.3 and 0.1
+    (array([0.61, 0.3 , 0.09]), array([0.01, 0.01, 0.01]))
     """
     likelihood, fit, scores = _fitted(counts, target, start)
     return _found(counts, likelihood, fit, fit.weights, scores, "mle", target)
@@ -77,6 +81,10 @@ def personalised_shrunk(counts: PersonalisedCounts, *, target: Target = "populat
         Of categories.
     target : {"users", "population"}
 
+    Returns
+    -------
+    estimate : PersonalisedFrequencies
+
     Raises
     ------
     InputError
@@ -92,8 +100,8 @@ def personalised_shrunk(counts: PersonalisedCounts, *, target: Target = "populat
     >>> values, levels = np.repeat(["a", "b", "c"], [6000, 3000, 1000]), np.arange(10_000) % 2
     >>> sent = made.sample(values, levels, np.random.default_rng(1))
     >>> found = personalised_shrunk(PersonalisedCounts.from_reports(made, sent))
-    >>> bool((abs(found.value - [0.6, 0.3, 0.1]) < 4 * found.std_error).all())
-    True
+    >>> found.value.round(2), found.std_error.round(2)  # the truth is 0.6, 0.3 and 0.1
+    (array([0.61, 0.3 , 0.09]), array([0.01, 0.01, 0.01]))
     """
     likelihood, fit, scores = _fitted(counts, target, None)
     population = scores if target == "population" else joint_scores(likelihood, fit.shares, fit.weights)

@@ -58,10 +58,26 @@ def counted_as(estimate: Counted, ax: Axes | None = None, *, units: str = "") ->
     units : str
         Name of the units of the values.
 
+    Returns
+    -------
+    axes : Axes
+        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+
     Raises
     ------
     InputError
         matplotlib is not installed.
+
+    Example
+    -------
+    >>> from optldp.designer import Error, Prior, design, plots
+    >>> from optldp.estimators import bias_aware_mean, count
+    >>> prior = Prior.on_knots([0, 1, 2, 8], [50, 20, 10, 1], source="public")
+    >>> table = design(prior, 1.0).mechanism
+    >>> reports = table.sample(np.repeat([0.0, 1.0, 8.0], [500, 400, 100]), np.random.default_rng(1))
+    >>> axes = plots.counted_as(bias_aware_mean(count(table, reports), prior.weights, trust=1.5), units="h")
+    >>> axes.get_xlabel()
+    'report [h]'
     """
     axes = axes_or_new(ax)
     low, high = estimate.knots[[0, -1]]

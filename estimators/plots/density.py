@@ -73,10 +73,27 @@ def distribution(
     simultaneous : bool
         A band that holds over all ranges at once, rather than over each by itself.
 
+    Returns
+    -------
+    axes : Axes
+        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+
     Raises
     ------
     InputError
         matplotlib is not installed, or a confidence outside (0, 1).
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.designer import plots
+    >>> from optldp.estimators import count, estimate_distribution
+    >>> from optldp.mechanisms import piecewise
+    >>> table = piecewise(np.linspace(0, 100, 11), 2.0)
+    >>> reports = table.sample(np.random.default_rng(1).uniform(0, 100, 1000), np.random.default_rng(2))
+    >>> axes = plots.distribution(estimate_distribution(count(table, reports)), units="EUR")
+    >>> axes.get_xlabel()
+    'value [EUR]'
     """
     edges, mean = estimate.grid.edges, estimate.mean()
     ends = mean.interval(confidence)
@@ -90,8 +107,8 @@ def distribution(
         starts, _, _, band = estimate.ranges(confidence, simultaneous=simultaneous)
         low, high = band.low / np.diff(starts), band.high / np.diff(starts)
         held = "all at once" if simultaneous else "each by itself"
-        ranges = f"average over each of {low.size} ranges, {held}" if low.size > 1 else "average over the domain"
-        axes.stairs(high, starts, baseline=low, fill=True, color="#9ecae1", label=f"{percent} band of the {ranges}")
+        ranges = f"average in each of {low.size} ranges, {held}" if low.size > 1 else "average over the domain"
+        axes.stairs(high, starts, baseline=low, fill=True, color="#9ecae1", label=f"{percent} interval of the {ranges}")
         top = float(high.max())
     axes.stairs(density, edges, color="#08306b", linewidth=1.4, label="estimate")
     axes.axvline(mean.value, color="black", linestyle="--", linewidth=1.2, label=label)

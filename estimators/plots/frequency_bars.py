@@ -59,10 +59,27 @@ def frequencies(estimate: Bars, ax: Axes | None = None, *, title: str = "", conf
     confidence : float
         Coverage of the intervals.
 
+    Returns
+    -------
+    axes : Axes
+        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+
     Raises
     ------
     InputError
         matplotlib is not installed, or a confidence outside (0, 1).
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.designer import plots
+    >>> from optldp.estimators import count, estimate_frequencies
+    >>> from optldp.mechanisms import frequency_oracle
+    >>> oracle = frequency_oracle(["cook", "smith", "nurse"], 1.0)
+    >>> reports = oracle.sample(np.repeat(["cook", "smith", "nurse"], [500, 300, 200]), np.random.default_rng(1))
+    >>> axes = plots.frequencies(estimate_frequencies(count(oracle, reports)))
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['cook', 'smith', 'nurse']
     """
     order, ends = np.argsort(-estimate.value, kind="stable")[:MOST_BARS], estimate.interval(confidence)
     values, labels = estimate.value[order], [_short(estimate.categories.labels[k]) for k in order]

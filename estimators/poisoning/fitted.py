@@ -42,6 +42,11 @@ def fitted_influence(
     coefficients : (K,) array_like, optional
         a, of the grid's weights. Default: the grid's points, whose functional is the mean.
 
+    Returns
+    -------
+    found : Influence
+        As of `influence`, to first order.
+
     Raises
     ------
     InputError

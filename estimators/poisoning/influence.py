@@ -150,6 +150,11 @@ def influence(mechanism: Any, estimator: Any = None, *, winsorise: float | None 
     winsorise : float, optional
         For a table, as in `estimate_mean`.
 
+    Returns
+    -------
+    found : Influence
+        `times_n`: the largest move times the number of users; `share(s)`: what a share s of liars can move.
+
     Raises
     ------
     InputError

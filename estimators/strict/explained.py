@@ -35,7 +35,9 @@ class Explained:
     A distribution explains the reports where its misfit, twice the log-likelihood that it is short of the largest to
     second order, is at most z^2, z being the normal quantile: were weights free this would be the normal interval of
     each linear number, and that weights are no less than zero makes intervals shorter. Nothing else is assumed of the
-    distribution: it may be smooth, or have all its mass at a few values that the reports cannot tell apart.
+    distribution: it may be smooth, or have all its mass at a few values that the reports cannot tell apart. Numbers
+    that reports tell, such as the mean, have bounds by linear estimates that the information alone chooses (`most`),
+    which hold as well where the number is as small or large as it can be.
 
     Parameters
     ----------
@@ -81,6 +83,14 @@ class Explained:
         else:
             sent = mixed > 0
             information = likelihood.curvature(np.divide(likelihood.total, mixed, out=np.zeros_like(mixed), where=sent))
+        return cls.near(points, weights, score, information, between=between)
+
+    @classmethod
+    @one_thread()
+    def near(
+        cls, points: np.ndarray, weights: np.ndarray, score: np.ndarray, information: np.ndarray, *, between: bool
+    ) -> Explained:
+        """Return what a log-likelihood of this gradient (P,) and information (P, P) at weights says near them."""
         # Weights sum to one: what is the same for all of them says nothing.
         information = information - information.mean(axis=0)
         information = information - information.mean(axis=1)[:, None]
@@ -114,12 +124,23 @@ class Explained:
             self._starts[confidence] = ball.inside(SPARE * reach**2)
         return ball.largest(functionals, reach, self._starts[confidence])
 
+    @one_thread()
+    def most(self, functionals: np.ndarray, confidence: float) -> np.ndarray:
+        """Return the same, (F,), by estimates that the information alone chooses where reports tell the numbers."""
+        foreseen, told = Ball(self.matrix, self.centre).foreseen(functionals, normal_quantile(confidence))
+        if not told.all():
+            foreseen[~told] = self.largest(functionals[~told], confidence)
+        return foreseen
+
     def ends(self, most: np.ndarray, least: np.ndarray, confidence: float) -> tuple[float, float]:
         """Return how small and how large a number can be, given what mass at each point adds to it at least and most.
 
         `most` and `least` are (P,) arrays.
         """
-        high, low = self.largest(np.stack([most, -least]), confidence)
+        asked = np.stack([most, -least])
+        high, low = self.most(asked, confidence)
+        if high + low <= 0:  # noise alone, no number is left: what the reports allow is never empty
+            high, low = self.largest(asked, confidence)
         return -float(low), float(high)
 
     def in_ranges(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -159,8 +180,11 @@ class Explained:
         squares = (x - centres[:, None]) ** 2
         gaps = np.diff(x, prepend=x[0], append=x[-1])
         inner = np.maximum(gaps[:-1], gaps[1:]) ** 2 / 4 if self.between else 0.0
-        most = self.largest(squares, confidence).min()
-        least = -self.largest(inner - squares, confidence).max() - ((last - first) / steps / 2) ** 2
+        off = ((last - first) / steps / 2) ** 2
+        for bound in (self.most, self.largest):
+            most, least = bound(squares, confidence).min(), -bound(inner - squares, confidence).max() - off
+            if least < most and most > 0:  # else noise alone, as in `ends`
+                break
         return max(0.0, float(least)), float(most)
 
     def quantile(self, share: float, confidence: float) -> tuple[float, float]:

@@ -58,6 +58,14 @@ class DecoderOptimum:
     multipliers : Multipliers
     status : Status
     steps : int
+
+    Example
+    -------
+    >>> from optldp.solvers.biased import DecoderProgram, trusted
+    >>> knots, P = np.linspace(-1, 1, 3), np.full((3, 3), 0.25) + 0.25 * np.eye(3)  # randomised response
+    >>> best = solve_decoder(DecoderProgram(knots, P, trusted(np.full(3, 1 / 3), 2.0), 1000))
+    >>> best.values.round(1) + 0.0, round(best.error.rmse, 4), round(best.lower_bound, 4)
+    (array([-3.8,  0. ,  3.8]), 0.1004, 0.1004)
     """
 
     values: Array
@@ -138,6 +146,10 @@ def solve_decoder(program: DecoderBase, *, tolerance: float = 1e-6) -> DecoderOp
     tolerance : float
         Relative gap of R to reach.
 
+    Returns
+    -------
+    best : DecoderOptimum
+
     Raises
     ------
     InputError
@@ -150,8 +162,8 @@ def solve_decoder(program: DecoderBase, *, tolerance: float = 1e-6) -> DecoderOp
     >>> many, few = (solve_decoder(DecoderProgram(knots, P, trusted(np.full(3, 1 / 3), 2.0), n)) for n in (10**9, 10))
     >>> many.values.round(3) + 0.0  # unbiased: y / (1/2 - 1/4)
     array([-4.,  0.,  4.])
-    >>> bool(np.abs(few.values).max() < 3)
-    True
+    >>> few.values.round(1) + 0.0  # less noise, for some bias
+    array([-1.,  0.,  1.])
     """
     check_tolerance(tolerance)
     box = program.priors

@@ -130,6 +130,14 @@ class DecoderProgram(DecoderBase):
     ------
     InputError
         A shape does not fit, or a number is out of range.
+
+    Example
+    -------
+    >>> from optldp.solvers.biased import trusted
+    >>> table = np.array([[0.75, 0.25], [0.25, 0.75]])
+    >>> program = DecoderProgram(np.array([0.0, 1.0]), table, trusted(np.array([0.5, 0.5]), 2.0), 1000)
+    >>> program.users
+    1000
     """
 
     knots: Array

@@ -43,6 +43,11 @@ class Clip:
     low, high : float
         Places on the line of the knots, between knots or on them; the first and the last knot where nothing is cut.
     shift : float
+
+    Example
+    -------
+    >>> Clip(-1.0, 0.25, 0.05).high  # values above a quarter count as a quarter, and all of them as a little more
+    0.25
     """
 
     low: float

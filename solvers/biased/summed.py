@@ -48,6 +48,12 @@ class UserSet:
         Of all users, positive.
     tables : sequence of (n, m_s) ndarray
         Rows that sum to one, on the same n knots.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> UserSet(0.3, [np.array([[0.75, 0.25], [0.25, 0.75]])]).share
+    0.3
     """
 
     share: float

@@ -53,6 +53,12 @@ class FrequencyOptimum:
         OPTIMAL when the relative gap is within the tolerance asked for.
     rounds : int
     seconds : float
+
+    Example
+    -------
+    >>> found = solve_frequency([0.5, 0.3, 0.2], 3.0)
+    >>> round(found.error, 3), round(found.lower_bound, 3), found.status.value
+    (4.12, 4.12, 'optimal')
     """
 
     probabilities: Array
@@ -95,6 +101,10 @@ def solve_frequency(
         of exchanges O(columns K^2).
     progress : callable, optional
         Called after each round; up to 18 categories the bound is only known at the end.
+
+    Returns
+    -------
+    found : FrequencyOptimum
 
     Raises
     ------

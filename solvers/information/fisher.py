@@ -136,6 +136,11 @@ def solve_interval_fisher(
     progress : callable, optional
         Called after each round.
 
+    Returns
+    -------
+    found : FisherOptimum
+        Its `error`, and the `interval_bound` that no table of such patterns is below.
+
     Raises
     ------
     InputError

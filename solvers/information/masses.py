@@ -194,6 +194,11 @@ def certified_information_bound(prior: ArrayLike, ratio: float, multipliers: Arr
     multipliers : (n,) array_like
         lambda, any numbers.
 
+    Returns
+    -------
+    bound : float
+        In nats.
+
     Example
     -------
     >>> round(certified_information_bound([0.5, 0.5], 3.0, [0.0654, 0.0654]), 3)

@@ -75,6 +75,12 @@ class InformationOptimum:
         OPTIMAL when the relative gap is within the tolerance asked for.
     rounds : int
     seconds : float
+
+    Example
+    -------
+    >>> found = solve_information([0.5, 0.3, 0.2], 3.0)
+    >>> round(found.information, 4), round(found.upper_bound, 4), found.status.value
+    (0.1373, 0.1373, 'optimal')
     """
 
     probabilities: Array
@@ -110,6 +116,10 @@ def solve_information(
         Relative gap to reach.
     progress : callable, optional
         Called after each round.
+
+    Returns
+    -------
+    found : InformationOptimum
 
     Raises
     ------

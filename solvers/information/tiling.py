@@ -63,6 +63,11 @@ def best_tiling(program: InformationProgram) -> Tiling:
 
     Source: derived here; Dinkelbach (1967), "On nonlinear fractional programming".
 
+    Returns
+    -------
+    best : Tiling
+        `marks`: one column for each pattern, 1 at the knots that it holds.
+
     Example
     -------
     >>> best = best_tiling(InformationProgram(np.full(4, 0.25), 1.5))   # little budget: two halves

@@ -56,6 +56,14 @@ class LevelsOptimum:
         OPTIMAL when the relative gap is within the tolerance asked for.
     steps : int
     seconds : float
+
+    Example
+    -------
+    >>> even, outputs = np.array([0.5, 0.5]), np.linspace(-7, 7, 29)
+    >>> program = LevelsProgram(np.linspace(-1, 1, 5), np.full(5, 0.2), np.exp([0.5, 1.0]), even, math.e, outputs)
+    >>> found = solve_levels(program)
+    >>> found.probabilities.shape, round(found.objective, 1), found.status.value
+    ((2, 5, 29), 12.8, 'optimal')
     """
 
     probabilities: Array
@@ -88,6 +96,10 @@ def solve_levels(
     progress : callable, optional
         Called after each step.
 
+    Returns
+    -------
+    found : LevelsOptimum
+
     Raises
     ------
     InputError
@@ -104,8 +116,8 @@ def solve_levels(
     ...     solve_levels(LevelsProgram(knots, np.full(5, 0.2), ratios, np.array([0.5, 0.5]), F, np.linspace(-7, 7, 29)))
     ...     for F in (1.0, math.e, math.inf)
     ... ]
-    >>> made[0].objective > made[1].objective > made[2].objective, max(each.relative_gap for each in made) < 1e-4
-    (True, True)
+    >>> [round(each.objective, 1) for each in made]  # the more a report may tell of the level, the less noise
+    [16.0, 12.8, 10.0]
     """
     started = time.perf_counter()
     check_tolerance(tolerance)

@@ -47,6 +47,13 @@ def solve_levels_freely(
 ) -> tuple[LevelsProgram, LevelsOptimum]:
     """Choose outputs and solve the levels program on them; the arguments are those of `LevelsProgram`.
 
+    Parameters
+    ----------
+    knots, weights, ratios, shares, between
+        As of `LevelsProgram`.
+    tolerance, progress
+        As of `solve_levels`.
+
     Returns
     -------
     program : LevelsProgram
@@ -63,8 +70,8 @@ def solve_levels_freely(
     >>> knots, even = np.linspace(-1, 1, 5), np.array([0.5, 0.5])
     >>> program, found = solve_levels_freely(knots, np.full(5, 0.2), np.exp([0.5, 1.0]), even, np.e)
     >>> even_outputs = replace(program, outputs=np.linspace(-7, 7, 29))
-    >>> found.objective < solve_levels(even_outputs).objective
-    True
+    >>> round(found.objective, 1), round(solve_levels(even_outputs).objective, 1)
+    (12.7, 12.8)
     """
     own = [solve_unbiased(knots, weights, float(ratio), tolerance=FIRST_TOLERANCE).outputs for ratio in ratios[[0, -1]]]
     low, high = least_reach(float(ratios[0]))

@@ -72,6 +72,13 @@ class LevelsProgram:
     InputError
         A shape does not fit, a number is out of range, there are too many levels and knots for the memory that a step
         takes, or the outputs do not reach far enough.
+
+    Example
+    -------
+    >>> even = np.array([0.5, 0.5])
+    >>> program = LevelsProgram(np.array([-1.0, 1.0]), even, np.exp([0.5, 1.0]), even, np.e, np.linspace(-7, 7, 29))
+    >>> program.outputs.size
+    29
     """
 
     knots: Array

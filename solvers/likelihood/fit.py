@@ -34,7 +34,14 @@ ITERATION_LIMIT = {"em": 100_000, "squarem": 30_000, "interior-point": 200, "pro
 
 
 class Stop(StrEnum):
-    """Why an iteration ended."""
+    """Why an iteration ended.
+
+    Example
+    -------
+    >>> from optldp.solvers.likelihood.dense import DenseLikelihood
+    >>> fit_mixture(DenseLikelihood([[[0.75, 0.25], [0.25, 0.75]]], [60, 40])).stop.value
+    'certificate'
+    """
 
     CERTIFICATE = "certificate"
     LOGLIK_CHANGE = "loglik-change"
@@ -63,6 +70,13 @@ class MixtureFit:
         "em", "squarem", "interior-point", "projected-gradient" or "ems".
     stop : Stop
         Why it ended there.
+
+    Example
+    -------
+    >>> from optldp.solvers.likelihood.dense import DenseLikelihood
+    >>> found = fit_mixture(DenseLikelihood([[[0.75, 0.25], [0.25, 0.75]]], [60, 40]))
+    >>> found.weights.round(3), found.method, found.stop.value, found.certificate < 1e-8
+    (array([0.7, 0.3]), 'interior-point', 'certificate', True)
     """
 
     weights: np.ndarray

@@ -32,6 +32,14 @@ class MixtureLikelihood(ABC):
         How often each observation was seen; non-negative with a positive sum.
     n_components : int
         K.
+
+    Example
+    -------
+    >>> from optldp.solvers.likelihood.dense import DenseLikelihood
+    >>> likelihood = DenseLikelihood([[[0.75, 0.25], [0.25, 0.75]]], [60, 40])
+    >>> mixed = likelihood.mix(np.array([0.5, 0.5]))
+    >>> mixed, round(likelihood.loglik(mixed), 2)
+    (array([0.5, 0.5]), -69.31)
     """
 
     def __init__(self, counts: ArrayLike, n_components: int) -> None:

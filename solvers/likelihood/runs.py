@@ -1,6 +1,6 @@
 """The likelihood of observations whose probability is constant over runs of neighbouring components."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -14,8 +14,12 @@ SAME_LEVEL = 2.0**-41
 """Relative difference up to which neighbouring probabilities are one level, computed in different ways: the level is
 that of the run's first component."""
 
-MOST_PAIRS = 2**23
-"""Pairs of jumps in one row that are kept with their products: a hundred mebibytes."""
+MOST_PAIRS = 2**20
+"""Pairs of jumps in one row that are kept with their products: of more of them it takes longer to find the products
+than to form a few curvatures afresh."""
+
+BLOCK_ROWS = 2**13
+"""Rows worked on at a time: what belongs to them stays in a core's cache."""
 
 
 class RunLikelihood(MixtureLikelihood):
@@ -74,38 +78,46 @@ class RunLikelihood(MixtureLikelihood):
 
     def curvature(self, values: np.ndarray) -> np.ndarray:
         # D^T diag(v) D is as sparse as runs allow; two prefix sums make it L^T diag(v) L.
-        if self._products is None:
-            middle = (self._transposed @ sparse.diags_array(values) @ self._jumps).toarray()
-        else:
-            middle = (self._products @ values).reshape(self.n_components, self.n_components)
+        if self._products is not None:
+            order, products = self._products
+            middle = (values[order] @ products).reshape(self.n_components, self.n_components)
             middle += np.tril(middle, -1).T
+        else:
+            middle = (self._transposed @ sparse.diags_array(values) @ self._jumps).toarray()
         return np.cumsum(np.cumsum(middle, axis=0), axis=1) * self._scale[:, None] * self._scale
 
     @cached_property
-    def _products(self) -> sparse.csr_array | None:
-        """(K^2, R) what times v the entries of D^T diag(v) D are, in its lower half; None where that is too much."""
+    def _products(self) -> tuple[np.ndarray, sparse.csr_array] | None:
+        """Rows in an order, and of each what times v it adds to the lower half of D^T diag(v) D; None if too much."""
         lengths, entries = np.diff(self._jumps.indptr), self.n_components**2
-        if max(entries, int((lengths * (lengths + 1) // 2).sum())) > MOST_PAIRS:
+        pairs = lengths * (lengths + 1) // 2
+        if max(entries, int(pairs.sum())) > MOST_PAIRS:
             return None
-        pieces = [_pairs(self._jumps, rows, self.n_components) for rows in _by_length(lengths)]
-        places, rows, values = (np.concatenate(part) for part in zip(*pieces, strict=True))
-        return sparse.csr_array((values, (places, rows)), shape=(entries, lengths.size))
+        blocks = _by_length(lengths)
+        pieces = [_pairs(self._jumps, rows, self.n_components) for rows in blocks]
+        places, values = (np.concatenate(part) for part in zip(*pieces, strict=True))
+        order = np.concatenate(blocks)
+        ends = np.append(0, np.cumsum(pairs[order]))
+        return order, sparse.csr_array((values, places, ends), shape=(lengths.size, entries))
 
 
 def _by_length(lengths: np.ndarray) -> list[np.ndarray]:
-    """Return the rows that have the same number of jumps, for each such number."""
+    """Return blocks of rows that have the same number of jumps, together all rows."""
     order = np.argsort(lengths, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1)
+    same = np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1)
+    return [rows[k : k + BLOCK_ROWS] for rows in same for k in range(0, rows.size, BLOCK_ROWS)]
 
 
-def _pairs(jumps: sparse.csr_array, rows: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for each pair of jumps, or one twice, of rows of equal length: place in D^T D, row, and product."""
+def _pairs(jumps: sparse.csr_array, rows: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each pair of jumps, or one twice, of rows of equal length: place in D^T D, and product."""
     first = jumps.indptr[rows]
     own = first[:, None] + np.arange(jumps.indptr[rows[0] + 1] - first[0])
-    columns, values = jumps.indices[own].astype(np.int64), jumps.data[own]
-    later, earlier = np.tril_indices(own.shape[1])
-    places = columns[:, later] * n_components + columns[:, earlier]
-    return places.reshape(-1), np.repeat(rows, later.size), (values[:, later] * values[:, earlier]).reshape(-1)
+    columns, values = jumps.indices[own], jumps.data[own]
+    # The later of two places stands first: jumps of a row may stand in any order.
+    one, other = np.tril_indices(own.shape[1])
+    left, right = columns[:, one], columns[:, other]
+    places = np.maximum(left, right) * n_components + np.minimum(left, right)
+    return places.reshape(-1), (values[:, one] * values[:, other]).reshape(-1)
 
 
 def jumps_of(blocks: Iterable[np.ndarray]) -> sparse.csr_array:
@@ -119,10 +131,74 @@ def jumps_of(blocks: Iterable[np.ndarray]) -> sparse.csr_array:
     return sparse.csr_array(sparse.vstack([_jumps(rows) for rows in blocks], format="csr"))
 
 
-def _jumps(rows: np.ndarray) -> sparse.csr_array:
+def jumps_of_products(views: Sequence[np.ndarray], outcomes: np.ndarray) -> sparse.csr_array:
+    """Return D for rows that are products of an outcome of each view, from where the views themselves jump.
+
+    Parameters
+    ----------
+    views : sequence of (K, m_j) ndarray
+        Probability of each outcome of each view under each component.
+    outcomes : (R, J) ndarray of int
+
+    Example
+    -------
+    >>> steps, half = np.array([[0.2, 0.8], [0.2, 0.8], [0.6, 0.4]]), np.full((3, 1), 0.5)
+    >>> jumps_of_products([steps, half], np.array([[0, 0], [1, 0]])).toarray().round(12)
+    array([[ 0.1,  0. ,  0.2],
+           [ 0.4,  0. , -0.2]])
+    """
+    steps = [_Steps(view.T) for view in views]
+    blocks = [_meeting(steps, outcomes[k : k + BLOCK_ROWS]) for k in range(0, len(outcomes), BLOCK_ROWS)]
+    values, columns, lengths = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    ends = np.append(0, np.cumsum(lengths))
+    return sparse.csr_array((values, columns, ends), shape=(len(outcomes), len(views[0])))
+
+
+class _Steps:
+    """Rows of one view: where each jumps, and its level at each component, after a zero."""
+
+    def __init__(self, rows: np.ndarray) -> None:
+        self.fresh = _fresh(rows)
+        self.columns = np.nonzero(self.fresh)[1]
+        self.lengths = self.fresh.sum(axis=1)
+        self.starts = np.cumsum(self.lengths) - self.lengths
+        first = np.maximum.accumulate(np.where(self.fresh, np.arange(rows.shape[1]), 0), axis=1)
+        self.levels = np.pad(np.take_along_axis(rows, first, axis=1), ((0, 0), (1, 0)))
+
+
+def _meeting(steps: Sequence[_Steps], outcomes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the jumps of products of rows, the columns that they stand in, and how many each product has."""
+    seen = list(zip(steps, outcomes.T, strict=True))
+    lengths = np.stack([view.lengths[own] for view, own in seen], axis=1)
+    every = lengths.reshape(-1)
+    starts = np.stack([view.starts[own] for view, own in seen], axis=1).reshape(-1)
+    # Within each row the jumps of the first view, then those of the second, ...
+    within = np.arange(every.sum()) - np.repeat(np.cumsum(every) - every, every)
+    place, which = np.repeat(starts, every) + within, np.repeat(np.tile(np.arange(len(seen)), len(outcomes)), every)
+    row = np.repeat(np.arange(len(outcomes)), lengths.sum(axis=1))
+    columns, kept = np.empty(place.size, dtype=np.int32), np.ones(place.size, dtype=bool)
+    for j, (view, _) in enumerate(seen):
+        columns[which == j] = view.columns[place[which == j]]
+    for j, (view, own) in enumerate(seen[:-1]):  # where two jump it is one jump
+        later = which > j
+        kept[later] &= ~view.fresh[own[row[later]], columns[later]]
+    row, columns = row[kept], columns[kept]
+    before, after = np.ones(row.size), np.ones(row.size)
+    for view, own in seen:
+        before *= view.levels[own[row], columns]
+        after *= view.levels[own[row], columns + 1]
+    return after - before, columns, np.bincount(row, minlength=len(outcomes))
+
+
+def _fresh(rows: np.ndarray) -> np.ndarray:
+    """Return where each row has another level than one component before."""
     fresh = np.ones(rows.shape, dtype=bool)
     np.greater(np.abs(np.diff(rows, axis=1)), SAME_LEVEL * np.maximum(rows[:, 1:], rows[:, :-1]), out=fresh[:, 1:])
-    row, first = np.nonzero(fresh)
+    return fresh
+
+
+def _jumps(rows: np.ndarray) -> sparse.csr_array:
+    row, first = np.nonzero(_fresh(rows))
     levels = rows[row, first]
     jumps = np.diff(levels, prepend=0.0)
     starts = np.flatnonzero(first == 0)

@@ -48,6 +48,13 @@ class MinimaxProgram:
     ------
     InputError
         A shape does not fit, or a number is out of range.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> program = MinimaxProgram(np.array([-1.0, 0.0, 1.0]), np.full(3, 1 / 3), np.e, 1.0)
+    >>> program.share
+    1.0
     """
 
     knots: Array

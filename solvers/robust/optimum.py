@@ -68,6 +68,15 @@ class RobustOptimum:
         OPTIMAL when the relative gap is within the tolerance asked for.
     steps, refinements : int
     seconds : float
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.solvers.robust.sets import MovedSet
+    >>> prior = np.array([0.05, 0.2, 0.5, 0.2, 0.05])
+    >>> best = solve_robust(RobustProgram(np.linspace(-1, 1, 5), 5.0, MovedSet(prior, 0.1)))
+    >>> round(best.objective, 3), round(best.lower_bound, 3), best.worst_prior.round(2)
+    (1.235, 1.235, array([0.1, 0.2, 0.4, 0.2, 0.1]))
     """
 
     outputs: Array
@@ -108,6 +117,10 @@ def solve_robust(
     progress : callable, optional
         Called after each step.
 
+    Returns
+    -------
+    best : RobustOptimum
+
     Raises
     ------
     InputError
@@ -122,9 +135,9 @@ def solve_robust(
     >>> import numpy as np
     >>> from optldp.solvers.robust.sets import MovedSet
     >>> knots, prior = np.linspace(-1, 1, 5), np.array([0.05, 0.2, 0.5, 0.2, 0.05])
-    >>> best = [solve_robust(RobustProgram(knots, 5.0, MovedSet(prior, radius))).objective for radius in (0.1, 0.3)]
-    >>> bool(best[0] < best[1])
-    True
+    >>> best = [solve_robust(RobustProgram(knots, 5.0, MovedSet(prior, radius))) for radius in (0.1, 0.3)]
+    >>> [round(each.objective, 3) for each in best]
+    [1.235, 1.38]
     """
     return _Path(program, check_tolerance(tolerance), progress).run()
 

@@ -48,6 +48,14 @@ class RobustProgram:
     ------
     InputError
         A shape does not fit, or a number is out of range.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.solvers.robust.sets import MovedSet
+    >>> program = RobustProgram(np.array([-1.0, 0.0, 1.0]), np.e, MovedSet(np.full(3, 1 / 3), 0.1))
+    >>> program.priors.radius
+    0.1
     """
 
     knots: Array

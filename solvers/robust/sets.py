@@ -26,7 +26,16 @@ SUM_SLACK = 1e-12
 
 
 class PriorSet(ABC):
-    """A closed convex set of priors on n knots with more than one member."""
+    """A closed convex set of priors on n knots with more than one member.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> priors = BoxSet(np.array([0.1, 0.2, 0.1]), np.array([0.5, 0.8, 0.5]))
+    >>> value, worst = priors.largest(np.array([1.0, 0.0, 2.0]))
+    >>> round(value, 3), worst.round(3)
+    (1.3, array([0.3, 0.2, 0.5]))
+    """
 
     @property
     @abstractmethod

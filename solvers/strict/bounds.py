@@ -22,6 +22,9 @@ bound is what is returned, and is on the safe side."""
 MOST_STEPS = 60
 """Some twenty are needed; what has not arrived then has a bound that is larger than need be."""
 
+FREE = 1e3
+"""Strength of the row that frees a constant: it costs a thousandth of the functional's range at most."""
+
 BLOCK_ENTRIES = 2**22
 """Numbers of one block of systems at once: 32 megabytes."""
 
@@ -147,6 +150,46 @@ class Ball:
             bounds[some] = low[some] + size[some] * _Block(self, products, rho, scaled, start).proved()
         return bounds
 
+    def foreseen(self, functionals: Array, reach: float) -> tuple[Array, Flags]:
+        r"""Return bounds by estimates that were chosen without c, and whether their bias is no more than their noise.
+
+        For an h that does not depend on c, whose noise is standard normal, the bound above with `reach` in the place
+        of rho holds with the normal's probability, whatever w is; `largest` chooses h by c, and so holds less often
+        where an a . w is near the least or most that it can be.  This h makes the interval of both signs of a shortest,
+
+            2 reach \|h\| + max_k (a - B^T h)_k - min_k (a - B^T h)_k,
+
+        which is long where weights that reports cannot tell apart differ in a . w.
+
+        Returns
+        -------
+        bounds : (F,) ndarray
+        told : (F,) ndarray of bool
+
+        Source: Donoho (1994), "Statistical estimation and optimal recovery", for affine intervals of fixed length.
+
+        Example
+        -------
+        >>> bounds, told = Ball(np.diag([50.0, 50.0]), np.array([25.0, 25.0])).foreseen(np.eye(2), 1.96)
+        >>> bounds.round(3), told
+        (array([0.528, 0.528]), array([ True,  True]))
+        """
+        low, size = functionals.min(axis=1), np.ptp(functionals, axis=1)
+        r, K = self.matrix.shape
+        if not r:
+            return functionals.max(axis=1), size == 0
+        # What is largest without its sign is half of a range once a constant is free.
+        doubled = np.vstack([np.hstack([self.matrix, -self.matrix]), FREE * np.repeat([1.0, -1.0], K)])
+        products = (doubled[:, None, :] * doubled[None, :, :]).reshape(-1, 2 * K).T.copy()
+        scaled = (functionals - low[:, None]) / np.where(size > 0, size, 1.0)[:, None] - 0.5
+        start = Inside(np.full(2 * K, 0.5 / K), 1.0, 0.0)
+        block = _Block(Ball(doubled, np.zeros(r + 1)), products, reach, np.hstack([scaled, -scaled]), start)
+        block.proved()
+        h = block.by[:, :r]
+        rest, noise = scaled - h @ self.matrix, reach * np.sqrt((h**2).sum(axis=1))
+        bounds = low + size * (0.5 + h @ self.centre + noise + rest.max(axis=1))
+        return np.minimum(bounds, functionals.max(axis=1)), np.ptp(rest, axis=1) / 2 <= noise
+
 
 class _Step(NamedTuple):
     """Changes of weights, slacks, B w, the ball's multiplier, and t."""
@@ -167,7 +210,7 @@ class _Block:
 
     def __init__(self, ball: Ball, products: Array, rho: float, a: Array, start: Inside) -> None:
         self.B, self.c, self.products, self.rho, self.a = ball.matrix, ball.centre, products, rho, a
-        self.best = np.ones(len(a))
+        self.best, self.by = np.ones(len(a)), np.zeros((len(a), len(ball.matrix)))
         self.open = np.arange(len(a))
         self.w = np.tile(start.weights, (len(a), 1))
         self.scale = np.ones(len(a))
@@ -196,7 +239,8 @@ class _Block:
         h = self.scale[:, None] * self.u
         lifted = h @ self.B
         proved = h @ self.c + self.rho * np.sqrt((h**2).sum(axis=1)) + (self.a - lifted).max(axis=1)
-        self.best[self.open] = np.fmin(self.best[self.open], proved)
+        better = proved < self.best[self.open]
+        self.best[self.open[better]], self.by[self.open[better]] = proved[better], h[better]
         reached = (self.a * self.w).sum(axis=1)
         going: Flags = self.best[self.open] - reached > RELATIVE
         if not going.all():

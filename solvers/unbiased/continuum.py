@@ -69,6 +69,16 @@ class ContinuumBound:
         sum_k n'_k R_k: what the bound gives up between knots.
     atoms : int
         Knots that keep some of their multipliers to themselves.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.solvers import solve_unbiased
+    >>> program = UnbiasedProgram(np.linspace(-1, 1, 5), np.array([0.125, 0.25, 0.25, 0.25, 0.125]), np.e)
+    >>> best = solve_unbiased(program.knots, program.weights, program.ratio)
+    >>> found = continuum_bound(program, best.lam, best.nu, np.full(4, 0.5**3 / 12))
+    >>> f"{found.lower_bound:.2f}, {found.interpolation:.2f} below {found.knot_bound:.2f}"
+    '3.75, 0.16 below 3.91'
     """
 
     lower_bound: float
@@ -91,6 +101,10 @@ def continuum_bound(program: UnbiasedProgram, lam: Array, nu: Array, rounding: A
         Multipliers of normalisation and unbiasedness, such as those of `solve_unbiased`.
     rounding : (n-1,) ndarray
         R_k: per interval the mean over the values of (x - x_k)(x_{k+1} - x), zero for values elsewhere.
+
+    Returns
+    -------
+    found : ContinuumBound
 
     Raises
     ------

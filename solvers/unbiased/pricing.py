@@ -49,6 +49,14 @@ class Pricing:
         Where they are, increasing.
     values : (k,) ndarray
         F there; dual feasibility is values.min() >= 0.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> program = UnbiasedProgram(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), np.e)
+    >>> found = price(program, np.zeros(2), np.zeros(2))
+    >>> found.outputs, found.values.round(3)
+    (array([0.]), array([1.]))
     """
 
     outputs: Array
@@ -64,12 +72,16 @@ def price(program: UnbiasedProgram, lam: Array, nu: Array) -> Pricing:
     lam, nu : (n,) ndarray
         Multipliers of normalisation and unbiasedness.
 
+    Returns
+    -------
+    minima : Pricing
+
     Example
     -------
     >>> import numpy as np
     >>> program = UnbiasedProgram(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), np.e)
-    >>> bool(price(program, np.zeros(2), np.zeros(2)).values.min() > 0)
-    True
+    >>> price(program, np.zeros(2), np.zeros(2)).values.round(3)
+    array([1.])
     """
     found = pieces(program, lam, nu)
     vertices = found.vertices
@@ -85,12 +97,25 @@ def certified_bound(program: UnbiasedProgram, lam: Array, nu: Array) -> float:
 
     Valid for any multipliers, by exact pricing; see the module's text for the proof.
 
+    Parameters
+    ----------
+    program : UnbiasedProgram
+    lam, nu : (n,) ndarray
+        Multipliers of normalisation and unbiasedness; any numbers.
+
+    Returns
+    -------
+    bound : float
+        Squared units of the program's scale.
+
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.solvers import solve_unbiased
     >>> program = UnbiasedProgram(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), np.e)
-    >>> certified_bound(program, np.zeros(2), np.zeros(2)) <= 0
-    True
+    >>> best = solve_unbiased(program.knots, program.weights, program.ratio)
+    >>> round(certified_bound(program, best.lam, best.nu), 4), round(best.objective, 4)
+    (3.6827, 3.6827)
     """
     best = -np.inf
     for _ in range(1 + DINKELBACH_STEPS):

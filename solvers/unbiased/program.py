@@ -51,6 +51,13 @@ class UnbiasedProgram:
     ------
     InputError
         A shape does not fit, or a number is out of range.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> program = UnbiasedProgram(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), np.e)
+    >>> program.knots, program.weights
+    (array([-1.,  1.]), array([0.5, 0.5]))
     """
 
     knots: Array

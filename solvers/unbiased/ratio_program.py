@@ -16,6 +16,8 @@ This is the oracle for the structured interior point, and the route for objectiv
 Source: Wei et al. (2024), AAA, eq. (9) and (15), on free output points instead of a noise lattice.
 """
 
+from __future__ import annotations
+
 import math
 import time
 from dataclasses import dataclass
@@ -123,6 +125,11 @@ def solve_with_highs(
     solver, crossover, time_limit, tolerance
         As in `solve_linear_program`.
 
+    Returns
+    -------
+    solution : RatioSolution
+        Probabilities of least expected variance on these outputs, and its value, the `objective`.
+
     Raises
     ------
     SolverError
@@ -160,6 +167,17 @@ def solve_with_cvxpy(
     """Solve the program with Clarabel through cvxpy; parameters and errors as `solve_with_highs`.
 
     Source: Goulart and Chen (2024), "Clarabel: an interior-point solver for conic programs".
+
+    Parameters
+    ----------
+    knots, weights, outputs, epsilon
+        As of `solve_with_highs`.
+    tolerance : float
+        Of Clarabel: relative gap and feasibility.
+
+    Returns
+    -------
+    solution : RatioSolution
 
     Example
     -------

@@ -125,3 +125,25 @@ def test_what_cannot_be_compared_is_refused():
     with pytest.raises(InputError, match="report once to each of the two, got 1 users"):
         match_users((table, day), (table, twice), key="user")
     assert match_users((table, day), (table, twice), key="user", keep_first=True).matched == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("made", [piecewise(KNOTS, 4.0), categorical_grr(JOBS, 4.0)])
+def test_intervals_about_these_very_users_cover_and_are_shorter(made):
+    """Fixed users whose values changed a little, at a budget where who they are weighs as much as the noise."""
+    rng, n, held, lengths = np.random.default_rng(6), 1500, [], []
+    before = rng.beta(2, 5, n) if not hasattr(made, "categories") else rng.choice(JOBS, n, p=[0.6, 0.35, 0.05])
+    after = np.where(rng.random(n) < 0.8, before, rng.permutation(before))
+    after[: n // 10] = before[0]
+    true = np.array([np.mean(before == job) - np.mean(after == job) for job in JOBS])
+    if not hasattr(made, "categories"):
+        true = np.mean(before) - np.mean(after)
+    for _ in range(300):
+        days = [(made, rows(made, values, np.arange(n), rng)) for values in (before, after)]
+        found = [estimate_difference(match_users(*days, key="user"), target=t) for t in ("users", "population")]
+        ends = found[0].interval()
+        held.append((np.asarray(ends.low) <= true) & (true <= np.asarray(ends.high)))
+        lengths.append([np.sum(one.std_error) for one in found])
+    assert np.mean(held, axis=0).min() > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 300)
+    users, population = np.mean(lengths, axis=0)
+    assert users < 0.97 * population

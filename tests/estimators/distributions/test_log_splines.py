@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from optldp.estimators import InputGrid
-from optldp.estimators.distributions.log_splines import POLYNOMIAL_SD, log_spline_basis
+from optldp.estimators.distributions import log_splines
+from optldp.estimators.distributions.log_splines import FAINT, POLYNOMIAL_SD, log_spline_basis
 
 
 def covariance(grid: InputGrid, order: int, length: float) -> np.ndarray:
@@ -58,3 +59,15 @@ def test_polynomials_below_the_order_are_left_free(order):
         ).T
     )
     assert np.abs(rest).max() < 1e-6
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_what_is_left_out_is_not_to_be_seen(order, monkeypatch):
+    """Less than half of order three and three quarters of order two are kept; at no place is a thousandth missing."""
+    grid = InputGrid.equal_cells(0.0, 1.0, 256)
+    kept = log_spline_basis(grid, order, 0.25)
+    monkeypatch.setattr(log_splines, "FAINT", 0.0)
+    whole = log_spline_basis(grid, order, 0.25)
+    assert kept.shape[1] <= {1: 1.0, 2: 0.75, 3: 0.5}[order] * whole.shape[1]
+    assert kept == pytest.approx(whole[:, : kept.shape[1]])
+    assert (whole[:, kept.shape[1] :] ** 2).sum(axis=1).max() <= FAINT**2

@@ -10,6 +10,7 @@ from optldp.estimators.distributions.smooth import smooth_likelihood
 from optldp.mechanisms import duchi, piecewise, square_wave
 from optldp.mechanisms.errors import SolverError
 from optldp.solvers.likelihood.log_linear import exact_loglik
+from optldp.solvers.likelihood.mixture import MixtureLikelihood
 
 KNOTS = np.linspace(0.0, 1.0, 33)
 
@@ -104,6 +105,14 @@ def test_twice_the_cells_change_next_to_nothing(seed):
     assert errors[0] == pytest.approx(errors[2], rel=0.04)
 
 
+def test_the_estimate_does_not_hang_on_the_number_of_draws():
+    """It is the posterior's average: 600 draws or 610 are of the same chains, and it moves by 1% of its own doubt."""
+    counts, grid = counted(3000, 2), InputGrid.knots(KNOTS)
+    found, more = (smooth_likelihood(counts, grid, draws=draws) for draws in (600, 610))
+    moved = np.cumsum(found.fit.weights - more.fit.weights)[:-1]
+    assert (np.abs(moved) < 0.01 * np.cumsum(found.draws, axis=1).std(axis=0)[:-1]).all()
+
+
 @pytest.mark.slow
 def test_many_rows_are_fitted_as_few_are(monkeypatch):
     """Ragged users of three services: the expansion and the held information give what exact steps give."""
@@ -115,6 +124,16 @@ def test_many_rows_are_fitted_as_few_are(monkeypatch):
     scatter = exact.draws.std(axis=0)
     assert np.abs(held.fit.weights - exact.fit.weights).max() < 0.25 * scatter.max()
     assert held.decrement < 1e-5
+
+
+def test_of_many_rows_second_derivatives_are_taken_a_dozen_times(monkeypatch):
+    """They are what takes time with many users; four times as many were, most at the first fit, to a part of them."""
+    asked, taken = [], MixtureLikelihood.information
+    monkeypatch.setattr(module, "FEW_ROWS", 0)
+    monkeypatch.setattr(module, "PILOT_USERS", 500)
+    monkeypatch.setattr(MixtureLikelihood, "information", lambda *given: asked.append(1) or taken(*given))
+    smooth_likelihood(three_services(2000), InputGrid.knots(KNOTS), draws=20)
+    assert len(asked) <= 16
 
 
 def test_the_average_is_by_evidence():

@@ -73,7 +73,7 @@ def test_of_the_smooth_fit_it_is_that_of_refits():
     base = counts()
     estimate = estimate_distribution(base)
     found = fitted_influence(base, estimate)
-    means = [estimate_distribution(counts(output, 50)).mean().value for output in range(3, table.low.size - 3, 3)]
+    means = [estimate_distribution(counts(output, 50)).mean().value for output in range(3, table.low.size - 3)]
     actual = np.ptp(means) / 50 * 20_000
     assert found.times_n[0] == pytest.approx(actual, rel=0.25)
 

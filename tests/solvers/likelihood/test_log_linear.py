@@ -116,6 +116,28 @@ def test_draws_have_the_posteriors_moments():
     assert drawn.std(axis=0) == pytest.approx(sd, rel=0.06)
 
 
+def nearly_normal() -> tuple[log_linear.LogLinearFit, log_linear.WeightPlace]:
+    """Of ten thousand users and three weights: the posterior is all but normal."""
+    likelihood = DenseLikelihood([np.eye(3)], [4000, 3500, 2500])
+    fit = fit_log_linear(exact_loglik(likelihood), 10_000, LogLinear(np.zeros(3), 2.0 * np.eye(3)[:, 1:]))
+    return fit, exact_loglik(likelihood)(fit.weights)
+
+
+def test_draws_in_pairs_average_to_the_middle():
+    """Forty draws one by one would be off by 0.16 of a standard deviation."""
+    fit, place = nearly_normal()
+    for seed in range(5):
+        drawn = log_linear_draws(fit, place, 10_000, 40, np.random.default_rng(seed))
+        assert (np.abs(drawn.mean(axis=0) - fit.z) < 0.04 * drawn.std(axis=0)).all()
+
+
+def test_fewer_draws_are_the_first_of_more():
+    """So that estimates that draw one time more from a fit differ by that one draw."""
+    fit, place = nearly_normal()
+    fewer, more = (log_linear_draws(fit, place, 10_000, size, np.random.default_rng(1)) for size in (11, 40))
+    assert fewer == pytest.approx(more[:11], rel=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_an_expansion_errs_by_the_third_order(seed):
     """Half the step, an eighth of the error; exact about its own centre, derivatives too."""

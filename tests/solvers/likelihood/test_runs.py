@@ -6,7 +6,7 @@ from optldp.mechanisms import square_wave
 from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.families.registry import FAMILIES
 from optldp.solvers.likelihood import runs
-from optldp.solvers.likelihood.runs import RunLikelihood, jumps_of
+from optldp.solvers.likelihood.runs import RunLikelihood, jumps_of, jumps_of_products
 
 
 def test_there_is_one_jump_for_each_run():
@@ -52,3 +52,21 @@ def test_products_of_jumps_are_kept_where_there_is_room(monkeypatch):
     formed = RunLikelihood(jumps_of([rows]), np.ones(len(rows))).curvature(values)
     np.testing.assert_allclose(kept, formed, rtol=1e-12)
     np.testing.assert_allclose(kept, rows.T * values @ rows, rtol=1e-12)
+
+
+@pytest.mark.parametrize("views", [1, 2, 3])
+def test_products_of_views_jump_where_these_do(views, monkeypatch):
+    """As the rows themselves do, zeros and blocks of rows among them, and mixes and curvature follow."""
+    monkeypatch.setattr(runs, "BLOCK_ROWS", 7)
+    rng = np.random.default_rng(views)
+    tables = [np.repeat(rng.integers(0, 4, (6, 5)) / 4.0, rng.integers(1, 6, 6), axis=0) for _ in range(views)]
+    size = min(len(table) for table in tables)
+    tables = [table[:size] for table in tables]
+    outcomes = rng.integers(0, 5, (40, views))
+    rows = np.prod([table[:, own].T for table, own in zip(tables, outcomes.T, strict=True)], axis=0)
+    jumps = jumps_of_products(tables, outcomes)
+    np.testing.assert_allclose(np.cumsum(jumps.toarray(), axis=1), rows, atol=1e-15)
+    assert jumps.nnz <= sum(jumps_of([table.T[own]]).nnz for table, own in zip(tables, outcomes.T, strict=True))
+    values = rng.random(40)
+    found = RunLikelihood(jumps, np.ones(40)).curvature(values)
+    np.testing.assert_allclose(found, rows.T * values @ rows, atol=1e-12)

@@ -44,3 +44,44 @@ def test_what_data_say_nothing_of_is_as_large_as_it_can_be():
     one = Ball(np.array([[5.0, 5.0, 0.0]]), np.array([5.0]))
     found = one.largest(np.array([[1.0, 0.0, 0.0], [2.0, 2.0, 2.0]]), 1.0, one.inside(0.5))
     assert found == pytest.approx([1.0, 2.0], abs=2e-3)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_of_estimates_chosen_unseen_they_are_the_shortest_that_a_conic_solver_finds(seed):
+    """Noise and largest bias of both ends together; told where noise is the larger of them."""
+    ball, functionals = made(seed)
+    bounds, told = ball.foreseen(functionals, 1.96)
+    below, _ = ball.foreseen(-functionals, 1.96)
+    h, top, bottom = cp.Variable(len(ball.matrix)), cp.Variable(), cp.Variable()
+    for a, length, here, inside in zip(
+        functionals, bounds + below, told, bounds < functionals.max(axis=1), strict=True
+    ):
+        rest = a - ball.matrix.T @ h
+        noise = 2 * 1.96 * cp.norm(h)
+        shortest = cp.Problem(cp.Minimize(noise + top - bottom), [rest <= top, rest >= bottom]).solve()
+        assert length <= shortest + 8 * RELATIVE * np.ptp(a)
+        if here and inside:
+            assert length == pytest.approx(shortest, abs=8 * RELATIVE * np.ptp(a))
+        assert here == (top.value - bottom.value <= noise.value)
+    assert told.any()
+    assert not told.all()
+
+
+@pytest.mark.parametrize("place", [0, 12, None])
+def test_they_hold_as_often_as_they_say_where_a_number_is_as_small_as_it_can_be(place):
+    """Point masses and even weights, all weights told apart: by estimates chosen by what was seen the mean at the end
+    holds in under nine of ten."""
+    size = 25
+    truth = np.full(size, 1 / size) if place is None else np.eye(size)[place]
+    matrix, mean = 20.0 * np.eye(size), np.linspace(0.0, 1.0, size)
+    held, chosen = [], []
+    for seed in range(200):
+        ball = Ball(matrix, matrix @ truth + np.random.default_rng(seed).normal(size=size))
+        (high, low), told = ball.foreseen(np.stack([mean, -mean]), 1.96)
+        assert told.all()
+        held.append(-low <= truth @ mean <= high)
+        high, low = ball.largest(np.stack([mean, -mean]), 1.96, ball.inside(2.0))
+        chosen.append(-low <= truth @ mean <= high)
+    assert np.mean(held) > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 200)
+    if place == 0:
+        assert np.mean(chosen) < 0.9

@@ -20,6 +20,9 @@ LIBRARIES = ("numpy", "scipy", "highspy", "clarabel", "duckdb")
 SLOWER = 1.3
 """A ratio of two times that is worth a line; two runs of the same code on a busy machine differ by less."""
 
+MOST_ROWS = 12
+"""Of a table on a page; one that is longer shows every second of its rows, or every third, and so on."""
+
 Results: TypeAlias = dict[str, dict[str, Any]]
 """Of each part, by name: when, where and with what it was measured, seconds of the calibration loop, and its tables."""
 
@@ -91,8 +94,16 @@ def page(name: str, title: str, parts: tuple[ModuleType, ...], results: Results)
     ]
     for part, kept in known:
         beside = f"*{kept['measured']}; the calibration loop took {1e3 * kept['calibration']:.1f} ms.*"
-        lines += [f"## {part.TITLE}", (part.__doc__ or "").strip(), beside, *(one.markdown() for one in tables(kept))]
+        lines += [f"## {part.TITLE}", (part.__doc__ or "").strip(), beside, *(_shortened(one) for one in tables(kept))]
     return "\n\n".join(lines) + "\n"
+
+
+def _shortened(table: Table) -> str:
+    """A table as a page shows it, and below it how many of its rows these are."""
+    each = -(-len(table.rows) // MOST_ROWS)
+    shown = Table(table.columns, table.rows[::each], table.about)
+    note = f"\n\n*One row in {each}; `benchmarks/results.json` has all {len(table.rows)}.*" if each > 1 else ""
+    return shown.markdown() + note
 
 
 def compared(before: Table, now: Table) -> list[str]:

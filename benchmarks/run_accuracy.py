@@ -4,11 +4,13 @@ import argparse
 import os
 import time
 from pathlib import Path
+from types import ModuleType
 
 from accuracy import (
     advice,
     distributions,
     frequencies,
+    full_tables,
     intervals,
     key_value,
     personalised,
@@ -20,9 +22,10 @@ from accuracy import (
     shapes,
     smoothing,
     unequal,
+    wavelets,
 )
 
-PARTS = {
+PARTS: dict[str, ModuleType] = {
     "services-mean": services_mean,
     "services-distribution": services_distribution,
     "reduction": reduction,
@@ -37,7 +40,10 @@ PARTS = {
     "phases-default": phases_default,
     "frequencies": frequencies,
     "advice": advice,
+    "wavelets": wavelets,
 }
+SHORT = (smoothing, unequal, phases_default, advice, wavelets)
+"""Parts whose page shows all; those of others show a summary of `rows`, which benchmarks/accuracy/full has as CSV."""
 
 
 def main() -> None:
@@ -48,28 +54,47 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--write", type=Path, help="write each part to a page in this folder")
     parser.add_argument(
-        "--kept", type=Path, help="of advice: folder whose cases are not judged anew, and that gets all"
+        "--kept", type=Path, help="of intervals and advice: folder of what is not found anew, and that gets all"
     )
     parser.add_argument("--cases", type=int, help="of advice: no more than so many of the 60")
+    parser.add_argument("--render", action="store_true", help="pages of parts with a CSV anew, from what it has")
     options = parser.parse_args()
+    if options.kept is not None:
+        options.kept.mkdir(exist_ok=True)
     for name in options.part or PARTS:
-        part = PARTS[name]
-        started = time.perf_counter()
-        if part is advice:
-            body, took = advice.run(options.data, options.kept, options.cases)
-            asked = "advice" if options.cases is None else f"advice --cases {options.cases}"
-        else:
-            body = part.run(options.data, options.repetitions, options.workers)
-            took = f"{options.repetitions} repetitions, {(time.perf_counter() - started) / 60:.0f} minutes"
-            asked = name
-        made = (
-            f"Made by `python benchmarks/run_accuracy.py --data FOLDER --part {asked} --write docs/accuracy` ({took})."
-        )
-        page = "\n\n".join([f"# {part.TITLE}", made, (part.__doc__ or "").strip(), body]) + "\n"
+        if options.render and PARTS[name] in SHORT:
+            continue
+        page = page_of(name, options)
         print(page, flush=True)
-        if options.write:
+        if options.write and PARTS[name] is not wavelets:  # docs/estimators.md says what it found
             options.write.mkdir(exist_ok=True)
             (options.write / f"{name}.md").write_text(page)
+
+
+def page_of(name: str, options: argparse.Namespace) -> str:
+    """Run a part, or read what was kept of it, and return its page."""
+    part, asked, more = PARTS[name], name, ""
+    started = time.perf_counter()
+    asked_of = (options.data, options.repetitions, options.workers)
+    if part is advice:
+        body, took = advice.run(options.data, options.kept, options.cases)
+        asked = "advice" if options.cases is None else f"advice --cases {options.cases}"
+    elif part not in SHORT:
+        if not options.render:
+            rows = part.rows(*asked_of, options.kept) if part is intervals else part.rows(*asked_of)
+            often = f"{options.repetitions} repetitions, in several runs"
+            full_tables.keep(name, rows, often if options.kept else _took(options.repetitions, started))
+        rows, took = full_tables.kept(name)
+        body, more = part.page(rows), f" All that it found: `benchmarks/accuracy/full/{name}.csv`."
+    else:
+        body, took = part.run(*asked_of), _took(options.repetitions, started)
+    command = f"python benchmarks/run_accuracy.py --data FOLDER --part {asked} --write docs/accuracy"
+    made = f"Made by `{command}` ({took}).{more}"
+    return "\n\n".join([f"# {part.TITLE}", made, (part.__doc__ or "").strip(), body]) + "\n"
+
+
+def _took(repetitions: int, started: float) -> str:
+    return f"{repetitions} repetitions, {(time.perf_counter() - started) / 60:.0f} minutes"
 
 
 if __name__ == "__main__":

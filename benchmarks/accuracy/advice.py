@@ -5,10 +5,10 @@ four budgets, three numbers of users, and in each case the mean (root mean squar
 estimators; for the mean two unbiased ones stand beside them, whose errors under the truth are closed forms. All
 see the same users in a draw, estimators of one mechanism the same reports, and what a draw's luck is, control
 variates with known averages say. A mechanism from which a linear estimate errs three times as much as from the
-best is not drawn, and pairs stop that are behind the best by four standard errors. The best after ten draws and
-what `advise` chose then have ten further ones, which chose nothing, and from which "more" is: by how much the
-choice errs more than that best, beside its standard error; 0 where it is the best. "said / true" is what `advise`
-said of its choice over what the choice errs by under the truth."""
+best is not drawn, and pairs stop that are behind the best by four standard errors. The best after 12 draws and
+what `advise` chose then have 30 to 300 further ones, which chose nothing, the more the less time they take. From
+them "more" is: by how much the choice errs more than that best, beside its standard error; 0 where it is the best.
+"said / true" is what `advise` said of its choice over what the choice errs by under the truth."""
 
 import json
 import math
@@ -45,8 +45,6 @@ Found = dict[str, Any]
 
 def run(data: Path, kept: Path | None, most: int | None) -> tuple[str, str]:
     """Judge cases one after another, but those that the folder `kept` has; show them, and say what they took."""
-    if kept is not None:
-        kept.mkdir(exist_ok=True)
     numbers = range(len(CASES))[:most]
     with threadpool_limits(1):
         found = [one for number in numbers for one in judged(data, number, kept)]
@@ -84,7 +82,7 @@ def _judged(of: Of, prior: Prior, brute: BruteForce, number: int) -> Found:
     seconds = time.process_time() - started
     choice = (advice.best.mechanism, advice.best.estimator)
     best, slopes = brute.best(criterion)
-    first, second = brute.place(best, criterion, slopes), brute.place(choice, criterion, slopes)
+    first, second = brute.compared(best, choice, criterion, slopes)
     power = POWER[of]
     brute.save()
     behind, error = second - first if choice != best else (0.0, 0.0)
@@ -102,34 +100,35 @@ def _judged(of: Of, prior: Prior, brute: BruteForce, number: int) -> Found:
 
 def shown(found: Sequence[Found]) -> str:
     """Return what was found in words, and a table of all cases."""
-    said, rows = list[str](), list[tuple[str, ...]]()
+    said = list[str]()
     for of in KINDS:
-        some = sorted(
-            (one for one in found if one["of"] == of),
-            key=lambda one: (SETS.index(one["column"]), one["epsilon"], one["users"]),
-        )
+        some = [one for one in found if one["of"] == of]
         more, ratio = np.array([one["more"] for one in some]), np.log([one["said"] for one in some])
         scatter = float(ratio.std(ddof=1)) / math.sqrt(ratio.size)
+        sure = [one for one in some if abs(one["more"] - WITHIN) >= 2 * one["error"]]
+        worst = max(some, key=lambda one: one["more"])
         said.append(
-            f"Of the {of}: {np.sum(more <= WITHIN)} of {more.size} within {WITHIN:.0%}, the very best in "
-            f"{sum(one['choice'] == one['best'] for one in some)}, {more.mean():+.1%} on average, {more.max():+.1%} at "
-            f"worst; said / true {math.exp(ratio.mean()):.2f} ± {scatter:.2g}; "
-            f"{np.mean([one['seconds'] for one in some]):.0f} s of processor time each, "
+            f"Of the {of}: **within {WITHIN:.0%} of the best by brute force in {np.sum(more <= WITHIN)} of "
+            f"{more.size}**; by two standard errors within in {sum(one['more'] <= WITHIN for one in sure)}, beyond in "
+            f"{sum(one['more'] > WITHIN for one in sure)}, undecided in {more.size - len(sure)}. The very best in "
+            f"{sum(one['choice'] == one['best'] for one in some)}, {more.mean():+.1%} on average, "
+            f"{worst['more']:+.1%} ± {worst['error']:.1%} at worst; said / true {math.exp(ratio.mean()):.2f} ± "
+            f"{scatter:.2g}; {np.mean([one['seconds'] for one in some]):.0f} s of processor time each, "
             f"{max(one['seconds'] for one in some):.0f} s at most."
         )
-        for one in some:
-            same = one["choice"] == one["best"]
-            rows.append(
-                (
-                    of,
-                    one["column"],
-                    f"{one['epsilon']:g}",
-                    f"{one['users']:,}",
-                    one["choice"],
-                    "" if same else one["best"],
-                    "0" if same else f"{one['more']:+.1%} ± {one['error']:.1%}",
-                    f"{one['said']:.2f}",
-                )
-            )
-    heads = ("of", "column", "epsilon", "users", "choice", "best, if another", "more", "said / true")
+    cases = {(one["column"], one["epsilon"], one["users"]): dict[str, Found]() for one in found}
+    for one in found:
+        cases[one["column"], one["epsilon"], one["users"]][one["of"]] = one
+    rows = [
+        (column, f"{epsilon:g}", f"{users:,}", *(cell for of in KINDS for cell in _cells(case[of])))
+        for (column, epsilon, users), case in sorted(cases.items())
+    ]
+    heads = ("column", "epsilon", "users", *(head for of in KINDS for head in (f"{of}: choice (best)", "more")))
     return "\n\n".join([*said, table(heads, rows)])
+
+
+def _cells(one: Found) -> tuple[str, str]:
+    """The choice with the best in brackets if that is another, and by how much it errs more."""
+    if one["choice"] == one["best"]:
+        return one["choice"], "0"
+    return f"{one['choice']} ({one['best']})", f"{one['more']:+.0%} ± {one['error']:.0%}"

@@ -15,8 +15,11 @@ from optldp.estimators import optimal_decoder
 from optldp.estimators.methods import OF_ONE_SERVICE, DistributionMethod
 from optldp.mechanisms import TabulatedMechanism
 
-LOOKS, FRESH = (3, 6, 10), 10
-"""Draws after which pairs stop, and those after the last, in which the best and another are compared."""
+LOOKS = (3, 6, 12)
+"""Draws after which pairs stop."""
+
+FRESH = {"smooth": 30, "em": 300, "ems": 300, "mr": 80}
+"""Draws after the last look in which the best and another are compared, more of estimators that take less time."""
 
 HOPELESS = 4.0
 """Standard errors behind the best, at which a pair stops."""
@@ -83,12 +86,23 @@ class BruteForce:
             running = [one for one, (more, error) in off.items() if more <= HOPELESS * max(error, least)]
         return min(place, key=lambda one: place[one].value), slopes
 
-    def place(self, one: Candidate, criterion: Criterion, slopes: Mapping[str, np.ndarray]) -> Place:
-        """Return the logarithm of a pair's mean error: exact, or in the draws after the last look."""
+    def compared(
+        self, one: Candidate, other: Candidate, criterion: Criterion, slopes: Mapping[str, np.ndarray]
+    ) -> tuple[Place, Place]:
+        """Return the logarithms of two pairs' mean errors: exact, or in draws after the last look.
+
+        Of one mechanism they are the same draws, as errors of the same reports are much alike.
+        """
+        often = {pair: FRESH[pair[1]] for pair in (one, other) if pair not in self.exact}
+        if one[0] == other[0]:
+            often = dict.fromkeys(often, min(often.values(), default=0))
+        first, second = (self._place(pair, often.get(pair, 0), criterion, slopes) for pair in (one, other))
+        return first, second
+
+    def _place(self, one: Candidate, often: int, criterion: Criterion, slopes: Mapping[str, np.ndarray]) -> Place:
         if one in self.exact:
             return Place.known(self.exact[one])
-        errors = self.errors(one, range(LOOKS[-1], LOOKS[-1] + FRESH))
-        return Place.of(errors, criterion, slopes[one[1]])
+        return Place.of(self.errors(one, range(LOOKS[-1], LOOKS[-1] + often)), criterion, slopes[one[1]])
 
     def save(self) -> None:
         """Write all draws to the file."""

@@ -12,6 +12,7 @@ from optldp.mechanisms import laplace, piecewise, square_wave
 from optldp.solvers.likelihood.fit import fit_mixture
 from redone.experiment.drawn_values import all_sets
 
+from .full_tables import Row, chosen, ratios, values
 from .repetitions import Errors, repeat
 
 TITLE = "Distributions by EM and mixture reduction"
@@ -20,7 +21,8 @@ USERS, CELLS, STOP = 20_000, 256, 1e-3
 MEASURES = ("W1", "variance", "quantile", "range")
 
 
-def run(data: Path, repetitions: int, workers: int) -> str:
+def rows(data: Path, repetitions: int, workers: int) -> list[Row]:
+    """Return a row for each data set, budget and mechanism."""
     cases = [
         (data, name, family, epsilon)
         for name in ("S-MN", "SF total pay")
@@ -28,22 +30,24 @@ def run(data: Path, repetitions: int, workers: int) -> str:
         for family in FAMILIES
     ]
     found = repeat(_errors, cases, repetitions, workers)
-    rows = [
-        (
-            name,
-            f"{epsilon:g}",
-            family,
-            *(s.show(f"{measure} {method}") for measure in MEASURES for method in ("EM", "MR")),
-        )
-        for (_, name, family, epsilon), s in zip(cases, found, strict=True)
+    shown = [(measure, method) for measure in MEASURES for method in ("EM", "MR")]
+    return [
+        {"data": name, "epsilon": f"{epsilon:g}", "mechanism": family}
+        | {f"{measure}, {method}": one.show(f"{measure} {method}") for measure, method in shown}
+        for (_, name, family, epsilon), one in zip(cases, found, strict=True)
     ]
-    header = (
-        "data",
-        "epsilon",
-        "mechanism",
-        *(f"{measure}, {method}" for measure in MEASURES for method in ("EM", "MR")),
-    )
-    return table(header, rows)
+
+
+def page(found: list[Row]) -> str:
+    """Return what mixture reduction errs, as a multiple of EM, by mechanism and budget."""
+    lines = []
+    for family in FAMILIES:
+        for epsilon in values(found, "epsilon"):
+            some = chosen(found, mechanism=family, epsilon=epsilon)
+            pairs = ([*ratios(some, f"{one}, MR", f"{one}, EM")] for one in MEASURES)
+            lines.append((family, epsilon, *(" / ".join(f"{ratio:.2f}" for ratio in pair) for pair in pairs)))
+    said = "Errors of mixture reduction as multiples of those of EM, S-MN / SF total pay:"
+    return "\n\n".join([said, table(("mechanism", "epsilon", *MEASURES), lines)])
 
 
 def _errors(data: Path, name: str, family: str, epsilon: float, rng: np.random.Generator) -> Errors:

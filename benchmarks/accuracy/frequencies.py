@@ -3,6 +3,7 @@
 Real columns that chose nothing: Adult's workclass, occupation and country, Bank Marketing's month, and SF salaries' job
 titles, the 116 most frequent ones (most of them rare) and all 1,637. Each repetition draws its users from the column's
 frequencies, and every method sees the same reports. The error is the sum over categories of squared errors, times 10^4.
+OUE and subset selection (SS) are left out of the larger columns, where nearly all of their reports differ.
 "rare" categories have a frequency below one standard error of the unbiased estimate, "frequent" ones above five.
 Standard errors of coverage are over repetitions, as the intervals of one share their reports.
 
@@ -22,9 +23,12 @@ from optldp.estimators.frequencies.likelihood import category_likelihood
 from optldp.estimators.methods import FrequencyMethod
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
+from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import optimised_unary
 
+from .coverage import LEAST, surely_below
+from .full_tables import Row, chosen, error, geometric, number
 from .repetitions import Errors, Summary, repeat
 
 TITLE = "Frequencies of categories"
@@ -36,60 +40,115 @@ SETS = {
     "job title, 116": ("sf_salaries_2011_2014", "job_title", 116),
     "job title, 1,637": ("sf_salaries_2011_2014", "job_title", None),
 }
-ORACLES = {"GRR": categorical_grr, "OLH": local_hashing, "OUE": optimised_unary}
+ORACLES = {"GRR": categorical_grr, "OLH": local_hashing, "OUE": optimised_unary, "SS": subset_selection}
+SUBSETS = "SS"
 METHODS: tuple[FrequencyMethod, ...] = ("unbiased", "norm-sub", "em", "mle", "shrunk")
 EPSILONS = (0.5, 1.0, 2.0)
 USERS = 20_000
+GROUPS = ("all", "rare", "frequent")
+KINDS = (*METHODS, "delta method", "profile")
+MEASURES = ("error", *GROUPS, "width")
 MANY = 1000
 """Categories from which on "em", which takes thousands of steps, and the delta method are left out."""
 NORMAL = 1.959963984540054
 
 
-def run(data: Path, repetitions: int, workers: int) -> str:
+def rows(data: Path, repetitions: int, workers: int) -> list[Row]:
+    """Return a row for each column, oracle, budget and measure."""
     cases = [(data, name, oracle, e) for name in SETS for oracle, epsilons in _asked(name).items() for e in epsilons]
     found = list(zip(cases, repeat(_repetition, cases, repetitions, workers), strict=True))
-    rows = [(*_named(case), *_shown(summary, "error"), _worst(summary)) for case, summary in found]
-    parts = [
-        "## Squared error",
-        table(("column", "oracle", "epsilon", *METHODS, "shrunk / best of the others"), rows),
-        "## Coverage of 95% intervals, %",
+    return [
+        {
+            "column": name,
+            "oracle": oracle,
+            "epsilon": f"{epsilon:g}",
+            "repetitions": f"{repetitions}",
+            "measure": measure,
+        }
+        | {kind: _shown(summary, f"{measure} {kind}") for kind in KINDS}
+        for measure in MEASURES
+        for (_, name, oracle, epsilon), summary in found
     ]
-    kinds = (*METHODS, "delta method", "profile")
-    for group in ("all", "rare", "frequent"):
-        rows = [(*_named(case), *(_cover(summary, group, kind) for kind in kinds)) for case, summary in found]
-        parts += [f"{group.capitalize()} categories:", table(("column", "oracle", "epsilon", *kinds), rows)]
-    rows = [(*_named(case), *_shown(summary, "width")) for case, summary in found]
-    parts += ["## Mean width of the intervals, %", table(("column", "oracle", "epsilon", *METHODS), rows)]
+
+
+def page(found: list[Row]) -> str:
+    """Return errors and widths by column, and coverage by group of categories."""
+    parts = [
+        "Squared error, as a multiple of that of the best of the five, geometric means over oracles and budgets; in "
+        "brackets the width of intervals as a multiple of that of the unbiased ones:",
+        table(("column", *METHODS), [(name, *(_against_best(found, name, m) for m in METHODS)) for name in SETS]),
+    ]
+    header = ("intervals of", *GROUPS)
+    parts += [
+        "Coverage of 95% intervals, %: mean over columns, oracles and budgets, and in brackets the least of them:",
+        table(header, [(kind, *(_covered(found, group, kind) for group in GROUPS)) for kind in KINDS]),
+        _verdict(found),
+        _oracles(found),
+    ]
     return "\n\n".join(parts)
+
+
+def _oracles(found: list[Row]) -> str:
+    """The error through each oracle, beside that through subset selection from reports of its own."""
+    errors = chosen(found, measure="error")
+    own = {(row["column"], row["epsilon"]): number(row["unbiased"]) for row in errors if row["oracle"] == SUBSETS}
+    said = []
+    for oracle in ORACLES:
+        some = [row for row in chosen(errors, oracle=oracle) if (row["column"], row["epsilon"]) in own]
+        logs = np.log([number(row["unbiased"]) / own[row["column"], row["epsilon"]] for row in some])
+        if oracle != SUBSETS:
+            middle = np.exp(logs.mean())
+            said.append(f"{oracle} {middle:.2f} ± {middle * logs.std(ddof=1) / np.sqrt(logs.size):.1g}")
+    return (
+        f"Squared error of `unbiased` as a multiple of that through subset selection (SS), geometric means over "
+        f"{len(own)} columns and budgets: {', '.join(said)}."
+    )
+
+
+def _against_best(found: list[Row], name: str, method: str) -> str:
+    errors, widths = (chosen(found, column=name, measure=measure) for measure in ("error", "width"))
+    if not all(row[method] for row in errors):
+        return ""
+    ratio = geometric(number(row[method]) / min(number(row[m]) for m in METHODS if row[m]) for row in errors)
+    wide = geometric(number(row[method]) / number(row["unbiased"]) for row in widths)
+    return f"{ratio:.2f} ({wide:.2f})"
+
+
+def _covered(found: list[Row], group: str, kind: str) -> str:
+    shares = [number(row[kind]) for row in chosen(found, measure=group) if row[kind]]
+    return f"{np.mean(shares):.1f} ({min(shares):.1f})"
+
+
+def _verdict(found: list[Row]) -> str:
+    cells = [(row, kind) for row in found if row["measure"] in GROUPS for kind in METHODS if row[kind]]
+    bad = [(row, kind) for row, kind in cells if _below(row, kind, len(cells))]
+    named = "; ".join(
+        f"{row['measure']} of {row['column']}, {row['oracle']} at {row['epsilon']}, {kind} {row[kind]}"
+        for row, kind in bad
+    )
+    return (
+        f"Of {len(cells)} cells of the five methods {len(bad)} cover less than {LEAST:.0%} beyond two standard errors, "
+        f"corrected for as many looks (Bonferroni, Student's t)" + (f": {named}." if bad else ".")
+    )
+
+
+def _below(row: Row, kind: str, looks: int) -> bool:
+    mean, scatter = number(row[kind]) / 100, error(row[kind]) / 100
+    return surely_below(mean, scatter, int(row["repetitions"]), looks, yes_or_no=False)
 
 
 def _asked(name: str) -> dict[str, tuple[float, ...]]:
     """Oracles and budgets of a column: what takes long is left out."""
     if name == "job title, 1,637":
         return {"OLH": (1.0,)}
-    slow = ("country, 42", "job title, 116")  # nearly all of OUE's reports differ
-    return {oracle: EPSILONS for oracle in ORACLES if oracle != "OUE" or name not in slow}
+    slow = ("country, 42", "job title, 116")  # nearly all of these reports differ
+    return {oracle: EPSILONS for oracle in ORACLES if oracle not in ("OUE", "SS") or name not in slow}
 
 
-def _shown(summary: Summary, what: str) -> list[str]:
-    return [summary.show(f"{what} {m}") if f"{what} {m}" in summary.values else "" for m in METHODS]
-
-
-def _named(case: tuple[Path, str, str, float]) -> tuple[str, ...]:
-    return case[1], case[2], f"{case[3]:g}"
-
-
-def _worst(summary: Summary) -> str:
-    others = [f"error {m}" for m in METHODS if m != "shrunk" and f"error {m}" in summary.values]
-    best = min(map(summary.mean, others))
-    return f"{summary.mean('error shrunk') / best:.2f}"
-
-
-def _cover(summary: Summary, group: str, kind: str) -> str:
-    name = f"{group} {kind}"
+def _shown(summary: Summary, name: str) -> str:
     if name not in summary.values or not np.isfinite(summary.values[name]).all():
         return ""
-    return f"{summary.mean(name):.1f} ± {summary.error(name):.1f}"
+    return summary.show(name)
 
 
 def _repetition(data: Path, name: str, oracle: str, epsilon: float, rng: np.random.Generator) -> Errors:

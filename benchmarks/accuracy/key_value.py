@@ -30,6 +30,7 @@ from optldp.mechanisms.key_value.mechanism import KeyValueMechanism
 from optldp.mechanisms.key_value.response import key_value_response
 from optldp.mechanisms.key_value.unary import key_value_unary
 
+from .full_tables import Row, chosen, geometric, number, ratios, values
 from .repetitions import Errors, repeat
 
 TITLE = "Means of key-value data"
@@ -47,6 +48,8 @@ METHODS = (
     "design",
     "design-joint",
 )
+JOINT, COVERED = "PM-joint", "mixed, coverage"
+INTERVALS = tuple(f"{method} {kind}" for method in ("SR", "SR-GRR", "PM") for kind in ("Fieller", "delta"))
 FREQUENCIES = (0.45, 0.3, 0.15, 0.07, 0.03)
 SHAPES = ((2, 5), (5, 2), (1, 1), (2, 8), (6, 3))
 COVERED_KEYS = (0, 2, 4)
@@ -105,27 +108,47 @@ def _mechanisms(data: Path, name: str, epsilon: float) -> dict[str, KeyValueMech
     }
 
 
-def run(data: Path, repetitions: int, workers: int) -> str:
+def rows(data: Path, repetitions: int, workers: int) -> list[Row]:
+    """Return a row for each data set and budget, and one for each budget and key of the coverage."""
     cases = [(data, name, users, epsilon) for name, users in SETS for epsilon in EPSILONS]
     found = repeat(_errors, cases, repetitions, workers)
     errors = [
-        (name, f"{users:,}", f"{epsilon:g}", *(summary.show(method) for method in METHODS))
+        {"data": name, "users": f"{users:,}", "epsilon": f"{epsilon:g}", "frequency": ""}
+        | {method: summary.show(method) for method in METHODS}
         for (_, name, users, epsilon), summary in zip(cases, found, strict=True)
     ]
     covered_cases = [(data, SETS[0][1], epsilon) for epsilon in EPSILONS]
-    columns = [f"{method} {kind}" for method in ("SR", "SR-GRR", "PM") for kind in ("Fieller", "delta")]
     covered = zip(covered_cases, repeat(_coverage, covered_cases, repetitions, workers), strict=True)
     coverage = [
-        (f"{epsilon:g}", f"{FREQUENCIES[key]:g}", *(summary.show(f"{column} {key}") for column in columns))
+        {"data": COVERED, "epsilon": f"{epsilon:g}", "frequency": f"{FREQUENCIES[key]:g}"}
+        | {kind: summary.show(f"{kind} {key}") for kind in INTERVALS}
         for (*_, epsilon), summary in covered
         for key in COVERED_KEYS
     ]
+    return errors + coverage
+
+
+def page(found: list[Row]) -> str:
+    """Return errors as multiples of the joint likelihood's, by budget, and the coverage with the least of it."""
+    errors, covered = chosen(found, frequency=""), [row for row in found if row["frequency"]]
+    others = [method for method in METHODS if method != JOINT]
+    lines = []
+    for epsilon in values(errors, "epsilon"):
+        some = chosen(errors, epsilon=epsilon)
+        lines.append((epsilon, *(f"{geometric(ratios(some, method, JOINT)):.2f}" for method in others)))
+    kinds = [(kind, [number(row[kind]) for row in covered]) for kind in INTERVALS]
     return "\n\n".join(
         [
-            table(("data", "users", "epsilon", *METHODS), errors),
-            table(("epsilon", "frequency", *columns), coverage),
+            f"Errors as multiples of that of {JOINT}, geometric means over the three data sets:",
+            table(("epsilon", *others), lines),
+            "Coverage, %: mean, least and most over budgets and keys:",
+            table(("intervals", "mean", "least", "most"), [_spread(*one) for one in kinds]),
         ]
     )
+
+
+def _spread(kind: str, shares: list[float]) -> tuple[str, ...]:
+    return kind, f"{np.mean(shares):.1f}", f"{min(shares):.1f}", f"{max(shares):.1f}"
 
 
 def _errors(data: Path, name: str, users: int, epsilon: float, rng: np.random.Generator) -> Errors:

@@ -27,7 +27,8 @@ from optldp.mechanisms.composed.personalised import PersonalisedMechanism, Perso
 from redone.febsf.emoa import emoa_printed
 from redone.febsf.personalised_baselines import apldp_levels, combine_levels, ppda, split_levels
 
-from .repetitions import Errors, Summary, repeat
+from .full_tables import Row, chosen, geometric, number
+from .repetitions import Errors, repeat
 
 TITLE = "Personalised budgets"
 SETS = {
@@ -44,29 +45,50 @@ OTHERS = ("RCF", "APLDP", "PPDA", "maximum likelihood, levels in the clear")
 BLENDED = ("PBP, true shares", "PBP, random shares", *PROTECTED)
 FIRST_THREE = ("AUEM", "AUEM clipped", "EMOA")
 MEASURES = {"MSE": mse, "MAE": mae}
+"""Times 10^4 and 10^2."""
+
+LIKELIHOOD = PROTECTED[-1]
+HIDDEN, CLEAR, TWO = "levels protected", "levels in the clear or not sent", "budgets 0.1 and 0.2 alone"
 
 
-def run(data: Path, repetitions: int, workers: int) -> str:
+def rows(data: Path, repetitions: int, workers: int) -> list[Row]:
+    """Return a row for each measure, way of sending levels, column, law and, of protected levels, epsilon_p."""
     cases = [(data, name, law) for name in SETS for law in LAWS]
     found = list(zip(cases, repeat(_errors, cases, repetitions, workers), strict=True))
     blended = list(zip(cases, repeat(_two_levels, cases, repetitions, workers), strict=True))
-    parts = []
-    for measure, unit in (("MSE", "10^-4"), ("MAE", "10^-2")):
-        rows = [_row(measure, case, summary, e) for case, summary in found for e in LEVEL_EPSILONS]
-        header = ("data", "users", "epsilon_p", *PROTECTED, "bound", "likelihood / best of AUEM, clipped, EMOA")
-        parts += [f"## {measure}, {unit}, levels protected", table(header, rows)]
-        rows = [(*case[1:], *(summary.show(f"{measure} {m}") for m in OTHERS)) for case, summary in found]
-        parts += [
-            f"## {measure}, {unit}, levels in the clear or not sent",
-            OTHER_NOTE,
-            table(("data", "users", *OTHERS), rows),
-        ]
-        rows = [(*case[1:], *(summary.show(f"{measure} {m}") for m in BLENDED)) for case, summary in blended]
-        parts += [
-            f"## {measure}, {unit}, budgets 0.1 and 0.2 alone",
-            PBP_NOTE,
-            table(("data", "users", *BLENDED), rows),
-        ]
+    made = list[Row]()
+    for measure in MEASURES:
+        for levels, some, methods in ((CLEAR, found, OTHERS), (TWO, blended, BLENDED)):
+            for (_, name, law), one in some:
+                row = {"measure": measure, "levels": levels, "data": name, "users": law, "epsilon_p": ""}
+                made.append(row | {m: one.show(f"{measure} {m}") for m in methods})
+        for (_, name, law), one in found:
+            for e in LEVEL_EPSILONS:
+                row = {"measure": measure, "levels": HIDDEN, "data": name, "users": law, "epsilon_p": f"{e:g}"}
+                row |= {m: one.show(f"{measure} {m} {e}") for m in PROTECTED}
+                made.append(row | ({"bound": f"{one.mean(f'bound {e}'):.3g}"} if measure == "MSE" else {}))
+    return made
+
+
+def page(found: list[Row]) -> str:
+    """Return mean squared errors: of protected levels by epsilon_p, and of the other two comparisons."""
+    hidden = chosen(found, measure="MSE", levels=HIDDEN)
+    lines = []
+    for e in LEVEL_EPSILONS:
+        some = chosen(hidden, epsilon_p=f"{e:g}")
+        ratios = [number(row[LIKELIHOOD]) / min(number(row[m]) for m in FIRST_THREE) for row in some]
+        rivals = (geometric(number(row[m]) / number(row[LIKELIHOOD]) for row in some) for m in PROTECTED[:-1])
+        lines.append((f"{e:g}", *(f"{ratio:.3g}" for ratio in rivals), f"{min(ratios):.2f} to {max(ratios):.2f}"))
+    header = ("epsilon_p", *PROTECTED[:-1], "likelihood / best of AUEM, clipped, EMOA")
+    parts = [
+        "Mean squared errors with protected levels, as multiples of that of the maximum likelihood, geometric means "
+        "over columns and laws:",
+        table(header, lines),
+    ]
+    for levels, methods, note in ((CLEAR, OTHERS, OTHER_NOTE), (TWO, BLENDED, PBP_NOTE)):
+        some = chosen(found, measure="MSE", levels=levels)
+        lines = [(row["data"], row["users"], *(f"{number(row[m]):g}" for m in methods)) for row in some]
+        parts += [f"Mean squared errors, 10^-4, {levels}. {note}", table(("data", "users", *methods), lines)]
     return "\n\n".join(parts)
 
 
@@ -75,19 +97,6 @@ are categories and send no level. At these budgets APLDP chooses RAPPOR at every
 
 PBP_NOTE = """epsilon_p 0.1. PBP knows the users' shares of the two levels and is sent none; "random" shares, drawn
 evenly, are what the paper gave it."""
-
-
-def _row(measure: str, case: tuple[Path, str, str], summary: Summary, epsilon: float) -> tuple[str, ...]:
-    means = {m: summary.mean(f"{measure} {m} {epsilon}") for m in PROTECTED}
-    bound = f"{summary.mean(f'bound {epsilon}'):.3g}" if measure == "MSE" else ""
-    ratio = means["maximum likelihood"] / min(means[m] for m in FIRST_THREE)
-    return (
-        *case[1:],
-        f"{epsilon:g}",
-        *(summary.show(f"{measure} {m} {epsilon}") for m in PROTECTED),
-        bound,
-        f"{ratio:.2f}",
-    )
 
 
 def _errors(data: Path, name: str, law: str, rng: np.random.Generator) -> Errors:

@@ -16,6 +16,7 @@ from optldp.estimators.means.decoding import decoded_variances
 from optldp.mechanisms import TabulatedMechanism
 from redone.experiment.drawn_values import all_sets
 
+from .full_tables import Row, chosen, mean_and_worst, number
 from .repetitions import Errors, repeat
 
 TITLE = "Two phases or one"
@@ -30,16 +31,26 @@ PLANS: Mapping[str, Plan] = {f"designed, {share:.0%}": ("designed", share) for s
 }
 
 
-def run(data: Path, repetitions: int, workers: int) -> str:
+def rows(data: Path, repetitions: int, workers: int) -> list[Row]:
+    """Return a row for each column, budget and number of users."""
     cases = [(data, name, epsilon, users) for name in SETS for epsilon in BUDGETS for users in USERS]
     found = repeat(ratios, [(*case, PLANS) for case in cases], repetitions, workers)
-    rows = [
-        (name, f"{epsilon:g}", f"{users:,}", *(scores.show(plan) for plan in PLANS))
+    return [
+        {"column": name, "epsilon": f"{epsilon:g}", "users": f"{users:,}"} | {plan: scores.show(plan) for plan in PLANS}
         for (_, name, epsilon, users), scores in zip(cases, found, strict=True)
     ]
-    whole = [np.exp(np.mean([np.log(s.mean(plan)) for s in found])) for plan in PLANS]
-    rows.append(("geometric mean", "", "", *(f"{mean:.3f}" for mean in whole)))
-    return table(("column", "epsilon", "users", *PLANS), rows)
+
+
+def page(found: list[Row]) -> str:
+    """Return geometric means by budget, by number of users and over all, with the worst of them."""
+    groups = [(f"epsilon {epsilon:g}", chosen(found, epsilon=f"{epsilon:g}")) for epsilon in BUDGETS]
+    groups += [(f"{users:,} users", chosen(found, users=f"{users:,}")) for users in USERS]
+    lines = [
+        (label, *(mean_and_worst([number(row[plan]) for row in some]) for plan in PLANS))
+        for label, some in [*groups, ("all", found)]
+    ]
+    said = "Geometric means over columns, budgets and users, in brackets the worst of them:"
+    return "\n\n".join([said, table(("", *PLANS), lines)])
 
 
 def ratios(

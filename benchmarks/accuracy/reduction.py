@@ -12,6 +12,7 @@ from optldp.mechanisms import duchi, piecewise, square_wave
 from optldp.solvers.likelihood.fit import fit_mixture
 from redone.experiment.drawn_values import all_sets
 
+from .full_tables import Row, chosen, ratios
 from .repetitions import Errors, repeat
 
 TITLE = "Means by EM and mixture reduction"
@@ -21,14 +22,26 @@ METHODS = ("SR", "PM", "PM-EM", "PM-MR", "SW-EMS")
 SETS = (("S-MN", 2_000), ("S-MN", 300_000), ("SF total pay", 40_000), ("IRS mean income", 300_000))
 
 
-def run(data: Path, repetitions: int, workers: int) -> str:
+def rows(data: Path, repetitions: int, workers: int) -> list[Row]:
+    """Return a row for each data set, number of users and budget."""
     cases = [(data, name, users, epsilon) for name, users in SETS for epsilon in EPSILONS]
     found = repeat(_errors, cases, repetitions, workers)
-    rows = [
-        (name, f"{users:,}", f"{epsilon:g}", *(summary.show(method) for method in METHODS))
+    return [
+        {"data": name, "users": f"{users:,}", "epsilon": f"{epsilon:g}"} | {m: summary.show(m) for m in METHODS}
         for (_, name, users, epsilon), summary in zip(cases, found, strict=True)
     ]
-    return table(("data", "users", "epsilon", *METHODS), rows)
+
+
+def page(found: list[Row]) -> str:
+    """Return errors as multiples of that of PM-MR, set by set at the least and the largest budget."""
+    others = [method for method in METHODS if method != "PM-MR"]
+    lines = []
+    for name, users in SETS:
+        some = chosen(found, data=name, users=f"{users:,}")
+        spread = ([min(ratios(some, m, "PM-MR")), max(ratios(some, m, "PM-MR"))] for m in others)
+        lines.append((name, f"{users:,}", *(f"{least:.2f} to {most:.2f}" for least, most in spread)))
+    said = "As multiples of the error of PM-MR, the range over budgets of 0.1 to 3:"
+    return "\n\n".join([said, table(("data", "users", *others), lines)])
 
 
 def _errors(data: Path, name: str, users: int, epsilon: float, rng: np.random.Generator) -> Errors:

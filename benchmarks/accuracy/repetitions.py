@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,13 +14,37 @@ from threadpoolctl import threadpool_limits
 
 
 def repeat(
-    job: Callable[..., Errors], cases: Sequence[tuple[Any, ...]], repetitions: int, workers: int
+    job: Callable[..., Errors],
+    cases: Sequence[tuple[Any, ...]],
+    repetitions: int,
+    workers: int,
+    kept: Path | None = None,
 ) -> list[Summary]:
-    """Run job(*case, rng) for every case and repetition; each has a generator of its own, whatever the order."""
-    tasks = [(job, case, number, r) for number, case in enumerate(cases) for r in range(repetitions)]
+    """Run job(*case, rng) for every case and repetition; each has a generator of its own, whatever the order.
+
+    The folder `kept` gets what is found as it is found, a line of JSON each, and what it has is not run again. Whoever
+    has changed what is run takes another folder.
+    """
+    tasks = [(job, case, number, r) for r in range(repetitions) for number, case in enumerate(cases)]
+    lines = None if kept is None else kept / f"{job.__module__.rpartition('.')[2]}-{job.__name__.strip('_')}.jsonl"
+    found = {}
+    if lines is not None and lines.exists():
+        whole = [line for line in lines.read_text().splitlines(keepends=True) if line.endswith("\n")]
+        lines.write_text("".join(whole))  # a run that was killed may have left half a line
+        found = dict(map(json.loads, whole))
+    missing = [task for task in tasks if _label(*task[1:]) not in found]
     with ProcessPoolExecutor(workers) as pool:
-        found = list(pool.map(_one, tasks, chunksize=1))
-    return [Summary(found[i : i + repetitions]) for i in range(0, len(found), repetitions)]
+        for task, one in zip(missing, pool.map(_one, missing, chunksize=1), strict=True):
+            found[_label(*task[1:])] = one
+            if lines is not None:
+                with lines.open("a") as file:
+                    file.write(json.dumps([_label(*task[1:]), one]) + "\n")
+    return [Summary([found[_label(case, number, r)] for r in range(repetitions)]) for number, case in enumerate(cases)]
+
+
+def _label(case: tuple[Any, ...], number: int, repetition: int) -> str:
+    """What names a repetition of a case in a file, wherever the data are."""
+    return json.dumps([*(part for part in case if not isinstance(part, Path)), number, repetition], default=str)
 
 
 def _one(task: tuple[Callable[..., Errors], tuple[Any, ...], int, int]) -> Errors:

@@ -15,10 +15,12 @@ from optldp.mechanisms import TabulatedMechanism, duchi, piecewise, square_wave
 from optldp.mechanisms.table.output_cells import with_output_cells
 from redone.experiment.drawn_values import all_sets
 
+from .full_tables import Row, chosen, geometric, number, ratios, values
 from .repetitions import Errors, repeat
 
 TITLE = "Distributions over several services"
 CELLS = 64
+SHOWN = ("SR, or first", "PM, or second", "SW, or third", "ULE")
 USERS, FEWER = 100_000, 20_000
 FAMILIES = {"SR": duchi, "PM": piecewise, "SW": square_wave}
 THREE = tuple(FAMILIES)
@@ -40,17 +42,35 @@ def special() -> dict[str, Config]:
     return found | {"ragged": tuple((name, 0.1) for name in THREE)}
 
 
-def run(data: Path, repetitions: int, workers: int) -> str:
+def rows(data: Path, repetitions: int, workers: int) -> list[Row]:
+    """Return a row for each data set and configuration."""
     names = ("Beta(2,5)", "Beta+Sin", "SF benefits", "Adult age")
     cases = [(data, name, label, config) for name in names for label, config in configurations().items()]
     cases += [(data, "Beta+Sin", label, config) for label, config in special().items()]
     found = repeat(_errors, cases, repetitions, workers)
-    columns = ("first", "second", "third", "ULE")
-    rows = [
-        (name, label, *(summary.show(column) for column in columns))
+    return [
+        {"data": name, "services": label}
+        | {
+            shown: summary.show(column)
+            for shown, column in zip(SHOWN, ("first", "second", "third", "ULE"), strict=True)
+        }
         for (_, name, label, _), summary in zip(cases, found, strict=True)
     ]
-    return table(("data", "services", "SR, or first", "PM, or second", "SW, or third", "ULE"), rows)
+
+
+def page(found: list[Row]) -> str:
+    """Return distances as multiples of that of all services together, by configuration."""
+    lines = []
+    for label in values(found, "services"):
+        some = chosen(found, services=label)
+        best = [min(number(row[one]) for one in SHOWN[:-1]) / number(row["ULE"]) for row in some]
+        alone = (f"{geometric(ratios(some, one, 'ULE')):.2f}" for one in SHOWN[:-1])
+        lines.append((label, *alone, f"{min(best):.2f} to {max(best):.2f}"))
+    said = (
+        "As multiples of the distance of ULE, geometric means over four data sets, of the seven last rows one; and the "
+        "range of the best of the three:"
+    )
+    return "\n\n".join([said, table(("services", *SHOWN[:-1], "best of the three"), lines)])
 
 
 def _errors(data: Path, name: str, label: str, config: Config, rng: np.random.Generator) -> Errors:

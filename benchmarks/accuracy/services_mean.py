@@ -14,6 +14,7 @@ from optldp.estimators.methods import MeanMethod
 from optldp.mechanisms import duchi, laplace, piecewise, square_wave
 from redone.experiment.drawn_values import all_sets
 
+from .full_tables import Row, chosen, geometric, ratios, values
 from .repetitions import Errors, repeat
 
 TITLE = "Means over several services"
@@ -49,16 +50,29 @@ def groups() -> list[tuple[int, ...]]:
     return [chosen for size in (2, 3, 4) for chosen in itertools.combinations(range(4), size)]
 
 
-def run(data: Path, repetitions: int, workers: int) -> str:
+def rows(data: Path, repetitions: int, workers: int) -> list[Row]:
+    """Return a row for each data set and configuration."""
     names = ("Beta(2,5)", "Beta+Sin", "SF benefits", "Adult age")
     cases = [(data, name, label, config) for name in names for label, config in configurations().items()]
     cases += [(data, "Beta+Sin", label, config) for label, config in special().items()]
     found = repeat(_errors, cases, repetitions, workers)
-    rows = [
-        (name, label, *(summary.show(method) for method in ("best single", *METHODS)))
+    return [
+        {"data": name, "services": label} | {method: summary.show(method) for method in ("best single", *METHODS)}
         for (_, name, label, _), summary in zip(cases, found, strict=True)
     ]
-    return table(("data", "services", "best single", *METHODS), rows)
+
+
+def page(found: list[Row]) -> str:
+    """Return errors as shares of that of the best single service, by configuration."""
+    lines = []
+    for label in values(found, "services"):
+        some = chosen(found, services=label)
+        lines.append((label, *(f"{geometric(ratios(some, m, 'best single')):.2f}" for m in METHODS)))
+    said = (
+        "As shares of the error of the best single service, geometric means over four data sets, of the nine last rows "
+        "one:"
+    )
+    return "\n\n".join([said, table(("services", *METHODS), lines)])
 
 
 def _errors(data: Path, name: str, label: str, config: Config, rng: np.random.Generator) -> Errors:

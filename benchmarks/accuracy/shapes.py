@@ -9,7 +9,7 @@ sets and budgets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +21,8 @@ from optldp.estimators.distributions.smoothed_em import ems
 from optldp.estimators.methods import DistributionMethod
 from optldp.mechanisms import square_wave
 
-from .repetitions import Errors, Summary, repeat
+from .full_tables import Row, chosen, number
+from .repetitions import Errors, repeat
 
 TITLE = "Distributions: shapes, budgets, methods"
 USERS, CELLS, POPULATION = 20_000, 256, 400_000
@@ -33,6 +34,8 @@ METHODS: dict[str, tuple[DistributionMethod, int]] = {
     "EMS 1024": ("ems", 4 * CELLS),
     "em": ("em", CELLS),
 }
+RIVALS = tuple(METHODS)[1:]
+MEASURES = ("W1", "JS")
 
 COLUMNS = {
     "SF benefits": ("sf_salaries_2011_2014", "benefits", 0.0, 60_000.0),
@@ -90,36 +93,51 @@ def population(data: Path, name: str) -> tuple[np.ndarray, float, float]:
     return values[(values >= low) & (values <= high)], low, high
 
 
-def run(data: Path, repetitions: int, workers: int) -> str:
+def rows(data: Path, repetitions: int, workers: int) -> list[Row]:
+    """Return a row for each set, budget and measure."""
     cases = [(data, name, epsilon) for name in (*SHAPES, *COLUMNS) for epsilon in BUDGETS]
     found = repeat(_errors, cases, repetitions, workers)
-    parts = []
-    for measure, name in (("W1", "1000 x Wasserstein-1"), ("JS", "Jensen-Shannon distance")):
-        rows = [
-            (case[1], f"{case[2]:g}", *(one.show(f"{measure} {method}") for method in METHODS))
-            for case, one in zip(cases, found, strict=True)
-        ]
-        parts += [f"{name}:", table(("data", "epsilon", *METHODS), rows)]
-    rows = [(group, *(_ratios(chosen, method) for method in METHODS)) for group, chosen in _groups(cases, found)]
-    parts += [
-        "Wasserstein-1 and Jensen-Shannon distance, as multiples of those of smooth:",
-        table(("sets", *METHODS), rows),
-    ]
-    return "\n\n".join(parts)
-
-
-def _groups(cases: list[tuple[Path, str, float]], found: list[Summary]) -> list[tuple[str, list[Summary]]]:
-    own = {"synthetic": SHAPES, "real": COLUMNS}
     return [
-        (name, [one for case, one in zip(cases, found, strict=True) if case[1] in members])
-        for name, members in own.items()
+        {"data": name, "epsilon": f"{epsilon:g}", "measure": measure}
+        | {method: one.show(f"{measure} {method}") for method in METHODS}
+        for measure in MEASURES
+        for (_, name, epsilon), one in zip(cases, found, strict=True)
     ]
 
 
-def _ratios(chosen: list[Summary], method: str) -> str:
+def page(found: list[Row]) -> str:
+    """Return errors as multiples of those of smooth, by set and all together."""
+    lines = []
+    for name in (*SHAPES, *COLUMNS):
+        some = chosen(found, data=name, measure="W1")
+        own = (f"{number(row['smooth']):.3g}" for row in some)
+        against = (" / ".join(f"{one:.2f}" for one in _ratios(found, (name,), method)) for method in RIVALS)
+        lines.append((name, *own, *against))
+    together = [
+        (group, "", "", *(_with_errors(found, names, method) for method in RIVALS))
+        for group, names in (("synthetic", SHAPES), ("real", COLUMNS))
+    ]
+    said = (
+        "1000 x Wasserstein-1 of smooth at both budgets, and Wasserstein-1 / Jensen-Shannon distance of the others as "
+        "multiples of those of smooth (geometric means over the budgets):"
+    )
+    own = (f"smooth at {epsilon:g}" for epsilon in BUDGETS)
+    return "\n\n".join([said, table(("data", *own, *RIVALS), lines + together)])
+
+
+def _logs(found: list[Row], names: Iterable[str], method: str, measure: str) -> np.ndarray:
+    some = [row for row in found if row["data"] in names and row["measure"] == measure]
+    return np.log([number(row[method]) / number(row["smooth"]) for row in some])
+
+
+def _ratios(found: list[Row], names: Iterable[str], method: str) -> list[float]:
+    return [float(np.exp(_logs(found, names, method, measure).mean())) for measure in MEASURES]
+
+
+def _with_errors(found: list[Row], names: Iterable[str], method: str) -> str:
     shown = []
-    for measure in ("W1", "JS"):
-        logs = np.array([np.log(one.mean(f"{measure} {method}") / one.mean(f"{measure} smooth")) for one in chosen])
+    for measure in MEASURES:
+        logs = _logs(found, names, method, measure)
         middle = np.exp(logs.mean())
         shown.append(f"{middle:.2f} ± {middle * logs.std(ddof=1) / np.sqrt(logs.size):.1g}")
     return " / ".join(shown)

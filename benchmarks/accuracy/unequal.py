@@ -2,7 +2,7 @@
 users taken for alike, who are weighed by one over the variance of what they report (cross-fitted); and how often the
 95% intervals hold. Participation is drawn by chance, so that the assumption is true, but for the last row, where it is
 not. Values are Beta(2,5), domain [0, 1], 4,000 users; the reports are piecewise's (PM), of one of the services Duchi's
-(SR). 300 repetitions where other pages have 50."""
+(SR). Six times as many repetitions as the line above says."""
 
 import math
 from pathlib import Path

@@ -124,6 +124,11 @@ def advise(
     progress : callable, optional
         Called with the mechanism and the share of the work that is done.
 
+    Returns
+    -------
+    advice : Advice
+        `rows`, a pair of mechanism and estimator each with its error and standard error, best first; `best`, the first.
+
     Raises
     ------
     InputError

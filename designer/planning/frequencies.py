@@ -109,6 +109,11 @@ def plan_frequencies(
     progress : callable, optional
         Called with every budget tried and its error.
 
+    Returns
+    -------
+    plan : FrequencyPlan
+        The `mechanism` of the budget that was given or found, and its `predicted_error`.
+
     Raises
     ------
     InputError
@@ -118,8 +123,8 @@ def plan_frequencies(
     -------
     >>> prior = CategoricalPrior("abcd", [4, 3, 2, 1])
     >>> plan = plan_frequencies(prior, 10_000, error=0.01)
-    >>> round(plan.epsilon, 2), plan.predicted_error.value <= 0.01
-    (1.39, True)
+    >>> round(plan.epsilon, 2), round(plan.predicted_error.value, 4)
+    (1.39, 0.01)
     """
     if (epsilon is None) == (error is None):
         raise InputError("a plan needs either epsilon or error, and not both")

@@ -253,8 +253,11 @@ class Place:
     pseudo: np.ndarray
 
     def __sub__(self, other: Place) -> tuple[float, float]:
-        """How far behind another it is, and the standard error of that."""
-        return self.value - other.value, _standard_error(self.pseudo - other.pseudo)
+        """How far behind another it is, and the standard error of that: of as many draws, they are the same ones."""
+        behind, mine, theirs = self.value - other.value, self.pseudo, other.pseudo
+        if mine.size == theirs.size or 1 in (mine.size, theirs.size):
+            return behind, _standard_error(mine - theirs)
+        return behind, math.hypot(_standard_error(mine), _standard_error(theirs))
 
     @classmethod
     def of(cls, errors: Sequence[Errors], criterion: Criterion, slopes: np.ndarray) -> Place:

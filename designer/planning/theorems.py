@@ -99,6 +99,10 @@ def ptt_worst_case_bound(epsilon: float) -> float:
     ----------
     epsilon : float
 
+    Returns
+    -------
+    bound : float
+
     Source
     ------
     OPTT (Ma, Zhu and Wang), equation (43), whose theta_1 = 9/4 and theta_2 = 3.3256 follow from bounds (35) of a that

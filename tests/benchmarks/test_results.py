@@ -45,6 +45,16 @@ def test_a_table_shows_numbers_in_its_formats_and_refuses_uneven_rows():
         Table({"n": "", "s": ""}, [(1,)])
 
 
+def test_a_page_shows_a_long_table_by_some_of_its_rows_and_says_so():
+    """From the first to one of the last; a short one stands there whole."""
+    rows = [(number,) for number in range(2 * results.MOST_ROWS + 1)]
+    shown = results._shortened(Table({"n": ""}, rows)).splitlines()
+    assert shown[2:-2] == [f"| {number} |" for (number,) in rows[::3]]
+    assert shown[-1] == "*One row in 3; `benchmarks/results.json` has all 25.*"
+    whole = Table({"n": ""}, rows[: results.MOST_ROWS])
+    assert results._shortened(whole) == whole.markdown()
+
+
 def test_what_takes_more_loops_than_kept_or_fewer_is_said_and_nothing_else():
     before = Table(watched.COLUMNS, [("one", 1.0, 10.0), ("two", 1.0, 20.0), ("gone", 1.0, 1.0), ("best", 1.0, 3.0)])
     now = Table(watched.COLUMNS, [("one", 9.0, 12.9), ("two", 0.1, 28.0), ("three", 1.0, 5.0), ("best", 1.0, 2.0)])

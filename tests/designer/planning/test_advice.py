@@ -71,6 +71,25 @@ def test_the_default_knows_the_smooth_fit_and_chooses_it_where_it_errs_least():
     assert advice.best.estimator == "smooth"
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+def test_what_it_recommends_for_a_mean_is_within_a_twentieth_of_the_best(epsilon):
+    """By brute force: every mechanism there is with the unbiased decoder of least variance under this prior."""
+    advice = told(epsilon=epsilon, n=20_000, estimators=["ua", "decoder"], repetitions=2)
+    variances = {}
+    for name in DEFAULT_MECHANISMS:
+        table = design(PRIOR, epsilon, method=name).mechanism
+        weights = PRIOR.weights / PRIOR.weights.sum()
+        try:
+            decoded = optimal_decoder(table, weights)
+        except InputError:  # no unbiased mean
+            continue
+        spread = table.probabilities @ decoded**2 - PRIOR.knots**2
+        variances[name] = float(weights @ spread)
+    own = float(PRIOR.weights @ (PRIOR.knots - PRIOR.weights @ PRIOR.knots) ** 2)
+    assert variances[advice.best.mechanism] + own <= 1.05 * (min(variances.values()) + own)
+    assert max(variances.values()) + own > 1.05 * (min(variances.values()) + own)
+
+
 def test_a_mechanism_that_tells_far_less_is_named_and_not_drawn():
     """Two outputs say nothing of a distribution's shape; of the mean they may be the best."""
     options: dict[str, Any] = {"mechanisms": ["optimal", "duchi"], "estimators": ["em"], "repetitions": 2, "n": 50_000}

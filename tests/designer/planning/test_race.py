@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from optldp.designer.planning.race import KEPT, LOOKS, RISK, Errors, Race, controlled, log_ratio, run_race
+from optldp.designer.planning.race import KEPT, LOOKS, RISK, Errors, Place, Race, controlled, log_ratio, run_race
 
 NAMES = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y"), ("c", "x"), ("c", "y")]
 
@@ -136,3 +136,15 @@ def test_what_linear_estimates_err_by_does_not_hide_a_difference_that_draws_show
     means = dict(zip(NAMES, [1.0, 1.0, 0.3, 1.0, 1.0, 1.0], strict=True))
     race = run_race(NAMES, {}, drawn_by(means, 1, spread=0.1), "wasserstein", 6, linear={"a": 1.0, "b": 1.5, "c": 1.0})
     assert race.order[0] == ("b", "x")
+
+
+def test_mean_errors_of_unequal_numbers_of_draws_are_compared_as_independent_ones():
+    """The same draws say more: what they have in common cancels."""
+    rng = np.random.default_rng(5)
+    common = rng.exponential(1.0, 80)
+    first, second = Place.of_values(common), Place.of_values(1.1 * common)
+    behind, error = second - first
+    assert (behind, error) == (pytest.approx(math.log(1.1)), pytest.approx(0.0, abs=1e-12))
+    fewer = Place.of_values(common[:30])
+    alone = [float(one.pseudo.std(ddof=1)) / math.sqrt(one.pseudo.size) for one in (second, fewer)]
+    assert (second - fewer)[1] == pytest.approx(math.hypot(*alone))

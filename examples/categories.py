@@ -19,7 +19,8 @@ def main() -> None:
     jobs = [f"job {i}" for i in range(1, 25)]
     weights = 1.0 / np.arange(1, len(jobs) + 1)
     prior = weights / weights.sum()
-    codes = rng.choice(len(jobs), USERS, p=prior)
+    people = prior**0.9  # who report are others than those whom the prior is of, and a little more alike
+    codes = rng.choice(len(jobs), USERS, p=people / people.sum())
     truth = np.bincount(codes, minlength=len(jobs)) / USERS
 
     designed = design(CategoricalPrior(jobs, prior), EPSILON)

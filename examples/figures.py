@@ -1,6 +1,6 @@
-"""Every figure of this library, from one prior: the pictures of docs/figures.md.
+"""Every figure of this library: the pictures of docs/figures.md, and that of the first page beside their folder.
 
-    python examples/figures.py --out FOLDER
+    python examples/figures.py --out docs
 
 Incomes in thousands of euros, skewed, between 0 and 100: a guess, so the prior is public. The same files in every run.
 """
@@ -11,9 +11,21 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from optldp.designer import METHODS, Error, Prior, WorstCase, compare, design, plots, trade_off_curve
+from optldp.designer import (
+    METHODS,
+    Error,
+    Information,
+    Prior,
+    WorstCase,
+    bounds,
+    compare,
+    design,
+    plots,
+    trade_off_curve,
+)
 from optldp.designer.designs import clip_curve
-from optldp.estimators import ReportCounts, estimate_distribution
+from optldp.estimators import bias_aware_mean, count, estimate_distribution, estimate_frequencies
+from optldp.mechanisms import frequency_oracle
 from PIL import Image  # comes with matplotlib
 from scipy import stats
 
@@ -95,13 +107,44 @@ def errors_of_means() -> Axes:
 def distribution(prior: Prior) -> Axes:
     table, rng = design(prior, EPSILON).mechanism, np.random.default_rng(21)
     values = np.clip(GUESSES["skewed"].rvs(20_000, random_state=rng), *DOMAIN)
-    counts = ReportCounts.from_reports(table, table.sample(values, rng))
-    axes = estimate_distribution(counts).plot(units="kEUR")
+    axes = estimate_distribution(count(table, table.sample(values, rng))).plot(units="kEUR")
     places = np.linspace(*DOMAIN, 401)
     truth = GUESSES["skewed"].pdf(places)  # pyright: ignore[reportAttributeAccessIssue] -- it is continuous
-    axes.plot(places, truth, color="#d95f02", linewidth=1.2, label="truth")
-    axes.legend(loc="best", frameon=False, fontsize="small")
+    axes.plot(places, truth, color="#d95f02", linewidth=2.4, label="truth: the density that the values were drawn from")
+    axes.legend(loc="upper right", frameon=False, fontsize="small")
     return axes
+
+
+def counted(prior: Prior) -> Axes:
+    """What each report counts as in a mean of 2,000 people, while the prior may be off by a factor."""
+    table, rng = design(prior, 1.0).mechanism, np.random.default_rng(22)
+    values = np.clip(GUESSES["skewed"].rvs(2_000, random_state=rng), *DOMAIN)
+    return plots.counted_as(bias_aware_mean(count(table, table.sample(values, rng)), prior.weights), units="kEUR")
+
+
+def of_categories() -> dict[str, Axes]:
+    """Answers of 5,000 people, by randomised response: its windows, and what the reports tell."""
+    names, shares = ["none", "once", "monthly", "weekly", "daily"], [0.45, 0.25, 0.15, 0.1, 0.05]
+    oracle, rng = frequency_oracle(names, EPSILON), np.random.default_rng(23)
+    reports = oracle.sample(rng.choice(names, 5_000, p=shares), rng)
+    return {
+        "categories": plots.support_map(oracle),
+        "frequencies": estimate_frequencies(count(oracle, reports)).plot(),
+    }
+
+
+def told() -> Axes:
+    """What reports tell of the distribution: the design that wants that most, and others."""
+    prior = Prior.from_distribution(GUESSES["skewed"], knots=17, domain=DOMAIN, source="public", units="kEUR")
+    asked = Information("cumulative")
+    methods = ["optimal", "piecewise", "square-wave", "grr"]
+    return bounds(prior, [0.5, 1.0, 2.0, 4.0], methods=methods, objectives=[asked]).plot(objective=asked)
+
+
+def of_the_first_page() -> Axes:
+    """The design of README.md, drawn."""
+    guess = stats.lognorm(0.6, scale=np.exp(10.5))
+    return design(Prior.from_distribution(guess, knots=101, domain=(0, 200_000), units="EUR"), 1.0).plot()
 
 
 def save_small(axes: Axes, path: Path) -> None:
@@ -113,14 +156,16 @@ def save_small(axes: Axes, path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Draw the pictures of docs/figures.md.")
-    parser.add_argument("--out", type=Path, required=True, help="folder for the pictures; made if it does not exist")
+    parser.add_argument("--out", type=Path, required=True, help="folder for them; made if it does not exist")
     out = parser.parse_args().out
-    out.mkdir(parents=True, exist_ok=True)
+    (out / "figures").mkdir(parents=True, exist_ok=True)
     prior = prior_of("skewed")
-    pictures = against_budget(prior) | at_one_budget(prior) | where_bias_pays()
-    pictures |= {"error-table": errors_of_means(), "distribution": distribution(prior)}
-    for name, axes in pictures.items():
-        path = out / f"{name}.png"
+    pictures = against_budget(prior) | at_one_budget(prior) | where_bias_pays() | of_categories()
+    pictures |= {"error-table": errors_of_means(), "distribution": distribution(prior), "counted-as": counted(prior)}
+    pictures |= {"objective": told()}
+    places = {f"figures/{name}.png": axes for name, axes in pictures.items()}
+    for name, axes in (places | {"optimal-mechanism.png": of_the_first_page()}).items():
+        path = out / name
         save_small(axes, path)
         print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
 

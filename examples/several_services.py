@@ -2,8 +2,8 @@
 
     python examples/several_services.py
 
-Incomes are simulated. One service uses the optimal mechanism, one the piecewise mechanism, one a square wave, at
-budgets of their own, and each has reached only some of the people.
+Incomes are simulated, and the prior is that of a survey of other people. One service uses the optimal mechanism, one
+the piecewise mechanism, one a square wave, at budgets of their own, and each has reached only some of the people.
 """
 
 import numpy as np
@@ -17,7 +17,8 @@ SERVICES = {"optimal": 1.0, "piecewise": 0.7, "square-wave": 0.5}
 def main() -> None:
     rng = np.random.default_rng(7)
     incomes = rng.lognormal(10.5, 0.6, USERS).clip(0, 200_000)
-    prior = Prior.from_data(incomes, domain=(0, 200_000), source="public")
+    survey = rng.lognormal(10.4, 0.65, 4_000).clip(0, 200_000)  # published; of other people, who earn a little less
+    prior = Prior.from_data(survey, domain=(0, 200_000), source="public")
     print(f"{USERS} people, mean income {incomes.mean():.0f}, median {np.median(incomes):.0f}\n")
 
     sources = []

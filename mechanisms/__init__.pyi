@@ -15,6 +15,7 @@ from .errors import OptldpError as OptldpError
 from .errors import SolverError as SolverError
 from .errors import TableError as TableError
 from .exactness.make_exact import make_exact as make_exact
+from .exactness.own_table import own_table as own_table
 from .exactness.proof import prove as prove
 from .exactness.verification import verify as verify
 from .families.duchi import duchi as duchi

@@ -4,23 +4,76 @@ from .printable import printable
 
 
 class OptldpError(Exception):
-    """Root of every error that optldp raises on purpose; its message is one line that is safe to show."""
+    """Root of every error that optldp raises on purpose; its message is one line that is safe to show.
+
+    Example
+    -------
+    >>> try:
+    ...     raise TableError("probabilities must sum to one, got 0.9")
+    ... except OptldpError as error:
+    ...     print(error)
+    probabilities must sum to one, got 0.9
+    """
 
     def __init__(self, message: object = "") -> None:
         super().__init__(printable(str(message)))
 
 
 class InputError(OptldpError, ValueError):
-    """A value handed in by the caller is not usable."""
+    """A value handed in by the caller is not usable.
+
+    Example
+    -------
+    >>> from .budget import check_epsilon
+    >>> check_epsilon(-1.0)
+    Traceback (most recent call last):
+        ...
+    optldp.mechanisms.errors.InputError: epsilon must be positive and finite, got -1.0
+    """
 
 
 class TableError(OptldpError, ValueError):
-    """A table, or a table file, is malformed or does not keep its promise of privacy."""
+    """A table, or a table file, is malformed or does not keep its promise of privacy.
+
+    Example
+    -------
+    >>> from .table.table import TabulatedMechanism
+    >>> TabulatedMechanism.from_points([0, 1], [0, 1], [[0.9, 0.2], [0.2, 0.9]], 1.0)
+    Traceback (most recent call last):
+        ...
+    optldp.mechanisms.errors.TableError: every row must sum to 1, got 1.1 in row 0
+    """
 
 
 class SolverError(OptldpError, RuntimeError):
-    """A program could not be solved."""
+    """A program could not be solved.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.solvers import solve_on_outputs
+    >>> try:
+    ...     solve_on_outputs(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), np.array([-2.0, 2.0]), np.e)
+    ... except SolverError as error:
+    ...     print(error)
+    outputs must reach beyond 2.489 times the half-width of the domain to start, got 2
+    """
 
 
 class BudgetError(OptldpError, ValueError):
-    """Another report would spend more than a user's privacy budget."""
+    """Another report would spend more than a user's privacy budget.
+
+    Example
+    -------
+    >>> import pathlib, tempfile
+    >>> from optldp.mechanisms import frequency_oracle
+    >>> from optldp.mechanisms.ledger import Ledger
+    >>> ledger = Ledger.create(pathlib.Path(tempfile.mkdtemp(), "people.ledger"), bytes(range(32)), 1.5)
+    >>> oracle = frequency_oracle(["yes", "no"], 1.0)
+    >>> _ = ledger.report(oracle, "ann", "yes")
+    >>> try:
+    ...     ledger.report(oracle, "ann", "no")
+    ... except BudgetError as error:
+    ...     print(error)
+    a user's epsilons must sum to at most 1.5, got 2.0 with this report: repeat the report already given, or stop
+    """

@@ -184,6 +184,12 @@ def audit(
     progress : callable, optional
         Called with what is being done and the share of the reports drawn.
 
+    Returns
+    -------
+    found : Audit
+        The certified `lower_bound` on epsilon, and `ok`: whether it is within the claim. A mechanism
+        that keeps its claim is not `ok` with a chance of at most 1 - confidence; `ok` proves nothing.
+
     Raises
     ------
     InputError

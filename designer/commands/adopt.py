@@ -10,8 +10,8 @@ import typer
 from .asked.options import Force, Json
 from .said.output import one_line_errors, print_facts, print_json, readable, require_place, say, say_wrote
 
-Law = Literal["grr", "rappor", "oue", "olh"]
-Form = Literal["index", "label", "bits", "integer", "columns", "seeded"]
+Law = Literal["grr", "rappor", "oue", "olh", "subset"]
+Form = Literal["index", "label", "bits", "integer", "columns", "set", "seeded"]
 
 
 @one_line_errors
@@ -21,7 +21,8 @@ def adopt_command(
         typer.Argument(
             metavar="LAW",
             help="grr: randomised response. rappor: a bit for each category, symmetric (SUE). oue: optimised bits. "
-            "olh: local hashing by XXH32, as pure-ldp and multi-freq-ldpy have it.",
+            "olh: local hashing by XXH32, as pure-ldp and multi-freq-ldpy have it. subset: subset selection, as "
+            "multi-freq-ldpy has it.",
         ),
     ],
     categories: Annotated[
@@ -48,8 +49,8 @@ def adopt_command(
         Form | None,
         typer.Option(
             "--written",
-            help="How reports are written: index or label; bits, integer or columns; seeded. Default: index, bits, "
-            "seeded, as those packages return them.",
+            help="How reports are written: index or label; bits, integer or columns; set; seeded. Default: index, "
+            "bits, set, seeded, as those packages return them.",
         ),
     ] = None,
     drawn_by: Annotated[str, typer.Option("--drawn-by", help="Who drew them; for people to read.")] = "",

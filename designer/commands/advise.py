@@ -81,7 +81,7 @@ def advise_command(
     drop_missing: DropMissing = False,
     as_json: Json = False,
 ) -> None:
-    """Say which mechanism and estimator will err least for so many clients, by a race of simulations.
+    """Say which mechanism and estimator will err least for so many users, by a race of simulations.
 
     \b
     Example: optldp advise people.csv --column income --range 0 200000 --n 10000 --epsilon 1

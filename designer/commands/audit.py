@@ -33,7 +33,7 @@ def audit_command(
         float | None, typer.Option("--timeout", help="Seconds for one run of COMMAND. Default: 600.")
     ] = None,
     outside: Annotated[
-        bool, typer.Option("--outside", help="Try values outside the domain too: for a COMMAND that clips them.")
+        bool, typer.Option("--outside", help="Try values outside the range too: for a COMMAND that clips them.")
     ] = False,
     seed: Annotated[
         int | None,

@@ -38,6 +38,7 @@ from .said.prior import SENSITIVE, read_categorical_prior
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ...mechanisms import TabulatedMechanism
     from ..comparison.row import Row
     from ..objectives.base import Objective
     from ..objectives.error import Error
@@ -63,6 +64,14 @@ class CompareOptions(ObjectiveOptions):
         ),
     ] = None
     methods: Methods = None
+    tables: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--table",
+            help="A table of your own, a proved file, as a row named after it; without --knots all is on its knots. "
+            "Repeat for several.",
+        ),
+    ] = None
     uniform_share: UniformShare = UNIFORM_SHARE
     tolerance: Tolerance = TOLERANCE
     categorical: Categorical = False
@@ -77,7 +86,16 @@ class CompareOptions(ObjectiveOptions):
     def refuse_for_categories(self) -> None:
         """Raise InputError for an option that only numbers have a use for."""
         details = [option for options in DETAILS.values() for option in options]
-        numeric = ("--range", "--knots", "--method", "--uniform-share", "--tolerance", "--objective", "--confidence")
+        numeric = (
+            "--range",
+            "--knots",
+            "--method",
+            "--table",
+            "--uniform-share",
+            "--tolerance",
+            "--objective",
+            "--confidence",
+        )
         self.refuse("of no use to categories", *numeric, *details)
 
 
@@ -91,6 +109,7 @@ def compare_command(asked: CompareOptions) -> None:
     Example: optldp compare people.csv --column income --range 0 200000 --epsilon 1 --objective minimax \\
     --objective expected
     Example: optldp compare people.csv --column income --range 0 200000 --epsilon 1 --objective error --n 20000
+    Example: optldp compare --prior prior.csv --epsilon 1 --table mech.json
     Example: optldp compare people.csv --column job --categorical --epsilon 1
     """
     from ...mechanisms.budget import check_epsilon
@@ -115,9 +134,12 @@ def compare_command(asked: CompareOptions) -> None:
     decides, *others = asked.objectives_named(asked.objectives or ["expected"])
     share = asked.uniform_share if decides.uniform_share else None  # as in `optldp design`, others have no use for it
     prior, notes = asked.prior_on(asked.knots)
+    tables = _tables(asked.tables or [])
+    if tables and asked.knots is None:
+        prior = prior.on(next(iter(tables.values())).knots)
     with task_progress("comparing", len(epsilons)) as update:
         rows = compare(
-            prior, epsilons, methods=asked.methods or METHODS, objective=decides, objectives=others,
+            prior, epsilons, methods=asked.methods or METHODS, tables=tables, objective=decides, objectives=others,
             uniform_share=share, tolerance=asked.tolerance,
             progress=lambda epsilon, step: update(f"epsilon {epsilon:g}", step is None),
         )  # fmt: skip
@@ -133,6 +155,17 @@ def compare_command(asked: CompareOptions) -> None:
         _print(objective, [row for row in rows if row.objective == key], asked.n, sure, prior.units)
     if asked.out is not None:
         typer.echo(f"rows: {asked.out}")
+
+
+def _tables(paths: Sequence[Path]) -> dict[str, TabulatedMechanism]:
+    """Read tables, each under the name of its file."""
+    from ...mechanisms import load_table
+    from ...mechanisms.errors import InputError
+
+    names = [path.stem for path in paths]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"each --table must have a file name of its own, got {twice[0]!r} twice: rename one")
+    return {path.stem: load_table(path) for path in paths}
 
 
 def _write(rows: list[dict[str, Any]], out: Path | None) -> None:

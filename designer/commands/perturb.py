@@ -89,7 +89,7 @@ def perturb_command(asked: PerturbOptions) -> None:
     if isinstance(kind.mechanism, TabulatedMechanism) and (caution := kind.mechanism.promise.caution):
         say(f"note: {caution}")
     if written.clipped:
-        say(f"note: {written.clipped:,} of {written.n:,} values were outside the domain and clipped")
+        say(f"note: {written.clipped:,} of {written.n:,} values were outside the range and clipped")
     facts: dict[str, Any] = {"n": written.n, "clipped": written.clipped, "out": str(out), "simulated": rng is not None}
     if written.given is not None and ledger is not None:
         say(ledger_note(written.given, kind.mechanism.epsilon, ledger.budget))

@@ -72,13 +72,13 @@ class TwoPhaseOptions(LatticeOptions):
         typer.Option(
             "--attribute",
             metavar="NAME=LO:HI",
-            help="Instead of --column and --range, and repeated for several: each client reports one of them, once.",
+            help="Instead of --column and --range, and repeated for several: each user reports one of them, once.",
         ),
     ] = None
     epsilon: Annotated[float, EPSILON]
     share: Annotated[
         float | None,
-        typer.Option("--share", help="Share of the clients who report first. Default: 9 over the root of them."),
+        typer.Option("--share", help="Share of the users who report first. Default: 9 over the root of them."),
     ] = None
     phase_one: Annotated[
         str,
@@ -178,7 +178,7 @@ class TwoPhaseOptions(LatticeOptions):
 @one_line_errors
 @takes_options
 def two_phase_command(asked: TwoPhaseOptions) -> None:
-    """Simulate a collection that learns the distribution from some clients and asks the others through a design.
+    """Simulate a collection that learns the distribution from some users and asks the others through a design.
 
     Example: optldp two-phase people.csv --column income --range 0 200000 --epsilon 1
     """

@@ -72,6 +72,11 @@ def bounds(
     progress : callable, optional
         Called with the number of pieces done, the number in all, and what was done, in no particular order.
 
+    Returns
+    -------
+    found : BoundsResult
+        `budgets`, one each in increasing order, with both bounds and the methods; `bounds_html` makes a page of it.
+
     Raises
     ------
     InputError

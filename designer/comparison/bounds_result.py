@@ -189,7 +189,7 @@ class BoundsResult(Shown):
 
 
 def in_order(methods: tuple[str, ...]) -> tuple[str, ...]:
-    """Return methods in the order of `METHODS`, each once, with "optimal" even if it was not named: it is the floor.
+    """Return methods in the order of `METHODS`, each once, with "optimal" even if it was not named: it is the measure.
 
     Example
     -------

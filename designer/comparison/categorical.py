@@ -129,6 +129,11 @@ def compare_categorical(
     epsilon : float
     tolerance, objective : as in `design`.
 
+    Returns
+    -------
+    rows : OracleErrors
+        A row for each mechanism: its `method`, and its `error`, n times the squared error summed over the categories.
+
     Raises
     ------
     InputError

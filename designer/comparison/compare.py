@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
@@ -10,9 +10,13 @@ from ...mechanisms.budget import check_epsilon
 from ...mechanisms.errors import InputError
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Told
+from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Progress
-from ..methods.registry import METHODS, check_methods
+from ..methods.base import Method
+from ..methods.given import Given
+from ..methods.registry import METHODS, NAMES, check_methods
 from ..objectives.base import Objective
+from ..objectives.variance import Variance
 from ..plots.variance_lines import variance
 from ..priors.prior import Prior
 from .judging import check_objectives, judged_rows
@@ -66,6 +70,7 @@ def compare(
     epsilons: Iterable[float],
     *,
     methods: Iterable[str] = METHODS,
+    tables: Mapping[str, TabulatedMechanism] | None = None,
     objective: Objective | None = None,
     objectives: Iterable[Objective] = (),
     uniform_share: float | None = None,
@@ -80,6 +85,9 @@ def compare(
     epsilons : iterable of float
     methods : iterable of str
         Out of `METHODS`. What cannot be built is a row that says why.
+    tables : mapping of str to TabulatedMechanism, optional
+        Tables of your own by the names that their rows get: proved, on the prior's knots, see `own_table`. One of less
+        privacy than a budget is a row there that says so.
     objective : Objective, optional
         What decides, as in `design`: "optimal" is its best, and methods are built for it. Default: `Variance`.
     objectives : iterable of Objective
@@ -97,7 +105,9 @@ def compare(
     Raises
     ------
     InputError
-        No budget, no method, or one that is not usable.
+        No budget, no method, or one that is not usable; a name of a table that is taken.
+    TableError
+        A table that is not proved.
     SolverError
         The best by the objective that decides was not found.
 
@@ -105,18 +115,20 @@ def compare(
     -------
     >>> from optldp.designer import Prior, WorstCase
     >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
-    >>> [(row.method, row.ratio_to_optimal >= 1) for row in compare(prior, [1.0], methods=["duchi", "piecewise"])]
-    [('duchi', True), ('piecewise', True)]
+    >>> rows = compare(prior, [1.0], methods=["optimal", "duchi", "piecewise"])
+    >>> [(row.method, round(row.value, 3), round(row.ratio_to_optimal, 3)) for row in rows]
+    [('optimal', 3.933, 1.0), ('duchi', 4.183, 1.064), ('piecewise', 4.453, 1.132)]
     >>> for row in compare(prior, [1.0], methods=["optimal", "duchi"], objective=WorstCase()):
     ...     print(row.objective, row.method, round(row.value, 3))
     minimax optimal 3.933
     minimax duchi 4.683
     """
-    budgets, chosen, asked = [check_epsilon(epsilon) for epsilon in epsilons], list(methods), tuple(objectives)
-    if not budgets or not chosen:
+    budgets, named, asked = [check_epsilon(epsilon) for epsilon in epsilons], list(methods), tuple(objectives)
+    if not budgets or not (named or tables):
         raise InputError("compare needs at least one epsilon and one method, got none")
-    check_methods(chosen)
+    check_methods(named)
     check_objectives(prior, budgets[0], objective, asked, uniform_share, tolerance)
+    chosen = [*named, *_given(tables or {}, [each.key for each in (objective or Variance(), *asked)])]
     rows: list[Row] = []
     for epsilon in budgets:
         rows += judged_rows(
@@ -133,3 +145,11 @@ def compare(
         if progress is not None:
             progress(epsilon, None)
     return Comparison(tuple(rows), prior.units)
+
+
+def _given(tables: Mapping[str, TabulatedMechanism], keys: Sequence[str]) -> list[Method]:
+    """The tables as methods; InputError for a name that other rows have."""
+    for name in tables:
+        if name in (*NAMES, *keys):
+            raise InputError(f"a table needs a name of its own, got {name!r}, which other rows have: choose another")
+    return [Given(table, name) for name, table in tables.items()]

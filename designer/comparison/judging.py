@@ -20,8 +20,9 @@ from ...solvers.certificate import Status, relative_gap
 from ..designs.judging import judged, problem_for
 from ..designs.knots import continuum_certificate
 from ..designs.result import Design, same_knots
+from ..methods.base import Method
 from ..methods.closed_form import ClosedForm
-from ..methods.registry import as_method
+from ..methods.registry import as_method, name_of
 from ..objectives.base import Objective, Told
 from ..objectives.error import Error
 from ..objectives.variance import Variance
@@ -51,7 +52,7 @@ class Case:
 def solve_methods(
     prior: Prior,
     epsilon: float,
-    methods: Iterable[str],
+    methods: Iterable[str | Method],
     *,
     objective: Objective | None = None,
     uniform_share: float | None = None,
@@ -65,8 +66,7 @@ def solve_methods(
     ----------
     prior, epsilon, objective, uniform_share, tolerance, exact, progress
         As in `design`.
-    methods : iterable of str
-        Names of methods.
+    methods : iterable of str or Method
 
     Raises
     ------
@@ -87,11 +87,11 @@ def solve_methods(
     for method in methods:
         try:
             chosen = as_method(method)
-            case.designs[method] = (
+            case.designs[name_of(method)] = (
                 case.best if chosen is None else judged(problem, asked, chosen, solution, exact=exact)
             )
         except OptldpError as error:
-            case.failures[method] = error
+            case.failures[name_of(method)] = error
     return case
 
 
@@ -99,7 +99,7 @@ def judged_rows(
     name: str,
     prior: Prior,
     epsilon: float,
-    methods: Sequence[str],
+    methods: Sequence[str | Method],
     *,
     objective: Objective | None = None,
     objectives: Sequence[Objective] = (),
@@ -118,8 +118,7 @@ def judged_rows(
         Of the prior, for the rows.
     prior, epsilon, objective, tolerance, progress
         As in `design`. Methods are built for this objective.
-    methods : sequence of str
-        Names of methods.
+    methods : sequence of str or Method
     objectives : sequence of Objective
         What else to judge by.
     uniform_share : float, optional
@@ -150,7 +149,7 @@ def rows_beside(
     name: str,
     prior: Prior,
     case: Case,
-    methods: Sequence[str],
+    methods: Sequence[str | Method],
     objectives: Sequence[Objective] = (),
     uniform_share: float | None = None,
     tolerance: float | None = None,
@@ -161,7 +160,7 @@ def rows_beside(
         _failed(name, case, decides.key, method, case.failures[method])
         if method in case.failures
         else _row(name, method, case.designs[method], case.best, case.designs[method].value)
-        for method in methods
+        for method in map(name_of, methods)
     ]
     for other in objectives:
         rows += _by_another(name, other, prior, case, methods, uniform_share, tolerance)
@@ -231,7 +230,7 @@ def _by_another(
     objective: Objective,
     prior: Prior,
     case: Case,
-    methods: Sequence[str],
+    methods: Sequence[str | Method],
     uniform_share: float | None,
     tolerance: float | None,
 ) -> list[Row]:
@@ -245,12 +244,12 @@ def _by_another(
         fitted = solve_methods(prior, epsilon, own_methods, **own)
         best = fitted.best
     except OptldpError as error:
-        keys = wanted_keys(methods, None, [objective])[len(methods) :]
+        keys = wanted_keys(map(name_of, methods), None, [objective])[len(methods) :]
         return [Row.failed(name, epsilon, *key, f"no optimum: {error}") for key in keys]
     rows = [_row(name, objective.key, best, best, best.value)]
     designs = {**case.designs, **fitted.designs}
     failures = {**{each: why for each, why in case.failures.items() if each not in fitted.designs}, **fitted.failures}
-    for method in methods:
+    for method in map(name_of, methods):
         if method in failures:
             rows.append(_failed(name, case, objective.key, method, failures[method]))
             continue

@@ -85,6 +85,11 @@ def clip_curve(made: Design, *, progress: Callable[[int, int], None] | None = No
     progress : callable, optional
         Called with the number of clips done and in all.
 
+    Returns
+    -------
+    curve : ClipCurve
+        `plots.clip_errors` draws it.
+
     Raises
     ------
     InputError

@@ -33,12 +33,17 @@ def trade_off_curve(
     tolerance, exact
         As in `design`.
 
+    Returns
+    -------
+    points : list of Design
+        In the order of the weights; `plots.trade_off` draws them.
+
     Example
     -------
     >>> prior = Prior.on_knots([-1, -0.5, 0, 0.5, 1], [0, 1, 2, 1, 0], source="public")
-    >>> worst = [point.evidence.worst_knot_variance for point in trade_off_curve(prior, 2.0, weights=[0.01, 0.1, 1.0])]
-    >>> worst == sorted(worst, reverse=True)
-    True
+    >>> points = trade_off_curve(prior, 2.0, weights=[0.01, 0.1, 1.0])
+    >>> [(round(p.expected_variance, 3), round(p.evidence.worst_knot_variance, 3)) for p in points]
+    [(0.637, 1.022), (0.639, 0.989), (0.857, 0.857)]
     """
     objectives = [TradeOff(weight) for weight in sorted(weights)]
     return [design(prior, epsilon, objective=each, tolerance=tolerance, exact=exact) for each in objectives]

@@ -13,7 +13,20 @@ from ..objectives.base import Objective, Problem, Solution
 
 @dataclass(frozen=True, eq=False)
 class Built:
-    """A table on the prior's knots, or on some of them, or an oracle; and what only its method knows of it."""
+    """A table on the prior's knots, or on some of them, or an oracle; and what only its method knows of it.
+
+    Parameters
+    ----------
+    mechanism : TabulatedMechanism or CategoricalMechanism
+    evidence : optional
+        What else the method found, which the design then carries as its own `evidence`.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import duchi
+    >>> Built(duchi([-1.0, 1.0], 1.0)).mechanism.provenance.method
+    'duchi'
+    """
 
     mechanism: TabulatedMechanism | CategoricalMechanism
     evidence: Any = None
@@ -24,6 +37,21 @@ class Method(ABC):
 
     A method is a small frozen dataclass of its parameters. What it builds is judged by the objective beside the
     certified optimum, which is handed to it, as a start or a measure.
+
+    Example
+    -------
+    >>> from dataclasses import dataclass
+    >>> from optldp.designer import Prior, design
+    >>> from optldp.mechanisms import laplace
+    >>> @dataclass(frozen=True)
+    ... class Half(Method):
+    ...     key = "half-laplace"
+    ...     def build(self, problem, objective, solution):
+    ...         return Built(laplace(problem.prior.knots, problem.epsilon / 2))
+    >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
+    >>> made = design(prior, 1.0, method=Half())
+    >>> round(made.value, 2), round(made.bound, 2)
+    (32.0, 3.93)
     """
 
     for_categories = False

@@ -73,7 +73,17 @@ SPACING_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Lattice(Method):
-    """AAA's optimal lattice noise as a method of `design`; the parameters are those of `lattice_mechanism`.
+    """AAA's optimal lattice noise as a method of `design`; see `lattice_mechanism`.
+
+    Parameters
+    ----------
+    window : int, optional
+        M, with 2 M > N: up to how many steps the noise is free. Default: so that outputs reach 1.5 times as far as
+        Duchi's, at least 2 N and at most 10 N.
+    intervals : int, optional
+        N, a divisor of the number of the prior's intervals. Default: the largest that is at most 25.
+    ratio : float, optional
+        r in (0, 1) of the geometric tails. Default: exp(-0.99 epsilon / N).
 
     Example
     -------

@@ -32,6 +32,11 @@ def as_method(method: str | Method) -> Method | None:
     return usual[method]() if method in usual else ClosedForm(method)
 
 
+def name_of(method: str | Method) -> str:
+    """Return what the rows of a method are called."""
+    return method if isinstance(method, str) else method.key
+
+
 def check_methods(names: Iterable[str]) -> None:
     """Raise InputError unless all names are in `NAMES`."""
     if unknown := [name for name in names if name not in NAMES]:

@@ -124,6 +124,13 @@ class Objective(ABC):
     An objective is a small frozen dataclass. It is the only one who knows its solver: `solve` finds a mechanism and
     multipliers, `value` judges any table on the prior's knots, and `bound` turns multipliers, whoever found them, into
     a number that no mechanism can better. Designs, comparisons, bounds and the command line ask nothing else.
+
+    Example
+    -------
+    >>> from optldp.designer import Prior, WorstCase, design
+    >>> made = design(Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public"), 1.0, objective=WorstCase())
+    >>> made.objective.label, round(made.value, 3), round(made.bound, 3)
+    ('least worst-case variance', 3.933, 3.933)
     """
 
     more_is_better = False

@@ -37,7 +37,7 @@ def clipped(problem: Problem, low: int, high: int, *, roughly: bool = False) -> 
     Example
     -------
     >>> prior = Prior.on_knots([0, 1, 2, 3], [4, 2, 1, 1], source="public")
-    >>> clipped(Problem(prior, 1.0), 0, 2).knot_means.round(9).tolist()
+    >>> (clipped(Problem(prior, 1.0), 0, 2).knot_means.round(9) + 0.0).tolist()
     [0.0, 1.0, 2.0, 2.0]
     """
     all_knots, weights = problem.prior.knots, problem.solved.weights.copy()

@@ -96,8 +96,8 @@ class Custom(Objective):
     >>> def spread(P, y, prior):
     ...     return prior.weights @ cp.sum(cp.multiply((y - prior.knots[:, None]) ** 2, P), axis=1)
     >>> made = design(prior, 1.0, objective=Custom(spread, unbiased=True), outputs=np.linspace(-3, 3, 13))
-    >>> made.gap < 1e-5, made.value > design(prior, 1.0, uniform_share=0).value  # of any outputs there are better ones
-    (True, True)
+    >>> round(made.value, 3), round(design(prior, 1.0, uniform_share=0).value, 3)  # any outputs: better ones
+    (3.981, 3.933)
     """
 
     expression: Expressed

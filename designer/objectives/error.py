@@ -111,10 +111,10 @@ class Error(Objective):
     >>> knots = np.linspace(0, 100, 21)
     >>> prior = Prior.on_knots(knots, np.exp(-knots / 8), source="public", units="EUR")
     >>> made = design(prior, 1.0, objective=Error(20_000, FactorAmbiguity(2.0)))
-    >>> made.gap < 1e-4, made.value < 0.5 * made.evidence.rmse_unbiased, made.value < made.evidence.rmse_clip
-    (True, True, True)
-    >>> made.evidence.clip_high < 50, made.evidence.share_outside < 0.02
-    (True, True)
+    >>> round(made.value, 2), round(made.bound, 2), round(made.evidence.rmse_unbiased, 2)
+    (0.25, 0.25, 0.69)
+    >>> round(made.evidence.clip_high), round(made.evidence.share_outside, 3)  # larger values count as this one
+    (30, 0.013)
     """
 
     n: int

@@ -77,8 +77,10 @@ class Guarantee(Objective):
     >>> from optldp.designer import TotalVariationAmbiguity, design
     >>> prior = Prior.on_knots(np.linspace(-1, 1, 11), [0, 0, 1, 4, 9, 12, 9, 4, 1, 0, 0], source="public")
     >>> safe = design(prior, 2.0, objective=Guarantee(TotalVariationAmbiguity(0.1)))
-    >>> safe.gap < 2e-6, safe.value < safe.evidence.nominal_guarantee, 1.0 < safe.evidence.price_of_robustness < 1.02
-    (True, True, True)
+    >>> round(safe.value, 4), round(safe.evidence.nominal_guarantee, 4)  # that of the optimum for the prior as given
+    (0.6714, 0.6754)
+    >>> round(safe.evidence.price_of_robustness, 3)
+    1.002
     """
 
     ambiguity: Ambiguity

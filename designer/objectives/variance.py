@@ -37,9 +37,9 @@ class Variance(Objective):
     -------
     >>> from optldp.designer import Prior, design
     >>> prior = Prior.on_knots([-1, -0.5, 0, 0.5, 1], [0, 1, 2, 1, 0], source="public")
-    >>> made = design(prior, 1.0, objective=Variance())
-    >>> made.gap < 1e-6, made.value < design(prior, 1.0, method="duchi").value
-    (True, True)
+    >>> made, duchi = design(prior, 1.0, objective=Variance()), design(prior, 1.0, method="duchi")
+    >>> round(made.value, 3), round(made.bound, 3), round(duchi.value, 3)
+    (3.665, 3.665, 4.557)
     """
 
     any_knots = True

@@ -84,10 +84,8 @@ class TradeOff(Objective):
     >>> from optldp.designer import design
     >>> prior = Prior.on_knots([-1, -0.5, 0, 0.5, 1], [0, 1, 2, 1, 0], source="public")
     >>> some, more = (design(prior, 2.0, objective=TradeOff(worst)) for worst in (0.1, 0.9))
-    >>> some.expected_variance < more.expected_variance
-    True
-    >>> some.evidence.worst_knot_variance > more.evidence.worst_knot_variance
-    True
+    >>> [(round(made.expected_variance, 3), round(made.evidence.worst_knot_variance, 3)) for made in (some, more)]
+    [(0.639, 0.989), (0.857, 0.857)]
     """
 
     worst: float = math.nan
@@ -160,8 +158,8 @@ class WorstCase(TradeOff):
     >>> from optldp.mechanisms import FAMILIES
     >>> best = design(Prior.even(np.linspace(0, 100, 21)), 1.0, objective=WorstCase())
     >>> rivals = [FAMILIES[name](best.mechanism.knots, 1.0).worst_case_variance()[0] for name in ("duchi", "hybrid")]
-    >>> best.gap < 2e-6, best.worst_case_variance < 0.95 * min(rivals)
-    (True, True)
+    >>> round(best.worst_case_variance), [round(float(rival)) for rival in rivals]
+    (9982, [11707, 10729])
     """
 
     worst: float = field(default=1.0, init=False)

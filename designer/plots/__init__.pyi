@@ -5,6 +5,7 @@ from .bias_by_value import bias as bias
 from .clip_points import clip_errors as clip_errors
 from .error_cells import error_table as error_table
 from .mechanism_mesh import heat_map as heat_map
+from .mechanism_mesh import support_map as support_map
 from .objective_lines import objective as objective
 from .pareto import trade_off as trade_off
 from .variance_by_value import by_value as by_value

@@ -39,6 +39,11 @@ def bias(mechanisms: Mapping[str, TabulatedMechanism], ax: Axes | None = None, *
     prior : Prior, optional
         Drawn below; of the same domain.
 
+    Returns
+    -------
+    axes : Axes
+        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+
     Raises
     ------
     InputError

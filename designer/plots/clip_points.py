@@ -35,6 +35,11 @@ def clip_errors(curve: CutDesigns, ax: Axes | None = None) -> Axes:
     ax : Axes, optional
         To draw on; default: those of a new figure.
 
+    Returns
+    -------
+    axes : Axes
+        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+
     Raises
     ------
     InputError

@@ -66,6 +66,11 @@ def error_table(
     standard_errors : mapping of (str, str) to float, optional
         Of the errors, below each.
 
+    Returns
+    -------
+    axes : Axes
+        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+
     Raises
     ------
     InputError

@@ -1,121 +1,172 @@
-"""A picture of a mechanism: the probability of every output at every input."""
+"""A picture of a mechanism: how many times as likely each report is at each value as where it is least likely."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...estimators.plots.style import add_title, axes_or_new, empty_figure
+from ...estimators.plots.style import GREY, SHADE, SMALL, add_note, add_title, axes_or_new, empty_figure
 from ...mechanisms import CategoricalMechanism, InputError, TabulatedMechanism
 from ...mechanisms.categorical.mechanism import PureProtocol
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.key_value import KeyValueMechanism
 from ...mechanisms.printable import shortened
+from ...mechanisms.shown.over_floor import over_floor
 from ...mechanisms.units import axis_label, literal
+from .prior_strip import strip_beside
 from .scales import plain_number, plain_numbers, round_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import QuadMesh
-    from matplotlib.colors import LogNorm
 
-TAIL_SHARE = 0.15
-"""How far an unbounded tail is drawn beyond the last finite end, as a share of the range drawn."""
+MOST_DRAWN, LONGEST_NAME = 40, 24
+"""Categories that a picture has at most; letters of a name."""
 
-MOST_DRAWN, FEW_NAMES, LONGEST_NAME = 40, 15, 24
-"""Categories that a picture has at most; up to how many their names are of the usual size; letters of a name."""
+ALL_NAMED, SOME_NAMED = 12, 8
+"""Rows or columns that all have their name beside them; of more, how many have one, evenly spaced."""
 
 MOST_PARTS, PART_WIDTH, PART_HEIGHT = 6, 5.2, 3.9
 """Parts of a mechanism that are drawn at most; inches of each."""
 
-POINT_SHARE = 0.004
-"""Least height of a point output on the picture, as a share of the range drawn, so that it can be seen."""
+COLORS = "Blues"
+"""From a report's floor, nearly white, to the most that epsilon allows; inverted on a dark page it is as plain."""
+
+KEY = "probability over its floor"
+
+SPENT = 1e-6
+"""Relative, of a logarithm: the largest ratio is e^epsilon but for the digits that its rounding left."""
+
+TICK_GAP = 0.16
+"""Of two numbers beside the key of colours, as a share of it."""
+
+ENDLESS = "Some values never give some of the reports: the ratio of those is infinite, drawn as the largest finite one."
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """What a picture shows: reports upwards, each a row as high as any other, and values to the right."""
+
+    ratios: np.ndarray
+    floors: np.ndarray
+    names: list[str]
+    ends: np.ndarray
+    key: str
+    whole: bool
+    epsilon: float
 
 
 def heat_map(mechanism: TabulatedMechanism, ax: Axes | None = None) -> Axes:
-    """Draw the table: inputs to the right, reports upwards, log-scaled colour.
+    """Draw the table: values to the right, reports upwards, the darker, the more a value favours a report.
 
-    Points are drawn as bands reaching half-way to their neighbours and show probabilities, as do the tails beyond
-    them; cells show densities; a mechanism with both shows its cells as densities and its points as lines on them.
+    A colour is a report's probability over its floor, the least probability of that report over all values, so that
+    what a value favours, its window, is plain. Every output has a row of the same height, from the lowest report to
+    the highest. The bars beside the rows are the floors; together they are the share of reports that say nothing.
 
     Parameters
     ----------
     mechanism : TabulatedMechanism
     ax : Axes, optional
-        To draw on, with the key of the colours to their right; default: those of a new figure.
+        To draw on, with the bars and the key of the colours to their right; default: those of a new figure.
+
+    Returns
+    -------
+    axes : Axes
+        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
 
     Raises
     ------
     InputError
         matplotlib is not installed.
-    """
-    axes = axes_or_new(ax, height=5.4)
-    from matplotlib.colors import LogNorm
 
-    low, high, values, points = _bands(mechanism)
-    shown = values[values > 0]
-    bottom, top = float(max(shown.min(), shown.max() * 1e-6)), float(shown.max())
-    norm = LogNorm(bottom, top)
-    inputs = _edges(mechanism.knots)
-    image = None
-    for chosen in (~points, points):
-        if chosen.any():
-            image = _draw(axes, inputs, low[chosen], high[chosen], values[:, chosen], norm)
-    axes.set_ylim(low.min(), high.max())
+    Example
+    -------
+    >>> from optldp.designer import plots
+    >>> from optldp.mechanisms import piecewise
+    >>> axes = plots.heat_map(piecewise(range(0, 101, 5), 1.0))
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('value', 'report')
+    """
+    axes = axes_or_new(ax, height=5.0)
+    used = np.flatnonzero(mechanism.probabilities.any(axis=0))
+    places = _places(mechanism.low[used], mechanism.high[used])
+    order = np.argsort(places, kind="stable")
+    ratios, floors = over_floor(mechanism.probabilities[:, used[order]])
+    names = [plain_number(float(f"{place:.3g}")) for place in places[order]]
+    _draw(axes, _Rows(ratios, floors, names, _edges(mechanism.knots), KEY, True, mechanism.epsilon))
     axes.set_xlabel(axis_label("value", mechanism.units))
     axes.set_ylabel(axis_label("report", mechanism.units))
+    axes.locator_params(axis="x", nbins=5)
+    plain_numbers(axes.xaxis)
     n, m = mechanism.probabilities.shape
     name = shortened(mechanism.provenance.method, 32)
     add_title(axes, f"{literal(name)} mechanism, ε = {mechanism.epsilon:g}: {n} knots, {m} outputs")
-    per = f" per {literal(mechanism.units)}" if mechanism.units else ""
-    label = "probability of the output" if points.all() else f"density of the report{per}"
-    axes.locator_params(axis="x", nbins=5)
-    plain_numbers(axes.xaxis)
-    plain_numbers(axes.yaxis)
-    if image is not None:
-        bar = axes.figure.colorbar(image, ax=axes, label=label)
-        ticks = round_numbers(bottom, top) if bottom < top else [bottom]
-        bar.set_ticks(ticks, labels=[plain_number(tick) for tick in ticks])
-        bar.minorticks_off()
     return axes
 
 
 def support_map(mechanism: CategoricalMechanism | KeyValueMechanism, ax: Axes | None = None) -> Axes:
-    """Draw what reports show: of a table of categories every output's probability, else how often each is supported.
+    """Draw what reports show: of a table of categories every output, else which category or key a report supports.
 
-    The own category, or key, is supported with one probability and all others with another, which is all that unary
-    encodings, hashing and pairs differ in. At most 40 of them are drawn, and as many outputs.
+    A colour is a probability over its least over all categories. Unary encodings, hashing and pairs support the own
+    category, or key, with one probability and all others with another, which is all that they differ in. At most 40
+    categories are drawn, and as many outputs.
+
+    Parameters
+    ----------
+    mechanism : CategoricalMechanism or KeyValueMechanism
+    ax : Axes, optional
+        To draw on, with what stands beside it to its right; default: those of a new figure.
+
+    Returns
+    -------
+    axes : Axes
+        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+
+    Raises
+    ------
+    InputError
+        matplotlib is not installed.
+
+    Example
+    -------
+    >>> from optldp.designer import plots
+    >>> from optldp.mechanisms import frequency_oracle
+    >>> axes = plots.support_map(frequency_oracle(["cook", "smith", "nurse"], 1.0))
+    >>> axes.get_title(), axes.get_xlabel(), axes.get_ylabel()
+    ('grr, ε = 1', 'category', 'output')
     """
-    axes = axes_or_new(ax, height=5.4)
+    axes = axes_or_new(ax, height=5.0)
     pairs = isinstance(mechanism, KeyValueMechanism)
-    names = (mechanism.keys if pairs else mechanism.categories).labels[:MOST_DRAWN]
+    names = (mechanism.keys if pairs else mechanism.categories).labels
     what = "key" if pairs else "category"
+    size = min(len(names), MOST_DRAWN)
     if isinstance(mechanism, CategoricalTable):
-        shown, label, across = mechanism.probabilities[: len(names), :MOST_DRAWN], "probability", "output"
+        ratios, floors = over_floor(mechanism.probabilities[:, :MOST_DRAWN])
+        reports, up, key = [f"{place}" for place in range(floors.size)], "output", KEY
     elif isinstance(mechanism, KeyValueMechanism | PureProtocol):
         own, other = (
             (mechanism.own_shown, mechanism.other_shown)
             if isinstance(mechanism, KeyValueMechanism)
             else (mechanism.own_support, mechanism.other_support)
         )
-        shown = np.full((len(names), len(names)), other)
+        shown = np.full((size, size), other)
         np.fill_diagonal(shown, own)
-        label, across = "probability", f"{what} {'shown' if pairs else 'supported'} by the report"
+        ratios, floors = over_floor(shown)
+        done = "shown" if pairs else "supported"
+        reports, up, key = _short(names[:size]), f"{what} {done} by the report", f"how often {done}, over the least"
     else:
         raise InputError(f"a picture is of a table or a pure protocol, got {mechanism!r:.60}")
-    image = axes.imshow(shown, cmap="cividis", aspect="auto", vmin=0.0, interpolation="nearest")
-    axes.set_yticks(range(len(names)), [literal(name[:LONGEST_NAME]) for name in names])
-    axes.locator_params(axis="x", integer=True)
-    axes.set_xlabel(across)
-    axes.set_ylabel(what)
-    if len(names) > FEW_NAMES:
-        axes.tick_params(axis="y", labelsize="xx-small")
-    size = len(mechanism.keys if pairs else mechanism.categories)
-    some = f", the first {len(names)} of {size}" if size > len(names) else ""
-    axes.set_title(f"{mechanism.provenance.method}, ε = {mechanism.epsilon:g}{some}", fontsize="medium")
-    axes.figure.colorbar(image, ax=axes, label=label)
+    whole = isinstance(mechanism, CategoricalTable) and mechanism.probabilities.shape[1] == floors.size
+    _draw(axes, _Rows(ratios[:size], floors, reports, np.arange(size + 1) - 0.5, key, whole, mechanism.epsilon))
+    chosen = _spread(size)
+    axes.set_xticks(chosen, [_short(names)[place] for place in chosen], rotation=30, ha="right", rotation_mode="anchor")
+    axes.set_xlabel(what)
+    axes.set_ylabel(up)
+    some = f", the first {size} of {len(names)}" if len(names) > size else ""
+    add_title(axes, f"{literal(mechanism.provenance.method)}, ε = {mechanism.epsilon:g}{some}")
     return axes
 
 
@@ -136,36 +187,58 @@ def parts_map(parts: Mapping[str, TabulatedMechanism | CategoricalMechanism | Ke
     return grid[0]
 
 
-def _draw(
-    axes: Axes, inputs: np.ndarray, low: np.ndarray, high: np.ndarray, values: np.ndarray, norm: LogNorm
-) -> QuadMesh:
-    """Draw neighbouring bands as one mesh; bands with gaps between them get empty ones in the gaps."""
-    edges = np.unique(np.concatenate([low, high]))
-    filled = np.full((len(edges) - 1, values.shape[0]), np.nan)
-    filled[np.searchsorted(edges, low)] = values.T
-    return axes.pcolormesh(inputs, edges, filled, norm=norm, cmap="cividis", rasterized=True)
+def _draw(axes: Axes, rows: _Rows) -> None:
+    """Draw the rows, the floors beside them and the key of the colours."""
+    from matplotlib.colors import LogNorm
+
+    many, figure = len(rows.names), axes.figure
+    finite = rows.ratios[np.isfinite(rows.ratios)]
+    top = max(float(finite.max(initial=1.0)), 1.0 + 1e-9)
+    edges = np.arange(many + 1) - 0.5
+    shown = np.where(np.isfinite(rows.ratios), rows.ratios, top).T
+    image = axes.pcolormesh(rows.ends, edges, shown, norm=LogNorm(1.0, top), cmap=COLORS, rasterized=True)
+    chosen = _spread(many)
+    axes.set_yticks(chosen, [rows.names[place] for place in chosen])
+    strip = strip_beside(axes)
+    strip.stairs(rows.floors, edges, orientation="horizontal", fill=True, color=SHADE)
+    strip.stairs(rows.floors, edges, orientation="horizontal", color=GREY, linewidth=0.8)
+    strip.set_xlim(0.0, 1.1 * float(rows.floors.max()) or 1.0)
+    strip.set_xticks([])
+    together = f"\n{100 * rows.floors.sum():.3g}% in all" if rows.whole else f"\nup to {rows.floors.max():.2g}"
+    strip.set_xlabel(f"floor,{together}", fontsize=SMALL)
+    keys: Any = [axes, strip]
+    spent = math.isclose(math.log(top), rows.epsilon, rel_tol=SPENT)
+    bar = figure.colorbar(image, ax=keys, label=f"{rows.key}, at most eᵋ" if spent else rows.key, pad=0.02)
+    numbers = _numbers(top)
+    bar.set_ticks(numbers, labels=[plain_number(float(f"{number:.3g}")) for number in numbers])
+    bar.minorticks_off()
+    add_note(axes, "" if finite.size == rows.ratios.size else ENDLESS)
 
 
-def _bands(mechanism: TabulatedMechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return lower and upper ends to draw, values to colour (n, k), and which of the k outputs show probabilities."""
-    used = mechanism.probabilities.any(axis=0)
-    low, high, values = mechanism.low[used], mechanism.high[used], mechanism.probabilities[:, used]
-    points, left, right = low == high, np.isneginf(low), np.isposinf(high)
-    finite = np.concatenate([low, high])
-    finite = finite[np.isfinite(finite)]
-    reach = max(float(np.ptp(finite)), float(np.ptp(mechanism.knots)))
-    low[left] = finite.min() - TAIL_SHARE * reach
-    high[right] = finite.max() + TAIL_SHARE * reach
-    if points.any() and (points | left | right).all():
-        edges = _edges(low[points])
-        low[points], high[points] = edges[:-1], edges[1:]
-        high[left], low[right] = edges[0], edges[-1]
-        return low, high, values, np.ones_like(points)
-    values[:, ~points] /= (high - low)[~points]
-    low[points] -= 0.5 * POINT_SHARE * reach
-    high[points] += 0.5 * POINT_SHARE * reach
-    values[:, points] /= POINT_SHARE * reach
-    return low, high, values, points
+def _numbers(top: float) -> list[float]:
+    """Return the numbers beside a key of colours from 1 to the top: both ends, and what has room between them."""
+    if top < 1.001:
+        return [1.0]
+    room, chosen = TICK_GAP * math.log(top), [1.0]
+    for number in round_numbers(1.0, top):
+        if math.log(number / chosen[-1]) > room < math.log(top / number):
+            chosen.append(number)
+    return [*chosen, top]
+
+
+def _spread(many: int) -> list[int]:
+    """Return the places that are named: all, or some from the first to the last, evenly spaced."""
+    return [round(place) for place in np.linspace(0, many - 1, many if many <= ALL_NAMED else SOME_NAMED)]
+
+
+def _short(names: Any) -> list[str]:
+    return [literal(str(name)[:LONGEST_NAME]) for name in names]
+
+
+def _places(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return where outputs lie: a point's own, the middle of a cell, and the finite end of a tail."""
+    ends = np.where(np.isfinite(low), low, high), np.where(np.isfinite(high), high, low)
+    return 0.5 * (ends[0] + ends[1])
 
 
 def _edges(centres: np.ndarray) -> np.ndarray:

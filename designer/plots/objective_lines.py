@@ -51,10 +51,24 @@ def objective(
     more_is_better : bool
         Whether the impossible lies above.
 
+    Returns
+    -------
+    axes : Axes
+        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+
     Raises
     ------
     InputError
         No row with a value; rows of several objectives; matplotlib is not installed.
+
+    Example
+    -------
+    >>> from optldp.designer import Prior, TradeOff, bounds, plots
+    >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
+    >>> found = bounds(prior, [0.5, 1.0], methods=["duchi"], objectives=[TradeOff(0.5)])
+    >>> axes = plots.objective(found.by(TradeOff(0.5)), quantity="trade-off")
+    >>> axes.get_ylabel()
+    'trade-off'
     """
     good = sorted((row for row in rows if row.value is not None), key=lambda row: row.epsilon)
     if not good or len({row.objective for row in rows}) > 1:

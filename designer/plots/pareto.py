@@ -64,6 +64,11 @@ def trade_off(
     prior : Prior, optional
         That of the trade-off; needed for mechanisms without a prior and for designs against the `WorstCase`.
 
+    Returns
+    -------
+    axes : Axes
+        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+
     Raises
     ------
     InputError

@@ -1,4 +1,4 @@
-"""A strip below a picture: how the values are distributed."""
+"""A strip below a picture, how the values are distributed, or beside one."""
 
 from __future__ import annotations
 
@@ -11,24 +11,40 @@ from ..priors.prior import Prior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.gridspec import SubplotSpec
 
 STRIP_SHARE = 0.2
 """Height of the strip over that of the picture above it."""
 
+SIDE_SHARE = 0.14
+"""Width of a strip over that of the picture beside it."""
+
 
 def strip_below(axes: Axes, share: float = STRIP_SHARE) -> Axes:
-    """Make room for a strip on the same values below axes, within the place that these have, and return it.
-
-    The place is divided as a grid is, not by an inset: layout engines do not know how far an inset reaches.
-    """
-    from matplotlib.gridspec import GridSpec
-
-    figure: Any = axes.figure  # a subfigure will do too
-    place = axes.get_subplotspec() or GridSpec(1, 1, figure, *axes.get_position().extents)[0]
-    upper, lower = place.subgridspec(2, 1, height_ratios=[1.0, share])
+    """Make room for a strip on the same values below axes, within the place that these have, and return it."""
+    upper, lower = _place(axes).subgridspec(2, 1, height_ratios=[1.0, share])
     axes.set_subplotspec(upper)
     axes.tick_params(labelbottom=False)
+    figure: Any = axes.figure  # a subfigure will do too
     return figure.add_subplot(lower, sharex=axes)
+
+
+def strip_beside(axes: Axes, share: float = SIDE_SHARE) -> Axes:
+    """Make room for a strip on the same heights to the right of axes, within the place that these have."""
+    left, right = _place(axes).subgridspec(1, 2, width_ratios=[1.0, share], wspace=0.03)
+    axes.set_subplotspec(left)
+    figure: Any = axes.figure
+    strip = figure.add_subplot(right, sharey=axes)
+    strip.tick_params(left=False, labelleft=False)
+    return strip
+
+
+def _place(axes: Axes) -> SubplotSpec:
+    """Return the place that axes have: it is divided as a grid is, for layout engines do not know an inset's reach."""
+    from matplotlib.gridspec import GridSpec
+
+    figure: Any = axes.figure
+    return axes.get_subplotspec() or GridSpec(1, 1, figure, *axes.get_position().extents)[0]
 
 
 def draw_prior(strip: Axes, prior: Prior) -> None:

@@ -49,6 +49,11 @@ def by_value(
     prior : Prior, optional
         Drawn as a strip below; of the same domain.
 
+    Returns
+    -------
+    axes : Axes
+        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+
     Raises
     ------
     InputError

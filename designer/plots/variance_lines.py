@@ -70,6 +70,11 @@ def variance(
     units : str
         Of the values, for the axis' label.
 
+    Returns
+    -------
+    axes : Axes
+        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+
     Raises
     ------
     InputError

@@ -40,6 +40,11 @@ def least_favourable(design: WeightedDesign, ax: Axes | None = None, *, prior: P
     prior : Prior, optional
         Drawn with it, for comparison; on the same knots.
 
+    Returns
+    -------
+    axes : Axes
+        What was drawn on, to be changed further; `axes.figure.savefig(path)` writes it.
+
     Raises
     ------
     InputError

@@ -128,6 +128,12 @@ def measure_trust(
     uniform_share : float
         In [0, 1): mixed into the older values' prior, as in a design.
 
+    Returns
+    -------
+    found : MeasuredTrust
+        Its `factor` is what `FactorAmbiguity` and `Error` take as trust; `sure` is whether the samples are large enough
+        to say so.
+
     Raises
     ------
     InputError

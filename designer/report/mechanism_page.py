@@ -42,6 +42,11 @@ def mechanism_html(
     picture : Axes, optional
         A figure of it.
 
+    Returns
+    -------
+    page : str
+        HTML that loads nothing from elsewhere.
+
     Raises
     ------
     InputError

@@ -43,6 +43,11 @@ def bounds_html(result: BoundsResult, *, column: str = "", command: str = "", n:
     n : int, optional
         How many people will report, for the errors on the first page. Default: 10,000.
 
+    Returns
+    -------
+    page : str
+        HTML that loads nothing from elsewhere.
+
     Raises
     ------
     InputError

@@ -58,7 +58,7 @@ def inline_svg(axes: Axes, name: str, label: str, spots: Sequence[Spot] = ()) ->
     name : str
         Of letters and hyphens, different for every figure of a page: ids start with it.
     label : str
-        What the figure shows, for those who cannot see it.
+        What the figure shows, for those who cannot see it; empty if the text beside it says so, as in a key.
     spots : sequence of Spot
 
     Example
@@ -79,7 +79,10 @@ def inline_svg(axes: Axes, name: str, label: str, spots: Sequence[Spot] = ()) ->
     for element in list(svg.iter()):
         _fit_into_page(element, name)
     del svg.attrib["width"], svg.attrib["height"]
-    svg.attrib |= {"id": f"figure-{name}", "role": "img", "aria-label": label}
+    svg.attrib |= {
+        "id": f"figure-{name}",
+        **({"role": "img", "aria-label": label} if label else {"aria-hidden": "true"}),
+    }
     if spots:
         svg.append(_drawn(axes, spots))
     return ElementTree.tostring(svg, encoding="unicode").strip()

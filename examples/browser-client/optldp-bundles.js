@@ -14,7 +14,7 @@ import {
   asList, asNumber, asObject, asText, BUNDLE, checkedEpsilon, checkedProvenance, draw, fittingChecksum, FORMAT,
   placeValue, RandomWords, readJson, readTable, refuse, shown,
 } from "./optldp-client.js";
-import { asCount, numberOf, ORACLES, randomisedResponse, textOf } from "./oracles.js";
+import { asCount, numberOf, ORACLES, randomChoices, randomisedResponse, textOf } from "./oracles.js";
 import { PAIR_KEYS, readPairs } from "./pairs.js";
 
 /** @import { Json, JsonObject } from "./optldp-client.js" */
@@ -190,7 +190,7 @@ function readAttributes(members) {
       return values.map((value, i) => tables[i].place(value));
     },
     draw(values, words) {
-      const chosen = randomSubset(many, sampled, words);
+      const chosen = new Set(randomChoices(many, sampled, words));
       return values.map((value, i) => (chosen.has(i) ? tables[i].draw(value, words)[0] : ""));
     },
   };
@@ -198,25 +198,6 @@ function readAttributes(members) {
 
 /** A double as a whole number of 2^-80, which budgets from 1e-6 to 16 are. @type {(x: number) => bigint} */
 const exactly = (x) => BigInt(x * 2 ** 80);
-
-/** `sampled` of `many`, all sets alike: the first steps of a Fisher-Yates shuffle.
- * @type {(many: number, sampled: number, words: RandomWords) => Set<number>} */
-function randomSubset(many, sampled, words) {
-  const order = Array.from({ length: many }, (_, i) => i);
-  for (let i = 0; i < sampled; i++) {
-    const other = i + uniformBelow(many - i, words);
-    [order[i], order[other]] = [order[other], order[i]];
-  }
-  return new Set(order.slice(0, sampled));
-}
-
-/** Words that would favour some numbers are drawn again. @type {(bound: number, words: RandomWords) => number} */
-function uniformBelow(bound, words) {
-  const [all, size] = [2n ** 64n, BigInt(bound)];
-  let word = words.word();
-  while (word >= all - (all % size)) word = words.word();
-  return Number(word % size);
-}
 
 /** A value is a list of a value as the level takes it and the level's number, from 0, the most private.
  * @type {(members: JsonObject, kind: string) => Placed<{ level: number, value: any }>} */
@@ -254,7 +235,7 @@ function readLevels(members, kind) {
     },
     draw({ level, value }, words) {
       const cells = levels[level].draw(value, words);
-      return [String(oracle === null ? level : numberOf(oracle.draw(level, words))), ...cells];
+      return [String(oracle === null ? level : numberOf(oracle, oracle.draw(level, words))), ...cells];
     },
     told: (cells) => (protocol === undefined ? [numberText(budgets[Number(cells[0])]), ...cells.slice(1)] : cells),
   };

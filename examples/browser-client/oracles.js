@@ -50,6 +50,28 @@ export const ORACLES = {
       };
     },
   },
+  "subset-selection": {
+    keys: ["n_chosen", "own_chosen"],
+    read(members, size, epsilon) {
+      const [many, own] = [asCount("n_chosen", members.n_chosen, 1n, BigInt(size - 1)), asShare(members.own_chosen)];
+      const oftener = BigInt(many) * WHOLE < own * BigInt(size);
+      if (!oftener) refuse(`own_chosen must be more than ${many}/${size} of 2^53, got ${own}`);
+      proveRatio(own * BigInt(size - many), (WHOLE - own) * BigInt(many), epsilon);
+      const mine = Number(own);
+      return {
+        reports: String(many),
+        many: setsOf(size, many),
+        draw(code, words) {
+          const held = words.take(53) < mine;
+          const others = randomChoices(size - 1, many, words); // counted on from the one after the own
+          others[many - 1] = held ? size - 1 : others[many - 1];
+          const bits = Array.from({ length: size }, () => false);
+          for (const other of others) bits[(code + 1 + other) % size] = true;
+          return bits;
+        },
+      };
+    },
+  },
   "local-hashing": {
     keys: ["n_values", "own_value"],
     read(members, size, epsilon) {
@@ -77,6 +99,25 @@ export const ORACLES = {
   },
 };
 
+/** `chosen` of `many`, all different, all orders alike: the first steps of a Fisher-Yates shuffle.
+ * @type {(many: number, chosen: number, words: RandomWords) => number[]} */
+export function randomChoices(many, chosen, words) {
+  const order = Array.from({ length: many }, (_, i) => i);
+  for (let i = 0; i < chosen; i++) {
+    const other = i + uniformBelow(many - i, words);
+    [order[i], order[other]] = [order[other], order[i]];
+  }
+  return order.slice(0, chosen);
+}
+
+/** Words that would favour some numbers are drawn again. @type {(bound: number, words: RandomWords) => number} */
+function uniformBelow(bound, words) {
+  const [all, size] = [2n ** 64n, BigInt(bound)];
+  let word = words.word();
+  while (word >= all - (all % size)) word = words.word();
+  return Number(word % size);
+}
+
 /** A report as the text that a file holds. @type {(report: number | boolean[]) => string} */
 export function textOf(report) {
   if (typeof report === "number") return String(report);
@@ -85,9 +126,27 @@ export function textOf(report) {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** A report as a whole number: its bits as binary digits. @type {(report: number | boolean[]) => number} */
-export function numberOf(report) {
-  return typeof report === "number" ? report : report.reduce((sum, one) => 2 * sum + Number(one), 0);
+/**
+ * A report's place among all of them: of bits as binary digits, of sets of one size in lexicographic order.
+ * @type {(oracle: Oracle, report: number | boolean[]) => number}
+ */
+export function numberOf(oracle, report) {
+  if (typeof report === "number") return report;
+  const [size, ones] = [report.length, report.filter(Boolean).length];
+  if (oracle.many === 2 ** size) return report.reduce((sum, one) => 2 * sum + Number(one), 0);
+  let [place, left] = [0, ones];
+  report.forEach((one, k) => {
+    if (one) left--;
+    else if (left > 0) place += setsOf(size - k - 1, left - 1); // those that hold k instead come before
+  });
+  return place;
+}
+
+/** How many sets of so many there are. @type {(size: number, many: number) => number} */
+function setsOf(size, many) {
+  let sets = 1;
+  for (let i = 1; i <= many; i++) sets = (sets * (size - many + i)) / i;
+  return sets;
 }
 
 /** Randomised response among so many, which reports of levels are. @type {(size: number, epsilon: number) => Oracle} */

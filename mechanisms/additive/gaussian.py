@@ -40,6 +40,11 @@ def gaussian(knots: ArrayLike, privacy: Approximate) -> TabulatedMechanism:
         Input values in the user's units.
     privacy : Approximate
 
+    Returns
+    -------
+    table : TabulatedMechanism
+        Unbiased, in doubles.
+
     Raises
     ------
     InputError

@@ -52,6 +52,11 @@ def geometric(knots: ArrayLike, privacy: Metric) -> TabulatedMechanism:
     privacy : Metric
         Budget per unit of the knots.
 
+    Returns
+    -------
+    table : TabulatedMechanism
+        Unbiased, in doubles.
+
     Raises
     ------
     InputError

@@ -13,6 +13,7 @@ import numpy as np
 from ..budget import check_epsilon
 from ..categorical.categories import Categories
 from ..categorical.mechanism import CategoricalMechanism
+from ..categorical.subset_selection import subset_selection
 from ..categorical.table import CategoricalTable, categorical_grr, randomised_response_numerators
 from ..categorical.unary_encoding import UnaryEncoding, basic_rappor, optimised_unary
 from ..errors import InputError
@@ -44,9 +45,9 @@ def adopt(
 
     Parameters
     ----------
-    law : {"grr", "rappor", "oue", "olh"}
+    law : {"grr", "rappor", "oue", "olh", "subset"}
         Randomised response; one bit for each category with symmetric flips (SUE, one-time RAPPOR), or optimised ones;
-        local hashing by XXH32.
+        local hashing by XXH32; subset selection by sets of round(K / (e^epsilon + 1)) categories.
     categories : Categories or sequence
         In the order in which the other package numbers them, from 0.
     epsilon : float, optional
@@ -60,6 +61,11 @@ def adopt(
         How reports are written; see `Written`. By default as those packages return them.
     drawn_by : str
         Who drew them, such as "pure-ldp 1.2.0"; for people to read.
+
+    Returns
+    -------
+    mechanism : CategoricalMechanism
+        For counting and estimating.
 
     Raises
     ------
@@ -148,7 +154,18 @@ def _olh(
     return SeededHashing(names, epsilon, Provenance("olh"), values, mine)
 
 
-LAWS: dict[str, Callable[..., CategoricalMechanism]] = {"grr": _grr, "rappor": _rappor, "oue": _oue, "olh": _olh}
+def _subset(
+    names: Categories, epsilon: float | None, own: float | None, other: float | None, n_values: int | None
+) -> CategoricalMechanism:
+    if epsilon is None:
+        raise InputError("subset needs epsilon, from which the size of sets follows")
+    size = round(len(names) / (math.exp(check_epsilon(epsilon)) + 1))
+    return subset_selection(names, epsilon, n_chosen=max(1, size))
+
+
+LAWS: dict[str, Callable[..., CategoricalMechanism]] = {
+    "grr": _grr, "rappor": _rappor, "oue": _oue, "olh": _olh, "subset": _subset,
+}  # fmt: skip
 """What can be adopted: categories, a budget or probabilities, and values of a hash in, a mechanism out."""
 
 

@@ -1,4 +1,4 @@
-"""How other packages write reports: numbers, labels, bits in many forms, values of a hash beside their seeds."""
+"""How other packages write reports: numbers, labels, bits in many forms, sets, values of a hash beside their seeds."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..categorical.bit_vectors import BitVectors
 from ..categorical.mechanism import CategoricalMechanism
-from ..categorical.unary_encoding import UnaryEncoding
 from ..documents.report_text import LONGEST_INTEGER, integers_of_text
 from ..errors import InputError
 from .seeded_hashing import SeededHashing
@@ -19,6 +19,7 @@ WRITTEN: dict[str, tuple[str, ...]] = {
     "rappor": ("bits", "integer", "columns"),
     "oue": ("bits", "integer", "columns"),
     "olh": ("seeded",),
+    "subset": ("set", "bits"),
 }
 """How reports of each law may be written, first as packages return them."""
 
@@ -52,6 +53,7 @@ class Written:
     - bits: a bit for each category, the first category's first: "0110", "[0, 1, 1, 0]", "0. 1. 1. 0.";
     - integer: bits as a whole number, the first category's bit the one of value 1;
     - columns: a column for each category, of its name, with 0 or 1;
+    - set: the numbers of the categories in a set, in any order: "[4 0 7]" (multi-freq-ldpy);
     - seeded: the value of the hash in one column, its seed in the column "seed".
 
     Parameters
@@ -103,7 +105,10 @@ class Written:
         """Return reports as text that `counted` reads."""
         if self.form == "label":
             return [self.mechanism.categories.labels[report] for report in reports.tolist()]
-        if isinstance(self.mechanism, UnaryEncoding):
+        if self.form == "set":
+            assert isinstance(self.mechanism, BitVectors)
+            return [" ".join(map(str, np.flatnonzero(row))) for row in self.mechanism.bits(reports)]
+        if isinstance(self.mechanism, BitVectors):
             bits = ["".join(map(str, row)) for row in self.mechanism.bits(reports).tolist()]
             return bits if self.form != "integer" else [str(int(text[::-1], 2)) for text in bits]
         return self.mechanism.to_text(reports)
@@ -149,6 +154,18 @@ def _columns(mechanism: CategoricalMechanism, *columns: Sequence[str]) -> np.nda
     return np.packbits(np.array(bits, dtype=bool).T, axis=1)
 
 
+def _sets(mechanism: CategoricalMechanism, texts: Sequence[str]) -> np.ndarray:
+    size = len(mechanism.categories)
+    bits = np.zeros((len(texts), size), dtype=bool)
+    for row, text in enumerate(texts):
+        cells = [cell for cell in _BETWEEN.split(text) if cell]
+        numbers = {int(cell) for cell in cells if cell.isascii() and cell.isdigit() and len(cell) <= LONGEST_INTEGER}
+        if len(numbers) < len(cells) or max(numbers, default=size) >= size:
+            raise InputError(f"reports must be different numbers below {size}, got {text!r:.60} in row {row + 1}")
+        bits[row, list(numbers)] = True
+    return mechanism.checked_reports(np.packbits(bits, axis=1))
+
+
 def _seeded(mechanism: CategoricalMechanism, values: Sequence[str], seeds: Sequence[str]) -> np.ndarray:
     assert isinstance(mechanism, SeededHashing)
     wrong = next((i for i, seed in enumerate(seeds) if len(seed) > LONGEST_INTEGER), None)
@@ -158,5 +175,6 @@ def _seeded(mechanism: CategoricalMechanism, values: Sequence[str], seeds: Seque
 
 
 _READ: dict[str, Callable[..., np.ndarray]] = {
-    "index": _indices, "label": _labels, "bits": _bits, "integer": _integers, "columns": _columns, "seeded": _seeded,
+    "index": _indices, "label": _labels, "bits": _bits, "integer": _integers, "columns": _columns, "set": _sets,
+    "seeded": _seeded,
 }  # fmt: skip

@@ -40,6 +40,17 @@ class CategoricalMechanism(ExactMechanism):
     epsilon : float
         The privacy budget that it claims to keep.
     provenance : Provenance
+
+    Example
+    -------
+    >>> from optldp.mechanisms import frequency_oracle
+    >>> oracle = frequency_oracle(["cook", "smith", "nurse"], 1.0)
+    >>> oracle.pmf(oracle.all_reports()).round(3)  # of each report, by category
+    array([[0.576, 0.212, 0.212],
+           [0.212, 0.576, 0.212],
+           [0.212, 0.212, 0.576]])
+    >>> oracle.failures()
+    ()
     """
 
     categories: Categories

@@ -25,6 +25,17 @@ def frequency_oracle(categories: Categories | Sequence[object], epsilon: float) 
     does.  But its report is K bits, nearly all different, where those of GRR and OLH are one number of few that are
     counted.  So it is taken where it errs by 2% less than both, of at most 1024 categories.
 
+    Parameters
+    ----------
+    categories : Categories or sequence
+        At least two, all different.
+    epsilon : float
+
+    Returns
+    -------
+    oracle : CategoricalMechanism
+        Exact, so that `save_bundle` takes it.
+
     Raises
     ------
     InputError

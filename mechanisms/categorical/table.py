@@ -20,6 +20,7 @@ from ..integers.numerators import DENOMINATOR, check_numerators, tightest_output
 from ..integers.rounding import round_rows
 from ..laws.drawing import invert_rows
 from ..laws.law import Words
+from ..shown.over_floor import FAVOUR, favour
 from ..shown.told import HeatMap, Told
 from ..table.exact_sampling import draw53
 from ..table.provenance import Provenance
@@ -96,7 +97,10 @@ class CategoricalTable(CategoricalMechanism):
     def _told(self) -> Told:
         told, labels, m = super()._told(), self.categories.labels, self.numerators.shape[1]
         ends = (labels[0], labels[-1]), ("0", str(m - 1))
-        return Told(told.facts | {"outputs": m}, picture=HeatMap(self.probabilities, "category", "report", *ends))
+        return Told(
+            told.facts | {"outputs": m},
+            picture=HeatMap(favour(self.probabilities), "category", "report", *ends, FAVOUR),
+        )
 
     def _columns(self) -> dict[str, Any]:
         size, m = self.numerators.shape

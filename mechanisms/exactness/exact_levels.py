@@ -34,6 +34,11 @@ def make_levels_exact(tables: Sequence[TabulatedMechanism], leakage: float) -> t
     leakage : float
         Non-negative. Zero: all get the probabilities of the first; infinite: each is rounded by itself.
 
+    Returns
+    -------
+    tables : tuple of TabulatedMechanism
+        Exact and proved, one for each that was given, in their order and on common outputs.
+
     Raises
     ------
     InputError

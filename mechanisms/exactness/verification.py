@@ -248,6 +248,12 @@ def require_private(table: TabulatedMechanism) -> Verification:
 def require_proved(table: TabulatedMechanism, *, epsilon: Promise | float | None = None) -> None:
     """Raise TableError unless whole-number arithmetic proves that a table keeps its promise, or this one.
 
+    Parameters
+    ----------
+    table : TabulatedMechanism
+    epsilon : Promise or float, optional
+        What must be proved; default: what the table itself promises.
+
     Example
     -------
     >>> require_proved(TabulatedMechanism.from_points([0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1))
@@ -306,6 +312,11 @@ def _log_density_ratio(probabilities: np.ndarray, logs: np.ndarray) -> np.ndarra
     rounding = 2 * LOG_ROUNDING * (np.abs(masses).max(axis=0) + np.abs(s).max(axis=0))
     found = np.where(np.ptp(masses, axis=0) + np.ptp(s, axis=0) > 0, np.ptp(masses + s, axis=0) + rounding, 0.0)
     return np.where(told, found, np.where(possible, np.inf, 0.0))
+
+
+def is_unbiased(table: TabulatedMechanism) -> bool:
+    """Return whether the mean of each knot's reports is the knot, up to rounding."""
+    return bool(np.abs(table.knot_bias).max() <= _bias_limit(table))
 
 
 def _bias_limit(table: TabulatedMechanism) -> float:

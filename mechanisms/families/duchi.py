@@ -1,5 +1,7 @@
 """Duchi's mechanism (stochastic rounding): one of two reports. The best for small budgets."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
@@ -20,6 +22,11 @@ def duchi(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
     knots : (n,) array_like
         Input values in the user's units.
     epsilon : float
+
+    Returns
+    -------
+    table : TabulatedMechanism
+        Two outputs, unbiased.
 
     Raises
     ------

@@ -1,5 +1,7 @@
 """Generalised randomised response (GRR): the knot itself, or any of the others alike."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -18,6 +20,11 @@ def grr(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
     knots : (n,) array_like
         Input values in the user's units.
     epsilon : float
+
+    Returns
+    -------
+    table : TabulatedMechanism
+        Its outputs are the knots.
 
     Raises
     ------

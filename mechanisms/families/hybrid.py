@@ -1,5 +1,7 @@
 """The hybrid mechanism: piecewise or Duchi's, by the toss of a coin that evens out the variance."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
@@ -29,6 +31,11 @@ def hybrid(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
     knots : (n,) array_like
         Input values in the user's units.
     epsilon : float
+
+    Returns
+    -------
+    table : TabulatedMechanism
+        Unbiased, its outputs intervals and two points.
 
     Raises
     ------

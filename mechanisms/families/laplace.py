@@ -1,5 +1,7 @@
 """The Laplace mechanism: the value plus two-sided exponential noise. Simple, unbounded, rarely the best."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -20,6 +22,11 @@ def laplace(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
     knots : (n,) array_like
         Input values in the user's units.
     epsilon : float
+
+    Returns
+    -------
+    table : TabulatedMechanism
+        n + 1 outputs, unbiased.
 
     Raises
     ------

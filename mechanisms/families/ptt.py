@@ -1,5 +1,7 @@
 """Piecewise transformation technique (PTT) type I: a window of constant density, as wide as is best."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
@@ -30,6 +32,11 @@ def ptt(
     second_moment : float
         Mean of t^2 over the data, t being the value scaled to [-1, 1]. One, the default, makes the worst case
         over the domain as good as it can be.
+
+    Returns
+    -------
+    table : TabulatedMechanism
+        Unbiased, its outputs intervals; `provenance.parameters` has eta.
 
     Raises
     ------

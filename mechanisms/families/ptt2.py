@@ -1,5 +1,7 @@
 """Piecewise transformation technique (PTT) type II: a tent-shaped density, of the best possible width."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
@@ -29,6 +31,11 @@ def ptt2(
         Above 1. By default the one of least expected variance for the second moment.
     second_moment : float
         Mean of t^2 over the data, t being the value scaled to [-1, 1]; 1 for the worst case.
+
+    Returns
+    -------
+    table : TabulatedMechanism
+        Unbiased, its outputs intervals; `provenance.parameters` has eta.
 
     Raises
     ------

@@ -1,5 +1,7 @@
 """The square wave: a window of fixed width around the value, made to estimate whole distributions."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
@@ -28,6 +30,11 @@ def square_wave(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
     knots : (n,) array_like
         Input values in the user's units.
     epsilon : float
+
+    Returns
+    -------
+    table : TabulatedMechanism
+        Its outputs are intervals; reports are not decoded, so that their mean is not the value.
 
     Raises
     ------

@@ -1,5 +1,7 @@
 """The three-outputs mechanism: Duchi's two reports and a zero, which small values would rather send."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 
@@ -21,7 +23,7 @@ class ZeroShare:
     bound: float
 
     @classmethod
-    def best(cls, excess: float) -> "ZeroShare":
+    def best(cls, excess: float) -> ZeroShare:
         r"""Return the P0 of least worst-case variance, and C = (E + 1) / ((E - 1) (1 - P0 / E)).
 
         The variance C^2 (1 - P0) + C^2 P0 (1 - 1/E) |x| - x^2 peaks inside [0, 1]; the peak, as a function of
@@ -58,6 +60,11 @@ def three_outputs(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
     knots : (n,) array_like
         Input values in the user's units.
     epsilon : float
+
+    Returns
+    -------
+    table : TabulatedMechanism
+        Three outputs, unbiased.
 
     Raises
     ------

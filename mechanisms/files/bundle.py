@@ -57,6 +57,13 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
 def save_bundle(bundle: Bundle, path: str | os.PathLike[str]) -> None:
     """Verify a bundle and write it whole; one that does not keep its promise is never written.
 
+    Parameters
+    ----------
+    bundle : mechanism
+        For categories, pairs, attributes or levels, or the floor form of a table. Tables have `save_table`.
+    path : path
+        A file that ends in ".json" (or ".npz", of a floor form); one that is there is replaced.
+
     Raises
     ------
     TableError
@@ -95,12 +102,27 @@ def load_mechanism(path: str | os.PathLike[str], *, allow_unproved: bool = False
     allow_unproved : bool
         For research: accept a table in doubles too, as `load_table` does. There are no bundles in doubles.
 
+    Returns
+    -------
+    mechanism : TabulatedMechanism or bundle
+        Whatever the file holds: a table, its floor form, or a mechanism for categories, pairs, attributes or levels.
+
     Raises
     ------
     TableError
         Neither, truncated, of another version, altered, not proved or broken; the message says what and where.
     InputError
         A file that cannot be read.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> from ..categorical.table import categorical_grr
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_bundle(categorical_grr(["yes", "no"], 1.0), Path(folder, "answer.json"))
+    ...     mechanism = load_mechanism(Path(folder, "answer.json"))
+    >>> mechanism.epsilon, mechanism.categories.labels
+    (1.0, ('yes', 'no'))
     """
     mechanism = read_unverified_mechanism(path)
     try:

@@ -73,12 +73,28 @@ def load_table(path: str | os.PathLike[str], *, allow_unproved: bool = False) ->
         For research: accept a table in doubles too (optldp-table/1) if `verify` finds nothing broken. Clients,
         tokens, bundles and protocols refuse it all the same.
 
+    Returns
+    -------
+    table : TabulatedMechanism
+        Of numbers; `load_mechanism` reads floor forms and bundles, too.
+
     Raises
     ------
     TableError
         Not a table, truncated, of another version, altered, not proved or broken; the message says what and where.
     InputError
         A file that cannot be read.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> from ..exactness.make_exact import make_exact
+    >>> from ..families.duchi import duchi
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_table(make_exact(duchi([0, 100], 1.0)).mechanism, Path(folder, "mech.json"))
+    ...     table = load_table(Path(folder, "mech.json"))
+    >>> table.epsilon, table.domain, table.exact
+    (1.0, (0.0, 100.0), True)
     """
     table = read_unverified_table(path)
     try:

@@ -48,7 +48,7 @@ class Member:
         while len(found) < size:
             piece = self._piece(size - len(found))
             if not piece:
-                raise ValueError("must unpack to just the size that is declared, got less")
+                raise ValueError("must unpack to exactly the size that is declared, got less")
             found += piece
         self._left -= size
         self._checked = zlib.crc32(found, self._checked)
@@ -57,7 +57,7 @@ class Member:
     def finish(self) -> None:
         """Refuse a member of which something is left, or that is not what was packed."""
         if self._left or self._piece(1) or self._packed or (self._inflater and not self._whole(self._inflater)):
-            raise ValueError("must unpack to just the size that is declared, got another end")
+            raise ValueError("must unpack to exactly the size that is declared, got another end")
         if self._checked != self._expected:
             raise ValueError("must be whole, got bytes of another CRC: it was damaged")
 

@@ -123,6 +123,10 @@ def form_over(
     provenance, prior, units
         As of the form. The claim "unbiased" is added.
 
+    Returns
+    -------
+    form : FloorForm
+
     Raises
     ------
     TableError

@@ -48,6 +48,11 @@ def best_key_value(
     frequency : float, optional
         Share of users that sample the key whose mean is wanted, in (0, 1]; default 1 / K.
 
+    Returns
+    -------
+    mechanism : KeyValueMechanism
+        The best of what was tried.
+
     Raises
     ------
     InputError
@@ -58,8 +63,8 @@ def best_key_value(
     >>> from ..families.duchi import duchi
     >>> made = best_key_value(["a", "b", "c"], lambda budget: duchi([0.0, 1.0], budget), 1.0)
     >>> plain = key_value_unary(["a", "b", "c"], duchi([0.0, 1.0], 1.0), 1.0)
-    >>> key_mean_variance(made, 1 / 3) < key_mean_variance(plain, 1 / 3)
-    True
+    >>> round(key_mean_variance(made, 1 / 3), 1), round(key_mean_variance(plain, 1 / 3), 1)
+    (33.3, 34.5)
     """
     names = Categories.of(keys)
     share = 1.0 / len(names) if frequency is None else frequency

@@ -78,6 +78,14 @@ class KeyValueMechanism(ExactMechanism):
         A table that is not exact or has more than 32,766 outputs, numerators that are none or out of order.
     InputError
         Fewer than two keys, an epsilon or a padding that is not usable.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import duchi
+    >>> from optldp.mechanisms.key_value import best_key_value
+    >>> made = best_key_value(["cook", "smith"], lambda budget: duchi([0.0, 10.0], budget), 1.0)
+    >>> made.keys.labels, made.value.domain, round(made.own_shown, 3)
+    (('cook', 'smith'), (0.0, 10.0), 0.6)
     """
 
     keys: Categories

@@ -61,11 +61,11 @@ class KeyedReports:
     -------
     >>> from ..exactness.make_exact import make_exact
     >>> from ..families.duchi import duchi
-    >>> from .secret import new_secret
-    >>> keyed = KeyedReports(make_exact(duchi([0, 1], 1.0)).mechanism, Secret(new_secret()), column="x")
-    >>> again = keyed.sample_index(["bo", "ann"], [0.5, 0.25])[::-1]
-    >>> bool((keyed.sample_index(["ann", "bo"], [0.25, 0.5]) == again).all())
-    True
+    >>> keyed = KeyedReports(make_exact(duchi([0, 1], 1.0)).mechanism, Secret(bytes(range(32))), column="x")
+    >>> keyed.sample_index(["ann", "bo", "cy", "di"], [0.25, 0.5, 0.5, 0.75])
+    array([0, 0, 0, 1])
+    >>> keyed.sample_index(["di", "cy", "bo", "ann"], [0.75, 0.5, 0.5, 0.25])  # the same, in another order
+    array([1, 0, 0, 0])
     """
 
     def __init__(self, mechanism: Keyed, secret: Secret, *, column: str = "", label: str = "") -> None:

@@ -20,6 +20,11 @@ HOLDERS = "whoever holds the secret can undo the noise: keep it with the values,
 def new_secret() -> bytes:
     """Return 32 random bytes of the operating system's generator.
 
+    Returns
+    -------
+    secret : bytes
+        Write it to a file of mode 600, which `read_secret` takes.
+
     Example
     -------
     >>> len(new_secret())
@@ -86,6 +91,11 @@ def read_secret(path: str | os.PathLike[str]) -> Secret:
     ----------
     path : path
         A file of exactly 32 bytes; on systems with owners and modes it must be the user's own, of mode 600 or 400.
+
+    Returns
+    -------
+    secret : Secret
+        What `KeyedReports` takes.
 
     Raises
     ------

@@ -23,6 +23,11 @@ NOTHING = bytes(DIGEST_BYTES)
 def new_ledger_key() -> bytes:
     """Return 32 random bytes of the operating system's generator.
 
+    Returns
+    -------
+    key : bytes
+        Kept apart from the ledger, it lets `Ledger` see whether anybody else has changed the file.
+
     Example
     -------
     >>> len(new_ledger_key())

@@ -42,7 +42,7 @@ def draw(picture: Picture, ax: Axes | None = None) -> Axes:
 
 def _heat_map(picture: HeatMap, ax: Axes | None) -> Axes:
     axes = axes_or_new(ax)
-    image = axes.pcolormesh(picture.values.T, cmap="cividis", rasterized=True)
+    image = axes.pcolormesh(picture.values.T, cmap="Blues", rasterized=True)
     axes.figure.colorbar(image, ax=axes, label=literal(picture.what))
     n, m = picture.values.shape
     axes.set_xticks([0.5, n - 0.5], [_text(end) for end in picture.across_ends])

@@ -15,6 +15,7 @@ from ..laws.domain import admitted_values, numbers, require_knots
 from ..laws.drawing import draw_outputs, in_blocks, rising_distribution, round_to_knots
 from ..laws.within_cell import Uniform, WithinCell
 from ..promise import Metric, Promise, Pure
+from ..shown.over_floor import FAVOUR, favour
 from ..shown.told import HeatMap, Told
 from ..units import units_label
 from .between_knots import BetweenKnots
@@ -168,9 +169,8 @@ class TabulatedMechanism(BetweenKnots):
         }
         ends = f"{low:.4g}", f"{high:.4g}"
         across = units_label("value", self.units)
-        return Told(
-            facts, picture=HeatMap(self.probabilities, across, "report, by its output", ends, ("0", str(m - 1)))
-        )
+        rows = favour(self.probabilities), across, "report, by its output"
+        return Told(facts, picture=HeatMap(*rows, ends, ("0", str(m - 1)), FAVOUR))
 
     def _columns(self) -> dict[str, Any]:
         n, m = self.probabilities.shape

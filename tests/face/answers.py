@@ -141,6 +141,7 @@ def answers() -> dict[str, Any]:
         "a fitted share": estimate_frequencies(labels, method="mle").share(NAMES[:1]),
         "a median": estimate_distribution(counts, method="em").quantile(0.5),
         "a median at levels": personalised_distribution(count(chosen, chosen.sample(some, levels, rng))).quantile(0.5),
+        "a median of ems": estimate_distribution(counts, method="ems").quantile(0.5),
         "frequencies of harm": estimate_frequencies(labels),
         "interval": found.interval(),
         "intervals": estimate_frequencies(labels).interval(),

@@ -81,7 +81,7 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
             help="optimal (default), aaa, or a closed form such as piecewise; with --delta gaussian, with --per-unit "
             "geometric. Categories: auto (default: the least error of grr, olh and subset; of subset, whose reports "
             "are a bit for each category, if by 2%), grr, olh, oue, rappor, subset, optimal. "
-            "Pairs: unary (default; grr with --level-epsilon), grr. See the README.",
+            "Pairs: unary (default; grr with --level-epsilon), grr.",
         ),
     ] = None
     categorical: Categorical = False

@@ -34,7 +34,7 @@ OBJECTIVES = tuple(DETAILS)
 
 KINDS = (
     "expected, minimax, trade-off, robust, information or error. That is: the least expected variance, the least "
-    "largest variance, something between the two, the least expected variance under the worst prior near this one, the "
+    "worst case, something between the two, the least expected variance under the worst prior near this one, the "
     "most information, or the least error of the mean of --n users, bias allowed"
 )
 

@@ -68,7 +68,7 @@ Domain = Annotated[
         "--range",
         metavar="LO HI",
         parser=_axis_number,
-        help="Domain of the values, numbers or dates; default: their extremes, a disclosure.",
+        help="Range of the values, numbers or dates; default: their extremes, a disclosure.",
     ),
 ]
 Clip = Annotated[

@@ -126,7 +126,7 @@ class PerturbOptions(LedgerOptions):
         ),
     ] = False
     window: Window = None
-    clip: Annotated[bool, typer.Option("--clip", help="Move values into the domain, counted.")] = False
+    clip: Annotated[bool, typer.Option("--clip", help="Move values into the range, counted.")] = False
     drop_missing: DropMissing = False
     as_json: Json = False
 

@@ -27,7 +27,7 @@ from .levels import (
     told_levels,
     with_shares,
 )
-from .pairs import KEYS_AND_MEANS, best_pairs, fitted_keys, read_pairs
+from .pairs import KEYS_AND_MEANS, best_pairs, fitted_keys, method_of_pairs, read_pairs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,7 +90,7 @@ class LevelsOfPairs(BundleKind[PersonalisedPairs]):
         from ....estimators import estimate_key_means
         from ....estimators.personalised.estimate import shares_of_reports
 
-        method = asked.chosen("unbiased", "em", "mr", "mle")
+        method = method_of_pairs(asked)
         asked.refuse("for numbers and categories", *REDUCTION)
         asked.of_population("levels of pairs")
         if method == "unbiased":

@@ -67,7 +67,7 @@ def _knots(options: DesignOptions, promise: Promise) -> np.ndarray:
     if options.data is not None:
         raise InputError("this noise is the same whatever the data are: leave DATA out, and give --range LO HI")
     if options.domain is None:
-        raise InputError("noise needs a domain: give --range LO HI")
+        raise InputError("noise needs a range: give --range LO HI")
     if options.automatic:
         raise InputError("--knots auto is for the optimum alone: give a number")
     low, high = options.domain

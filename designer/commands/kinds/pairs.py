@@ -103,7 +103,7 @@ class Pairs(BundleKind[KeyValueMechanism]):
     def found(self, counts: KeyValueCounts, asked: EstimateOptions) -> Found:
         from ....estimators import estimate_key_means, influence
 
-        mechanism, method = self.mechanism, asked.chosen("unbiased", "em", "mr", "mle")
+        mechanism, method = self.mechanism, method_of_pairs(asked)
         asked.refuse("for levels of budgets", "--level-column")
         asked.refuse("for numbers and categories", *REDUCTION)
         if method != "unbiased":
@@ -232,6 +232,13 @@ def read_pairs(asked: PerturbOptions, table: TabulatedMechanism) -> tuple[np.nda
     key_column, value_column = asked.needed("--column"), asked.needed("--value-column")
     (keys,) = read_texts(asked.data, [key_column])
     return keys, *asked.inside(read_sparse_column(asked.data, value_column, units=table.units), table.domain)
+
+
+def method_of_pairs(asked: EstimateOptions) -> str:
+    """Return the method that was asked for; InputError for one that pairs do not have."""
+    if asked.method == "shrunk":
+        raise InputError("--method shrunk is for shares that sum to one, and those of keys need not: use mle")
+    return asked.chosen("unbiased", "em", "mr", "mle")
 
 
 def fitted_keys(counts: KeyCounts, method: str, confidence: float) -> Found:

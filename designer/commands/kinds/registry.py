@@ -99,6 +99,11 @@ def read_reports(
     skip_invalid : bool
         Leave out, and count, rows that hold no report that the mechanism can make, and rows of a CSV that are none.
 
+    Returns
+    -------
+    read : ReadReports
+        `reports`, as the mechanism's `sample` returns them, which `count` takes; and what was `skipped`.
+
     Raises
     ------
     InputError

@@ -62,7 +62,7 @@ def read_prior(
     _require_width(numbers, domain, str(data))
     if domain is None:
         notes.append(
-            "note: no --range given; the domain is the data's own "
+            "note: no --range given; the range is the data's own "
             f"[{_said(numbers.min(), units, 'g')}, {_said(numbers.max(), units, 'g')}], a disclosure"
         )
     made = Prior.from_data(

@@ -49,6 +49,10 @@ GLOSSARY = {
         "protected it is as sensitive as they are."
     ),
     "promise": "The privacy that a mechanism claims to keep; `optldp verify` proves it, or not.",
+    "range": (
+        "The values that may be reported, from the smallest to the largest: `--range LO HI`, `domain` in Python and in "
+        "files."
+    ),
     "ratio to optimal": "Variance over the least possible: 1.2 means 20% more.",
     "report": "A changed answer, what the collector gets.",
     "root mean squared error": "Root of the squared error's mean: noise and bias together.",
@@ -72,7 +76,7 @@ GLOSSARY = {
 NUMBERS = {
     "all_users": "Of several attributes: the people who are asked, of whom each reports some.",
     "attributes": "The columns that are asked for.",
-    "between_knots": "How much larger the largest variance is at values between knots than at knots, as a share.",
+    "between_knots": "How much larger the worst case is at values between knots than at knots, as a share.",
     "bias_bound": "The most by which the mean is off on average, in units of the data, however many people report.",
     "bound": GLOSSARY["lower bound"],
     "categories": "How many different answers there are.",
@@ -80,7 +84,7 @@ NUMBERS = {
     "clip_low": "Values below it are counted as it.",
     "continuum_lower_bound": "The lower bound on every mechanism of the range, with whatever knots.",
     "delta": "The chance, at most, with which a report may tell more than epsilon allows.",
-    "domain": "The smallest and the largest value that can be reported on.",
+    "domain": GLOSSARY["range"],
     "epsilon": GLOSSARY["budget, epsilon"],
     "expected": "What the expected variance counts for beside the worst case.",
     "expected_squared_error": "Of one report: the squared errors of all shares, added up, on average over the prior.",

@@ -190,7 +190,7 @@ def _minimax_knots(options: DesignOptions, epsilon: float, prior: Prior | None) 
 
     domain = options.domain if prior is None else prior.domain
     if domain is None:
-        raise InputError("a minimax design needs a domain: give --range LO HI")
+        raise InputError("a minimax design needs a range: give --range LO HI")
     if options.automatic:
         return minimax_knots(*domain, epsilon, excess=DEFAULT_EXCESS if options.gap is None else options.gap)
     if prior is not None:

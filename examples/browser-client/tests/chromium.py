@@ -20,6 +20,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
+    "--blink-settings=primaryHoverType=2,availableHoverTypes=2",  # as with a mouse
     "--remote-debugging-pipe",
 )
 

@@ -17,6 +17,7 @@ from make_fixtures import FALSE_ALARM, POOLED_BELOW, load_documents
 from optldp.mechanisms import AttributeSampling, PersonalisedMechanism, TableError, TabulatedMechanism, save_bundle
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
+from optldp.mechanisms.categorical.subset_selection import subset_selection, subsets_of_levels
 from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
@@ -49,6 +50,8 @@ def bundles() -> dict[str, Bundle]:
         "a table with an output that never comes": CategoricalTable.from_probabilities(COLOURS[:3], uneven, 1.2),
         "basic RAPPOR": basic_rappor(COLOURS, 1.0),
         "OUE of nine": optimised_unary(range(9), 2.0),
+        "sets of two of five": subset_selection(COLOURS, 1.0, n_chosen=2),
+        "sets of three of nine": subset_selection(range(9), 0.5, n_chosen=3),
         **{f"hashing to {g}": local_hashing(COLOURS, 1.0, n_values=g) for g in (2, 3, 4, 9, 27)},
         "hashing to 16 of 300": local_hashing(LARGE, 3.0, n_values=16),
     }
@@ -57,6 +60,11 @@ def bundles() -> dict[str, Bundle]:
         "levels of categories": PersonalisedMechanism([categorical_grr(COLOURS, e) for e in (0.5, 1.0, 2.0)], 0.7),
         "levels told by hashing": PersonalisedMechanism(
             [local_hashing(COLOURS, e, n_values=4) for e in (0.5, 1.0)], level_mechanism=local_hashing(range(2), 1.0)
+        ),
+        "levels of sets": PersonalisedMechanism(list(subsets_of_levels(COLOURS, [0.5, 1.0], n_chosen=2)), 1.0),
+        "levels told by sets": PersonalisedMechanism(
+            [categorical_grr(COLOURS[:3], e) for e in (0.5, 1.0, 1.5, 2.0)],
+            level_mechanism=subset_selection(range(4), 1.0, n_chosen=2),
         ),
         "levels told by bits": PersonalisedMechanism(
             [optimised_unary(COLOURS[:3], e) for e in (0.5, 1.0)], level_mechanism=optimised_unary(range(2), 1.0)
@@ -200,6 +208,7 @@ def main(folder: Path) -> None:
         "a table",
         "basic",
         "hashing to 4",
+        "sets of two",
         "levels told by bits",
         "levels of attributes",
         "pairs",

@@ -73,6 +73,7 @@ def test_an_interruption_ends_the_command(tmp_path):
     def interrupt():
         while not (place.exists() and place.read_text()):
             time.sleep(0.01)
+        time.sleep(0.3)  # it runs, but on a busy machine it may still be being started here
         os.kill(os.getpid(), 2)
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored

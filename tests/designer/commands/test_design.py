@@ -96,7 +96,7 @@ class TestDesign:
 
     def test_without_a_range_the_domain_is_the_datas_and_it_says_so(self, optldp):
         done = optldp(*DESIGN, "--knots", 5, "--public")
-        assert done.stderr.startswith("optldp: note: no --range given; the domain is the data's own")
+        assert done.stderr.startswith("optldp: note: no --range given; the range is the data's own")
         assert load_table("new.json").domain == (PEOPLE.min(), PEOPLE.max())
 
     def test_a_range_may_be_negative_and_must_not_be_the_datas(self, optldp):

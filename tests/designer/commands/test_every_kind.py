@@ -18,14 +18,19 @@ from optldp.mechanisms import (
     save_bundle,
     save_table,
 )
+from optldp.mechanisms.adopted import adopt
 from typer.testing import CliRunner, Result
 
-from .test_estimates_in_json import KINDS, PERTURB
+from .test_estimates_in_json import JOBS, KINDS, PERTURB
 
 PAGE = Path(__file__).parents[3] / "docs/reference/kinds.md"
 KNOTS = np.linspace(0.0, 60.0, 5)
 NOISE = {"delta": gaussian(KNOTS, Approximate(1.0, 1e-6)), "unit": geometric(KNOTS, Metric(0.1))}
-MADE = KINDS | {kind: make_exact(table).mechanism for kind, table in NOISE.items()}
+EXACT_NOISE = {kind: make_exact(table).mechanism for kind, table in NOISE.items()}
+MADE = KINDS | EXACT_NOISE | {"adopted": adopt("grr", JOBS, 2.0)}
+DRAWN_BY = {"adopted": "categories"}
+"""Whose reports stand for those of a kind that draws none itself."""
+
 VALUES = {
     "numbers": ("--column", "pay", "--range", 0, 60),
     "categories": ("--column", "job", "--categorical"),
@@ -55,8 +60,9 @@ def cells(heading: str) -> dict[tuple[str, str], str]:
 def run(tmp_path_factory) -> Iterator[Callable[..., Result]]:
     """Run a command in a folder with people.csv, a secret, and a file of each kind with reports and counts of them."""
 
-    def call(*words: object) -> Result:
-        return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+    def call(*words: object, stream: str | None = None) -> Result:
+        given = None if stream is None else Path(stream).read_text()
+        return CliRunner().invoke(app, [str(word) for word in words], given, catch_exceptions=False)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("kinds"))
@@ -66,19 +72,23 @@ def run(tmp_path_factory) -> Iterator[Callable[..., Result]]:
         os.chmod("secret", 0o600)
         for kind, made in MADE.items():
             (save_table if isinstance(made, TabulatedMechanism) else save_bundle)(made, f"{kind}.json")  # pyright: ignore[reportArgumentType] -- it is that
-            done = call("perturb", f"{kind}.json", "people.csv", *columns(kind), "--seed", 1, "--out", f"{kind}.csv")
+            drawn = DRAWN_BY.get(kind, kind)
+            done = call("perturb", f"{drawn}.json", "people.csv", *columns(kind), "--seed", 1, "--out", f"{kind}.csv")
             assert done.exit_code == 0, done.output
             call("count", f"{kind}.json", f"{kind}.csv", "--out", f"{kind} counted.csv")
         yield call
 
 
 def columns(kind: str) -> tuple[str, ...]:
-    return PERTURB.get(kind, ("--column", "pay"))
+    return PERTURB.get(DRAWN_BY.get(kind, kind), ("--column", "pay"))
 
 
 def of_a_file(command: str, kind: str) -> tuple[object, ...]:
     """The words that ask a command of the file of a kind."""
     name, *options = command.split()
+    if "--window" in options:
+        asked = columns(kind) if name == "perturb" else ()
+        return name, f"{kind}.json", "-", *asked, *options, 100, "--out", "-"
     reports, more = f"{kind}.csv", ("secret", "--key", "user") if "--secret" in options else ()
     told = {
         "show": ("--plot", "p.svg", "--force") if options else (),
@@ -117,7 +127,8 @@ def test_every_kind_goes_through_the_command_or_is_refused_as_the_page_says(run,
     assert set(said) == set(MADE)
     for kind, cell in said.items():
         words = of_a_file(command, kind)
-        is_so(run(*words), cell, words)
+        streams = {"perturb --window": "people.csv", "count --window": f"{kind}.csv"}
+        is_so(run(*words, stream=streams.get(command)), cell, words)
 
 
 @pytest.mark.slow

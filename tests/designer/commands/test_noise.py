@@ -71,7 +71,7 @@ class TestDesign:
         assert says in refusal("design", "--range", 0, 10, "--epsilon", 1, *arguments)
 
     def test_noise_needs_a_range_and_no_data(self, refusal):
-        assert "noise needs a domain: give --range" in refusal("design", "--epsilon", 1, "--delta", 0.1)
+        assert "noise needs a range: give --range" in refusal("design", "--epsilon", 1, "--delta", 0.1)
         assert "leave DATA out" in refusal("design", "any.csv", "--range", 0, 1, "--epsilon", 1, "--delta", 0.1)
 
     @pytest.mark.parametrize("privacy", [Approximate(1.0, 1e-6), Metric(1.0)])

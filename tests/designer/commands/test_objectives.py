@@ -272,7 +272,7 @@ def test_what_makes_no_sense_is_refused(refusal, arguments, says):
 
 def test_a_minimax_design_without_a_range_is_refused(refusal):
     message = refusal("design", "--objective", "minimax", "--epsilon", 1)
-    assert "a minimax design needs a domain: give --range LO HI" in message
+    assert "a minimax design needs a range: give --range LO HI" in message
     assert "low < high" in refusal("design", "--objective", "minimax", "--epsilon", 1, "--range", 3, 1)
     assert "low < high" in refusal(
         "design", "--objective", "minimax", "--epsilon", 1, "--range", 3, 1, "--knots", "auto"

@@ -55,7 +55,7 @@ class TestPerturb:
         done = optldp(*arguments, "--clip", "--json")
         assert json.loads(done.stdout) == {"n": 5, "clipped": 3, "out": "reports.csv", "simulated": True}
         clipped, written = done.stderr.splitlines()
-        assert clipped == "optldp: note: 3 of 5 values were outside the domain and clipped"
+        assert clipped == "optldp: note: 3 of 5 values were outside the range and clipped"
         assert written == "optldp: wrote reports.csv (5 reports)"
         expected = load_table("mech.json").sample([0, 20, 100, 100, 100], np.random.default_rng(1))
         assert np.array_equal(read_column("reports.csv", "simulated_report"), expected)

@@ -135,6 +135,31 @@ class TestTwoPhase:
         assert done.stderr == optldp(*TWO_PHASE, "--seed", 5, "--json").stderr
         assert done.stderr.startswith("optldp: note: a simulation")
 
+    def test_it_says_when_one_phase_would_have_done(self, optldp, here):
+        """Of even values the uniform prior's table is the best there is, and the first phase costs users."""
+        values = "\n".join(f"{x:.3f}" for x in np.linspace(0, 10, 400))
+        (here / "even.csv").write_text(f"x\n{values}\n")
+        asked = (
+            "two-phase",
+            "even.csv",
+            "--column",
+            "x",
+            "--range",
+            0,
+            10,
+            "--epsilon",
+            0.5,
+            "--knots",
+            9,
+            "--seed",
+            1,
+        )
+        done = optldp(*asked, "--json")
+        told = json.loads(done.stdout)
+        one = np.sqrt((told["one_phase_expected_variance"] + np.linspace(0, 10, 400).var()) / told["n"])
+        assert ("two phases do not pay" in done.stderr) == (told["std_error"] >= one)
+        assert "two phases do not pay" in optldp(*asked, "--share", 0.9).stderr
+
     @pytest.mark.parametrize("phase_one", ["grr", "designed", "first.json"])
     def test_the_first_phase_is_named_or_a_table_file(self, optldp, phase_one):
         own = make_exact(duchi([0, 100], 0.5)).mechanism

@@ -17,12 +17,12 @@ def test_there_is_a_row_for_every_method_and_budget_in_order():
     assert [(row.method, row.epsilon) for row in rows] == [(m, e) for e in (0.5, 2.0) for m in METHODS]
 
 
-@pytest.mark.parametrize("floor", [0.0, 0.05])
-def test_a_row_is_what_design_finds(floor):
-    rows = compare(PRIOR, [1.0], methods=["duchi", "optimal", "aaa"], uniform_share=floor)
-    best = design(PRIOR, 1.0, uniform_share=floor, exact=False).expected_variance
+@pytest.mark.parametrize("share", [0.0, 0.05])
+def test_a_row_is_what_design_finds(share):
+    rows = compare(PRIOR, [1.0], methods=["duchi", "optimal", "aaa"], uniform_share=share)
+    best = design(PRIOR, 1.0, uniform_share=share, exact=False).expected_variance
     for row in rows:
-        made = design(PRIOR, 1.0, method=row.method, uniform_share=floor, exact=False)
+        made = design(PRIOR, 1.0, method=row.method, uniform_share=share, exact=False)
         assert (row.epsilon, row.objective, row.status) == (1.0, "expected", str(made.status))
         assert made.status == ("gap-open" if row.method != "optimal" else "optimal")
         assert (row.value, row.bound, row.relative_gap) == (made.value, made.bound, made.gap)
@@ -33,7 +33,7 @@ def test_a_row_is_what_design_finds(floor):
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 5.0])
-def test_without_a_floor_nothing_beats_the_optimum(epsilon):
+def test_without_a_uniform_share_nothing_beats_the_optimum(epsilon):
     rows = compare(PRIOR, [epsilon], uniform_share=0.0)
     assert rows[0].ratio_to_optimal == 1.0
     assert all((row.ratio_to_optimal or 0.0) > 1 - 1e-6 for row in rows)

@@ -148,23 +148,23 @@ class TestFloor:
         made = design(self.POINT_MASS, 2.0, uniform_share=0.0)
         assert made.expected_variance == made.value
 
-    def test_a_larger_floor_buys_a_better_worst_case_with_expected_variance(self):
+    def test_a_larger_uniform_share_buys_a_better_worst_case_with_expected_variance(self):
         none, default, much = (
-            design(self.POINT_MASS, 4.0, uniform_share=floor) for floor in (0.0, DEFAULT_UNIFORM_SHARE, 0.1)
+            design(self.POINT_MASS, 4.0, uniform_share=share) for share in (0.0, DEFAULT_UNIFORM_SHARE, 0.1)
         )
         assert none.worst_case_variance > default.worst_case_variance > 2 * much.worst_case_variance
         assert none.expected_variance < default.expected_variance < much.expected_variance
         assert default.expected_variance < none.expected_variance * (1 + DEFAULT_UNIFORM_SHARE)
 
     def test_the_uniform_share_reaches_the_lattice_too(self):
-        none, much = (design(self.POINT_MASS, 4.0, method="aaa", uniform_share=floor) for floor in (0.0, 0.3))
+        none, much = (design(self.POINT_MASS, 4.0, method="aaa", uniform_share=share) for share in (0.0, 0.3))
         assert none.expected_variance < much.expected_variance
         assert none.worst_case_variance > much.worst_case_variance
 
-    @pytest.mark.parametrize("floor", [-0.1, 1.1, float("nan")])
-    def test_a_uniform_share_is_a_share(self, floor):
+    @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
+    def test_a_uniform_share_is_a_share(self, share):
         with pytest.raises(InputError, match="uniform share"):
-            design(self.POINT_MASS, 1.0, uniform_share=floor)
+            design(self.POINT_MASS, 1.0, uniform_share=share)
 
 
 class TestPiecewiseTransformation:

@@ -67,6 +67,7 @@ DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
     "bias": lambda ax: plots.bias({"duchi": TABLE}, ax, prior=PRIOR),
     "clip_errors": lambda ax: plots.clip_errors(curve(), ax),
     "heat_map": lambda ax: plots.heat_map(TABLE, ax),
+    "support_map": lambda ax: plots.support_map(categorical_grr(["a", "b", "c"], 3.0), ax),
     "counted_as": lambda ax: plots.counted_as(bias_aware_mean(NUMBERS, PRIOR.weights), ax),
     "distribution": lambda ax: plots.distribution(estimate_distribution(NUMBERS), ax),
     "frequencies": lambda ax: plots.frequencies(estimate_frequencies(LABELS), ax),

@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
+from matplotlib.patches import StepPatch
 from optldp.designer import METHODS, Prior, design, plots
 from optldp.designer.plots.saving import save_figure
 from optldp.mechanisms import InputError, TabulatedMechanism, hybrid, laplace, piecewise
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+
+from ..figure_checks import assert_readable, noted
 
 PRIOR = Prior.on_knots(np.linspace(0, 10, 6), [1, 2, 3, 2, 1, 1], source="public", units="EUR")
 
@@ -40,40 +45,69 @@ def test_every_method_can_be_drawn(method, suffix, tmp_path):
     assert (tmp_path / f"plot.{suffix}").stat().st_size > 2000
 
 
-def test_points_show_their_probabilities_half_way_to_their_neighbours():
+def test_colours_are_probabilities_over_the_least_of_their_report_in_rows_of_one_height():
     table = TabulatedMechanism.from_points([0, 1], [0, 2, 6], [[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]], 1.0)
     axes = plots.heat_map(table)
     (mesh,) = meshes(axes)
-    np.testing.assert_array_equal(drawn(mesh), table.probabilities.T)
-    assert np.unique(corners(mesh)[:, :, 1]).tolist() == [-1, 1, 4, 8]
+    np.testing.assert_allclose(drawn(mesh), [[2.5, 1.0], [1.0, 1.0], [1.0, 2.5]])
+    assert np.unique(corners(mesh)[:, :, 1]).tolist() == [-0.5, 0.5, 1.5, 2.5]
     assert np.unique(corners(mesh)[:, :, 0]).tolist() == [-0.5, 0.5, 1.5]
-    assert axes.figure.axes[1].get_ylabel() == "probability of the output"
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["0", "2", "6"]
+    assert axes.figure.axes[2].get_ylabel() == "probability over its floor"
 
 
-def test_cells_show_their_densities():
-    table = piecewise([0.0, 1.0], 1.0)
-    axes = plots.heat_map(table)
+def test_nearly_all_cells_of_an_optimum_are_at_one_end_of_the_colours_or_at_the_other():
+    axes = plots.heat_map(design(PRIOR, 1.0).mechanism)
     (mesh,) = meshes(axes)
-    np.testing.assert_allclose(drawn(mesh), (table.probabilities / (table.high - table.low)).T)
-    assert axes.figure.axes[1].get_ylabel() == "density of the report"
+    loss = np.log(drawn(mesh))
+    assert np.mean(np.minimum(abs(loss), abs(loss - 1.0)) < 1e-3) > 0.95
+    assert axes.figure.axes[2].get_ylabel() == "probability over its floor, at most eᵋ"
 
 
-def test_an_endless_tail_is_cut_and_atoms_lie_on_the_cells():
-    (mesh,) = meshes(plots.heat_map(laplace(np.linspace(0, 1, 5), 1.0)))
-    heights = corners(mesh)[:, :, 1]
-    np.testing.assert_allclose([heights.min(), heights.max()], [-0.15, 1.15])
-    cells, atoms = meshes(plots.heat_map(hybrid(np.linspace(0, 1, 5), 1.0)))
-    assert np.isfinite(drawn(cells)).all()
-    assert np.isfinite(drawn(atoms)).any(axis=1).sum() == 2
+@pytest.mark.parametrize("table", [piecewise([0.0, 1.0], 1.0), laplace(np.linspace(0, 1, 5), 1.0)])
+def test_the_bars_beside_it_are_the_floors_and_their_sum_is_written_below(table):
+    axes = plots.heat_map(table)
+    floors = table.probabilities.min(axis=0)
+    bars = axes.figure.axes[1].patches[0]
+    assert isinstance(bars, StepPatch)
+    np.testing.assert_array_equal(bars.get_data()[0], floors)
+    assert f"{100 * floors.sum():.3g}% in all" in axes.figure.axes[1].get_xlabel()
 
 
-def test_the_lattice_shows_probabilities_and_no_output_that_never_occurs():
+def test_atoms_lie_between_the_cells_around_them():
+    table = hybrid(np.linspace(0, 1, 5), 1.0)
+    (mesh,) = meshes(plots.heat_map(table))
+    smooth = np.all(np.diff(drawn(mesh), axis=1) != 0, axis=1)  # the atoms favour values by degrees
+    assert np.flatnonzero(smooth).size == 2
+    atoms = table.low[table.low == table.high]
+    below = [int(np.sum((table.low + table.high) / 2 < atom)) for atom in atoms]
+    assert np.flatnonzero(smooth).tolist() == below
+
+
+def test_the_lattice_shows_no_output_that_never_occurs():
     table = design(PRIOR, 1.0, method="aaa").mechanism
+    (mesh,) = meshes(plots.heat_map(table))
+    assert len(drawn(mesh)) == table.probabilities.any(axis=0).sum() < table.low.size
+
+
+def test_an_infinite_ratio_is_drawn_as_the_largest_finite_one_and_said():
+    table = TabulatedMechanism.from_points([0, 1], [0, 2, 6], [[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]], 1.0)
     axes = plots.heat_map(table)
-    (mesh,) = meshes(axes)
-    used = table.probabilities.any(axis=0)
-    np.testing.assert_array_equal(drawn(mesh), table.probabilities[:, used].T)
-    assert axes.figure.axes[1].get_ylabel() == "probability of the output"
+    np.testing.assert_allclose(drawn(meshes(axes)[0])[2], [1.0, 2.5])
+    assert "the ratio of those is infinite" in " ".join(noted(axes).split())
+
+
+def test_categories_and_oracles_show_how_much_a_report_says_for_its_own():
+    """Of a table every output; of an oracle the categories that a report supports; of many the first forty."""
+    table = plots.support_map(categorical_grr(["a", "b", "c"], 2.0))
+    np.testing.assert_allclose(drawn(meshes(table)[0]), np.where(np.eye(3) > 0, np.exp(2.0), 1.0), rtol=1e-6)
+    oracle = optimised_unary([f"street {place}" for place in range(60)], 1.0)
+    axes = plots.support_map(oracle)
+    wanted = np.where(np.eye(40) > 0, oracle.own_support / oracle.other_support, 1.0)
+    np.testing.assert_allclose(drawn(meshes(axes)[0]), wanted)
+    assert axes.get_title().endswith("the first 40 of 60")
+    for one in (table, axes):
+        assert_readable(one)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from optldp.mechanisms.adopted.adoption import written_of
 from optldp.mechanisms.adopted.mark import is_adopted
 from optldp.mechanisms.adopted.xxh32 import xxh32
 from optldp.mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
+from optldp.mechanisms.categorical.subset_selection import SubsetSelection
 from optldp.mechanisms.categorical.table import CategoricalTable
 
 NAMES = ["cook", "smith", "baker"]
@@ -34,6 +35,7 @@ def test_the_hash_is_xxh32(text, seed, digest):
         ("rappor", {"own": 0.75, "other": 0.3}, 0.75, 0.3),
         ("oue", {"epsilon": 1.0}, 0.5, 1 / (math.e + 1)),
         ("olh", {"epsilon": 1.0}, math.e / (math.e + 3), 1 / 4),
+        ("subset", {"epsilon": 1.0}, math.e / (math.e + 2), 1 / (math.e + 2)),
         ("olh", {"epsilon": 1.0, "n_values": 2}, math.e / (math.e + 1), 1 / 2),
     ],
 )
@@ -69,6 +71,19 @@ def test_bits_are_read_in_every_form_and_counted_ones_come_back(form, columns):
     assert np.array_equal(written.counted(written.texts(reports)), reports)
 
 
+def test_sets_are_read_and_counted_ones_come_back():
+    """Numbers of categories in any order; of seven at epsilon 0.5 three, as multi-freq-ldpy has it, and p* is its."""
+    made = adopt("subset", list("abcdefg"), 0.5)
+    written = Written(made, "set")
+    reports = written.reports([["[4 0 6]", "1, 2, 3"]])
+    assert isinstance(made, SubsetSelection)
+    assert made.bits(reports).tolist() == [[1, 0, 0, 0, 1, 0, 1], [0, 1, 1, 1, 0, 0, 0]]
+    assert written.texts(reports) == ["0 4 6", "1 2 3"]
+    assert np.array_equal(written.counted(written.texts(reports)), reports)
+    assert np.array_equal(Written(made, "bits").reports([["1000101", "0111000"]]), reports)
+    assert made.own_support == pytest.approx(3 * math.exp(0.5) / (3 * math.exp(0.5) + 4))
+
+
 def test_hashed_reports_support_what_has_the_hash_that_was_sent():
     """Seeds count by their last 32 bits; a likelihood is one number for those supported and one for the others."""
     made = adopt("olh", NAMES, 1.0)
@@ -86,7 +101,7 @@ def test_hashed_reports_support_what_has_the_hash_that_was_sent():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: adopt("ss", NAMES, 1.0), "a law to adopt must be one of grr, rappor, oue, olh, got 'ss'"),
+        (lambda: adopt("ss", NAMES, 1.0), "a law to adopt must be one of grr, rappor, oue, olh, subset, got 'ss'"),
         (lambda: adopt("grr", NAMES), "needs epsilon, or the probability own"),
         (lambda: adopt("grr", NAMES, own=0.3), "own must be above 1/3"),
         (lambda: adopt("grr", NAMES, own=0.5, other=0.25), "it follows from own"),
@@ -104,6 +119,16 @@ def test_hashed_reports_support_what_has_the_hash_that_was_sent():
             lambda: Written(adopt("oue", NAMES, 1.0), "columns").reports([["1"], ["2"], ["0"]]),
             "'smith' must hold 0 or 1",
         ),
+        (lambda: adopt("subset", NAMES, own=0.5), "subset needs epsilon"),
+        (
+            lambda: Written(adopt("subset", NAMES, 0.1), "set").reports([["[1]", "[1 3]"]]),
+            "below 3, got '[1 3]' in row 2",
+        ),
+        (
+            lambda: Written(adopt("subset", list("abcdefg"), 0.5), "set").reports([["1 1 2"]]),
+            "different numbers below 7",
+        ),
+        (lambda: Written(adopt("subset", list("abcdefg"), 0.5), "set").reports([["1 2"]]), "must have 3 ones, got 2"),
         (lambda: Written(adopt("olh", NAMES, 1.0), "seeded").reports([["4"], ["1"]]), "must lie in 0..3"),
         (lambda: Written(adopt("olh", NAMES, 1.0), "seeded").reports([["1"], ["-1"]]), "seeds must be 0 or more"),
     ],

@@ -333,6 +333,12 @@ class TestPairs:
         )
         assert says in message
 
+    def test_shares_that_need_not_sum_to_one_are_not_shrunk(self, optldp, refusal, design):
+        design(*self.PAIRS)
+        optldp("perturb", "made.json", "staff.csv", "--column", "job", "--value-column", "pay", "--out", "r.csv")
+        message = refusal("estimate", "made.json", "r.csv", "--method", "shrunk")
+        assert "--method shrunk is for shares that sum to one, and those of keys need not: use mle" in message
+
     def test_users_without_a_pair_take_part(self, optldp, design):
         """With padding a row that misses both is a user who holds none."""
         design(*self.PAIRS)

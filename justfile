@@ -15,12 +15,13 @@ test-everything *arguments:
     {{python}} -m pytest {{arguments}}
     {{python}} -m pytest -m "slow and not nightly" {{arguments}}
 
-# lint, format, types, walls between rooms, docstring examples
+# lint, format, types, walls between rooms, docstrings and their examples
 check:
     {{python}} -m ruff check .
     {{python}} -m ruff format --check .
     .ci/types {{python}}
     .ci/walls {{python}}
+    {{python}} .ci/docstring_sections.py
     {{python}} .ci/docstring_examples.py
 
 # the documentation site, built strictly and checked

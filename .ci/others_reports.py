@@ -101,6 +101,7 @@ def pure_ldp(codes: np.ndarray) -> Iterator[Case]:
 def multi_freq_ldpy(codes: np.ndarray) -> Iterator[Case]:
     from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Aggregator_MI, GRR_Client
     from multi_freq_ldpy.pure_frequency_oracles.LH import LH_Aggregator_MI, LH_Client
+    from multi_freq_ldpy.pure_frequency_oracles.SS import SS_Aggregator_MI, SS_Client
     from multi_freq_ldpy.pure_frequency_oracles.UE import UE_Aggregator_MI, UE_Client
 
     size = len(LABELS)
@@ -115,6 +116,7 @@ def multi_freq_ldpy(codes: np.ndarray) -> Iterator[Case]:
             lambda code: LH_Client(code, size, EPSILON, True),
             lambda said: LH_Aggregator_MI(said, size, EPSILON, True),
         ),
+        "subset": (lambda code: SS_Client(code, size, EPSILON), lambda said: SS_Aggregator_MI(said, size, EPSILON)),
     }
     for law, (draw, estimate) in known.items():
         reports = [draw(code) for code in codes.tolist()]

@@ -1,6 +1,7 @@
 """What a browser makes of a report on bounds: `python report_page.py [--screenshots FOLDER]`; needs chromium."""
 
 import argparse
+import base64
 import sys
 import tempfile
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "browser-client" / "tests"))
 
+from axe_core import axe_core, serious
 from chromium import Chromium
 from optldp.designer import Guarantee, Information, Prior, TotalVariationAmbiguity, bounds, bounds_html
 
@@ -106,6 +108,52 @@ def check_legible(browser: Chromium, page: str) -> None:
     require(drawn >= SMALLEST_LABEL, f"{drawn} pixels inside a figure")
 
 
+def check_accessible(browser: Chromium, page: str, axe: str) -> None:
+    """axe-core finds nothing serious, light and dark."""
+    browser.resize(1200, 900, phone=False, scale=1)
+    for scheme in ("light", "dark"):
+        browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        browser.open(page, READY)
+        require(not (found := serious(browser, axe, "document")), (scheme, found))
+    browser.call("Emulation.setEmulatedMedia", features=[])
+
+
+def check_on_paper(browser: Chromium, page: str, folder: Path) -> None:
+    """Printed on A4 no table's row, figure or box is cut in two: none is higher than a page, and none may be broken."""
+    browser.resize(680, 900, phone=False, scale=1)  # the width of A4 between its margins
+    browser.open(page, READY)
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    cut = browser.run(
+        "[...document.querySelectorAll('tr, figure, .means, .recommended, .choices, .headline')].filter(e => "
+        "getComputedStyle(e).breakInside !== 'avoid' || e.getBoundingClientRect().height > 1000).length"
+    )
+    wide = browser.run("[...document.querySelectorAll('table')].filter(e => "
+                       "e.getBoundingClientRect().right > innerWidth + 1).map(e => e.className)")  # fmt: skip
+    browser.call("Emulation.setEmulatedMedia", media="")
+    made = browser.call("Page.printToPDF", preferCSSPageSize=False, paperWidth=8.27, paperHeight=11.69)
+    (folder / "report.pdf").write_bytes(base64.b64decode(made["data"]))
+    require(cut == 0 and not wide, (cut, wide))
+
+
+def keep_portrait(browser: Chromium, page: str, picture: Path) -> None:
+    """Keep the picture of docs/bounds.md: two methods brought out, and a point that speaks."""
+    browser.resize(1100, 900, phone=False, scale=1)
+    browser.open(page, READY)
+    for name in ("hybrid", "ptt"):
+        browser.run(f"document.querySelector('#ratio .keys button[data-series={name}]').click()")
+    browser.run("document.querySelector('#ratio').scrollIntoView({block: 'center'})")
+    browser.run(SETTLED)
+    x, y = browser.run("(() => {const b = [...document.querySelectorAll('#ratio .spot[data-series=ptt]')].at(-2)"
+                       ".getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]})()")  # fmt: skip
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    browser.wait_for("!document.getElementById('tip').hidden")
+    clip = browser.run("(() => {const b = document.querySelector('#ratio').getBoundingClientRect(); "
+                       "return {x: b.x, y: b.y + scrollY, width: b.width, height: b.height, scale: 1}})()")  # fmt: skip
+    made = browser.call("Page.captureScreenshot", format="png", clip=clip)
+    picture.write_bytes(base64.b64decode(made["data"]))
+    require(picture.stat().st_size > 10_000, "a picture")
+
+
 def check_tip(browser: Chromium, page: str, phone: bool) -> None:
     """Pointing at a point, by mouse or by finger, says its method, budget and variance, inside the window."""
     width = PHONE if phone else 1200
@@ -182,7 +230,7 @@ def check_policy(browser: Chromium, page: str) -> None:
     require(answer == "TypeError" and any("Content Security Policy" in c for c in browser.complaints), answer)
 
 
-def checks(browser: Chromium, page: str, pictures: Path) -> list[tuple[str, Callable[[], None]]]:
+def checks(browser: Chromium, page: str, pictures: Path, axe: str) -> list[tuple[str, Callable[[], None]]]:
     """All that is asked, by name."""
     return [
         ("silent, offline, and names stay names", partial(check_quiet, browser, page)),
@@ -194,6 +242,9 @@ def checks(browser: Chromium, page: str, pictures: Path) -> list[tuple[str, Call
         ("legible on a telephone", partial(check_legible, browser, page)),
         ("a point speaks to the mouse", partial(check_tip, browser, page, False)),
         ("a point speaks to a finger", partial(check_tip, browser, page, True)),
+        ("accessible, light and dark", partial(check_accessible, browser, page, axe)),
+        ("whole rows and figures on paper", partial(check_on_paper, browser, page, pictures)),
+        ("the picture of docs/bounds.md", partial(keep_portrait, browser, page, pictures / "bounds.png")),
         ("a method is brought out", partial(check_highlight, browser, page)),
         ("the table is sorted", partial(check_sorting, browser, page)),
         ("the policy forbids the network", partial(check_policy, browser, page)),
@@ -204,15 +255,16 @@ def main() -> int:
     """Run everything; the exit status is 1 if anything failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--screenshots", type=Path, help="where to keep pictures of the page")
+    parser.add_argument("--axe", type=Path, help="another axe.min.js than that of axe-core-python")
     arguments = parser.parse_args()
-    passed = failed = 0
+    passed, failed, axe = 0, 0, axe_core(arguments.axe)
     with tempfile.TemporaryDirectory() as scratch:
         pictures = arguments.screenshots or Path(scratch)
         pictures.mkdir(parents=True, exist_ok=True)
         page = Path(scratch, "report.html")
         page.write_text(small_report(), "utf-8")
         with Chromium(Path(scratch, "profile")) as browser:
-            for name, check in checks(browser, page.as_uri(), pictures):
+            for name, check in checks(browser, page.as_uri(), pictures, axe):
                 try:
                     check()
                     passed += 1

@@ -9,12 +9,20 @@ EXAMPLE = re.compile(r"^Example: (optldp .*?)(?=^Example: |\Z)", re.MULTILINE | 
 
 
 def command_line() -> str:
-    """Return every command of `optldp`: what it is for, examples, arguments and options."""
+    """Return a table of the commands of `optldp`, and of each: what it is for, examples, arguments and options."""
     import typer
     from optldp.designer.command_line import app
 
     group: Any = typer.main.get_command(app)
-    return "\n\n".join(_command(name, command) for name, command in group.commands.items())
+    rows = [f"| [`{name}`](#optldp-{name}) | {_summary(command)} |" for name, command in group.commands.items()]
+    table = "\n".join(["| | `optldp` |", "|---|---|", *rows])
+    return "\n\n".join([table, *(_command(name, command) for name, command in group.commands.items())])
+
+
+def _summary(command: Any) -> str:
+    """Return the first sentence of what a command's help says."""
+    first = " ".join((command.help or "").split("\n\n")[0].split())
+    return re.split(r"(?<=\.) (?=[A-Z])", first)[0].replace("|", r"\|")
 
 
 def _command(name: str, command: Any) -> str:

@@ -2,17 +2,17 @@
 
 Everything is made at build time from the code itself, so that none of it can go stale:
 
-- `<!-- api optldp.LAYER: name, name -->` becomes the entries of these names, as does `optldp.LAYER.ROOM` of a room that
-  has public names of its own, and `<!-- api optldp.LAYER: the rest -->` those of all exported names that the page does
-  not list, under the heading More;
+- the reference's tables and pages, see `site_reference`;
 - `<!-- command line -->` becomes every command with its arguments, options and examples;
 - the notebooks of `examples/notebooks` are run, and become pages with what they show;
-- a link to a file outside docs leads to a page with that file; the pages of ROOT_PAGES are pages by themselves.
+- a picture leads to itself, to be seen larger;
+- a link to a file outside docs leads to a page with that file; the pages of ROOT_PAGES are pages by themselves;
+- formulas become MathML.
 """
 
 from __future__ import annotations
 
-import importlib
+import base64
 import posixpath
 import re
 import shutil
@@ -21,16 +21,19 @@ from pathlib import Path
 from typing import Any
 
 from site_command_line import command_line  # mkdocs loads a hook with its folder on the path
+from site_formulas import with_formulas
 from site_notebooks import NOTEBOOKS, page_of
+from site_reference import addresses, object_pages, with_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 LAYERS = ("mechanisms", "solvers", "estimators", "designer")
 ROOT_PAGES = {name: name.lower() for name in ("SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md")}
 LANGUAGES = {".py": "python", ".js": "js", ".html": "html", ".css": "css", ".toml": "toml", ".md": "markdown", "": ""}
-API = re.compile(r"<!-- api optldp\.([\w.]+): (.*?) -->", re.DOTALL)
-REST = "the rest"
 COMMANDS = "<!-- command line -->"
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)((?:#[^)\s]*)?)(?=\))")
+
+INLINE = re.compile(r'src="data:image/png;base64,([^"]+)"')
+PICTURE = re.compile(r'(?:<a [^>]*>)?<img [^>]*?src="([^"]+)"[^>]*>')
 
 _sources = tempfile.TemporaryDirectory(prefix="optldp-sources-")  # gone when the build ends, however it ends
 
@@ -59,12 +62,29 @@ def on_files(files: Any, config: Any) -> Any:
     for name, uri in ROOT_PAGES.items():
         files.append(File.generated(config, uri, content=_from_root((ROOT / name).read_text())))
     for path in NOTEBOOKS.glob("*.ipynb"):
-        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=page_of(path)))
+        text, pictures = _pictures_apart(page_of(path), path.stem)
+        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=text))
+        for name, picture in pictures.items():
+            files.append(File.generated(config, f"notebooks/{name}", content=picture))
+    for uri, content in object_pages().items():
+        files.append(File.generated(config, uri, content=content, inclusion=InclusionLevel.NOT_IN_NAV))
     linked = {source for page in files.documentation_pages() for source in _linked(page.src_uri, page.content_string)}
     for source in sorted(linked):
         content, level = _listing(source), InclusionLevel.NOT_IN_NAV
         files.append(File.generated(config, _page_of(source), content=content, inclusion=level))
     return files
+
+
+def _pictures_apart(text: str, name: str) -> tuple[str, dict[str, bytes]]:
+    """Return a page whose pictures are files beside it, which can be opened by themselves, and these files."""
+    pictures: dict[str, bytes] = {}
+
+    def kept(code: re.Match[str]) -> str:
+        picture = f"{name}-{len(pictures) + 1}.png"
+        pictures[picture] = base64.b64decode(code[1])
+        return f'src="../{picture}"'  # from the page's folder
+
+    return INLINE.sub(kept, text), pictures
 
 
 def _linked(uri: str, text: str) -> list[str]:
@@ -110,26 +130,26 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
     def led(link: re.Match[str]) -> str:
         target = _outside(uri, link[1])
-        return posixpath.relpath(_page_of(target), here or ".") + link[2] if target else link[0]
+        page = _page_of(target) if target else addresses().get(link[2].removeprefix("#"))
+        anchor = link[2] if target else ""
+        return posixpath.relpath(page, here or ".") + anchor if page else link[0]
 
-    return markdown if uri.startswith("source/") else expanded(LINK.sub(led, markdown))
+    if uri.startswith("source/"):
+        return markdown
+    return expanded(uri, LINK.sub(led, markdown))
 
 
-# The reference.
-def expanded(markdown: str) -> str:
+def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
+    """Return a page with formulas drawn, on which a press on a picture opens it: on telephones letters are small."""
+
+    def pressed(found: re.Match[str]) -> str:
+        linked = found[0].startswith("<a ")
+        return found[0] if linked else f'<a class="picture" href="{found[1]}">{found[0]}</a>'
+
+    return with_formulas(PICTURE.sub(pressed, html))
+
+
+def expanded(uri: str, markdown: str) -> str:
     """Return a page with its marks replaced by what they stand for."""
-    listed = {name.strip() for _, names in API.findall(markdown) for name in names.split(",")}
-
-    def entries(mark: re.Match[str]) -> str:
-        package = importlib.import_module(f"optldp.{mark[1]}")
-        wanted = [name.strip() for name in mark[2].split(",")]
-        if wanted == [REST]:
-            wanted = [name for name in package.__all__ if name not in listed]
-        unknown = [name for name in wanted if name not in package.__all__]
-        if unknown:
-            raise ValueError(f"the reference may list what optldp.{mark[1]} exports alone, got {', '.join(unknown)}")
-        made = "\n\n".join(f"::: optldp.{mark[1]}.{name}" for name in wanted)
-        return f"## More\n\n{made}" if made and mark[2] == REST else made
-
-    markdown = API.sub(entries, markdown)
+    markdown = with_tables(uri, markdown)
     return markdown.replace(COMMANDS, command_line()) if COMMANDS in markdown else markdown

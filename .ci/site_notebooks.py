@@ -63,5 +63,5 @@ def shown_as(value: Any) -> str:
         code = base64.b64encode(picture.getvalue()).decode("ascii")
         return f'<img alt="{escape(value.get_title() or "figure", quote=True)}" src="data:image/png;base64,{code}">'
     if hasattr(value, "_repr_html_"):
-        return f"<div>{' '.join(value._repr_html_().split())}</div>"
+        return f'<div class="shown">{" ".join(value._repr_html_().split())}</div>'
     return f"<pre>{escape(repr(value))}</pre>".replace("\n", "&#10;")

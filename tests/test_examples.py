@@ -1,10 +1,13 @@
 """The examples that nothing else runs: they end well and print what they promise."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from .test_documentation import without_numbers
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -21,3 +24,16 @@ def test_an_example_runs(tmp_path, name, says):
     assert done.returncode == 0, done.stderr
     assert says in done.stdout
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_the_first_example_prints_what_its_page_shows_and_its_intervals_hold(tmp_path):
+    """Last digits may differ; that 95% intervals held in 200 collections is within three standard errors of it."""
+    page = (EXAMPLES.parent / "docs" / "what-is-local-privacy.md").read_text()
+    (shown,) = re.findall(r"```text\n(Doctor visits.*?)```", page, re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "rand_health.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert without_numbers(done.stdout) == without_numbers(shown)
+    (held,) = re.findall(r"200 times: .* held the mean as counted (\d+) times", done.stdout)
+    assert abs(int(held) - 190) <= 3 * (200 * 0.95 * 0.05) ** 0.5

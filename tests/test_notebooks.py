@@ -39,7 +39,7 @@ def test_a_cell_shows_its_last_line_and_what_it_prints(site_notebooks):
     assert site_notebooks.run("x", names, "here") == ("", "<pre>2</pre>")
     axes = "import optldp\noptldp.Prior.even([0.0, 1.0]).plot()"
     assert site_notebooks.run(axes, names, "here")[1].startswith('<img alt="figure" src="data:image/png;base64,')
-    assert site_notebooks.run("optldp.Prior.even([0.0, 1.0])", names, "here")[1].startswith("<div><div")
+    assert site_notebooks.run("optldp.Prior.even([0.0, 1.0])", names, "here")[1].startswith('<div class="shown"><div')
 
 
 def test_a_notebook_with_outputs_is_refused(site_notebooks, tmp_path):

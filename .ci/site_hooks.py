@@ -20,6 +20,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import docstring_text  # noqa: F401 # griffe needs it, when the folder is off the path again
 from site_command_line import command_line  # mkdocs loads a hook with its folder on the path
 from site_formulas import with_formulas
 from site_notebooks import NOTEBOOKS, page_of

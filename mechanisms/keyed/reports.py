@@ -15,6 +15,7 @@ from ..exactness.verification import require_proved
 from ..files.bundle import bundle_to_document
 from ..files.checksum import checksum
 from ..floors.form import FloorForm
+from ..laws.domain import numbers
 from ..laws.drawing import invert_rows
 from ..laws.law import Uniform, Words
 from ..table.exact_sampling import draw53
@@ -132,10 +133,23 @@ class KeyedReports:
         return np.concatenate(drawn)
 
     def _admitted(self, values: ArrayLike) -> np.ndarray:
-        """Values as doubles, or the positions of categories."""
-        if isinstance(self.mechanism, CategoricalMechanism):
-            return self.mechanism.categories.codes(values)
-        return self.mechanism.admitted(values)
+        """Values as doubles, or the positions of categories; tasks write errors to logs, so no value is named."""
+        made = self.mechanism
+        if isinstance(made, CategoricalMechanism):
+            codes = made.categories.locate(values)
+            if unknown := np.count_nonzero(codes < 0):
+                raise InputError(
+                    f"values must be among the {len(made.categories)} categories, got {unknown} of {codes.size} that "
+                    "are not: correct them, or declare the category"
+                )
+            return codes
+        (low, high), held = made.domain, numbers("values", values)
+        if outside := np.count_nonzero((held < low) | (held > high)):
+            raise InputError(
+                f"values must lie in [{low:g}, {high:g}], got {outside} of {held.size} outside: clip them or widen "
+                "the domain"
+            )
+        return made.admitted(held)
 
     def _labels(self, codes: np.ndarray) -> list[bytes]:
         assert isinstance(self.mechanism, CategoricalMechanism)

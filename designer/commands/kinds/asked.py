@@ -197,7 +197,8 @@ class PerturbOptions(LedgerOptions):
         self.refuse("of a simulation, and a --secret is in earnest", "--seed")
         if self.key is None:
             raise InputError("--secret needs --key, the column that names the user, got none: name it")
-        made = KeyedReports(mechanism, read_secret(self.secret), column=column, label=self.label or "")
+        secret = read_secret(self.secret, group_readable=self.group_readable)
+        made = KeyedReports(mechanism, secret, column=column, label=self.label or "")
         return made, read_keys(self.data, column, self.key)
 
     def needed(self, option: str) -> str:

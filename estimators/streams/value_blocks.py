@@ -101,8 +101,8 @@ class ValueBlocks:
         return -(-self.rows // BLOCK_ROWS)
 
     def rows_of(self, block: int) -> tuple[int, int]:
-        """Return the first row of a block, from 0, and the one after its last."""
-        return block * BLOCK_ROWS, min(self.rows, (block + 1) * BLOCK_ROWS)
+        """Return the first row of a block, from 0, and the one after its last; after the last block there are none."""
+        return min(self.rows, block * BLOCK_ROWS), min(self.rows, (block + 1) * BLOCK_ROWS)
 
     def values(self, block: int) -> np.ndarray:
         """Return the values (n,) of a block that are there, doubles or text."""

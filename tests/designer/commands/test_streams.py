@@ -129,6 +129,49 @@ def test_a_run_that_goes_on_draws_no_row_twice(optldp, refusal, interrupted, suf
     assert not Path(f"out.{suffix}.partial").exists()
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_what_an_interrupted_join_leaves_is_gone_on_with(optldp, monkeypatch, suffix):
+    """All rows have reports, no more than there are; nothing lies beside the folder, and the next run clears it."""
+    Path("few.csv").write_text("income\n" + "7\n" * 250)
+    asked = ("perturb", "mech.json", "few.csv", *INCOME[1:], "--out", f"out.{suffix}", "--resume")
+    with monkeypatch.context() as patch:
+
+        def killed(*given):
+            beside.extend(path.name for path in Path().glob(".optldp*"))
+            Path(f"out.{suffix}.partial/.optldp-00.{suffix}").touch()
+            raise KeyboardInterrupt
+
+        beside: list[str] = []
+        patch.setattr("optldp.estimators.streams.output_parts._to_disk", lambda path: None)
+        patch.setattr("optldp.estimators.streams.output_parts.OutputParts._join_parquet", killed)
+        patch.setattr("optldp.estimators.streams.output_parts.shutil.copyfileobj", killed)
+        assert "the reports of 250 of 250 rows are kept" in optldp(*asked).stderr
+    assert beside == []
+    assert "note: 250 of 250 rows have reports already" in optldp(*asked).stderr
+    assert read_column(f"out.{suffix}", "report").size == 250
+    assert sorted(path.name for path in Path().iterdir() if "out" in path.name or ".optldp" in path.name) == [
+        f"out.{suffix}"
+    ]
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        {},
+        {".optldp-00.json": ""},
+        {"run.json": '{"format": "optldp-partial/1 joined"}', "00000001.csv": "report\n1\n"},
+    ],
+    ids=["before the journal", "within the journal", "after the join"],
+)
+@pytest.mark.parametrize("options", [(), ("--resume",)], ids=["anew", "resumed"])
+def test_a_folder_that_a_killed_run_left_without_a_report_that_is_needed_stops_nobody(optldp, left, options):
+    Path("out.csv.partial").mkdir()
+    for name, text in left.items():
+        Path("out.csv.partial", name).write_text(text)
+    assert json.loads(optldp(*PERTURB, "--out", "out.csv", "--json", *options).stdout)["n"] == 300
+    assert not Path("out.csv.partial").exists()
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -226,6 +269,41 @@ def test_a_killed_process_leaves_whole_parts_that_the_next_one_keeps(here):
     whole = Path("out.csv").read_bytes()
     assert whole.startswith(kept)
     assert whole.count(b"\n") == 3_000_001
+
+
+DIES = """
+import os, sys
+from optldp.designer.command_line import main
+from optldp.estimators.streams import output_parts
+from optldp.mechanisms.files import atomic_write
+moment, names = sys.argv.pop(1), {"journal": ".json", "join": "out.csv"}
+real, clear = os.replace, output_parts._clear
+def replace(source, target):
+    if str(target).endswith(names.get(moment, "?")):
+        os._exit(9)
+    real(source, target)
+def removed(path, real=os.unlink):
+    if moment == "clearing" and str(path).endswith("0.csv") and "partial" in str(path):
+        os._exit(9)
+    real(path)
+atomic_write.os.replace = replace
+output_parts.Path.unlink = lambda self, missing_ok=False: removed(self)
+main()
+"""
+"""A run that dies, without cleaning up, at a moment that is named."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", ["journal", "join", "clearing"])
+def test_a_run_that_dies_at_the_worst_moment_is_gone_on_with(here, moment):
+    """Nothing of it stays beside the output."""
+    asked = ["perturb", "mech.json", *INCOME, "--as", "index", "--out", "out.csv", "--resume"]
+    assert subprocess.run([sys.executable, "-c", DIES, moment, *asked], capture_output=True).returncode == 9
+    assert Path("out.csv.partial").exists()
+    again = [sys.executable, "-m", "optldp", *asked, *(("--force",) if moment == "clearing" else ())]
+    subprocess.run(again, check=True, capture_output=True)
+    assert read_column("out.csv", "output").size == 300
+    assert not [path for path in Path().iterdir() if "partial" in path.name or path.name.startswith(".optldp")]
 
 
 def test_a_block_of_dates_is_counted_in_the_units_of_all(tmp_path):

@@ -12,9 +12,10 @@ import duckdb
 import numpy as np
 import pytest
 from optldp.designer.command_line import app
+from optldp.designer.commands.streamed.windows import require_no_rows_before
 from optldp.estimators.data import read_column
 from optldp.estimators.streams import value_blocks
-from optldp.mechanisms import TabulatedMechanism, duchi, make_exact, save_bundle, save_table
+from optldp.mechanisms import InputError, TabulatedMechanism, duchi, make_exact, save_bundle, save_table
 from optldp.mechanisms.categorical.table import categorical_grr
 from typer.testing import CliRunner, Result
 
@@ -197,7 +198,7 @@ def test_another_run_is_not_gone_on_with(optldp, refusal, interrupted, change, s
             ("--resume", "--secret", "s", "--key", "name"),
             "--secret is of no use where reports are drawn block by block",
         ),
-        (("--window", 5), "--window takes standard input to standard output"),
+        (("--window", 5), "--window takes standard input, -, got"),
     ],
 )
 def test_what_does_not_go_together_is_refused(refusal, options, says):
@@ -221,6 +222,52 @@ def test_a_stream_flows_in_windows_and_their_counts_add_up(optldp):
     for files in (("all.csv",), ("one.csv", "more.csv")):
         said = found(optldp, "estimate", "mech.json", *(word for file in files for word in ("--counts", file)))
         assert (said["value"], said["n"]) == (whole["value"], 300)
+
+
+def test_counts_of_further_streams_go_on_in_the_same_file(optldp):
+    """One header, numbers that go on, and the estimate of all; other columns and other files are refused."""
+    words = ("count", "mech.json", "-", "--column", "output", "--window", 120, "--out", "counts.csv")
+    for many in (300, 200):
+        piped("output\n" + "0\n1\n" * (many // 2), *words)
+    head, *rows = Path("counts.csv").read_text().split()
+    assert head == "window,first_row,rows,output,n"
+    places = ["0,1,120", "1,121,120", "2,241,60", "3,301,120", "4,421,80"]
+    assert [row.rsplit(",", 2)[0] for row in rows] == [place for place in places for _ in range(2)]
+    assert found(optldp, "estimate", "mech.json", "--counts", "counts.csv")["n"] == 500
+    before = Path("counts.csv").read_text()
+    assert "must go on with the columns that it has" in piped("simulated_output\n0\n1\n", *words).stderr
+    assert "--force is of no use to windows" in piped("output\n0\n", *words, "--force").stderr
+    assert Path("counts.csv").read_text() == before
+    for text in ("x\n1\n", before[:-1], before + "a,b,c\n"):
+        Path("counts.csv").write_text(text)
+        assert "which ends otherwise" in piped("output\n0\n", *words).stderr
+        assert Path("counts.csv").read_text() == text
+
+
+def test_standard_output_with_rows_in_it_is_seen(monkeypatch):
+    with Path("all.csv").open("a") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        require_no_rows_before("do else")
+        stream.write("output,n\n")
+        stream.flush()
+        with pytest.raises(InputError, match="with rows in it: do else"):
+            require_no_rows_before("do else")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["count", "perturb"])
+def test_no_second_header_goes_to_a_file_with_rows(command):
+    """Standard output may be appended to an empty file, and to a pipe."""
+    words = {"count": ("--column", "output"), "perturb": ("--column", "x", "--as", "index")}[command]
+    program = [sys.executable, "-m", "optldp", command, "mech.json", "-", *words, "--window", "2", "--out", "-"]
+    runs = []
+    for _ in range(2):
+        with Path("all.csv").open("ab") as stream:
+            text = b"output\n0\n1\n" if command == "count" else b"x\n0\n1\n"
+            runs.append(subprocess.run(program, input=text, stdout=stream, stderr=subprocess.PIPE))
+    assert [run.returncode for run in runs] == [0, 2]
+    assert b"got standard output with rows in it" in runs[1].stderr
+    assert len(Path("all.csv").read_text().split()) == 3
 
 
 def test_a_bad_window_is_not_let_go_and_those_before_are():

@@ -17,6 +17,7 @@ from optldp.estimators.data import read_column
 from optldp.estimators.streams import value_blocks
 from optldp.mechanisms import InputError, TabulatedMechanism, duchi, make_exact, save_bundle, save_table
 from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.keyed import KeyedReports, new_secret
 from typer.testing import CliRunner, Result
 
 from ..conftest import INCOME, PEOPLE, found
@@ -194,15 +195,100 @@ def test_another_run_is_not_gone_on_with(optldp, refusal, interrupted, change, s
     ("options", "says"),
     [
         (("--resume", "--seed", 1), "--seed is of a simulation, which can be run again"),
-        (
-            ("--resume", "--secret", "s", "--key", "name"),
-            "--secret is of no use where reports are drawn block by block",
-        ),
+        (("--resume", "--secret", "secret"), "--secret needs --key"),
+        (("--resume", "--secret", "secret", "--key", "name", "--seed", 1), "--seed is of a simulation"),
+        (("--resume", "--round", "May"), "--round is for reports by a --secret"),
         (("--window", 5), "--window takes standard input, -, got"),
     ],
 )
 def test_what_does_not_go_together_is_refused(refusal, options, says):
+    new_secret_file("secret")
     assert says in refusal(*PERTURB, "--out", "out.csv", *options)
+
+
+def new_secret_file(path: str) -> None:
+    Path(path).touch(mode=0o600)
+    Path(path).write_bytes(new_secret())
+
+
+class TestBySecret:
+    """Reports by a secret are those of the whole column, block by block; a run goes on with its own secret alone."""
+
+    KEYED = ("--key", "name", "--secret", "secret", "--round", "May")
+
+    @pytest.fixture(autouse=True)
+    def secret(self, here):
+        new_secret_file("secret")
+
+    @pytest.mark.parametrize("form", [(), ("--as", "index")])
+    @pytest.mark.parametrize("source", ["csv", "parquet"])
+    def test_blocks_have_the_reports_of_the_whole(self, optldp, monkeypatch, source, form):
+        """Of a column with values to clip and rows to leave out; the same again after an interruption."""
+        cells = ", ".join(f"('u{i}', {'NULL' if i % 7 == 0 else 3 * i % 170})" for i in range(250))
+        duckdb.sql(f"COPY (FROM (VALUES {cells}) AS t(name, income)) TO 'in.{source}'")
+        asked = ("perturb", "mech.json", f"in.{source}", *INCOME[1:], *self.KEYED, "--clip", "--drop-missing", *form)
+        blocks = optldp(*asked, "--out", "blocks.csv", "--json")
+        with monkeypatch.context() as patch:
+            patch.setattr("optldp.estimators.streams.value_blocks.LONG", 2**22)
+            patch.setattr("optldp.estimators.streams.value_blocks.BLOCK_ROWS", 2**20)
+            whole = optldp(*asked, "--out", "whole.csv", "--json")
+        facts = {"out": "", "n": 214, "simulated": False}
+        assert json.loads(blocks.stdout) | facts == json.loads(whole.stdout) | facts
+        assert Path("blocks.csv").read_text() == Path("whole.csv").read_text()
+
+    def test_labels_too(self, optldp, monkeypatch):
+        Path("jobs.csv").write_text(
+            "name,job\n" + "".join(f"u{i},{('c', chr(34) + 'a, b' + chr(34))[i % 2]}\n" for i in range(240))
+        )
+        asked = ("perturb", "jobs.json", "jobs.csv", "--column", "job", *self.KEYED)
+        optldp(*asked, "--out", "blocks.csv")
+        monkeypatch.setattr("optldp.estimators.streams.value_blocks.LONG", 2**22)
+        optldp(*asked, "--out", "whole.csv")
+        assert Path("blocks.csv").read_text() == Path("whole.csv").read_text()
+
+    def test_a_run_goes_on_with_the_same_secret_and_no_other(self, optldp, refusal, monkeypatch):
+        asked = (*PERTURB, *self.KEYED, "--out", "out.csv", "--resume")
+        drawn, real = [], KeyedReports.sample
+
+        def sample(self, users, values):
+            if len(drawn) == KILL_AFTER:
+                raise KeyboardInterrupt
+            drawn.append(len(values))
+            return real(self, users, values)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(KeyedReports, "sample", sample)
+            assert "the reports of 200 of 300 rows are kept" in optldp(*asked).stderr
+        journal = Path("out.csv.partial/run.json").read_text()
+        assert not any(Path("secret").read_bytes()[i : i + 4].hex() in journal for i in range(29))
+        os.rename("secret", "kept")
+        new_secret_file("secret")
+        assert "got another --secret or --round" in refusal(*asked)
+        os.rename("kept", "secret")
+        assert "got another --secret or --round" in refusal(*asked, "--round", "June")
+        assert "200 of 300 rows have reports already" in optldp(*asked).stderr
+        optldp(*PERTURB, *self.KEYED, "--out", "again.csv")
+        assert Path("out.csv").read_text() == Path("again.csv").read_text()
+
+    @pytest.mark.parametrize("command", [("mech.json", "0.5", "7"), ("jobs.json", '"a, b"', "c")])
+    def test_a_user_with_two_values_in_two_blocks_is_refused_before_anything_is_drawn(self, refusal, optldp, command):
+        """By names in Unicode's normal form, as they are in one block; equal values are no two."""
+        table, first, second = command
+        rows = [f"u{i},{first}" for i in range(240)]
+        asked = ("perturb", table, "in.csv", "--column", "v", *self.KEYED, "--out", "out.csv")
+        for name, other in (("u7", "u7"), ("\u00e9va", "e\u0301va")):
+            Path("in.csv").write_text(
+                "\n".join(["name,v", f"{name},{first}", *rows, f"{other},{second}"]) + "\n", "utf-8"
+            )
+            assert "a user must have one value in a round, got another for 1 users" in refusal(*asked)
+            assert not Path("out.csv").exists()
+        Path("in.csv").write_text("\n".join(["name,v", *rows, rows[7]]) + "\n")
+        assert optldp(*asked).exit_code == 0
+
+    def test_keys_with_a_fraction_name_nobody(self, refusal):
+        duckdb.sql("COPY (SELECT i + 0.5::DOUBLE AS name, 1.0 AS income FROM range(300) t(i)) TO 'in.parquet'")
+        asked = ("perturb", "mech.json", "in.parquet", *INCOME[1:], *self.KEYED, "--out", "out.csv", "--resume")
+        assert "must be text or integers, got type DOUBLE" in refusal(*asked)
 
 
 def test_a_stream_flows_in_windows_and_their_counts_add_up(optldp):

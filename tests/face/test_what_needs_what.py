@@ -1,7 +1,9 @@
 """The table of docs/how-to/engines.md that says what needs what: all other packages are hidden from a fresh Python."""
 
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 HIDE = """
@@ -114,3 +116,14 @@ for line in (
 print("done")
 """
     assert seen(f"in {FOR_DESIGNS | EXTRAS}", code, tmp_path).splitlines()[-1] == "done"
+
+
+def test_each_extra_that_users_install_has_a_command_in_ci():
+    """`.ci/extras` runs it where nothing else is installed; the others are for those who work on optldp."""
+    root = Path(__file__).parents[2]
+    extras = set(tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"])
+    script = (root / ".ci" / "extras").read_text()
+    tried = re.findall(r"^extras=\((.*)\)$", script, re.MULTILINE)[0].split()
+    assert set(tried) == extras - {"docs", "test", "rivals", "mutation", "release", "dev"}
+    assert all(f"    {extra})" in script for extra in tried)
+    assert ".ci/extras" in (root / ".ci" / "run").read_text()

@@ -10,6 +10,7 @@ from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.table import CategoricalTable
 from optldp.mechanisms.composed.level_report import MOST_REPORTS
 from optldp.mechanisms.files.bundle import bundle_kinds, bundle_to_document
+from optldp.mechanisms.key_value.mechanism import KeyValueMechanism
 
 from ..files.test_bundle import BUNDLES
 from ..integers.test_finite_field import MODULI
@@ -59,9 +60,8 @@ def test_the_fake_law_is_the_list_of_one_row_that_the_page_says():
     """A reader in another language takes the page at its word."""
     assert "| `fake` | a list of one row" in PAGE
     for made in BUNDLES.values():
-        document = bundle_to_document(made)
-        if "fake" in document:
-            assert np.shape(document["fake"]) == (1, made.value.low.size)
+        if isinstance(made, KeyValueMechanism):
+            assert np.shape(bundle_to_document(made)["fake"]) == (1, made.value.low.size)
 
 
 def test_the_limit_of_reports_of_a_level_is_on_the_page():

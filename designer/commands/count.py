@@ -23,7 +23,7 @@ def count_command(asked: CountOptions) -> None:
 
     \b
     Example: optldp count mech.json reports.csv --out counts.csv
-    Example: producer | optldp count mech.json - --window 100000 --out - >> counts.csv
+    Example: producer | optldp count mech.json - --window 100000 --out counts.csv
     Example: optldp count a.json a.parquet b.json b.parquet --key user --out counts.parquet
     """
     from ...estimators.data.numbers import write_columns
@@ -36,15 +36,19 @@ def count_command(asked: CountOptions) -> None:
         raise InputError(f"tables and reports must come in pairs, got {len(files)} files: TABLE REPORTS [...]")
     if out.exists() and any(path.exists() and out.samefile(path) for path in files):
         raise InputError(f"outputs must not replace inputs, got {str(out)!r} for both: choose another name")
-    require_place(out, () if piped else SUFFIXES, force=asked.force)
+    windows = asked.window is not None
+    require_place(out, () if piped else SUFFIXES[:1] if windows else SUFFIXES, force=asked.force or windows)
     loaded = [load_mechanism(path, allow_unproved=asked.allow_unproved) for path in files[::2]]
     kinds = [kind_of(mechanism).for_estimates() for mechanism in loaded]
     services = [Service(*each) for each in zip(kinds, files[::2], files[1::2], strict=True)]
     leading = next((kind for kind in kinds if kind.by_itself), kinds[0])
     from .streamed.windows import count_windows, marked_counts
 
-    if asked.window is not None:
-        say(f"note: the reports of {count_windows(asked, leading, files[0]):,} users, counted, to standard output")
+    if windows:
+        many = count_windows(asked, leading, files[0])
+        say(f"note: the reports of {many:,} users, counted, {'to standard output' if piped else f'into {out}'}")
+        if asked.as_json and not piped:
+            print_json({USERS: many, "out": str(out)})
         return
     columns, told = leading.answer(services, asked)
     write_columns(out, marked_counts(columns, told))

@@ -53,6 +53,8 @@ def perturb_command(asked: PerturbOptions) -> None:
     require_place(out, () if piped else (".csv", ".parquet"), force=asked.force)
     kind = kind_of(load_mechanism(asked.table))
     require_ours(kind.mechanism, "perturb")
+    if asked.secret is None and asked.ledger_key is None:
+        asked.refuse("for files of a --secret or a --ledger-key", "--group-readable")
     rng = None if asked.seed is None else np.random.default_rng(asked.seed)
     try:
         ledger = asked.opened

@@ -120,7 +120,8 @@ def _read(
         cells.append(table.read(connection, f"keys_{j}", key_type))
     if key is None:
         return cells, [np.arange(cells[0].n_rows)]
-    everyone = " UNION ".join(f"SELECT key FROM keys_{j} WHERE key IS NOT NULL" for j in range(len(sources)))
+    rows = " UNION ALL ".join(f"SELECT key FROM keys_{j} WHERE key IS NOT NULL" for j in range(len(sources)))
+    everyone = f"SELECT DISTINCT key FROM ({rows})"
     connection.execute(f"CREATE TABLE users AS SELECT key, row_number() OVER () - 1 AS number FROM ({everyone})")
     users = []
     for j in range(len(sources)):

@@ -142,7 +142,7 @@ def _plain_columns(rows: Any, wanted: Sequence[Wanted], where: str) -> tuple[int
         return None
     marked = [[marked_column(list(rows), name, where) for name in each.columns] for each in wanted]
     form = next((i for i, names in enumerate(marked) if {USERS, *names} <= set(rows)), None)
-    if form is None or not wanted[form].whole:
+    if form is None:
         return None
     columns = [rows[USERS], *(rows[name] for name in marked[form])]
     if not all(type(column) is np.ndarray and column.dtype.kind in "iu" for column in columns):
@@ -151,6 +151,8 @@ def _plain_columns(rows: Any, wanted: Sequence[Wanted], where: str) -> tuple[int
     if len(shapes) > 1 or columns[0].ndim != 1 or not exact:
         return None
     users, *reports = (column.astype(np.int64) for column in columns)
+    if not wanted[form].whole:
+        reports = [np.array(list(map(str, column.tolist())), dtype=object) for column in reports]
     cells = {f"c{i}": column for i, column in enumerate(reports)}
     return form, marked[form], cells | {"users": users, "shown": users}
 

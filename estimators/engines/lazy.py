@@ -7,6 +7,7 @@ user, equal ones of which are counted.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,9 @@ LAZY = {
     "sqlframe": "DataFrame",
 }
 """Classes of frames that are not read yet, by the package of each: they are known without loading Narwhals."""
+
+FETCHING = ("pyarrow", "pandas", "polars")
+"""Packages that fetch what an engine answers, of which one is enough."""
 
 MOST_REPORTS = 2**20
 """Different reports that are fetched of a column of numbers: a table of points has fewer outputs than this."""
@@ -157,15 +161,14 @@ def _of_one(nw: Any, service: Service, frame: Any, column: str) -> dict[str, np.
             "perturb --as index, or join the cells of output_cells"
         )
     grouped = frame.select(nw.col(marked).alias(OUTPUT)).group_by(OUTPUT).agg(nw.len().alias(USERS)).head(MOST_REPORTS)
-    found = grouped.collect("pyarrow").to_native()
+    found = fetched(grouped)
     if indexed:
         return found
-    reports = np.array([np.nan if report is None else report for report in found[OUTPUT].to_pylist()], dtype=float)
-    outputs = np.where(np.isnan(reports), np.nan, service.mechanism.locate(reports))
-    return {OUTPUT: outputs, USERS: np.array(found[USERS].to_pylist(), dtype=np.int64)}
+    reports = np.ma.filled(found[OUTPUT].astype(float), np.nan)
+    return found | {OUTPUT: np.where(np.isnan(reports), np.nan, service.mechanism.locate(reports))}
 
 
-def _matched(nw: Any, services: Sequence[Service], frames: Sequence[Any], key: str) -> Any:
+def _matched(nw: Any, services: Sequence[Service], frames: Sequence[Any], key: str) -> dict[str, np.ndarray]:
     """Codes of users: of each service the largest, so that what somebody sent twice overflows nothing."""
     codes, alone = OutputCodes.of([service.mechanism.low.size for service in services]), len(services) == 1
     parts, types = [], {}
@@ -209,7 +212,31 @@ def _matched(nw: Any, services: Sequence[Service], frames: Sequence[Any], key: s
         words.append(nw.when(nw.col("user_key").is_null()).then(nw.lit(UNNAMED)).otherwise(told).alias(name))
     number = nw.when(nw.col("user_key").is_null()).then(nw.col("reports")).otherwise(nw.lit(1)).alias(USERS)
     counted = users.select(*words, number).group_by(*codes.columns).agg(nw.col(USERS).sum())
-    return counted.collect("pyarrow").to_native()
+    found = fetched(counted)
+    return found | {USERS: np.ma.getdata(found[USERS]).astype(np.int64)}  # numpy has sums of DuckDB as doubles
+
+
+def fetched(frame: Any) -> dict[str, np.ndarray]:
+    """Return the columns of an answer as numpy has them, masked where something is missing.
+
+    DuckDB and Polars hand them over themselves; another engine's answer is fetched by a package that knows how.
+    """
+    if hasattr(native := frame.to_native(), "fetchnumpy"):
+        return native.fetchnumpy()
+    module = type(native).__module__.partition(".")[0]
+    there = module if module == "polars" else next((name for name in FETCHING if find_spec(name)), None)
+    if there is None:
+        raise InputError(
+            f"an answer of {module} must be fetched by one of {', '.join(FETCHING)}, got none: install one"
+        )
+    read = frame.collect(there)
+    return {name: _column(read[name]) for name in read.columns}
+
+
+def _column(series: Any) -> np.ndarray:
+    missing = series.is_null().to_numpy().astype(bool)
+    cells = (series.fill_null(0) if missing.any() else series).to_numpy()
+    return np.ma.masked_array(cells, missing) if missing.any() else cells
 
 
 def _names(what: str, services: Sequence[Service]) -> list[str]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
-from ...mechanisms.keyed import KeyedReports, Secret, read_secret
+from ...mechanisms.keyed import KeyedReports, secret_of
 from ...mechanisms.keyed.reports import Keyed
+from ...mechanisms.keyed.secret import SecretSource
+from ..data.cells import MISSING_MARKS
 from ..data.simulated_columns import OUTPUT
 from .lazy import narwhals_or_refuse
 
@@ -19,16 +21,20 @@ from .lazy import narwhals_or_refuse
 def perturb_partition(
     partition: Any,
     mechanism: Keyed,
-    secret: Secret | str | os.PathLike[str],
+    secret: SecretSource,
     *,
     column: str,
     key: str,
     label: str = "",
+    clip: bool = False,
+    drop_missing: bool = False,
+    group_readable: bool = False,
 ) -> Any:
     """Return the key and the report of each row of a part of a table: Spark's `mapInArrow`, Dask's, Polars' and so on.
 
     A task that failed or was lost is run again, and must not draw a second report: so reports are those of
     `KeyedReports`, a function of the secret, the user and the value. Memory is that of one part, or of one batch.
+    What goes wrong is written to the engine's log: it names no value and nothing of the secret.
 
     Parameters
     ----------
@@ -36,12 +42,20 @@ def perturb_partition(
         A pandas or polars data frame, or an Arrow table; or batches, one after another.
     mechanism : TabulatedMechanism, FloorForm or CategoricalMechanism
         Exact.
-    secret : Secret or path
-        A path is read where the task runs, so that no secret travels with it; see `read_secret`.
+    secret : Secret, path or callable
+        A path is read, and a callable called, where the task runs, so that no secret travels with it; see `secret_of`.
+        A `Secret` is for engines that stay in this process: it refuses to be pickled.
     column, key : str
         Columns of the values and of the users. One user's values must be in one part to be found to be several.
     label : str
         Of the round.
+    clip : bool
+        Move numbers outside the domain to its nearer end, and warn with their count, instead of raising.
+    drop_missing : bool
+        Leave out rows without a value, which shows who has none, instead of raising: a null, NaN, and of texts what
+        `perturb` takes for missing, "" and "NA".
+    group_readable : bool
+        The group of the secret's file may read it, as mounts of secrets have it; see `read_secret`.
 
     Returns
     -------
@@ -51,13 +65,13 @@ def perturb_partition(
     Raises
     ------
     InputError
-        Narwhals is not there; columns, users, values or a secret that are none.
+        Narwhals is not there; columns, users, values or a secret that are none; clipping of categories.
 
     Example
     -------
     >>> import polars as pl
     >>> from optldp.mechanisms import duchi, make_exact
-    >>> from optldp.mechanisms.keyed import new_secret
+    >>> from optldp.mechanisms.keyed import Secret, new_secret
     >>> table, secret = make_exact(duchi([0, 1], 1.0)).mechanism, Secret(new_secret())
     >>> people = pl.DataFrame({"user": ["ann", "bo"], "x": [0.5, 0.25]})
     >>> drawn = perturb_partition(people, table, secret, column="x", key="user")
@@ -65,33 +79,62 @@ def perturb_partition(
     (['user', 'output'], True)
     """
     nw = narwhals_or_refuse("parts of tables")
-    held = secret if isinstance(secret, Secret) else read_secret(secret)
-    keyed = KeyedReports(mechanism, held, column=column, label=label)
-    if isinstance(partition, Iterator):
-        return _batches(nw, partition, keyed, column, key)
-    return _frame(nw, partition, keyed, column, key)
+    keyed = KeyedReports(mechanism, secret_of(secret, group_readable=group_readable), column=column, label=label)
+    if clip and isinstance(mechanism, CategoricalMechanism):
+        raise InputError("clip is for tables of numbers, got categories: leave it out")
+    part = _Part(nw, keyed, column, key, clip, drop_missing)
+    return part.batches(partition) if isinstance(partition, Iterator) else part.frame(partition)
 
 
-def _batches(nw: Any, batches: Iterator[Any], keyed: KeyedReports, column: str, key: str) -> Iterator[Any]:
-    import pyarrow as pa  # whoever hands batches has it
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What is asked of each part, or of each batch of one."""
 
-    for batch in batches:
-        yield from _frame(nw, pa.Table.from_batches([batch]), keyed, column, key).to_batches()
+    nw: Any
+    keyed: KeyedReports
+    column: str
+    key: str
+    clip: bool
+    drop_missing: bool
 
+    def batches(self, batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa  # whoever hands batches has it
 
-def _frame(nw: Any, native: Any, keyed: KeyedReports, column: str, key: str) -> Any:
-    frame = nw.from_native(native, eager_only=True)
-    for name in (column, key):
-        if name not in frame.columns:
-            raise InputError(f"column {name!r} of a part must exist: it has {', '.join(map(repr, frame.columns[:20]))}")
-    if key in (column, OUTPUT):
-        raise InputError(f"the key must be another column than the values and {OUTPUT!r}, got {key!r}")
-    values = frame[column]
-    if missing := int(values.is_null().sum()):
-        raise InputError(f"column {column!r} must not miss values, got {missing} missing in a part: leave them out")
-    reports = _reports(keyed, frame[key].to_list(), np.asarray(values.to_list()))
-    drawn = nw.new_series(OUTPUT, reports.tolist(), None if reports.size else nw.Int64, backend=frame.implementation)
-    return frame.select(nw.col(key)).with_columns(drawn).to_native()
+        for batch in batches:
+            yield from self.frame(pa.Table.from_batches([batch])).to_batches()
+
+    def frame(self, native: Any) -> Any:
+        frame = self.nw.from_native(native, eager_only=True)
+        for name in (self.column, self.key):
+            if name not in frame.columns:
+                has = ", ".join(map(repr, frame.columns[:20]))
+                raise InputError(f"column {name!r} of a part must exist: it has {has}")
+        if self.key in (self.column, OUTPUT):
+            raise InputError(f"the key must be another column than the values and {OUTPUT!r}, got {self.key!r}")
+        frame = self._present(frame)
+        values = np.asarray(frame[self.column].to_list())
+        if self.clip:
+            values = self.keyed.mechanism.admitted(values, clip=True)  # pyright: ignore[reportAttributeAccessIssue] -- numbers
+        reports = _reports(self.keyed, frame[self.key].to_list(), values)
+        kind = None if reports.size else self.nw.Int64
+        drawn = self.nw.new_series(OUTPUT, reports.tolist(), kind, backend=frame.implementation)
+        return frame.select(self.nw.col(self.key)).with_columns(drawn).to_native()
+
+    def _present(self, frame: Any) -> Any:
+        """The rows that have a value: all of them, unless those without are to be left out."""
+        values = frame[self.column]
+        missing = values.is_null()
+        if values.dtype.is_float():
+            missing = missing | values.is_nan()
+        elif values.dtype == self.nw.String:
+            missing = missing | values.is_in(MISSING_MARKS)
+        many = int(missing.sum() or 0)
+        if many and not self.drop_missing:
+            raise InputError(
+                f"column {self.column!r} must not miss values, got {many} missing in a part: leave them out "
+                "(drop_missing)"
+            )
+        return frame.filter(~missing) if many else frame
 
 
 def _reports(keyed: KeyedReports, users: list[Any], values: np.ndarray) -> np.ndarray:

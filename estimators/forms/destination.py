@@ -15,8 +15,10 @@ from .plain_file import STANDARD_INPUT
 
 
 @contextmanager
-def destination(path: str | os.PathLike[str]) -> Iterator[Path]:
+def destination(path: str | os.PathLike[str], *, within: Path | None = None) -> Iterator[Path]:
     """Yield a file to write, which takes the place of the path when the block ends well; "-" is standard output.
+
+    It is written in the path's folder, or in another one `within` the same disk.
 
     Example
     -------
@@ -26,7 +28,7 @@ def destination(path: str | os.PathLike[str]) -> Iterator[Path]:
     1
     """
     if str(path) != STANDARD_INPUT:
-        with replacing(path) as part:
+        with replacing(path, within=within) as part:
             yield part
         return
     with tempfile.TemporaryDirectory(prefix="optldp-") as folder:

@@ -19,7 +19,7 @@ from typing import Any
 import duckdb
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.files.atomic_write import replacing
+from ...mechanisms.files.atomic_write import TEMPORARY, replacing
 from ..data.files import FilePath, connected, short_message, written_extension
 from ..forms.destination import destination
 from .value_blocks import MEMORY
@@ -30,6 +30,9 @@ SUFFIX = ".partial"
 JOURNAL = "run.json"
 
 FORMAT = "optldp-partial/1"
+
+JOINED = "optldp-partial/1 joined"
+"""The format of a journal whose parts are in the output, all of them."""
 
 MOST_JOURNAL = 2**16
 """Bytes of a journal that are read."""
@@ -69,31 +72,39 @@ class OutputParts:
         place = self.folder / f"{number:08d}{self.suffix}"
         with replacing(place) as temporary:
             yield temporary
-            with temporary.open("rb+") as stream:
-                os.fsync(stream.fileno())
+            _to_disk(temporary)
             if place.exists():
                 raise InputError(f"one run at a time may write {str(self.folder)!r}, got two: end one of them")
 
     def join(self, out: FilePath) -> None:
-        """Write all parts, one after the other, as one file, whole or not at all."""
+        """Write all parts, one after the other, as one file, whole or not at all; a killed run leaves it among them."""
         files = [self.folder / f"{number:08d}{self.suffix}" for number in range(self.done)]
-        with destination(out) as joined:
+        with destination(out, within=self.folder) as joined:
             if self.suffix == ".csv":
                 with joined.open("wb") as stream:
                     for file in files:
                         with file.open("rb") as part:
                             shutil.copyfileobj(part, stream, 2**20)
-                return
-            try:
-                with tempfile.TemporaryDirectory(prefix="optldp-") as folder:
-                    link = Path(folder, "parts")  # the output's name may be a pattern to duckdb
-                    link.symlink_to(self.folder.absolute())
-                    limits = {"memory_limit": MEMORY, "temp_directory": str(Path(folder, "spill")), "threads": "1"}
-                    with connected(limits) as connection:
-                        names = [str(link / file.name) for file in files]
-                        connection.read_parquet(names, hive_partitioning=False).write_parquet(str(joined))
-            except duckdb.Error as error:
-                raise InputError(f"the output must be writable, got {str(out)!r}: {short_message(error)}") from None
+            else:
+                self._join_parquet(files, joined, out)
+            _to_disk(joined)  # before the parts go
+
+    def _join_parquet(self, files: list[Path], joined: Path, out: FilePath) -> None:
+        try:
+            with tempfile.TemporaryDirectory(prefix="optldp-") as folder:
+                link = Path(folder, "parts")  # the output's name may be a pattern to duckdb
+                link.symlink_to(self.folder.absolute())
+                limits = {"memory_limit": MEMORY, "temp_directory": str(Path(folder, "spill")), "threads": "1"}
+                with connected(limits) as connection:
+                    names = [str(link / file.name) for file in files]
+                    connection.read_parquet(names, hive_partitioning=False).write_parquet(str(joined))
+        except duckdb.Error as error:
+            raise InputError(f"the output must be writable, got {str(out)!r}: {short_message(error)}") from None
+
+
+def _to_disk(path: Path) -> None:
+    with path.open("rb+") as stream:
+        os.fsync(stream.fileno())
 
 
 def partial_folder(out: FilePath) -> Path:
@@ -110,6 +121,7 @@ def partial_folder(out: FilePath) -> Path:
 def refuse_partial(out: FilePath) -> None:
     """Raise InputError where an interrupted run has left parts: drawn anew, they would be second reports."""
     folder = partial_folder(out)
+    _clear(folder)
     if os.path.lexists(folder):
         raise InputError(
             f"there must be no reports of an interrupted run, got {str(folder)!r}: --resume goes on with them; delete "
@@ -169,25 +181,53 @@ def resumed_parts(out: FilePath, run: Mapping[str, Any]) -> Iterator[OutputParts
     False
     """
     folder, told = partial_folder(out), {"format": FORMAT, **run}
+    _clear(folder)
     if os.path.lexists(folder):
         _require_same(folder, told)
     else:
         folder.mkdir(mode=0o700)
-        with replacing(folder / JOURNAL) as temporary:
-            temporary.write_text(json.dumps(told, indent=2))
-    for left in folder.glob(".optldp-*"):  # of a part that was being written
+        _write_journal(folder, told)
+    for left in folder.glob(f"{TEMPORARY}*"):  # of what was being written, a part or all of them
         left.unlink()
     yield OutputParts(folder, written_extension(out))
-    shutil.rmtree(folder)
+    _write_journal(folder, {"format": JOINED})
+    _clear(folder)
 
 
-def _require_same(folder: Path, told: Mapping[str, Any]) -> None:
+def _write_journal(folder: Path, told: Mapping[str, Any]) -> None:
+    with replacing(folder / JOURNAL) as temporary:
+        temporary.write_text(json.dumps(told, indent=2))
+
+
+def _clear(folder: Path) -> None:
+    """Remove a folder with no report that is still needed: of a run killed before its first, or after the last."""
+    if not folder.is_dir() or folder.is_symlink():
+        return
+    others = [each for each in folder.iterdir() if each.name != JOURNAL]
+    begun = (folder / JOURNAL).exists()
+    if begun and _journal(folder).get("format") != JOINED:
+        return
+    if not begun and not all(each.name.startswith(TEMPORARY) for each in others):
+        return  # not ours
+    for each in others:
+        each.unlink()
+    (folder / JOURNAL).unlink(missing_ok=True)  # last: it says that the others may go
+    folder.rmdir()
+
+
+def _journal(folder: Path) -> dict[str, Any]:
+    """What the journal says; nothing where it is none."""
     try:
         with (folder / JOURNAL).open("rb") as stream:
             found = json.loads(stream.read(MOST_JOURNAL))
     except (OSError, ValueError):
-        found = None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _require_same(folder: Path, told: Mapping[str, Any]) -> None:
+    found = _journal(folder)
+    if found.get("format") != FORMAT:
         raise InputError(f"--resume goes on with a folder that perturb left, got {str(folder)!r}, which is none")
     if changed := [name for name in told if found.get(name) != told[name]]:
         raise InputError(

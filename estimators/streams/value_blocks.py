@@ -82,6 +82,8 @@ class ValueBlocks:
         How messages call the column.
     rows, present : int
         Of the file, and those of them that have a value.
+    size : int
+        Rows of a block.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -94,15 +96,16 @@ class ValueBlocks:
     where: str
     rows: int
     present: int
+    size: int
 
     @property
     def many(self) -> int:
         """Number of blocks."""
-        return -(-self.rows // BLOCK_ROWS)
+        return -(-self.rows // self.size)
 
     def rows_of(self, block: int) -> tuple[int, int]:
-        """Return the first row of a block, from 0, and the one after its last."""
-        return block * BLOCK_ROWS, min(self.rows, (block + 1) * BLOCK_ROWS)
+        """Return the first row of a block, from 0, and the one after its last; after the last block there are none."""
+        return min(self.rows, block * self.size), min(self.rows, (block + 1) * self.size)
 
     def values(self, block: int) -> np.ndarray:
         """Return the values (n,) of a block that are there, doubles or text."""
@@ -115,6 +118,13 @@ class ValueBlocks:
     def columns_beside(self, block: int) -> duckdb.DuckDBPyRelation:
         """Return the key and the kept columns k0, k1, ... of a block's rows with a value, as they stand in the file."""
         return self._present(block).project(", ".join(f"{cell} AS k{i}" for i, cell in enumerate(self.beside)))
+
+    def users(self, block: int) -> np.ndarray:
+        """Return the key (n,) of each of a block's rows with a value, as text; InputError for keys with a fraction."""
+        keys = self._present(block).project(f"{self.beside[0]} AS k")
+        if (kind := str(keys.types[0])) in ("FLOAT", "DOUBLE"):
+            raise InputError(f"keys must be text or integers, got type {kind}: convert them")
+        return np.array(keys.project("CAST(k AS VARCHAR) AS k").fetchnumpy()["k"], dtype=object)
 
     def _present(self, block: int) -> duckdb.DuckDBPyRelation:
         start, stop = self.rows_of(block)
@@ -131,6 +141,7 @@ def value_blocks(
     numeric: bool = True,
     drop_missing: bool = False,
     units: str | None = None,
+    size: int | None = None,
 ) -> Iterator[ValueBlocks]:
     """Yield a column of a file of any length, block by block, once all of it has been looked at.
 
@@ -152,6 +163,8 @@ def value_blocks(
         Leave out rows without a value instead of refusing.
     units : str, optional
         What dates and times are to be counted in.
+    size : int, optional
+        Rows of a block. Default: BLOCK_ROWS.
 
     Raises
     ------
@@ -170,7 +183,10 @@ def value_blocks(
         with tempfile.TemporaryDirectory(prefix="optldp-") as folder:
             limits = {"memory_limit": MEMORY, "temp_directory": str(Path(folder, "spill")), "threads": "2"}
             with connected(limits) as connection:
-                yield _checked(connection, Path(folder), path, column, key, keep, numeric, drop_missing, units)
+                here = Path(folder)
+                yield _checked(
+                    connection, here, path, column, key, keep, numeric, drop_missing, units, size or BLOCK_ROWS
+                )
     except BrokenPipeError:
         raise  # the reader of standard output has gone
     except UNREADABLE_FILE as error:
@@ -187,6 +203,7 @@ def _checked(
     numeric: bool,
     drop_missing: bool,
     units: str | None,
+    size: int,
 ) -> ValueBlocks:
     relation, names = open_file(connection, path)
     wanted = [column, *([] if key is None else [key]), *keep]
@@ -222,7 +239,9 @@ def _checked(
         if nameless:
             raise InputError(f"{wheres[1]} must name every user, got {nameless} missing, the first in row {row}")
     target = units if numeric else None
-    return ValueBlocks(connection, numbered, value, missing, beside, file_units, target, where, rows, rows - absent)
+    return ValueBlocks(
+        connection, numbered, value, missing, beside, file_units, target, where, rows, rows - absent, size
+    )
 
 
 def _numbered(

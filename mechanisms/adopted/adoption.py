@@ -151,7 +151,7 @@ def _olh(
     if not (type(values) is int and 2 <= values <= 2**16):
         raise InputError(f"n_values must be a whole number from 2 to 65536, got {values!r}")
     mine, _ = randomised_response_numerators(values, epsilon)
-    return SeededHashing(names, epsilon, Provenance("olh"), values, mine)
+    return SeededHashing(names, epsilon, Provenance("olh", {ADOPTED: True}), values, mine)
 
 
 def _subset(

@@ -10,6 +10,7 @@ from ..categorical.hashed_response import HashedResponse
 from ..documents.report_text import report_numbers
 from ..errors import InputError, TableError
 from ..laws.law import Words
+from .mark import ADOPTED, is_adopted
 from .xxh32 import xxh32
 
 SEEDS = 2**32
@@ -34,6 +35,7 @@ class SeededHashing(HashedResponse):
     categories : Categories
     epsilon : float
     provenance : Provenance
+        That of `adopt`, whose parameter `adopted` says that others drew the reports.
     n_values : int
         g, from 2 to 65536.
     own_value : int
@@ -42,7 +44,8 @@ class SeededHashing(HashedResponse):
     Raises
     ------
     TableError
-        A number of values out of its range, or a numerator that leaves no equal whole, smaller shares to the others.
+        A number of values out of its range, a numerator that leaves no equal whole, smaller shares to the others, or
+        a provenance that does not say that others drew the reports.
 
     Source
     ------
@@ -57,6 +60,14 @@ class SeededHashing(HashedResponse):
     """
 
     kind: ClassVar[str] = "seeded-hashing"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not is_adopted(self):
+            raise TableError(
+                f"seeded hashing must be of reports that others drew, got a provenance without {ADOPTED!r}: true among "
+                "its parameters: make it with adopt"
+            )
 
     def require_values(self) -> None:
         """Raise TableError unless reports of so many values fit 48 bits."""

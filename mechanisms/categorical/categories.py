@@ -61,6 +61,18 @@ class Categories:
 
         Raises InputError with the number of unknown values and the first of them.
         """
+        found = self.locate(values)
+        unknown = np.flatnonzero(found < 0)
+        if unknown.size:
+            first = np.asarray(values).astype(np.str_)[unknown[0]]
+            raise InputError(
+                f"values must be among the {len(self)} categories, got {unknown.size} that are not, "
+                f"the first {str(first)!r} in row {unknown[0] + 1}: correct them, or declare the category"
+            )
+        return found
+
+    def locate(self, values: ArrayLike) -> np.ndarray:
+        """Return what `codes` does, and -1 for values that are no label."""
         given = np.asarray(values)
         if given.ndim != 1:
             raise InputError(f"values must be one-dimensional, got shape {given.shape}")
@@ -70,15 +82,7 @@ class Categories:
         names = np.array(self.labels)
         order = np.argsort(names)
         place = np.minimum(np.searchsorted(names, distinct, sorter=order), len(self) - 1)
-        known = names[order[place]] == distinct
-        if not known.all():
-            bad = ~known[which]
-            first = int(np.argmax(bad))
-            raise InputError(
-                f"values must be among the {len(self)} categories, got {int(bad.sum())} that are not, "
-                f"the first {str(distinct[which[first]])!r} in row {first + 1}: correct them, or declare the category"
-            )
-        return order[place][which]
+        return np.where(names[order[place]] == distinct, order[place], -1)[which]
 
     def checked_codes(self, codes: ArrayLike) -> np.ndarray:
         """Return positions (N,) as int64, or raise InputError for numbers that are no positions."""

@@ -54,9 +54,14 @@ class LevelReport:
                 f"the protocol of the level must have a category for each of {self.many} levels, got "
                 f"{len(self.protocol.categories)}: make it of range({self.many})"
             )
-        if self.n_reports > MOST_REPORTS:
+        try:
+            many = f"{self.n_reports}" if self.n_reports > MOST_REPORTS else ""
+        except InputError:  # too many to list
+            many = "more"
+        if many:
             raise InputError(
-                f"there must be at most {MOST_REPORTS} reports of a level, got {self.n_reports}: use another protocol"
+                f"there must be at most {MOST_REPORTS} reports of a level, got {many} for {self.many} levels: use "
+                "another protocol"
             )
 
     @cached_property

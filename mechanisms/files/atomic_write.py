@@ -12,10 +12,13 @@ from pathlib import Path
 
 from ..errors import InputError
 
+TEMPORARY = ".optldp-"
+"""What names of files begin with that a killed process was writing."""
+
 
 @contextmanager
-def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path in the target's folder, and rename it to the target if the block succeeds.
+def replacing(target: str | os.PathLike[str], *, within: Path | None = None) -> Iterator[Path]:
+    """Yield a temporary path in the target's folder, or another, and rename it to the target if the block succeeds.
 
     Whatever goes wrong, Ctrl-C included, the target is untouched and the temporary file is removed.
 
@@ -23,6 +26,8 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
     ----------
     target : path
         The file to create or replace. The temporary path ends in the same suffix.
+    within : Path, optional
+        Another folder of the same disk, where somebody will find what a killed process leaves.
 
     Raises
     ------
@@ -41,7 +46,10 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
     path = Path(target)
     if os.path.isdir(path):  # false, not an error, for a name too long to exist
         raise InputError(f"the output must be a file, got the folder {str(path)!r}")
-    temporary = path.with_name(f".optldp-{secrets.token_hex(8)}{path.suffix}")  # no letters that a library may not take
+    temporary = path.with_name(
+        f"{TEMPORARY}{secrets.token_hex(8)}{path.suffix}"
+    )  # no letters that a library may not take
+    temporary = temporary if within is None else within / temporary.name
     try:
         yield temporary
         os.replace(temporary, path)

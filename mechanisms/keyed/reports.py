@@ -15,6 +15,7 @@ from ..exactness.verification import require_proved
 from ..files.bundle import bundle_to_document
 from ..files.checksum import checksum
 from ..floors.form import FloorForm
+from ..laws.domain import numbers
 from ..laws.drawing import invert_rows
 from ..laws.law import Uniform, Words
 from ..table.exact_sampling import draw53
@@ -109,6 +110,19 @@ class KeyedReports:
             raise InputError("numbers of outputs are for tables of numbers, got categories: sample says reports")
         return self._drawn(users, values, self._index, self._indices())
 
+    def run_mark(self) -> str:
+        """Return a text that is the same for all that draws the same reports, and tells nothing of the secret.
+
+        Example
+        -------
+        >>> from ..exactness.make_exact import make_exact
+        >>> from ..families.duchi import duchi
+        >>> table, secret = make_exact(duchi([0, 1], 1.0)).mechanism, Secret(bytes(range(32)))
+        >>> [len(KeyedReports(table, secret, label=label).run_mark()) for label in ("May", "June")]
+        [64, 64]
+        """
+        return self._words.digest(b"", b"", 0).hex()  # of no user: names have letters
+
     def _drawn(
         self,
         users: ArrayLike,
@@ -132,10 +146,23 @@ class KeyedReports:
         return np.concatenate(drawn)
 
     def _admitted(self, values: ArrayLike) -> np.ndarray:
-        """Values as doubles, or the positions of categories."""
-        if isinstance(self.mechanism, CategoricalMechanism):
-            return self.mechanism.categories.codes(values)
-        return self.mechanism.admitted(values)
+        """Values as doubles, or the positions of categories; tasks write errors to logs, so no value is named."""
+        made = self.mechanism
+        if isinstance(made, CategoricalMechanism):
+            codes = made.categories.locate(values)
+            if unknown := np.count_nonzero(codes < 0):
+                raise InputError(
+                    f"values must be among the {len(made.categories)} categories, got {unknown} of {codes.size} that "
+                    "are not: correct them, or declare the category"
+                )
+            return codes
+        (low, high), held = made.domain, numbers("values", values)
+        if outside := np.count_nonzero((held < low) | (held > high)):
+            raise InputError(
+                f"values must lie in [{low:g}, {high:g}], got {outside} of {held.size} outside: clip them or widen "
+                "the domain"
+            )
+        return made.admitted(held)
 
     def _labels(self, codes: np.ndarray) -> list[bytes]:
         assert isinstance(self.mechanism, CategoricalMechanism)
@@ -219,10 +246,21 @@ def require_one_value(names: Sequence[bytes], contents: Sequence[bytes]) -> None
     held = dict(zip(names, contents, strict=True))
     wrong = [row for row, (name, content) in enumerate(zip(names, contents, strict=True), 1) if held[name] != content]
     if wrong:
-        raise InputError(
-            f"a user must have one value in a round, got another for {len({names[row - 1] for row in wrong})} users, "
-            f"the first in row {wrong[0]}: each value more spends the budget again"
-        )
+        raise several_values(len({names[row - 1] for row in wrong}), wrong[0])
+
+
+def several_values(users: int, row: int) -> InputError:
+    """Return what is to be raised where so many users have several values, of whom one is first seen in a row.
+
+    Example
+    -------
+    >>> str(several_values(2, 7))[:69]
+    'a user must have one value in a round, got another for 2 users, the f'
+    """
+    return InputError(
+        f"a user must have one value in a round, got another for {users} users, the first in row {row}: each value "
+        "more spends the budget again"
+    )
 
 
 def _dealt(cumulative: np.ndarray, rows: np.ndarray, words: Words) -> np.ndarray:

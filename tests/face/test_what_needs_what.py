@@ -1,7 +1,9 @@
 """The table of docs/how-to/engines.md that says what needs what: all other packages are hidden from a fresh Python."""
 
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 HIDE = """
@@ -49,7 +51,7 @@ def test_estimates_from_counts_need_scipy_besides(tmp_path):
     code = """
 import numpy as np
 import optldp.estimators as package
-from optldp.mechanisms import duchi, grr
+from optldp.mechanisms import PersonalisedMechanism, duchi, grr
 from optldp.mechanisms.categorical.table import categorical_grr
 table = duchi([0.0, 1.0], 1.0)
 answer = {"output": np.array([0, 1]), "n": np.array([380, 620])}
@@ -58,8 +60,36 @@ package.save_counts(counts, "counts.npz")
 print(package.estimate_mean(package.load_counts("counts.npz", [table])).n)
 package.estimate_distribution(counts)
 package.estimate_frequencies(package.CategoryCounts.from_reports(categorical_grr("ab", 1.0), [0, 1, 1]))
+package.estimate_frequencies(package.CategoryCounts.from_counts(categorical_grr("ab", 1.0), answer))
+levels = package.PersonalisedCounts.from_counts(
+    PersonalisedMechanism([categorical_grr("ab", e) for e in (0.5, 1.0)]), answer | {"level": np.array([0, 1])}
+)
+assert levels.n_users == 1000
 """
     assert seen(all_but("numpy", "scipy"), code + ALL_NAMES, tmp_path).strip() == "1000"
+
+
+def test_frames_that_are_not_read_need_narwhals_and_their_engine(tmp_path):
+    """And no package that would fetch the answer; parts of tables that are perturbed need none either."""
+    code = """
+import duckdb
+import polars as pl
+from optldp.estimators import count
+from optldp.estimators.engines import perturb_partition
+from optldp.mechanisms import duchi, make_exact
+from optldp.mechanisms.keyed import new_secret
+table = make_exact(duchi([0.0, 1.0], 1.0)).mechanism
+people = pl.DataFrame({"user": ["ann", "bo", "cy"], "x": [0.5, 0.25, 1.0]})
+drawn = perturb_partition(people, table, new_secret, column="x", key="user")
+in_duckdb = duckdb.sql("SELECT * FROM (VALUES ('bo', 0), ('cy', 1)) t(\\"user\\", output)")
+reports = duckdb.sql(f"SELECT unnest({table.low.tolist()}) AS report")
+for frame in (drawn.lazy(), in_duckdb):
+    both = [(name, table, frame) for name in ("web", "app")]
+    print(count(table, frame).n_users, count(both, key="user").n_users)
+print(count(table, reports).n_users)
+"""
+    hidden = all_but("numpy", "scipy", "narwhals", "polars", "duckdb")
+    assert seen(hidden, code, tmp_path).split() == ["3", "3", "2", "2", "2"]
 
 
 def test_commands_about_reports_need_no_solver_of_designs(tmp_path):
@@ -86,3 +116,14 @@ for line in (
 print("done")
 """
     assert seen(f"in {FOR_DESIGNS | EXTRAS}", code, tmp_path).splitlines()[-1] == "done"
+
+
+def test_each_extra_that_users_install_has_a_command_in_ci():
+    """`.ci/extras` runs it where nothing else is installed; the others are for those who work on optldp."""
+    root = Path(__file__).parents[2]
+    extras = set(tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"])
+    script = (root / ".ci" / "extras").read_text()
+    tried = re.findall(r"^extras=\((.*)\)$", script, re.MULTILINE)[0].split()
+    assert set(tried) == extras - {"docs", "test", "rivals", "mutation", "release", "dev"}
+    assert all(f"    {extra})" in script for extra in tried)
+    assert ".ci/extras" in (root / ".ci" / "run").read_text()

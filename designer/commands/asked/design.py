@@ -112,7 +112,9 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
     level_method: Annotated[
         str | None,
         typer.Option(
-            "--level-method", help="With --level-epsilon: grr (default), olh, oue, rappor or subset for the level."
+            "--level-method",
+            help="With --level-epsilon: grr (default), olh, oue, rappor or subset for the level; oue and rappor of at "
+            "most 12 levels.",
         ),
     ] = None
     leakage: Annotated[

@@ -45,6 +45,14 @@ class LedgerOptions(Options):
         typer.Option("--budget", help="Make a new ledger: the most that a user may spend in all, for ever."),
     ] = None
 
+    group_readable: Annotated[
+        bool,
+        typer.Option(
+            "--group-readable",
+            help="Take files of secrets that their group may read, such as a cluster mounts.",
+        ),
+    ] = False
+
     @cached_property
     def opened(self) -> Ledger | None:
         """The ledger, made if a budget is given; None where none was asked for, InputError where it is not usable.
@@ -62,7 +70,7 @@ class LedgerOptions(Options):
             raise InputError(
                 "--ledger needs --ledger-key FILE: (umask 077; head -c 32 /dev/urandom > FILE), once, kept elsewhere"
             )
-        key = read_secret(self.ledger_key).reveal()
+        key = read_secret(self.ledger_key, group_readable=self.group_readable).reveal()
         if self.budget is not None:
             if os.path.lexists(self.ledger):
                 raise InputError(

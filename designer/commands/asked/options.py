@@ -43,7 +43,7 @@ Window = Annotated[
         min=1,
         rich_help_panel="Files in detail",
         help="Of standard input (-) to standard output (--out -): take so many rows at a time, and let what comes of "
-        "them go before the next are read, so that the stream need not end.",
+        "them go before the next are read, so that the stream need not end. Counts may go to a .csv, too, at its end.",
     ),
 ]
 

@@ -184,21 +184,28 @@ class PerturbOptions(LedgerOptions):
             raise InputError("--ledger needs --key, the column that names the user, got none: name it")
         return LedgerReports(mechanism, self.opened), read_keys(self.data, column, self.key).tolist()
 
-    def keyed(self, mechanism: Keyed, column: str) -> tuple[KeyedReports, np.ndarray] | None:
-        """Return what draws reports by the secret, and the users of the rows that have a value; None without one."""
+    def keyed(self, mechanism: Keyed, column: str) -> KeyedReports | None:
+        """Return what draws reports by the secret, for users whom --key names; None without a secret."""
         from ....mechanisms.errors import InputError
 
         if self.secret is None:
             self.refuse("for reports by a --secret", "--round")
             return None
-        from ....estimators.data.keyed import read_keys
         from ....mechanisms.keyed import KeyedReports, read_secret
 
         self.refuse("of a simulation, and a --secret is in earnest", "--seed")
         if self.key is None:
             raise InputError("--secret needs --key, the column that names the user, got none: name it")
-        made = KeyedReports(mechanism, read_secret(self.secret), column=column, label=self.label or "")
-        return made, read_keys(self.data, column, self.key)
+        secret = read_secret(self.secret, group_readable=self.group_readable)
+        return KeyedReports(mechanism, secret, column=column, label=self.label or "")
+
+    def users(self, column: str) -> np.ndarray | None:
+        """Return the users (n,) of the rows that have a value, where reports are theirs by a secret; else None."""
+        if self.secret is None or self.key is None:
+            return None
+        from ....estimators.data.keyed import read_keys
+
+        return read_keys(self.data, column, self.key)
 
     def needed(self, option: str) -> str:
         """Return the column that an option names; InputError where it was not given."""

@@ -82,19 +82,20 @@ class Categories(BundleKind[CategoricalMechanism]):
         asked.only(*OWN)
         column = asked.needed("--column")
         labels = read_labels(asked.data, column, drop_missing=asked.drop_missing)
-        booked = asked.booked(self.mechanism, column)
-        keyed = booked or asked.keyed(self.mechanism, column)
-        if keyed is None:
-            return self.drawing(asked, rng).draw(labels)
-        return self._written(keyed[0].sample(keyed[1], labels), asked, rng, booked and booked[0].given)
+        if (booked := asked.booked(self.mechanism, column)) is None:
+            return self.drawing(asked, rng).draw(labels, asked.users(column))
+        return self._written(booked[0].sample(booked[1], labels), asked, rng, booked[0].given)
 
     def drawing(self, asked: PerturbOptions, rng: np.random.Generator | None) -> Drawing:
         asked.only(*OWN)
 
-        def draw(labels: np.ndarray) -> WrittenReports:
-            return self._written(self.mechanism.sample(labels, rng), asked, rng)
+        keyed = asked.keyed(self.mechanism, asked.needed("--column"))
 
-        return Drawing(numeric=False, units=None, draw=draw)
+        def draw(labels: np.ndarray, users: np.ndarray | None) -> WrittenReports:
+            drawn = self.mechanism.sample(labels, rng) if keyed is None else keyed.sample(users, labels)  # pyright: ignore[reportArgumentType] -- with a secret there are users
+            return self._written(drawn, asked, rng)
+
+        return Drawing(numeric=False, units=None, draw=draw, mark=None if keyed is None else keyed.run_mark())
 
     def _written(
         self,

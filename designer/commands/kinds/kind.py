@@ -190,12 +190,18 @@ class Drawing:
     units : str, optional
         What dates and times are to be counted in.
     draw : callable
-        Makes reports of values (n,).
+        Makes reports of values (n,), and of their users (n,) where they are drawn by a secret.
+    counted : callable
+        Makes of values (n,) what they count as.
+    mark : str, optional
+        Where they are drawn by a secret: what another run that draws the same reports has, too.
     """
 
     numeric: bool
     units: str | None
-    draw: Callable[[np.ndarray], WrittenReports]
+    draw: Callable[[np.ndarray, np.ndarray | None], WrittenReports]
+    counted: Callable[[np.ndarray], np.ndarray] = lambda values: values
+    mark: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

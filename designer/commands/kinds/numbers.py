@@ -160,42 +160,36 @@ def perturbed(
     asked.only(*OWN)
     column = asked.needed("--column")
     values = read_column(asked.data, column, drop_missing=asked.drop_missing, units=mechanism.units)
-    if asked.ledger is None and asked.secret is None:
-        asked.refuse("for reports by a --secret", "--round")
-        return drawing(mechanism, asked, rng).draw(values)
-    clipped = 0
-    if asked.clip:
-        values, clipped = mechanism.clip_to_domain(values)
-    booked = asked.booked(mechanism, column)
-    keyed = booked or asked.keyed(mechanism, column)
-    assert keyed is not None
-    made, users = keyed
-    by_index = asked.form == "index"
-    drawn = made.sample_index(users, values) if by_index else made.sample(users, values)
-    reports = {OUTPUT if by_index else REPORT_COLUMN: drawn}
-    return WrittenReports(marked(reports, rng), len(values), clipped, booked and booked[0].given)
+    if (booked := asked.booked(mechanism, column)) is None:
+        return drawing(mechanism, asked, rng).draw(values, asked.users(column))
+    held, clipped = asked.inside(values, mechanism.domain)
+    reports = _columns(booked[0], asked, booked[1], held)
+    return WrittenReports(marked(reports, rng), len(values), clipped, booked[0].given)
 
 
 def drawing(
     mechanism: TabulatedMechanism | FloorForm, asked: PerturbOptions, rng: np.random.Generator | None
 ) -> Drawing:
-    """Return what draws reports of values, by nobody's secret and booked by nobody."""
+    """Return what draws reports of values, by nobody's secret or the one asked for, and booked by nobody."""
     from ....mechanisms import Sampler
 
     asked.only(*OWN)
-    sampler = Sampler(mechanism, rng)
+    keyed, sampler = asked.keyed(mechanism, asked.needed("--column")), Sampler(mechanism, rng)
 
-    def draw(values: np.ndarray) -> WrittenReports:
-        clipped = 0
-        if asked.clip:
-            values, clipped = mechanism.clip_to_domain(values)
-        if asked.form == "index":
-            reports = {OUTPUT: sampler.sample_index(values)}
-        else:
-            reports = {REPORT_COLUMN: sampler.sample(values)}
+    def draw(values: np.ndarray, users: np.ndarray | None) -> WrittenReports:
+        held, clipped = asked.inside(values, mechanism.domain)
+        reports = _columns(sampler, asked, held) if keyed is None else _columns(keyed, asked, users, held)
         return WrittenReports(marked(reports, rng), len(values), clipped)
 
-    return Drawing(numeric=True, units=mechanism.units, draw=draw)
+    mark = None if keyed is None else keyed.run_mark()
+    return Drawing(True, mechanism.units, draw, lambda values: asked.inside(values, mechanism.domain)[0], mark)
+
+
+def _columns(sampler: Any, asked: PerturbOptions, *given: Any) -> dict[str, np.ndarray]:
+    """The column of reports that a sampler draws of what it is given, in the form asked for."""
+    if asked.form == "index":
+        return {OUTPUT: sampler.sample_index(*given)}
+    return {REPORT_COLUMN: sampler.sample(*given)}
 
 
 def carries_notes(prior: KnotPrior | None) -> list[str]:

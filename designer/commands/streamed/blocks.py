@@ -31,13 +31,17 @@ if TYPE_CHECKING:
     from ..kinds.kind import Drawing, Kind
 
 
+KEYED_ROWS = 2**18
+"""Rows drawn by a secret at a time: names and digests of each are objects of their own."""
+
+
 def is_long(asked: PerturbOptions, kind: Kind) -> bool:
     """Whether reports are to be drawn block by block: where a run is to be gone on with, or the file is large."""
     if asked.resume:
         return True
     if str(asked.out) != STANDARD_INPUT:
         refuse_partial(asked.out)
-    if asked.secret is not None or asked.ledger is not None or not (kind.of_one_column and _is_there(asked.data)):
+    if asked.ledger is not None or not (kind.of_one_column and _is_there(asked.data)):
         return False
     return value_blocks.is_long(asked.data)
 
@@ -56,7 +60,7 @@ def perturb_blocks(asked: PerturbOptions, kind: Kind, rng: np.random.Generator |
         As `perturb` of the kind, before anything is drawn but for values that the mechanism does not take; reports of
         blocks before these are kept with --resume, and else thrown away.
     """
-    asked.refuse("of no use where reports are drawn block by block", "--secret", "--round", "--ledger")
+    asked.refuse("of no use where reports are drawn block by block", "--ledger")
     drawing, column = kind.drawing(asked, rng), asked.needed("--column")
     with ExitStack() as stack:
         blocks = stack.enter_context(
@@ -68,10 +72,13 @@ def perturb_blocks(asked: PerturbOptions, kind: Kind, rng: np.random.Generator |
                 numeric=drawing.numeric,
                 drop_missing=asked.drop_missing,
                 units=drawing.units,
+                size=None if drawing.mark is None else min(KEYED_ROWS, value_blocks.BLOCK_ROWS),
             )
         )
+        if drawing.mark is not None:
+            _require_one_value(blocks, drawing)
         if asked.resume:
-            parts = stack.enter_context(resumed_parts(asked.out, _run(asked, blocks)))
+            parts = stack.enter_context(resumed_parts(asked.out, _run(asked, blocks, drawing.mark)))
         else:
             parts = stack.enter_context(output_parts(asked.out))
         try:
@@ -88,7 +95,29 @@ def perturb_blocks(asked: PerturbOptions, kind: Kind, rng: np.random.Generator |
         return WrittenReports({}, blocks.present, clipped)
 
 
-def _run(asked: PerturbOptions, blocks: ValueBlocks) -> Mapping[str, object]:
+def _require_one_value(blocks: ValueBlocks, drawing: Drawing) -> None:
+    """Refuse users with several values before anything is drawn: blocks, which are drawn by themselves, do not see."""
+    connection, kind = blocks.connection, "DOUBLE" if drawing.numeric else "VARCHAR"
+    connection.execute(f"CREATE TABLE held (r BIGINT, k VARCHAR, v {kind})")
+    before = 0
+    for block in range(blocks.many):
+        columns = {"k": writable(blocks.users(block)), "v": writable(drawing.counted(blocks.values(block)))}
+        connection.register("block", columns)
+        numbered = f"row_number() OVER () + {before}, nfc_normalize(k), v"
+        connection.execute(f"INSERT INTO held SELECT {numbered} FROM block")
+        before += columns["v"].size
+    connection.unregister("block")
+    wrong = "SELECT k, arg_max(v, r) AS last FROM held GROUP BY k HAVING min(v) <> max(v)"
+    query = f"SELECT count(DISTINCT k), min(r) FROM held JOIN ({wrong}) USING (k) WHERE v <> last"
+    users, row = connection.execute(query).fetchall()[0]
+    if users:
+        from ....mechanisms.keyed.reports import several_values
+
+        raise several_values(users, row)
+    connection.execute("DROP TABLE held")
+
+
+def _run(asked: PerturbOptions, blocks: ValueBlocks, mark: str | None) -> Mapping[str, object]:
     """What a run must have in common with the one that it goes on with; no digest of values, which could be guessed."""
     if str(asked.data) == STANDARD_INPUT or str(asked.out) == STANDARD_INPUT:
         raise InputError("--resume needs files, which are there for another run, got -: write to a file first")
@@ -103,7 +132,8 @@ def _run(asked: PerturbOptions, blocks: ValueBlocks) -> Mapping[str, object]:
         "--as": asked.form,
         "--clip": asked.clip,
         "--drop-missing": asked.drop_missing,
-        "block": value_blocks.BLOCK_ROWS,
+        "--secret or --round": mark,
+        "block": blocks.size,
     }
 
 
@@ -118,7 +148,8 @@ def _drawn(asked: PerturbOptions, drawing: Drawing, column: str, blocks: ValueBl
             first, stop = blocks.rows_of(block)
             update(first)
             try:
-                written = drawing.draw(blocks.values(block))
+                users = None if drawing.mark is None else blocks.users(block)
+                written = drawing.draw(blocks.values(block), users)
             except InputError as error:
                 raise InputError(f"rows {first + 1:,} to {stop:,}, counted anew from 1: {error}") from None
             require_other_columns(asked.key, asked.keep or (), column, written.columns)

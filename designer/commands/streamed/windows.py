@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 import tempfile
 from dataclasses import replace
@@ -18,6 +20,7 @@ from ....estimators.streams.csv_windows import csv_windows
 from ....mechanisms.errors import InputError
 from ..kinds.kind import Service, WrittenReports
 from ..said.output import say
+from .counts_so_far import CountsSoFar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +34,10 @@ WINDOW, FIRST_ROW, ROWS = "window", "first_row", "rows"
 
 def perturb_windows(asked: PerturbOptions, kind: Kind, rng: np.random.Generator | None) -> WrittenReports:
     """Let go of a report for each value of standard input, window by window; return what there is to say, no report."""
-    _require_stream(asked.data, asked.out)
+    _require_stream(asked.data)
+    if str(asked.out) != STANDARD_INPUT:
+        raise InputError(f"--window lets reports go to standard output, --out -, got {str(asked.out)!r}")
+    require_no_rows_before("write to a file of its own")
     asked.refuse("of no use to a stream in windows", "--ledger", "--resume" if asked.resume else "--budget")
     kind.drawing(asked, rng)  # a user's pairs may stand in two windows: kinds of one column alone
     n = clipped = 0
@@ -52,7 +58,8 @@ def perturb_windows(asked: PerturbOptions, kind: Kind, rng: np.random.Generator 
                         key=asked.key,
                         keep=asked.keep or (),
                     )
-            _let_go(part, header=n == 0)
+            text = part.read_bytes()
+            _let_go(text if n == 0 else text.partition(b"\n")[2], asked.out)
             n, clipped = n + written.n, clipped + written.clipped
     return WrittenReports({}, n, clipped)
 
@@ -61,25 +68,32 @@ def count_windows(asked: CountOptions, kind: Kind, table: Path) -> int:
     """Let go of the counts of reports of each window of standard input; return the number of users.
 
     Rows are those of `count` with the number of the window, its first row and its number of rows before them. Counts
-    of windows add up, so that estimators take them all as they are.
+    of windows add up, so that estimators take them all as they are. A file that is there is gone on with.
     """
-    _require_stream(asked.files[1], asked.out)
+    _require_stream(asked.files[1])
     if len(asked.files) > 2:
         raise InputError(f"--window counts the reports of one service, got {len(asked.files) // 2}: count one by one")
     asked.refuse("of no use to windows, between which nobody looks for users", "--key")
-    users = 0
+    asked.refuse("of no use to windows, which go on with a file", "--force")
+    if piped := str(asked.out) == STANDARD_INPUT:
+        require_no_rows_before("--out FILE.csv goes on with one")
+    before, users = CountsSoFar() if piped else CountsSoFar.of(asked.out), 0
     with tempfile.TemporaryDirectory(prefix="optldp-") as folder:
         part = Path(folder, "counts.csv")
         for window in csv_windows(asked.window or 1):
+            number = before.windows + window.number
             with window.named():
                 columns, told = kind.answer([Service(kind, table, window.file)], asked)
                 if told["skipped"]:
-                    say(f"note: window {window.number}: {told['skipped']} rows hold no report and were left out")
+                    say(f"note: window {number}: {told['skipped']} rows hold no report and were left out")
                 many = int(columns[USERS].sum())
-                place = {WINDOW: window.number, FIRST_ROW: window.first_row, ROWS: window.rows}
+                place = {WINDOW: number, FIRST_ROW: before.rows + window.first_row, ROWS: window.rows}
                 ahead = {name: np.full(columns[USERS].size, value) for name, value in place.items()}
                 write_columns(part, ahead | marked_counts(columns, told))
-            _let_go(part, header=window.number == 0)
+            text = part.read_bytes()
+            header = text[: text.index(b"\n") + 1]
+            before.require_header(header, asked.out)
+            _let_go(text if window.number == 0 and not before.header else text[len(header) :], asked.out)
             users += many
     return users
 
@@ -90,16 +104,27 @@ def marked_counts(columns: Mapping[str, np.ndarray], told: Mapping[str, Any]) ->
     return {name if name == USERS else mark + name: column for name, column in columns.items()}
 
 
-def _require_stream(data: Path, out: Path) -> None:
-    if str(data) != STANDARD_INPUT or str(out) != STANDARD_INPUT:
-        raise InputError(
-            f"--window takes standard input to standard output, - and --out -, got {str(data)!r} and {str(out)!r}"
-        )
+def require_no_rows_before(cure: str) -> None:
+    """Raise InputError where standard output is a file that has rows already: another header would stand among them."""
+    try:
+        found = os.fstat(sys.stdout.fileno())
+    except (OSError, ValueError):  # no descriptor, as in a notebook
+        return
+    if stat.S_ISREG(found.st_mode) and found.st_size:
+        raise InputError(f"windows must go to a pipe or an empty file, got standard output with rows in it: {cure}")
 
 
-def _let_go(part: Path, *, header: bool) -> None:
-    """Write a CSV file to standard output, and have it sent on."""
-    text = part.read_bytes()
+def _require_stream(data: Path) -> None:
+    if str(data) != STANDARD_INPUT:
+        raise InputError(f"--window takes standard input, -, got {str(data)!r}: without it any file is taken")
+
+
+def _let_go(text: bytes, out: Path) -> None:
+    """Write rows to standard output, or at the end of a file, and have them sent on."""
+    if str(out) != STANDARD_INPUT:
+        with out.open("ab") as stream:
+            stream.write(text)
+        return
     sys.stdout.flush()
-    sys.stdout.buffer.write(text if header else text.partition(b"\n")[2])
+    sys.stdout.buffer.write(text)
     sys.stdout.buffer.flush()

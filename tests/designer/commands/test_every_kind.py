@@ -1,5 +1,6 @@
 """docs/reference/kinds.md says which kind goes through which command: every cell of its tables is tried."""
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -146,3 +147,31 @@ def test_each_letter_of_the_page_has_its_reason():
     text = PAGE.read_text("utf-8")
     letters = {*FILES.values(), *cells("Commands that take values").values()}
     assert letters - {"yes"} == {line[2] for line in text.splitlines() if line.startswith("- ") and line[3:4] == ":"}
+
+
+@pytest.mark.parametrize("services", [1, 2])
+@pytest.mark.parametrize("kind", MADE)
+def test_a_user_who_comes_twice_is_told_of_or_counted_once(run, kind, services):
+    """A repeated key is a budget spent twice, unless the first report is kept; kinds without users refuse the key."""
+    for seed, out in ((1, "keyed.csv"), (2, "other.csv")):
+        words = (f"{DRAWN_BY.get(kind, kind)}.json", "people.csv", *columns(kind), "--seed", seed, "--key", "user")
+        run("perturb", *words, "--out", out, "--force")
+    header, *rows = Path("keyed.csv").read_text().splitlines()
+    user, told = rows[0].partition(",")[0], rows[-1].partition(",")[2]
+    Path("twice.csv").write_text("\n".join([header, *rows, f"{user},{told}"]) + "\n")
+    for command, more in (("estimate", ()), ("count", ("--out", "c.csv", "--force"))):
+
+        def done(first: str, *options: str, command: str = command, more: tuple[str, ...] = more) -> Result:
+            files = [f"{kind}.json", first, f"{kind}.json", "other.csv"][: 2 * services]
+            return run(command, *files, "--key", "user", *options, *more, "--json")
+
+        kept, once, refused = done("twice.csv", "--keep-first"), done("keyed.csv"), done("twice.csv")
+        assert (refused.exit_code, len(refused.stderr.splitlines())) == (2, 1)
+        assert kept.exit_code == once.exit_code
+        if once.exit_code == 0:
+            assert json.loads(kept.stdout) | {"seconds": 0} == json.loads(once.stdout) | {"seconds": 0}
+            assert "a user must report to a service once" in refused.stderr
+            assert "got 1 users with several" in refused.stderr
+        else:
+            assert once.stderr == refused.stderr
+            assert "--key" in refused.stderr or "count is not for" in refused.stderr

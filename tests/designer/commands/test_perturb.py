@@ -174,6 +174,7 @@ class TestBySecret:
         [
             (0o644, (), "closed to all but its owner, got mode 644"),
             (0o600, ("--seed", 1), "--seed is of a simulation"),
+            (0o440, (), "(--group-readable) takes a mount as it is"),
             (0o600, ("--secret", "none"), "the secret must be readable"),
             (0o600, ("--secret", "short"), "must be 32 random bytes, got 0 bytes"),
             (0o600, ("--key", "income"), "must be another column"),
@@ -184,6 +185,11 @@ class TestBySecret:
         Path("short").touch(mode=0o600)
         assert says in refusal(*self.KEYED, *words, "--out", "a.csv")
         assert not Path("a.csv").exists()
+
+    def test_a_mount_for_a_group_is_taken_where_that_is_said(self, optldp, refusal):
+        Path("secret").chmod(0o440)
+        optldp(*self.KEYED, "--group-readable", "--out", "a.csv")
+        assert "--group-readable is for files of" in refusal(*PERTURB, "--group-readable", "--out", "b.csv")
 
     def test_a_round_or_a_secret_by_itself(self, refusal):
         assert "--round is for reports by a --secret" in refusal(*PERTURB, "--round", "May", "--out", "a.csv")

@@ -12,10 +12,12 @@ import duckdb
 import numpy as np
 import pytest
 from optldp.designer.command_line import app
+from optldp.designer.commands.streamed.windows import require_no_rows_before
 from optldp.estimators.data import read_column
 from optldp.estimators.streams import value_blocks
-from optldp.mechanisms import TabulatedMechanism, duchi, make_exact, save_bundle, save_table
+from optldp.mechanisms import InputError, TabulatedMechanism, duchi, make_exact, save_bundle, save_table
 from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.keyed import KeyedReports, new_secret
 from typer.testing import CliRunner, Result
 
 from ..conftest import INCOME, PEOPLE, found
@@ -129,6 +131,49 @@ def test_a_run_that_goes_on_draws_no_row_twice(optldp, refusal, interrupted, suf
     assert not Path(f"out.{suffix}.partial").exists()
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_what_an_interrupted_join_leaves_is_gone_on_with(optldp, monkeypatch, suffix):
+    """All rows have reports, no more than there are; nothing lies beside the folder, and the next run clears it."""
+    Path("few.csv").write_text("income\n" + "7\n" * 250)
+    asked = ("perturb", "mech.json", "few.csv", *INCOME[1:], "--out", f"out.{suffix}", "--resume")
+    with monkeypatch.context() as patch:
+
+        def killed(*given):
+            beside.extend(path.name for path in Path().glob(".optldp*"))
+            Path(f"out.{suffix}.partial/.optldp-00.{suffix}").touch()
+            raise KeyboardInterrupt
+
+        beside: list[str] = []
+        patch.setattr("optldp.estimators.streams.output_parts._to_disk", lambda path: None)
+        patch.setattr("optldp.estimators.streams.output_parts.OutputParts._join_parquet", killed)
+        patch.setattr("optldp.estimators.streams.output_parts.shutil.copyfileobj", killed)
+        assert "the reports of 250 of 250 rows are kept" in optldp(*asked).stderr
+    assert beside == []
+    assert "note: 250 of 250 rows have reports already" in optldp(*asked).stderr
+    assert read_column(f"out.{suffix}", "report").size == 250
+    assert sorted(path.name for path in Path().iterdir() if "out" in path.name or ".optldp" in path.name) == [
+        f"out.{suffix}"
+    ]
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        {},
+        {".optldp-00.json": ""},
+        {"run.json": '{"format": "optldp-partial/1 joined"}', "00000001.csv": "report\n1\n"},
+    ],
+    ids=["before the journal", "within the journal", "after the join"],
+)
+@pytest.mark.parametrize("options", [(), ("--resume",)], ids=["anew", "resumed"])
+def test_a_folder_that_a_killed_run_left_without_a_report_that_is_needed_stops_nobody(optldp, left, options):
+    Path("out.csv.partial").mkdir()
+    for name, text in left.items():
+        Path("out.csv.partial", name).write_text(text)
+    assert json.loads(optldp(*PERTURB, "--out", "out.csv", "--json", *options).stdout)["n"] == 300
+    assert not Path("out.csv.partial").exists()
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -150,15 +195,100 @@ def test_another_run_is_not_gone_on_with(optldp, refusal, interrupted, change, s
     ("options", "says"),
     [
         (("--resume", "--seed", 1), "--seed is of a simulation, which can be run again"),
-        (
-            ("--resume", "--secret", "s", "--key", "name"),
-            "--secret is of no use where reports are drawn block by block",
-        ),
-        (("--window", 5), "--window takes standard input to standard output"),
+        (("--resume", "--secret", "secret"), "--secret needs --key"),
+        (("--resume", "--secret", "secret", "--key", "name", "--seed", 1), "--seed is of a simulation"),
+        (("--resume", "--round", "May"), "--round is for reports by a --secret"),
+        (("--window", 5), "--window takes standard input, -, got"),
     ],
 )
 def test_what_does_not_go_together_is_refused(refusal, options, says):
+    new_secret_file("secret")
     assert says in refusal(*PERTURB, "--out", "out.csv", *options)
+
+
+def new_secret_file(path: str) -> None:
+    Path(path).touch(mode=0o600)
+    Path(path).write_bytes(new_secret())
+
+
+class TestBySecret:
+    """Reports by a secret are those of the whole column, block by block; a run goes on with its own secret alone."""
+
+    KEYED = ("--key", "name", "--secret", "secret", "--round", "May")
+
+    @pytest.fixture(autouse=True)
+    def secret(self, here):
+        new_secret_file("secret")
+
+    @pytest.mark.parametrize("form", [(), ("--as", "index")])
+    @pytest.mark.parametrize("source", ["csv", "parquet"])
+    def test_blocks_have_the_reports_of_the_whole(self, optldp, monkeypatch, source, form):
+        """Of a column with values to clip and rows to leave out; the same again after an interruption."""
+        cells = ", ".join(f"('u{i}', {'NULL' if i % 7 == 0 else 3 * i % 170})" for i in range(250))
+        duckdb.sql(f"COPY (FROM (VALUES {cells}) AS t(name, income)) TO 'in.{source}'")
+        asked = ("perturb", "mech.json", f"in.{source}", *INCOME[1:], *self.KEYED, "--clip", "--drop-missing", *form)
+        blocks = optldp(*asked, "--out", "blocks.csv", "--json")
+        with monkeypatch.context() as patch:
+            patch.setattr("optldp.estimators.streams.value_blocks.LONG", 2**22)
+            patch.setattr("optldp.estimators.streams.value_blocks.BLOCK_ROWS", 2**20)
+            whole = optldp(*asked, "--out", "whole.csv", "--json")
+        facts = {"out": "", "n": 214, "simulated": False}
+        assert json.loads(blocks.stdout) | facts == json.loads(whole.stdout) | facts
+        assert Path("blocks.csv").read_text() == Path("whole.csv").read_text()
+
+    def test_labels_too(self, optldp, monkeypatch):
+        Path("jobs.csv").write_text(
+            "name,job\n" + "".join(f"u{i},{('c', chr(34) + 'a, b' + chr(34))[i % 2]}\n" for i in range(240))
+        )
+        asked = ("perturb", "jobs.json", "jobs.csv", "--column", "job", *self.KEYED)
+        optldp(*asked, "--out", "blocks.csv")
+        monkeypatch.setattr("optldp.estimators.streams.value_blocks.LONG", 2**22)
+        optldp(*asked, "--out", "whole.csv")
+        assert Path("blocks.csv").read_text() == Path("whole.csv").read_text()
+
+    def test_a_run_goes_on_with_the_same_secret_and_no_other(self, optldp, refusal, monkeypatch):
+        asked = (*PERTURB, *self.KEYED, "--out", "out.csv", "--resume")
+        drawn, real = [], KeyedReports.sample
+
+        def sample(self, users, values):
+            if len(drawn) == KILL_AFTER:
+                raise KeyboardInterrupt
+            drawn.append(len(values))
+            return real(self, users, values)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(KeyedReports, "sample", sample)
+            assert "the reports of 200 of 300 rows are kept" in optldp(*asked).stderr
+        journal = Path("out.csv.partial/run.json").read_text()
+        assert not any(Path("secret").read_bytes()[i : i + 4].hex() in journal for i in range(29))
+        os.rename("secret", "kept")
+        new_secret_file("secret")
+        assert "got another --secret or --round" in refusal(*asked)
+        os.rename("kept", "secret")
+        assert "got another --secret or --round" in refusal(*asked, "--round", "June")
+        assert "200 of 300 rows have reports already" in optldp(*asked).stderr
+        optldp(*PERTURB, *self.KEYED, "--out", "again.csv")
+        assert Path("out.csv").read_text() == Path("again.csv").read_text()
+
+    @pytest.mark.parametrize("command", [("mech.json", "0.5", "7"), ("jobs.json", '"a, b"', "c")])
+    def test_a_user_with_two_values_in_two_blocks_is_refused_before_anything_is_drawn(self, refusal, optldp, command):
+        """By names in Unicode's normal form, as they are in one block; equal values are no two."""
+        table, first, second = command
+        rows = [f"u{i},{first}" for i in range(240)]
+        asked = ("perturb", table, "in.csv", "--column", "v", *self.KEYED, "--out", "out.csv")
+        for name, other in (("u7", "u7"), ("\u00e9va", "e\u0301va")):
+            Path("in.csv").write_text(
+                "\n".join(["name,v", f"{name},{first}", *rows, f"{other},{second}"]) + "\n", "utf-8"
+            )
+            assert "a user must have one value in a round, got another for 1 users" in refusal(*asked)
+            assert not Path("out.csv").exists()
+        Path("in.csv").write_text("\n".join(["name,v", *rows, rows[7]]) + "\n")
+        assert optldp(*asked).exit_code == 0
+
+    def test_keys_with_a_fraction_name_nobody(self, refusal):
+        duckdb.sql("COPY (SELECT i + 0.5::DOUBLE AS name, 1.0 AS income FROM range(300) t(i)) TO 'in.parquet'")
+        asked = ("perturb", "mech.json", "in.parquet", *INCOME[1:], *self.KEYED, "--out", "out.csv", "--resume")
+        assert "must be text or integers, got type DOUBLE" in refusal(*asked)
 
 
 def test_a_stream_flows_in_windows_and_their_counts_add_up(optldp):
@@ -178,6 +308,52 @@ def test_a_stream_flows_in_windows_and_their_counts_add_up(optldp):
     for files in (("all.csv",), ("one.csv", "more.csv")):
         said = found(optldp, "estimate", "mech.json", *(word for file in files for word in ("--counts", file)))
         assert (said["value"], said["n"]) == (whole["value"], 300)
+
+
+def test_counts_of_further_streams_go_on_in_the_same_file(optldp):
+    """One header, numbers that go on, and the estimate of all; other columns and other files are refused."""
+    words = ("count", "mech.json", "-", "--column", "output", "--window", 120, "--out", "counts.csv")
+    for many in (300, 200):
+        piped("output\n" + "0\n1\n" * (many // 2), *words)
+    head, *rows = Path("counts.csv").read_text().split()
+    assert head == "window,first_row,rows,output,n"
+    places = ["0,1,120", "1,121,120", "2,241,60", "3,301,120", "4,421,80"]
+    assert [row.rsplit(",", 2)[0] for row in rows] == [place for place in places for _ in range(2)]
+    assert found(optldp, "estimate", "mech.json", "--counts", "counts.csv")["n"] == 500
+    before = Path("counts.csv").read_text()
+    assert "must go on with the columns that it has" in piped("simulated_output\n0\n1\n", *words).stderr
+    assert "--force is of no use to windows" in piped("output\n0\n", *words, "--force").stderr
+    assert Path("counts.csv").read_text() == before
+    for text in ("x\n1\n", before[:-1], before + "a,b,c\n"):
+        Path("counts.csv").write_text(text)
+        assert "which ends otherwise" in piped("output\n0\n", *words).stderr
+        assert Path("counts.csv").read_text() == text
+
+
+def test_standard_output_with_rows_in_it_is_seen(monkeypatch):
+    with Path("all.csv").open("a") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        require_no_rows_before("do else")
+        stream.write("output,n\n")
+        stream.flush()
+        with pytest.raises(InputError, match="with rows in it: do else"):
+            require_no_rows_before("do else")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["count", "perturb"])
+def test_no_second_header_goes_to_a_file_with_rows(command):
+    """Standard output may be appended to an empty file, and to a pipe."""
+    words = {"count": ("--column", "output"), "perturb": ("--column", "x", "--as", "index")}[command]
+    program = [sys.executable, "-m", "optldp", command, "mech.json", "-", *words, "--window", "2", "--out", "-"]
+    runs = []
+    for _ in range(2):
+        with Path("all.csv").open("ab") as stream:
+            text = b"output\n0\n1\n" if command == "count" else b"x\n0\n1\n"
+            runs.append(subprocess.run(program, input=text, stdout=stream, stderr=subprocess.PIPE))
+    assert [run.returncode for run in runs] == [0, 2]
+    assert b"got standard output with rows in it" in runs[1].stderr
+    assert len(Path("all.csv").read_text().split()) == 3
 
 
 def test_a_bad_window_is_not_let_go_and_those_before_are():
@@ -226,6 +402,41 @@ def test_a_killed_process_leaves_whole_parts_that_the_next_one_keeps(here):
     whole = Path("out.csv").read_bytes()
     assert whole.startswith(kept)
     assert whole.count(b"\n") == 3_000_001
+
+
+DIES = """
+import os, sys
+from optldp.designer.command_line import main
+from optldp.estimators.streams import output_parts
+from optldp.mechanisms.files import atomic_write
+moment, names = sys.argv.pop(1), {"journal": ".json", "join": "out.csv"}
+real, clear = os.replace, output_parts._clear
+def replace(source, target):
+    if str(target).endswith(names.get(moment, "?")):
+        os._exit(9)
+    real(source, target)
+def removed(path, real=os.unlink):
+    if moment == "clearing" and str(path).endswith("0.csv") and "partial" in str(path):
+        os._exit(9)
+    real(path)
+atomic_write.os.replace = replace
+output_parts.Path.unlink = lambda self, missing_ok=False: removed(self)
+main()
+"""
+"""A run that dies, without cleaning up, at a moment that is named."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", ["journal", "join", "clearing"])
+def test_a_run_that_dies_at_the_worst_moment_is_gone_on_with(here, moment):
+    """Nothing of it stays beside the output."""
+    asked = ["perturb", "mech.json", *INCOME, "--as", "index", "--out", "out.csv", "--resume"]
+    assert subprocess.run([sys.executable, "-c", DIES, moment, *asked], capture_output=True).returncode == 9
+    assert Path("out.csv.partial").exists()
+    again = [sys.executable, "-m", "optldp", *asked, *(("--force",) if moment == "clearing" else ())]
+    subprocess.run(again, check=True, capture_output=True)
+    assert read_column("out.csv", "output").size == 300
+    assert not [path for path in Path().iterdir() if "partial" in path.name or path.name.startswith(".optldp")]
 
 
 def test_a_block_of_dates_is_counted_in_the_units_of_all(tmp_path):

@@ -1,6 +1,9 @@
 """Parts of tables perturbed by tasks: a task that is run again draws what it drew."""
 
+import pickle
+import traceback
 from functools import partial
+from pathlib import Path
 
 import dask.dataframe as dask
 import numpy as np
@@ -13,7 +16,8 @@ from optldp.estimators.engines import perturb_partition
 from optldp.mechanisms import InputError, duchi, make_exact
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import optimised_unary
-from optldp.mechanisms.keyed import KeyedReports, new_secret, read_secret
+from optldp.mechanisms.keyed import KeyedReports, Secret, new_secret, read_secret
+from optldp.mechanisms.laws.domain import ClippingWarning
 
 TABLE = make_exact(duchi([0.0, 1.0], 1.0)).mechanism
 WRITTEN = {"user": pl.String, "output": pl.Int64}
@@ -65,13 +69,93 @@ def test_no_rows_are_no_reports(secret):
         ({}, {"column": "y"}, "column 'y' of a part must exist: it has 'user', 'x'"),
         ({}, {"key": "x"}, "the key must be another column"),
         ({"x": [None] * 30}, {}, "got 30 missing in a part"),
-        ({"x": [2.0] * 30}, {}, "values must lie in"),
+        ({"x": [2.0] * 30}, {}, "got 30 of 30 outside"),
         ({"user": [None] * 30}, {}, "got NoneType in row 1"),
         ({"user": ["ann"] * 30}, {}, "one value in a round"),
         ({}, {"secret": "none"}, "the secret must be readable"),
+        ({}, {"mechanism": categorical_grr("ab", 1.0), "clip": True}, "clip is for tables of numbers"),
     ],
 )
 def test_bad_parts(secret, change, options, says):
-    chosen = {"secret": secret, "column": "x", "key": "user"} | options
+    chosen = {"mechanism": TABLE, "secret": secret, "column": "x", "key": "user"} | options
     with pytest.raises(InputError, match=says):
-        perturb_partition(pl.DataFrame(PEOPLE | change), TABLE, **chosen)
+        perturb_partition(pl.DataFrame(PEOPLE | change), **chosen)
+
+
+@pytest.mark.parametrize(
+    "people",
+    [
+        pl.DataFrame({"user": ["a", "b", "c", "d"], "x": [0.5, None, 7.0, float("nan")]}),
+        pd.DataFrame({"user": ["a", "b", "c", "d"], "x": [0.5, None, 7.0, float("nan")]}),
+        pa.table({"user": ["a", "b", "c", "d"], "x": [0.5, None, 7.0, float("nan")]}),
+    ],
+    ids=["polars", "pandas", "arrow"],
+)
+def test_values_are_clipped_and_rows_without_one_left_out_where_that_is_asked(secret, people):
+    """The reports are those of the clipped values; no warning and no error names a value."""
+    task = partial(perturb_partition, people, TABLE, secret, column="x", key="user")
+    with pytest.raises(InputError, match="got 2 missing in a part: leave them out"):
+        task(clip=True)
+    with pytest.raises(InputError, match="got 1 of 2 outside: clip them") as outside:
+        task(drop_missing=True)
+    with pytest.warns(ClippingWarning, match="1 of 2 values were outside") as warned:
+        drawn = pa.table(task(clip=True, drop_missing=True))
+    assert drawn["user"].to_pylist() == ["a", "c"]
+    expected = KeyedReports(TABLE, read_secret(secret), column="x").sample_index(["a", "c"], [0.5, 1.0])
+    assert drawn["output"].to_pylist() == expected.tolist()
+    assert "7" not in str(outside.value) + str(warned[0].message)
+
+
+def test_texts_are_missing_as_perturb_has_it_and_a_wrong_one_is_not_named(secret):
+    jobs = pl.DataFrame({"user": ["a", "b", "c", "d"], "job": ["a", None, "NA", "leper"]})
+    task = partial(perturb_partition, mechanism=categorical_grr("ab", 1.0), secret=secret, column="job", key="user")
+    with pytest.raises(InputError, match="got 1 of 2 that are not") as told:
+        task(jobs, drop_missing=True)
+    assert "leper" not in "".join(traceback.format_exception(told.value))
+    assert task(jobs[:3], drop_missing=True)["user"].to_list() == ["a"]
+
+
+class TestSecretsOfTasks:
+    """Told apart by their type; a path and what fetches a secret travel, and none is ever shown."""
+
+    PART = pl.DataFrame(PEOPLE)
+
+    def task(self, secret, **options):
+        return partial(perturb_partition, mechanism=TABLE, secret=secret, column="x", key="user", **options)
+
+    def test_a_path_and_a_callable_travel_as_what_they_are(self, secret):
+        content = secret.read_bytes()
+        for source in (secret, str(secret), partial(read_secret, secret), partial(Path.read_bytes, secret)):
+            packed = pickle.dumps(self.task(source))
+            assert content not in packed
+            assert pickle.loads(packed)(self.PART).equals(self.task(secret)(self.PART))
+        with pytest.raises(InputError, match="must not be copied or pickled"):
+            pickle.dumps(self.task(Secret(content)))
+
+    @pytest.mark.parametrize(
+        "form", [bytes, bytearray, memoryview, bytes.hex, str, Path], ids=lambda form: form.__name__
+    )
+    def test_what_is_no_path_is_never_shown(self, form):
+        """Not in the message, nor in the traceback that an engine writes to its log."""
+        content = b"0123456789abcdef" * 2
+        given = form(content.decode()) if form is Path else form(content)
+        with pytest.raises(InputError, match="secret must be") as told:
+            self.task(given)(self.PART)
+        shown = "".join(traceback.format_exception(told.value))
+        assert not any(part in shown for part in ("0123456789abcdef", content.hex()))
+
+    def test_what_fails_to_fetch_shows_nothing_of_what_it_fetched(self):
+        def fetch():
+            raise ValueError("cannot decode 0123456789abcdef")
+
+        for source, says in ((fetch, "raised ValueError"), (lambda: "0123456789abcdef" * 2, "got str")):
+            with pytest.raises(InputError, match=says) as told:
+                self.task(source)(self.PART)
+            assert "0123456789abcdef" not in "".join(traceback.format_exception(told.value))
+
+    def test_a_group_readable_mount_is_taken_where_the_owner_says_so(self, secret):
+        expected = self.task(secret)(self.PART)
+        secret.chmod(0o440)
+        with pytest.raises(InputError, match="got mode 440"):
+            self.task(secret)(self.PART)
+        assert self.task(secret, group_readable=True)(self.PART).equals(expected)

@@ -1,6 +1,8 @@
 """Mechanisms whose reports others drew."""
 
+import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +15,9 @@ from optldp.mechanisms.adopted.xxh32 import xxh32
 from optldp.mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
 from optldp.mechanisms.categorical.subset_selection import SubsetSelection
 from optldp.mechanisms.categorical.table import CategoricalTable
+from optldp.mechanisms.files.bundle import bundle_to_document
+from optldp.mechanisms.files.checksum import checksum
+from optldp.mechanisms.table.provenance import Provenance
 
 NAMES = ["cook", "smith", "baker"]
 
@@ -144,3 +149,17 @@ def test_a_mechanism_that_draws_here_is_read_as_it_writes():
     from optldp.mechanisms.categorical.table import categorical_grr
 
     assert written_of(categorical_grr(NAMES, 1.0)) is None
+
+
+@pytest.mark.parametrize("mark", [{}, {"adopted": False}, {"adopted": 1}, {"adopted": "true"}], ids=str)
+def test_a_file_of_seeded_hashing_must_say_that_others_drew_the_reports(tmp_path, mark):
+    """Nobody draws by it here, so a file without the mark is none; nor is one ever written."""
+    made = adopt("olh", NAMES, 1.0)
+    with pytest.raises(TableError, match="'adopted': true"):
+        replace(made, provenance=Provenance("olh", mark))
+    document = bundle_to_document(made)
+    document["provenance"] = {**document["provenance"], "parameters": mark}
+    document["checksum"] = checksum(document)
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    with pytest.raises(TableError, match="'adopted': true"):
+        load_mechanism(tmp_path / "m.json")

@@ -57,3 +57,5 @@ def test_protocols_of_other_numbers_of_levels_are_refused():
         LevelReport(3, categorical_grr(range(2), 1.0))
     with pytest.raises(InputError, match="at most 4096 reports of a level, got 8192"):
         LevelReport(13, optimised_unary(range(13), 1.0))
+    with pytest.raises(InputError, match="at most 4096 reports of a level, got more for 40 levels: use another"):
+        LevelReport(40, optimised_unary(range(40), 1.0))

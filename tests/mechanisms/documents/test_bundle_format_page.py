@@ -8,7 +8,9 @@ import numpy as np
 from optldp.mechanisms import load_mechanism
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.table import CategoricalTable
+from optldp.mechanisms.composed.level_report import MOST_REPORTS
 from optldp.mechanisms.files.bundle import bundle_kinds, bundle_to_document
+from optldp.mechanisms.key_value.mechanism import KeyValueMechanism
 
 from ..files.test_bundle import BUNDLES
 from ..integers.test_finite_field import MODULI
@@ -52,3 +54,17 @@ def test_members_of_a_file_are_named_on_the_page():
         names = set(json.loads(json.dumps(bundle_to_document(made), default=str)))
         section = PAGE[: PAGE.index("## `categorical")] + PAGE[PAGE.index(f"## `{made.kind}`") :]
         assert all(f"`{name}`" in section for name in names)
+
+
+def test_the_fake_law_is_the_list_of_one_row_that_the_page_says():
+    """A reader in another language takes the page at its word."""
+    assert "| `fake` | a list of one row" in PAGE
+    for made in BUNDLES.values():
+        if isinstance(made, KeyValueMechanism):
+            assert np.shape(bundle_to_document(made)["fake"]) == (1, made.value.low.size)
+
+
+def test_the_limit_of_reports_of_a_level_is_on_the_page():
+    assert f"at most {MOST_REPORTS} different reports" in PAGE
+    assert MOST_REPORTS == 2**12
+    assert "so t is at most 12" in PAGE

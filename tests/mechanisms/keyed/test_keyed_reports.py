@@ -15,7 +15,8 @@ from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import optimised_unary
 from optldp.mechanisms.key_value.unary import key_value_unary
-from optldp.mechanisms.keyed import KeyedReports, Secret, new_secret, read_secret
+from optldp.mechanisms.keyed import KeyedReports, Secret, new_secret, read_secret, secret_of
+from optldp.mechanisms.keyed import secret as secret_files
 from optldp.mechanisms.keyed.reports import law_checksum, user_names
 from optldp.mechanisms.keyed.words import TAG, ReportWords
 
@@ -181,3 +182,32 @@ class TestSecret:
             read_secret(tmp_path / "none")
         with pytest.raises(InputError, match=r"must be readable|regular file"):
             read_secret(tmp_path)
+
+    def test_a_mount_that_its_group_may_read_is_taken_where_that_is_said(self, tmp_path, monkeypatch):
+        """A cluster mounts secrets as root's, for a group; nobody else may read or write even then."""
+        path = tmp_path / "secret"
+        path.write_bytes(new_secret())
+        path.chmod(0o440)
+        with pytest.raises(InputError, match="group_readable"):
+            read_secret(path)
+        read_secret(path, group_readable=True)
+        for mode in (0o660, 0o444, 0o450, 0o644):
+            path.chmod(mode)
+            with pytest.raises(InputError, match="closed to all but its owner"):
+                read_secret(path, group_readable=True)
+        path.chmod(0o440)
+        owner = path.stat().st_uid
+        monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+        monkeypatch.setattr(secret_files, "ROOT", owner)
+        read_secret(path, group_readable=True)
+        monkeypatch.setattr(secret_files, "ROOT", owner + 2)
+        with pytest.raises(InputError, match="of another user"):
+            read_secret(path, group_readable=True)
+
+    @pytest.mark.parametrize("given", [os.urandom(32), 3, "ab" * 32, "a\0b"], ids=lambda given: type(given).__name__)
+    def test_what_is_no_path_of_a_file_is_not_shown(self, given):
+        for read in (read_secret, secret_of):
+            with pytest.raises(InputError, match="secret must be") as told:
+                read(given)
+            assert repr(given) not in str(told.value)
+            assert "abab" not in str(told.value)

@@ -128,9 +128,9 @@ def solve_linear_program(
     array([1., 0.])
     """
     start = time.perf_counter()
-    highs = highspy.Highs()
+    highs = _Silent()
     for option, value in {
-        "output_flag": False,
+        "output_flag": False,  # whatever the constructor calls
         "solver": solver,
         "run_crossover": "on" if crossover else "off",
         "time_limit": time_limit,
@@ -159,6 +159,17 @@ def solve_linear_program(
         seconds=time.perf_counter() - start,
         iterations=sum(max(0, count) for count in counts),
     )
+
+
+class _Silent(highspy.Highs):
+    """HiGHS with its output off before the first call that logs, which its own constructor makes.
+
+    HiGHS 1.16 prints a banner there, on the descriptor of stdout: among the JSON of a command.
+    """
+
+    def enableCallbacks(self) -> None:  # noqa: N802 -- HiGHS's name
+        self.setOptionValue("output_flag", False)
+        super().enableCallbacks()
 
 
 def _pass_model(highs: highspy.Highs, program: LinearProgram) -> None:

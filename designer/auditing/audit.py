@@ -39,14 +39,17 @@ DEFAULT_CONFIDENCE = 0.999
 SEARCH = 0.42
 """Share of the reports that the search for events of single reports draws."""
 
+NEIGHBOUR_SEARCH, NEIGHBOUR_TEST = 0.06, 0.06
+"""Shares for events of two reports that follow each other: where a random word is used again, or a value remembered."""
+
 ORDER_SEARCH, ORDER_TEST = 0.03, 0.02
-"""Shares for events of two reports in their order, for each of at most three distances."""
+"""Shares for events of two reports in their order, for each of at most two other distances."""
 
 SINGLE_SEARCH = 0.3
 """Share of the calls for one report that choose the events."""
 
 ORDER_EVENTS = 2
-"""Events of two reports in their order that are tested, for each distance."""
+"""Events of two reports in their order that are tested, for each distance but that of neighbours."""
 
 Progress = Callable[[str, float], None]
 """Called with what is being done and the share of the reports that are drawn."""
@@ -64,7 +67,7 @@ class Audit(Shown):
     Attributes
     ----------
     ok : bool
-        Whether no bound is above what is claimed for its inputs.
+        Whether no bound is above what is claimed for its inputs, and every line of a command spelled as published.
     epsilon : float
         The claim for the inputs below.
     lower_bound : float
@@ -87,6 +90,10 @@ class Audit(Shown):
         Reports of the first look that the mechanism cannot make.
     tried, not_tried : tuple of str
         Groups of families of events.
+    misspelled : int
+        Lines of a command, of all that it printed, that were not byte for byte the published spelling of a report.
+    first_misspelled : str
+        The first of them, and what it should have been.
 
     Example
     -------
@@ -107,6 +114,8 @@ class Audit(Shown):
     foreign: int
     tried: tuple[str, ...]
     not_tried: tuple[str, ...]
+    misspelled: int = 0
+    first_misspelled: str = ""
 
     def _line(self) -> dict[str, Any]:
         facts = {name: getattr(self, name) for name in ("ok", "epsilon", "lower_bound", "confidence", "draws")}
@@ -114,7 +123,7 @@ class Audit(Shown):
 
     def _told(self) -> Told:
         names, values = ["claimed", "at least, as drawn"], np.array([self.epsilon, self.lower_bound])
-        more = {"tested": self.tested, "foreign": self.foreign}
+        more = {"tested": self.tested, "foreign": self.foreign, "misspelled": self.misspelled}
         return Told(self._line() | more, picture=Dots(names, values, "epsilon"))
 
 
@@ -168,7 +177,7 @@ def audit(
     draw : callable or str, optional
         The sampler; the mechanism's own, with the operating system's generator, by default. A function takes and
         returns what the mechanism's `sample` does (`sample_sets` for pairs). A text is a command that reads inputs,
-        one a line, and prints reports, one a line.
+        one a line, and prints reports, one a line, each spelled as docs/report-format.md says.
     epsilon : float, optional
         The claim; the mechanism's own by default.
     samples : int
@@ -188,7 +197,8 @@ def audit(
     -------
     found : Audit
         The certified `lower_bound` on epsilon, and `ok`: whether it is within the claim. A mechanism
-        that keeps its claim is not `ok` with a chance of at most 1 - confidence; `ok` proves nothing.
+        that keeps its claim, and spells its reports as published, is not `ok` with a chance of at most
+        1 - confidence; `ok` proves nothing.
 
     Raises
     ------
@@ -212,7 +222,7 @@ def audit(
     rng = np.random.default_rng() if rng is None else rng
     kind = kind_of(table, epsilon, rng, outside=outside)
     if isinstance(draw, str):
-        subject: Sampled = FromCommand(kind, draw, timeout)
+        subject: Sampled = FromCommand(kind, draw, rng, timeout)
     else:
         subject = FromCall(kind, draw or sampler_of(table))
 
@@ -222,7 +232,7 @@ def audit(
 
     found = hunt(subject, int(SEARCH * samples), rng, learn=can_learn(), advance=advance)
     tests = _in_order(subject, found, samples, rng, advance)
-    left = samples - subject.draws - sum(2 * test.samples for test in tests)
+    left = samples - subject.draws - sum(2 * test.samples + 1 for test in tests)
     tests += [_Test(subject, *plan, left // len(found.plans)) for plan in found.plans]
     tested = sum(len(test.candidates) for test in tests)
     results: list[_Result] = []
@@ -231,7 +241,7 @@ def audit(
         advance("test of what was found")
     worst = max(results, key=lambda result: result.excess)
     return Audit(
-        ok=bool(worst.excess <= 0),
+        ok=bool(worst.excess <= 0 and not subject.misspelled),
         epsilon=worst.claim,
         lower_bound=worst.bound,
         confidence=confidence,
@@ -244,6 +254,8 @@ def audit(
         foreign=int(kind.foreign(found.columns).sum()),
         tried=(*found.groups, ORDER),
         not_tried=_not_tried(found, subject),
+        misspelled=subject.misspelled,
+        first_misspelled=subject.first_misspelled,
     )
 
 
@@ -254,10 +266,10 @@ def _not_tried(found: Hunt, subject: Sampled) -> tuple[str, ...]:
 
 
 def _in_order(subject: Sampled, found: Hunt, samples: int, rng: np.random.Generator, advance: Advance) -> list[_Test]:
-    """Return the tests of reports in their order: neighbours, two calls, calls of one, where noise repeats."""
+    """Return the tests of reports in their order: neighbours, two calls, where noise repeats, calls of one."""
     search, test = int(ORDER_SEARCH * samples / 2), int(ORDER_TEST * samples / 2)
     calls = min(subject.single_calls, test)
-    distances = [1, NEXT_CALL]
+    distances = [NEXT_CALL]
     repeated = repeating_distance(found.inputs, found.columns)
     if repeated is not None and repeated <= test:
         distances.append(repeated)
@@ -266,12 +278,19 @@ def _in_order(subject: Sampled, found: Hunt, samples: int, rng: np.random.Genera
     ]
     if calls:
         plans.append((Alone(subject), int(SINGLE_SEARCH * calls), calls - int(SINGLE_SEARCH * calls)))
-    tests = []
+    tests = _of_neighbours(InOrder(subject, 1, found.columns), samples, rng, advance)
     for ordered, searched, tested in plans:
         seen = hunt(ordered, searched, rng, learn=False, advance=advance)
         pair, events = seen.plans[0]
         tests.append(_Test(ordered, pair, events[:ORDER_EVENTS], tested))
     return tests
+
+
+def _of_neighbours(ordered: InOrder, samples: int, rng: np.random.Generator, advance: Advance) -> list[_Test]:
+    """Return the tests of two reports that follow each other: of all that was found, as for single reports."""
+    seen = hunt(ordered, int(NEIGHBOUR_SEARCH * samples / 2), rng, learn=False, advance=advance)
+    test = int(NEIGHBOUR_TEST * samples / 2) // len(seen.plans)
+    return [_Test(ordered, pair, events, test) for pair, events in seen.plans]
 
 
 def _results(test: _Test, risk: float, rng: np.random.Generator) -> list[_Result]:

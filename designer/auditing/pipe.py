@@ -25,8 +25,8 @@ SPARE = 2**20
 WORDS = 2**12
 """Bytes of its errors that are kept, the last ones."""
 
-SHOWN = 120
-"""Characters of its last error that are shown."""
+SHOWN = 600
+"""Characters of its errors that are shown, the last ones."""
 
 
 def split_command(command: str) -> list[str]:
@@ -47,7 +47,7 @@ def split_command(command: str) -> list[str]:
 
 
 def answers(words: list[str], lines: list[str], *, longest: int, timeout: float) -> list[str]:
-    """Return the lines that a command prints for these lines, as many as went in.
+    """Return the lines that a command prints for these lines, as many as went in, byte for byte: with their ends.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def answers(words: list[str], lines: list[str], *, longest: int, timeout: float)
     Example
     -------
     >>> answers(["cat"], ["1.5", "2"], longest=100, timeout=60.0)
-    ['1.5', '2']
+    ['1.5\\n', '2\\n']
     """
     name = f"the sampler {shlex.join(words)!r:.80}"
     try:
@@ -90,9 +90,10 @@ def answers(words: list[str], lines: list[str], *, longest: int, timeout: float)
         raise InputError(f"{name} must print one report a line, got more than {reading.most} bytes for {len(lines)}")
     if process.returncode:
         raise InputError(f"{name} must end with exit code 0, got {process.returncode}{_last_words(reading.errors)}")
-    texts = output.decode("utf-8", "surrogateescape").replace("\r\n", "\n").split("\n")
-    if texts[-1] == "":
-        texts.pop()
+    texts = [text + "\n" for text in output.decode("utf-8", "surrogateescape").split("\n")]
+    last = texts.pop().removesuffix("\n")
+    if last:
+        texts.append(last)
     if len(texts) != len(lines):
         found = f"got {len(texts)}{_last_words(reading.errors)}"
         raise InputError(f"{name} must print one line for each of {len(lines)} values, {found}")
@@ -157,8 +158,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _last_words(errors: bytes) -> str:
-    """Return the last line of what went to standard error, in characters that do no harm."""
+    """Return what went to standard error as one line, in characters that do no harm.
+
+    Without lines that are set in, unless all are: what failed stands at the margin, first in some languages and last in
+    others, and the calls that led there stand in.
+    """
     lines = [line for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
-    if not lines:
+    told = " | ".join(line.strip() for line in lines if not line[0].isspace()) or " | ".join(map(str.strip, lines))
+    if not told:
         return ""
-    return ": " + "".join(letter if letter.isprintable() else "?" for letter in lines[-1].strip()[:SHOWN])
+    return ": " + "".join(letter if letter.isprintable() else "?" for letter in told[-SHOWN:])

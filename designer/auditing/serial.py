@@ -3,7 +3,8 @@
 Reports that are drawn independently keep their claim together: of two of them, whose values differ in one place only,
 the pair of reports is as private as the one report. So two reports at some distance are one report here, and two
 values one input. The distance is 1 (a sampler that remembers its last value), a whole call of the sampler (a generator
-that starts anew) or the one at which noise was seen to repeat.
+that starts anew) or the one at which noise was seen to repeat. Half of the pairs begin at even places of a call and
+half at odd ones, since a random word may be used again at either.
 """
 
 from __future__ import annotations
@@ -95,15 +96,14 @@ class InOrder(Subject):
         blocks = -(-inputs.size // step)
         padded = np.concatenate([pairs, np.broadcast_to(pairs[:1], (blocks * step - inputs.size, 2))])
         stream = padded.reshape(blocks, step, 2).transpose(0, 2, 1).ravel()  # a block of firsts, then one of seconds
-        drawn = self.subject.draw(stream)
-        halves = [
-            {name: column.reshape(blocks, 2, step)[:, place].ravel()[: inputs.size] for name, column in drawn.items()}
-            for place in (0, 1)
-        ]
+        middle = blocks // 2 * 2 * step
+        drawn = self.subject.draw(np.insert(stream, middle, stream[:1]))  # from here on pairs stand at odd places
+        kept = {name: np.delete(column, middle).reshape(blocks, 2, step) for name, column in drawn.items()}
+        halves = [{name: column[:, place].ravel()[: inputs.size] for name, column in kept.items()} for place in (0, 1)]
         return self._together(*halves)
 
     def _together(self, before: Columns, after: Columns) -> Columns:
-        """Return the later report, and both together: which is larger, and the parts that they lie in."""
+        """Return the later report, and both together: which is larger, the parts that they lie in, their last bits."""
         columns = {_later(name): column for name, column in after.items()}
         for name, one in before.items():
             other, cuts = after[name], self._cuts[name]
@@ -111,6 +111,9 @@ class InOrder(Subject):
                 larger = np.where(one.view(np.int64) == other.view(np.int64), 0, np.where(other > one, 1, -1))
             columns[f"{name}, compared with what follows,"] = larger
             columns[f"{name} and what follows"] = np.searchsorted(cuts, one) * PARTS + np.searchsorted(cuts, other)
+            if np.issubdtype(one.dtype, np.floating):
+                last = [values.view(np.int64) & 1 for values in (one, other)]
+                columns[f"the last bits of {name} and what follows"] = 2 * last[0] + last[1]
         return columns
 
     def words(self, number: int) -> object:

@@ -13,12 +13,25 @@ from .subjects.events import Columns, Family
 from .subjects.kinds import Draw
 from .subjects.subject import Kind, Subject
 
+SPELLINGS = 12
+"""Divisible by each number of spellings that an input may have."""
+
 DEFAULT_TIMEOUT = 600.0
 """Seconds for one run of a command: slow clients make a thousand reports a second."""
 
 
 class Sampled(Subject):
-    """A sampler of some kind: what the kind knows of inputs and reports, and a source of reports."""
+    """A sampler of some kind: what the kind knows of inputs and reports, and a source of reports.
+
+    Attributes
+    ----------
+    draws : int
+        Reports so far.
+    misspelled : int
+        Those that were printed, and not byte for byte as the published spelling of a report.
+    first_misspelled : str
+        The first of them in words, and what it should have been; empty while there is none.
+    """
 
     single_calls = 1600
     """Calls for one report each that an audit may make; a program is not started so often."""
@@ -27,6 +40,7 @@ class Sampled(Subject):
         self.kind = kind
         self.weights, self.claims = kind.weights, kind.claims
         self.draws = 0
+        self.misspelled, self.first_misspelled = 0, ""
 
     def draw(self, inputs: np.ndarray) -> Columns:
         self.draws += inputs.size
@@ -68,23 +82,39 @@ class FromCommand(Sampled):
     kind : Kind
     command : str
         Split as a shell does, and run without one.
+    rng : numpy.random.Generator
+        Chooses in which of its spellings an input is sent.
     timeout : float
         Seconds for one run.
     """
 
     single_calls = 0
 
-    def __init__(self, kind: Kind, command: str, timeout: float = DEFAULT_TIMEOUT) -> None:
+    def __init__(self, kind: Kind, command: str, rng: np.random.Generator, timeout: float = DEFAULT_TIMEOUT) -> None:
         super().__init__(kind)
         if not timeout > 0:
             raise InputError(f"the timeout must be positive, got {timeout!r}")
-        self._words, self._timeout = split_command(command), timeout
+        self._words, self._timeout, self._rng = split_command(command), timeout, rng
         self._lines = kind.lines()
 
     def _drawn(self, inputs: np.ndarray) -> Columns:
-        lines = [self._lines[number] for number in inputs.tolist()]
-        texts = answers(self._words, lines, longest=self.kind.longest_line, timeout=self._timeout)
+        spelling = self._rng.integers(SPELLINGS, size=inputs.size)
+        lines = [self._lines[a][k % len(self._lines[a])] for a, k in zip(inputs.tolist(), spelling, strict=True)]
+        printed = answers(self._words, lines, longest=self.kind.longest_line, timeout=self._timeout)
+        texts = [line.removesuffix("\n") for line in printed]
         columns = self.kind.columns_of_text(texts)
         if self.draws == inputs.size and not self.kind.readable(columns):  # later, text that is none may be a tell
             raise InputError(f"the sampler must print reports, got {texts[0]!r:.60} in line 1 and none after it")
-        return columns
+        return columns | {"misspelled": self._misspelled(printed, self.kind.published(texts))}
+
+    def _misspelled(self, printed: list[str], published: list[str | None]) -> np.ndarray:
+        """Return which lines are no published spelling, 0 or 1, and take a note of them."""
+        wrong = np.array([line != f"{right}\n" for line, right in zip(printed, published, strict=True)])
+        if wrong.any() and not self.misspelled:
+            first = int(np.argmax(wrong))
+            right = published[first]
+            self.first_misspelled = f"{printed[first]!r:.60} " + (
+                "is no report" if right is None else f"is published as {right + chr(10)!r:.60}"
+            )
+        self.misspelled += int(wrong.sum())
+        return wrong.astype(np.int64)

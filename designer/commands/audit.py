@@ -43,6 +43,8 @@ def audit_command(
 ) -> None:
     """Draw from a sampler where it betrays most and bound its epsilon from below; exit code 1 if above the claim.
 
+    A COMMAND must spell its reports as docs/report-format.md says, too: otherwise exit code 1.
+
     \b
     Example: optldp audit mech.json --samples 1e6
     Example: optldp audit mech.json --sampler "node client.mjs mech.json"
@@ -88,12 +90,20 @@ def audit_command(
 def _rows(found: Audit, facts: dict[str, object]) -> list[tuple[str, str]]:
     """Return what is printed, the verdict first, then where it comes from, then what was tried and what was not."""
     told = ("epsilon", "lower_bound", "confidence", "inputs", "event", "counts", "trials", "draws", "tested", "foreign")
-    rows = [("verdict", "within its claim" if found.ok else "ABOVE ITS CLAIM")]
+    rows = [("verdict", _verdict(found))]
     rows += [(name.replace("_", " "), _safe(readable(facts[name]))) for name in (*told, "simulated")]
     if facts["sampler"] is not None:
         rows.append(("sampler", _safe(str(facts["sampler"]))))
+    if found.misspelled:
+        rows.append(("misspelled", f"{found.misspelled:,} lines; the first: {_safe(found.first_misspelled)}"))
     rows += [("tried", _safe(kind)) for kind in found.tried]
     return rows + [("not tried", kind) for kind in found.not_tried]
+
+
+def _verdict(found: Audit) -> str:
+    if found.lower_bound > found.epsilon:
+        return "ABOVE ITS CLAIM"
+    return "within its claim" if found.ok else "SPELLED OTHERWISE than docs/report-format.md publishes"
 
 
 def _safe(text: str) -> str:

@@ -12,7 +12,7 @@
 
 import {
   asList, asNumber, asObject, asText, BUNDLE, checkedEpsilon, checkedProvenance, draw, fittingChecksum, FORMAT,
-  placeValue, RandomWords, readJson, readTable, refuse, shown,
+  placeValue, RandomWords, readJson, readTable, refuse, reportText, shown,
 } from "./optldp-client.js";
 import { asCount, numberOf, ORACLES, randomChoices, randomisedResponse, textOf } from "./oracles.js";
 import { PAIR_KEYS, readPairs } from "./pairs.js";
@@ -159,12 +159,9 @@ function placedNumbers(document) {
       placeValue(law, value);
       return value;
     },
-    draw: (value, words) => [numberText(draw(law, value, words))],
+    draw: (value, words) => [reportText(draw(law, value, words))],
   };
 }
-
-/** @type {(report: number) => string} */
-const numberText = (report) => (Object.is(report, -0) ? "-0" : String(report));
 
 /** A value is a list of one number for each attribute. @type {(members: JsonObject) => Placed<number[]>} */
 function readAttributes(members) {
@@ -237,7 +234,7 @@ function readLevels(members, kind) {
       const cells = levels[level].draw(value, words);
       return [String(oracle === null ? level : numberOf(oracle, oracle.draw(level, words))), ...cells];
     },
-    told: (cells) => (protocol === undefined ? [numberText(budgets[Number(cells[0])]), ...cells.slice(1)] : cells),
+    told: (cells) => (protocol === undefined ? [reportText(budgets[Number(cells[0])]), ...cells.slice(1)] : cells),
   };
 }
 

@@ -263,7 +263,7 @@ function checkedKnots(value) {
 function asEnds(name, value) {
   /** @type {Map<Json, number>} */
   const infinite = new Map([["-inf", -Infinity], ["inf", Infinity]]);
-  return asList(name, value).map((end) => infinite.get(end) ?? asNumber(`every entry of ${name}`, end));
+  return asList(name, value).map((end) => infinite.get(end) ?? asNumber(`every entry of ${name}`, end) + 0); // not -0
 }
 
 /** @type {(low: number[], high: number[]) => void} */
@@ -811,6 +811,17 @@ export function perturbMany(table, values) {
   } finally {
     words.erase();
   }
+}
+
+/**
+ * The one spelling of a report, as the library writes it (docs/report-format.md): `4.0`, `0.25`, `1e-07`. A report that
+ * some values had spelled otherwise would tell them.
+ * @type {(report: number) => string}
+ */
+export function reportText(report) {
+  const size = Math.abs(report);
+  if (size === 0 || (size >= 1e-4 && size < 1e16)) return String(report) + (Number.isInteger(report) ? ".0" : "");
+  return report.toExponential().replace(/e(?<sign>[+-])(?<digit>\d)$/, "e$<sign>0$<digit>");
 }
 
 /**

@@ -1,7 +1,7 @@
 // node sampler.js MECHANISM < values > reports: a JSON value a line in, a report a line out, for `optldp audit --sampler`.
 import { readFileSync } from "node:fs";
 import { parseBundle, reportLine } from "./optldp-bundles.js";
-import { parseTable, perturbMany, readJson } from "./optldp-client.js";
+import { parseTable, perturbMany, readJson, reportText } from "./optldp-client.js";
 
 const text = readFileSync(process.argv[2], "utf8");
 const lines = readFileSync(0, "utf8").split("\n").slice(0, -1);
@@ -11,6 +11,8 @@ if (format === "optldp-bundle/1" && kind !== "floor") {
   const mechanism = await parseBundle(text);
   write(lines.map((line) => reportLine(mechanism, JSON.parse(line))));
 } else {
-  const reports = perturbMany(await parseTable(text), lines.map(Number));
-  write(Array.from(reports, (report) => (Object.is(report, -0) ? "-0" : String(report))));
+  const table = await parseTable(text);
+  const [first, last] = [table.knots[0], table.knots[table.knots.length - 1]];
+  const values = lines.map((line) => Math.min(Math.max(Number(line), first), last)); // as whoever deploys it must
+  write(Array.from(perturbMany(table, values), reportText));
 }

@@ -51,7 +51,8 @@ def checked_fields(
 def read_only(name: str, values: object, dimensions: int) -> np.ndarray:
     """Return a read-only float copy of numbers in a list or a matrix, or raise TableError."""
     try:
-        array = np.array(values, dtype=float, order="C")  # one memory order, one rounding of sums
+        # one memory order, one rounding of sums; zero has no sign, which a report would show
+        array = np.array(values, dtype=float, order="C") + 0.0
     except (TypeError, ValueError):
         raise TableError(f"{name} must be numbers, in rows of equal length") from None
     if array.ndim != dimensions:

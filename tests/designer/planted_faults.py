@@ -222,6 +222,31 @@ def previous_value(rng):
     return draw
 
 
+def words_used_twice(rng):
+    """Each random word serves two users, who follow each other."""
+    table = cells()
+
+    def draw(x):
+        return table.exact_law.draw(
+            x, lambda size: np.repeat(rng.integers(0, 2**64, -(-size // 2), np.uint64), 2)[:size]
+        )
+
+    return draw
+
+
+def words_used_twice_from_the_second(rng):
+    """The same, of the second and the third, the fourth and the fifth, and so on."""
+    table = cells()
+
+    def draw(x):
+        def words(size):
+            return np.repeat(rng.integers(0, 2**64, size // 2 + 1, np.uint64), 2)[1 : size + 1]
+
+        return table.exact_law.draw(x, words)
+
+    return draw
+
+
 def seeded_per_call(rng):
     return lambda x: cells().sample(x, np.random.default_rng(42))
 
@@ -409,6 +434,8 @@ FAULTS: dict[str, Fault] = {
     "tails are cut": Fault(tails(), cut_tails, MILLION),
     "a claim 10% too small": Fault(cells(), lambda rng: honest(cells(), rng), MILLION, {"epsilon": 0.9}),
     "the value before": Fault(points(), previous_value, MILLION),
+    "each random word is used for two users": Fault(cells(), words_used_twice),
+    "each random word is used for two users, from the second on": Fault(cells(), words_used_twice_from_the_second),
     "a generator that starts anew in every call": Fault(cells(), seeded_per_call),
     "the same numbers in every call": Fault(points(), same_noise_per_call),
     "a generator of a short period": Fault(cells(), short_period),

@@ -110,6 +110,9 @@ ASKED = {
 }
 """What is asked here of commands whose examples take long or prove more."""
 
+SOLVED = [("--objective", "information"), ("--method", "aaa", "--intervals", 4, "--window", 3)]
+"""Designs of which HiGHS solves a part."""
+
 
 def arguments(command: str) -> list[Any]:
     """What a command is asked here: unless said above, the first example of its help."""
@@ -179,6 +182,16 @@ class TestStreams:
         if command == "compare":
             for row in printed["rows"]:
                 assert list(row) == ROW_KEYS.split()
+
+    @pytest.mark.sampled(9)
+    @pytest.mark.parametrize("asked", [*COMMANDS, *SOLVED], ids=str)
+    def test_json_is_all_that_a_process_of_its_own_prints(self, asked):
+        """What a library in C prints, or another process that a command starts, is on its stdout, too."""
+        words = arguments(asked) if isinstance(asked, str) else [*ASKED["design"], *asked]
+        command = [sys.executable, "-m", "optldp", *map(str, words), "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        assert isinstance(json.loads(done.stdout), dict)
 
     @pytest.mark.sampled(3)
     @pytest.mark.parametrize("command", COMMANDS)

@@ -1,7 +1,10 @@
 """The HiGHS adapter: right answers, right signs of the duals, and one error for every other end of a run."""
 
 import math
+import subprocess
+import sys
 
+import highspy
 import numpy as np
 import pytest
 from optldp.mechanisms.errors import InputError, SolverError
@@ -48,6 +51,29 @@ def test_every_solver_finds_scipys_optimum(seed, solver, crossover):
     assert got.objective == pytest.approx(expected.fun, abs=1e-7)
     assert program.cost @ got.x == pytest.approx(got.objective, abs=1e-7)
     np.testing.assert_allclose(got.row_duals[equal], expected.eqlin.marginals, atol=1e-6)
+
+
+def test_nothing_is_printed_by_the_first_model_of_a_process():
+    """On the descriptor itself, past whatever Python writes to: 1.16 prints a banner as its first object is made."""
+    made = "from scipy.sparse import csc_array\nimport numpy as np, math\n"
+    made += "from optldp.solvers.linear_program import LinearProgram, solve_linear_program\n"
+    made += "one = np.ones(1)\nprogram = LinearProgram(one, csc_array([[1.0]]), one, one, 0 * one, one)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", made + "solve_linear_program(program)"], capture_output=True, check=True
+    )
+    assert (done.stdout, done.stderr) == (b"", b"")
+
+
+def test_output_is_off_before_the_constructor_calls_what_logs(monkeypatch):
+    """Whichever version of HiGHS is installed: what its constructor calls finds the output off."""
+    seen = []
+
+    def logs(highs):
+        seen.append(highs.getOptionValue("output_flag")[1])
+
+    monkeypatch.setattr(highspy.Highs, "enableCallbacks", logs)
+    solve_linear_program(one_row())
+    assert seen == [False]
 
 
 def one_row(**change) -> LinearProgram:

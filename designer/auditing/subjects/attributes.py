@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -11,8 +10,9 @@ from ....mechanisms import AttributeSampling, InputError, TabulatedMechanism
 from .events import STATED, Columns, Family
 from .inputs import values_to_try
 from .numbers import checked_numbers, foreign_numbers, stated_family
+from .spellings import spellings
 from .subject import SHORT_LINE, Kind
-from .text import numbers_of, text_columns
+from .text import numbers_of, published_numbers, text_columns
 
 VALUES = 9
 """Values of each attribute that are tried while all others stay at their low ends."""
@@ -76,8 +76,8 @@ class AttributeKind(Kind):
             )
         }
 
-    def lines(self) -> list[str]:
-        return [json.dumps(row) for row in self.rows.tolist()]
+    def lines(self) -> list[tuple[str, ...]]:
+        return [spellings(row) for row in self.rows.tolist()]
 
     def columns_of_text(self, texts: Sequence[str]) -> Columns:
         names = self.mechanism.attributes
@@ -86,6 +86,12 @@ class AttributeKind(Kind):
         reports = {name: numbers_of([row[i] or "nan" for row in whole]) for i, name in enumerate(names)}
         foreign = np.array([len(row) != len(names) for row in cells], dtype=np.int64)
         return self.columns(reports, len(texts)) | text_columns(texts) | {"no report": foreign}
+
+    def published(self, texts: Sequence[str]) -> list[str | None]:
+        many = len(self.mechanism.attributes)
+        rows = [text.split(",") for text in texts]
+        cells = iter(published_numbers([cell for row in rows if len(row) == many for cell in row]))
+        return [_row([next(cells) for _ in row], row) if len(row) == many else None for row in rows]
 
     def words(self, number: int) -> str:
         return "; ".join(
@@ -126,6 +132,12 @@ class AttributeKind(Kind):
 
     def foreign(self, columns: Columns) -> np.ndarray:
         return foreign_rows(self.mechanism, columns)
+
+
+def _row(published: list[str | None], cells: list[str]) -> str | None:
+    """Return a row from its cells' own spellings; an empty cell is that of an attribute that was not drawn."""
+    told = ["" if cell == "" else number for number, cell in zip(published, cells, strict=True)]
+    return None if None in told else ",".join(map(str, told))
 
 
 def foreign_rows(mechanism: AttributeSampling, columns: Columns) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -13,8 +12,9 @@ from ....mechanisms.categorical.local_hashing import LocalHashing
 from ....mechanisms.categorical.table import CategoricalTable
 from .events import MOST_COLUMNS, STATED, Columns, Family
 from .inputs import positions_to_try, stated_codes, worst_pairs
+from .spellings import spellings
 from .subject import SHORT_LINE, Kind
-from .text import parsed_rows, text_columns
+from .text import parsed_rows, published_rows, text_columns
 
 REPORT = "the report"
 LARGEST_CODE = np.iinfo(np.int64).max
@@ -55,15 +55,21 @@ class CategoryKind(Kind):
             columns |= {"the hash's seed": seeds, "the hash value": values}
         return columns
 
-    def lines(self) -> list[str]:
-        return [json.dumps(label) for label in self.labels.tolist()]
+    def lines(self) -> list[tuple[str, ...]]:
+        return [spellings(label) for label in self.labels.tolist()]
 
     def columns_of_text(self, texts: Sequence[str]) -> Columns:
+        reports, foreign = parsed_rows(texts, self.mechanism.from_text, self._nothing)
+        return self.columns(reports, len(texts)) | text_columns(texts) | {"no report": foreign}
+
+    @property
+    def _nothing(self) -> np.ndarray | np.generic:
         mechanism = self.mechanism
         wide = isinstance(mechanism, BitVectors)
-        nothing = np.full(mechanism.n_bytes, 255, dtype=np.uint8) if wide else np.int64(-1)
-        reports, foreign = parsed_rows(texts, self.mechanism.from_text, nothing)
-        return self.columns(reports, len(texts)) | text_columns(texts) | {"no report": foreign}
+        return np.full(mechanism.n_bytes, 255, dtype=np.uint8) if wide else np.int64(-1)
+
+    def published(self, texts: Sequence[str]) -> list[str | None]:
+        return published_rows(*parsed_rows(texts, self.mechanism.from_text, self._nothing), self.mechanism.to_text)
 
     def words(self, number: int) -> str:
         return str(self.labels[number])

@@ -21,6 +21,7 @@ from .events import STATED, Columns, Family
 from .inputs import values_to_try
 from .numbers import REPORT, Numbers, foreign_numbers
 from .pairs import PairKind
+from .spellings import spellings
 from .subject import SHORT_LINE, Kind
 from .text import parsed_rows
 
@@ -89,10 +90,10 @@ class LevelKind(Kind):
             told = dict(zip(names, rows.T, strict=True))
         return {LEVEL: levels.astype(np.int64)} | self._kinds[0].columns(told, many)
 
-    def lines(self) -> list[str]:
+    def lines(self) -> list[tuple[str, ...]]:
         inner = self._kinds[0].lines()
         return [
-            json.dumps([json.loads(inner[value]), level])
+            spellings([json.loads(inner[value][0]), level])
             for value, level in zip(self._values.tolist(), self._levels.tolist(), strict=True)
         ]
 
@@ -100,6 +101,15 @@ class LevelKind(Kind):
         halves = [text.partition(",") for text in texts]
         levels, _ = parsed_rows([half[0] for half in halves], _whole_numbers, np.int64(-1))
         return {LEVEL: levels} | self._kinds[0].columns_of_text([half[2] for half in halves])
+
+    def published(self, texts: Sequence[str]) -> list[str | None]:
+        halves = [text.partition(",") for text in texts]
+        levels, none = parsed_rows([half[0] for half in halves], _whole_numbers, np.int64(-1))
+        values = self._kinds[0].published([half[2] for half in halves])
+        return [
+            None if foreign or value is None else f"{level},{value}"
+            for level, foreign, value in zip(levels.tolist(), none.tolist(), values, strict=True)
+        ]
 
     def words(self, number: int) -> str:
         budget = self.mechanism.epsilons[int(self._levels[number])]

@@ -11,8 +11,9 @@ from ....mechanisms.promise import Metric
 from ....mechanisms.table.outputs import locate_outputs
 from .events import STATED, Columns, Family
 from .inputs import stated_codes, weights_of, worst_pairs
+from .spellings import spellings
 from .subject import Kind
-from .text import numbers_of, text_columns
+from .text import numbers_of, published_numbers, text_columns
 
 REPORT = "the report"
 
@@ -43,11 +44,14 @@ class Numbers(Kind):
     def columns(self, reports: object, many: int) -> Columns:
         return {REPORT: checked_numbers(reports, many)}
 
-    def lines(self) -> list[str]:
-        return [repr(value) for value in self.values.tolist()]
+    def lines(self) -> list[tuple[str, ...]]:
+        return [spellings(value) for value in self.values.tolist()]
 
     def columns_of_text(self, texts: Sequence[str]) -> Columns:
         return {REPORT: numbers_of(texts)} | text_columns(texts)
+
+    def published(self, texts: Sequence[str]) -> list[str | None]:
+        return published_numbers(texts)
 
     def words(self, number: int) -> float:
         return float(self.values[number])

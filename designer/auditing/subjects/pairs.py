@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,8 +11,9 @@ from ....mechanisms.key_value import KeyValueMechanism
 from ....mechanisms.key_value.unary import KeyValueUnary
 from .events import MOST_COLUMNS, STATED, Columns, Family
 from .inputs import values_to_try
+from .spellings import spellings
 from .subject import SHORT_LINE, Kind
-from .text import parsed_rows, text_columns
+from .text import parsed_rows, published_rows, text_columns
 
 MOST_KEYS = 24
 """Keys that are tried, each with several values."""
@@ -76,14 +76,20 @@ class PairKind(Kind):
         shown = {"places shown": np.count_nonzero(wide, axis=1)}
         return shown | {_place(number): column for number, column in enumerate(wide.T[: MOST_COLUMNS - 1])}
 
-    def lines(self) -> list[str]:
-        return [json.dumps(pairs) for pairs in self.sets]
+    def lines(self) -> list[tuple[str, ...]]:
+        return [spellings(pairs) for pairs in self.sets]
 
     def columns_of_text(self, texts: Sequence[str]) -> Columns:
-        unary = isinstance(self.mechanism, KeyValueUnary)
-        nothing = np.full(len(self.mechanism.keys), -1, dtype=np.int16) if unary else np.int64(-1)
-        reports, foreign = parsed_rows(texts, self.mechanism.from_text, nothing)
+        reports, foreign = parsed_rows(texts, self.mechanism.from_text, self._nothing)
         return self.columns(reports, len(texts)) | text_columns(texts) | {"no report": foreign}
+
+    @property
+    def _nothing(self) -> np.ndarray | np.generic:
+        unary = isinstance(self.mechanism, KeyValueUnary)
+        return np.full(len(self.mechanism.keys), -1, dtype=np.int16) if unary else np.int64(-1)
+
+    def published(self, texts: Sequence[str]) -> list[str | None]:
+        return published_rows(*parsed_rows(texts, self.mechanism.from_text, self._nothing), self.mechanism.to_text)
 
     def words(self, number: int) -> str:
         return "; ".join(f"{key}: {value:.6g}" for key, value in self.sets[number]) or "no pair"

@@ -70,12 +70,16 @@ class Kind(ABC):
         """Return what that method returned as columns; InputError unless it is `many` reports."""
 
     @abstractmethod
-    def lines(self) -> list[str]:
-        """Return each input as a line of text, without its end, for a sampler that reads such lines."""
+    def lines(self) -> list[tuple[str, ...]]:
+        """Return the lines of text, without their ends, that mean each input, for a sampler that reads such lines."""
 
     @abstractmethod
     def columns_of_text(self, texts: Sequence[str]) -> Columns:
         """Return lines that such a sampler printed as columns; text that is no report is a report too."""
+
+    @abstractmethod
+    def published(self, texts: Sequence[str]) -> list[str | None]:
+        """Return the one spelling of the report that each text is read as (docs/report-format.md); None for none."""
 
     @abstractmethod
     def words(self, number: int) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from math import isfinite
 
 import numpy as np
 
@@ -34,6 +35,34 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return float("nan")
+
+
+def published_numbers(texts: Sequence[str]) -> list[str | None]:
+    """Return the one spelling of the number that each text is read as; None for text that is no finite number.
+
+    Example
+    -------
+    >>> published_numbers(["4", "4.0", "1e-7", "-0", "inf", "banana"])
+    ['4.0', '4.0', '1e-07', '0.0', None, None]
+    """
+    numbers = numbers_of(texts) + 0.0  # zero has no sign
+    return [repr(number) if isfinite(number) else None for number in numbers.tolist()]
+
+
+def published_rows(
+    reports: np.ndarray, foreign: np.ndarray, to_text: Callable[[np.ndarray], list[str]]
+) -> list[str | None]:
+    """Return the one spelling of each of N reports, as `parsed_rows` returns them; None where there is none.
+
+    Example
+    -------
+    >>> published_rows(np.array([7, -1]), np.array([0, 1]), lambda reports: [str(one) for one in reports])
+    ['7', None]
+    """
+    if not foreign.any():
+        return list(to_text(reports))
+    spelled = iter(to_text(reports[foreign == 0]))
+    return [None if none else next(spelled) for none in foreign.tolist()]
 
 
 def text_codes(texts: Sequence[str]) -> np.ndarray:

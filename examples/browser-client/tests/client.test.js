@@ -10,7 +10,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
-import { exponentialBelow, parseTable, perturb, perturbMany, rowAt, TableError } from "../optldp-client.js";
+import { exponentialBelow, parseTable, perturb, perturbMany, reportText, rowAt, TableError } from "../optldp-client.js";
 import { outputIndex } from "../output-index.js";
 
 const folder = process.env.OPTLDP_FIXTURES ?? assert.fail("OPTLDP_FIXTURES must name the folder of make_fixtures.py");
@@ -152,6 +152,11 @@ test("the client accepts and refuses the very documents that the library does", 
 const [, plain] = good.find(([name]) => name === "two points");
 const [, cells] = good.find(([name]) => name === "piecewise");
 const [, lattice] = good.find(([name]) => name === "lattice");
+
+test("a report is spelled as the library spells it, and zero has no sign", () => {
+  for (const [number, text] of said.spellings) assert.equal(reportText(number), text);
+  assert.equal(reportText(-0), "0.0");
+});
 
 test("the lower bound of e^epsilon is the library's to the last of its 128 bits", () => {
   for (const [epsilon, p] of said.exponentials) assert.equal(String(exponentialBelow(epsilon)), p);

@@ -102,7 +102,7 @@ def values_of(mechanism: Bundle) -> list[Any]:
 def law_of(mechanism: Any, value: Any) -> Law:
     """The probability of every report at a value, by the text of its cells joined by commas."""
     if isinstance(mechanism, TabulatedMechanism):
-        return {str_of(at): p for at, p in zip(mechanism.low.tolist(), mechanism.pmf([value])[0].tolist(), strict=True)}
+        return {repr(at): p for at, p in zip(mechanism.low.tolist(), mechanism.pmf([value])[0].tolist(), strict=True)}
     if isinstance(mechanism, CategoricalMechanism):
         reports = mechanism.all_reports()
         chances = mechanism.pmf(reports)[:, mechanism.categories.labels.index(value)]
@@ -115,11 +115,6 @@ def law_of(mechanism: Any, value: Any) -> Law:
     told = enumerate(mechanism.level_response[level].tolist())
     cells = law_of(mechanism.levels[level], inner)
     return {f"{place},{text}": p * q for (place, p), (text, q) in product(told, cells.items())}
-
-
-def str_of(number: float) -> str:
-    """A number as JavaScript writes it."""
-    return str(int(number)) if number == int(number) else repr(number)
 
 
 def law_of_attributes(mechanism: AttributeSampling, values: list[float]) -> Law:

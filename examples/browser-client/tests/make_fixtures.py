@@ -82,6 +82,14 @@ def is_private(content: bytes) -> bool:
     return made.exact
 
 
+def numbers_to_spell() -> list[float]:
+    """Doubles of all sizes, and those beside powers of ten, where the two languages change to an exponent."""
+    every = np.random.default_rng(3).integers(0, 2**64, 5000, dtype=np.uint64).view(np.float64)
+    powers = 10.0 ** np.arange(-25, 30)
+    beside = [powers, np.nextafter(powers, 0), np.nextafter(powers, np.inf), -powers, [0.0, 5e-324, 4.0, -0.25]]
+    return [*every[np.isfinite(every)].tolist(), *np.concatenate(beside).tolist()]
+
+
 def loaded(path: Path) -> TabulatedMechanism:
     """The table in a file, or the one that its floor form expands to."""
     made = load_mechanism(path)
@@ -233,6 +241,7 @@ def main(folder: Path) -> None:
         require_refusal(name, path)
     budgets = [1e-6, 0.1, 1, 1.1, 2.5, 16]
     said["exponentials"] = [[budget, str(exponential_below(budget) * 2**128)] for budget in budgets]
+    said["spellings"] = [[number, repr(number)] for number in numbers_to_spell()]
     (folder / "fixtures.json").write_text(json.dumps(said))
     (folder / "mutants.json").write_text(json.dumps(judged_mutants()))
 

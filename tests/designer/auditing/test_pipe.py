@@ -23,20 +23,20 @@ def refused(words: list[str], lines=("1", "2"), timeout: float = 60.0) -> str:
 
 
 def test_lines_go_in_and_come_back():
-    assert answers(["cat"], ["1.5", "", "zwei ü"], longest=100, timeout=60.0) == ["1.5", "", "zwei ü"]
-    assert answers(python("print('a\\r\\nb', end='')"), ["1", "2"], longest=100, timeout=60.0) == ["a", "b"]
+    assert answers(["cat"], ["1.5", "", "zwei ü"], longest=100, timeout=60.0) == ["1.5\n", "\n", "zwei ü\n"]
+    assert answers(python("print('a\\r\\nb', end='')"), ["1", "2"], longest=100, timeout=60.0) == ["a\r\n", "b"]
 
 
 def test_pipes_that_fill_up_do_not_stop_it():
     """Megabytes each way at once, and to standard error: more than any pipe holds."""
     code = "import sys\nfor line in sys.stdin:\n sys.stderr.write('x' * 500)\n print(line.strip() * 30)"
     lines = [f"{i:09}" for i in range(20_000)]
-    assert answers(python(code), lines, longest=1000, timeout=120.0) == [line * 30 for line in lines]
+    assert answers(python(code), lines, longest=1000, timeout=120.0) == [line * 30 + "\n" for line in lines]
 
 
 def test_a_command_that_does_not_read_is_no_trouble():
     lines = ["7" * 90] * 20_000
-    assert answers(["sh", "-c", "yes 1 | head -n 20000"], lines, longest=100, timeout=60.0) == ["1"] * 20_000
+    assert answers(["sh", "-c", "yes 1 | head -n 20000"], lines, longest=100, timeout=60.0) == ["1\n"] * 20_000
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,12 @@ def test_whatever_goes_wrong_is_one_line(code, says):
     assert says in refused(python(code))
 
 
+def test_what_a_failing_command_says_is_shown_and_not_only_its_last_line():
+    """Node's last line is its version, Python's last one the error, and calls that led there are set in."""
+    node = "Error: no table\\n    at main (client.js:3)\\n\\nNode.js v20"
+    assert "got 1: Error: no table | Node.js v20" in refused(python(f"import sys; sys.exit('{node}')"))
+
+
 @pytest.mark.parametrize("code", ["import time; time.sleep(100)", "import sys\nwhile True: pass"])
 def test_silence_ends(code):
     assert "must answer 2 values in 0.5 seconds, got no end: see --timeout" in refused(python(code), timeout=0.5)
@@ -62,7 +68,7 @@ def test_silence_ends(code):
 
 def test_a_child_that_keeps_the_pipe_open_is_ended_too():
     """The command ends, and leaves another behind that would write for ever."""
-    assert answers(["sh", "-c", "sleep 100 & cat"], ["1"], longest=100, timeout=60.0) == ["1"]
+    assert answers(["sh", "-c", "sleep 100 & cat"], ["1"], longest=100, timeout=60.0) == ["1\n"]
 
 
 def test_an_interruption_ends_the_command(tmp_path):

@@ -135,9 +135,58 @@ def test_a_bundle_behind_a_pipe_is_audited(optldp, here):
 def test_a_client_that_prints_fewer_digits_for_some_values_is_caught(optldp, table):
     """The reports are good ones, only their text tells."""
     command = client(table, "f'{y:.17e}' if x > 50 else repr(y)")
-    done = optldp("audit", table, "--sampler", command, "--samples", 8000, "--json")
+    done = optldp("audit", table, "--sampler", command, "--samples", 12_000, "--json")
     assert done.exit_code == 1
     assert json.loads(done.stdout)["lower_bound"] > 5
+
+
+LEAKS = {
+    "the end of the line": (r"repr(y) + ('\r' if x > 50 else '')", "is published as"),
+    "digits that no double has": ("repr(y) + ('00000000000000000000' if x > 50 else '')", "is published as"),
+    "a space": ("repr(y) + ' ' * (x > 50)", "is published as"),
+    "an exponent": ("f'{y:.17e}' if x > 50 else repr(y)", "is published as"),
+}
+"""Forms that read as the same report, and tell whether the value is above 50."""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_learning")
+@pytest.mark.parametrize("leak", LEAKS)
+def test_a_client_that_tells_by_how_its_report_is_written_is_caught(optldp, table, leak):
+    form, says = LEAKS[leak]
+    done = optldp("audit", table, "--sampler", client(table, form), "--samples", 3000, "--json")
+    assert done.exit_code == 1
+    found = json.loads(done.stdout)
+    assert found["misspelled"] > 500
+    assert says in found["first_misspelled"]
+    shown = optldp("audit", table, "--sampler", client(table, form), "--samples", 3000).stdout
+    assert "misspelled" in shown
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_learning")
+@pytest.mark.parametrize("written", ["line.strip().isdigit()", "'e' in line", "line.endswith('00\\n')"])
+def test_a_client_that_gives_back_what_is_spelled_in_one_way_is_caught(optldp, table, written):
+    """Python's own spelling of a double is the only one that was sent once."""
+    code = CLIENT.replace("print(text(float(line)))", f"print(repr(knots[-1]) if {written} else text(float(line)))")
+    code = code.replace("print(repr(knots[-1])", "print(repr(table['low'][-1 if float(line) > 50 else 0])")
+    command = client(table, code=code)
+    done = optldp("audit", table, "--sampler", command, "--samples", 20_000, "--confidence", 0.999, "--json")
+    found = json.loads(done.stdout)
+    assert found["misspelled"] == 0
+    assert done.exit_code == 1, found
+
+
+@pytest.mark.slow
+def test_zeros_before_a_number_and_capital_letters_are_no_published_spelling(optldp, here):
+    save_bundle(basic_rappor(["cook", "chef", "nurse"], 1.0), "jobs.json")
+    code = ENCODER.replace(".hex())", ".hex().upper().zfill(2))")
+    command = client(Path("jobs.json"), code=code)
+    done = optldp("audit", "jobs.json", "--sampler", command, "--samples", 3000, "--json")
+    found = json.loads(done.stdout)
+    assert done.exit_code == 1
+    assert found["misspelled"] > 0
+    assert "is published as" in found["first_misspelled"]
 
 
 @pytest.mark.slow

@@ -66,6 +66,14 @@ def test_reports_as_text_are_the_reports_themselves(name):
 
 
 @pytest.mark.parametrize("name", KINDS)
+def test_the_library_spells_its_reports_as_published(name):
+    kind, _, reports = drawn(name)
+    texts = texts_of(HONEST[name](1.0, 5), reports)
+    assert kind.published(texts) == texts
+    assert kind.published(["banana", *texts[:3]]) == [None, *texts[:3]]
+
+
+@pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("line", ["banana", "0,banana", "99999999999", "", "-1e300"])
 def test_a_line_that_is_no_report_is_a_report_of_its_own_and_foreign(name, line):
     """Between real ones, which stay what they were."""
@@ -84,7 +92,10 @@ def test_a_line_that_is_no_report_is_a_report_of_its_own_and_foreign(name, line)
 def test_each_input_has_a_line_a_weight_words_and_claims(name):
     """Lines are JSON, of one input if they are alike; claims are symmetric, and made of every pair likely to differ."""
     kind, _, _ = drawn(name)
-    lines = kind.lines()
+    for spelled in kind.lines():
+        assert len({json.dumps(json.loads(line)) for line in spelled} - {json.dumps(json.loads(spelled[0]))}) <= 1
+        assert all(json.loads(line) == json.loads(spelled[0]) for line in spelled)
+    lines = [spelled[0] for spelled in kind.lines()]
     assert len({json.dumps(json.loads(line)) for line in lines}) == len(set(lines))
     assert len(set(lines)) >= len({kind.words(i) for i in range(len(lines))}) > 2
     assert kind.weights.shape == (len(lines),)

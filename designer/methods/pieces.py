@@ -62,6 +62,7 @@ class Pieces(Method):
 
     Example
     -------
+    >>> from optldp.designer import Pieces
     >>> from optldp.designer import Prior, design
     >>> prior = Prior.on_knots([-1, -0.5, 0, 0.5, 1], [0, 1, 2, 1, 0], source="public")
     >>> made = design(prior, 1.0, method=Pieces(3))

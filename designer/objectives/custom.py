@@ -91,6 +91,9 @@ class Custom(Objective):
     Example
     -------
     >>> import cvxpy as cp
+    >>> import numpy as np
+    >>> from optldp import Prior
+    >>> from optldp.designer import Custom
     >>> from optldp.designer import design
     >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
     >>> def spread(P, y, prior):

@@ -107,6 +107,9 @@ class Error(Objective):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import Error
+    >>> from optldp.designer import FactorAmbiguity
     >>> from optldp.designer import Prior, design
     >>> knots = np.linspace(0, 100, 21)
     >>> prior = Prior.on_knots(knots, np.exp(-knots / 8), source="public", units="EUR")

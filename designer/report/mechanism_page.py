@@ -54,6 +54,7 @@ def mechanism_html(
 
     Example
     -------
+    >>> from optldp.designer import mechanism_html
     >>> from optldp.mechanisms import duchi
     >>> page = mechanism_html(duchi([0, 100], 1.0), n=20_000)
     >>> page[:15], "What 20,000 people tell" in page

@@ -37,6 +37,8 @@ class GroupEstimates(Estimate):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators.contrasts import estimate_groups
     >>> from optldp.estimators.contrasts.tally import tally_groups
     >>> from optldp.mechanisms.families.grr import grr
     >>> region, report = np.repeat(["east", "west"], 500), np.repeat([0.0, 1.0, 0.0, 1.0], [300, 200, 100, 400])
@@ -136,6 +138,8 @@ def estimate_groups(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators.contrasts import estimate_groups
     >>> from optldp.estimators.contrasts import tally_groups
     >>> from optldp.mechanisms import duchi
     >>> table, rng = duchi([0.0, 1.0], 2.0), np.random.default_rng(1)

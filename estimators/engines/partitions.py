@@ -56,7 +56,9 @@ def perturb_partition(
     Example
     -------
     >>> import polars as pl
+    >>> from optldp.estimators.engines import perturb_partition
     >>> from optldp.mechanisms import duchi, make_exact
+    >>> from optldp.mechanisms.keyed import Secret
     >>> from optldp.mechanisms.keyed import new_secret
     >>> table, secret = make_exact(duchi([0, 1], 1.0)).mechanism, Secret(new_secret())
     >>> people = pl.DataFrame({"user": ["ann", "bo"], "x": [0.5, 0.25]})

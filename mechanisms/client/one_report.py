@@ -45,6 +45,7 @@ class OneReportClient:
 
     Example
     -------
+    >>> from optldp.mechanisms import OneReportClient
     >>> from optldp.mechanisms import duchi, make_exact
     >>> table = make_exact(duchi([0, 1], 1.0)).mechanism
     >>> client = OneReportClient(0.25, 1.0, domain=(0, 1))
@@ -114,6 +115,8 @@ class SimulatedClient:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.mechanisms import SimulatedClient
     >>> from optldp.mechanisms import duchi, make_exact
     >>> table = make_exact(duchi([0, 1], 1.0)).mechanism
     >>> client = SimulatedClient(0.25, 1.0, domain=(0, 1), rng=np.random.default_rng(5))

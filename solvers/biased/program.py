@@ -64,6 +64,8 @@ class MeanError:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers.biased import ErrorProgram
     >>> from optldp.solvers.biased import solve_error, trusted
     >>> program = ErrorProgram(np.linspace(-1, 1, 5), np.e, trusted(np.full(5, 0.2), 2.0), 100)
     >>> error = solve_error(program).error
@@ -136,6 +138,8 @@ class Multipliers:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers.biased import ErrorProgram
     >>> from optldp.solvers.biased import solve_error, trusted
     >>> program = ErrorProgram(np.linspace(-1, 1, 5), np.e, trusted(np.full(5, 0.2), 2.0), 100)
     >>> found = solve_error(program).multipliers
@@ -182,6 +186,8 @@ class ErrorProgram:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers.biased import ErrorProgram
     >>> from optldp.solvers.robust.sets import BoxSet
     >>> program = ErrorProgram(np.array([-1.0, 1.0]), 3.0, BoxSet(np.full(2, 0.4), np.full(2, 0.6)), 100)
     >>> zero = program.error(np.zeros(1), np.ones((2, 1)))  # reports of zero: off by one each, by 0.2 if the prior is
@@ -228,6 +234,8 @@ class ErrorProgram:
 
         Example
         -------
+        >>> import numpy as np
+        >>> from optldp.solvers.biased import ErrorProgram, Multipliers
         >>> from optldp.solvers.robust.sets import BoxSet
         >>> even = np.full(2, 0.5)
         >>> program = ErrorProgram(np.array([-1.0, 1.0]), 3.0, BoxSet(0.5 * even, 2 * even), 10)

@@ -39,8 +39,8 @@ def describe_command(
     """Say what a column holds, which range to give, and what to type next.
 
     \b
-    Example: optldp describe people.csv --column income
-    Example: optldp describe people.csv --column job
+    Example: optldp describe survey.csv --column income
+    Example: optldp describe survey.csv --column job
     """
     from ...estimators.data.described import CategoryColumn, describe
 

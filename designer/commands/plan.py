@@ -128,12 +128,12 @@ def plan_command(asked: PlanOptions) -> None:
     roots of the mean squared error of a frequency.
 
     \b
-    Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --error 500
-    Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --epsilon 1 --of population
-    Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --error 700 --objective minimax
-    Example: optldp plan people.csv --column income --range 0 200000 --epsilon 1 --error 700 --objective error
-    Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --error 2000 --of distribution
-    Example: optldp plan people.csv --column job --categorical --n 20000 --error 0.01
+    Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --error 500
+    Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --epsilon 1 --of population
+    Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --error 700 --objective minimax
+    Example: optldp plan survey.csv --column income --range 0 200000 --epsilon 1 --error 700 --objective error
+    Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --error 2000 --of distribution
+    Example: optldp plan survey.csv --column job --categorical --n 20000 --error 0.01
     """
     from ...mechanisms import save_table
     from ...mechanisms.errors import InputError

@@ -16,6 +16,7 @@ from .asked.options import (
     EPSILON,
     TOLERANCE,
     UNIFORM_SHARE,
+    USERS,
     Categorical,
     Force,
     Json,
@@ -25,6 +26,7 @@ from .asked.options import (
     UniformShare,
     Units,
     checked_confidence,
+    people,
     takes_options,
 )
 from .said.output import (
@@ -55,7 +57,7 @@ WANTED = ("users", "population", "distribution")
 class PlanOptions(ObjectiveOptions):
     """What `optldp plan` may be asked."""
 
-    n: Annotated[int | None, typer.Option("--n", help="Users who will report, once each.")] = None
+    n: Annotated[int | None, people(USERS)] = None
     error: Annotated[
         float | None,
         typer.Option("--error", help="Largest error wanted: finds the budget, or n."),

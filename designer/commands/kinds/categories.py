@@ -82,7 +82,7 @@ class Categories(BundleKind[CategoricalMechanism]):
         asked.only(*OWN)
         column = asked.needed("--column")
         labels = read_labels(asked.data, column, drop_missing=asked.drop_missing)
-        booked = asked.booked(self.mechanism, column)
+        booked = asked.booked(self.mechanism, [column])
         keyed = booked or asked.keyed(self.mechanism, column)
         if keyed is None:
             return self.drawing(asked, rng).draw(labels)

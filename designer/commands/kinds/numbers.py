@@ -166,7 +166,7 @@ def perturbed(
     clipped = 0
     if asked.clip:
         values, clipped = mechanism.clip_to_domain(values)
-    booked = asked.booked(mechanism, column)
+    booked = asked.booked(mechanism, [column])
     keyed = booked or asked.keyed(mechanism, column)
     assert keyed is not None
     made, users = keyed

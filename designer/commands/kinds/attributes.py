@@ -184,7 +184,7 @@ class Attributes(BundleKind[AttributeSampling]):
 
 def _designed_for_error(made: Design, notes: list[str]) -> Designed:
     """Tables for the error of the means of so many users, each with its own clip."""
-    from ..said.biased import cut_words
+    from ...planning.biased import cut_words
 
     found, tables = made.evidence, made.mechanism.mechanisms
     more = {
@@ -207,7 +207,7 @@ def _promised(made: AttributeSampling) -> dict[str, list[Any]]:
     """What tables for the error of a mean promise, a list of each fact; none where one of them is for another end."""
     if not all(table.provenance.is_for_error for table in made.mechanisms):
         return {}
-    from ..said.biased import biased_facts
+    from ...planning.biased import biased_facts
 
     facts = [biased_facts(table) for table in made.mechanisms]
     return {name: [each[name] for each in facts] for name in facts[0]}

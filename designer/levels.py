@@ -41,6 +41,7 @@ class Levels:
 
     Example
     -------
+    >>> from optldp.designer import Levels
     >>> levels = Levels([0.5, 1, 2], shares=[1, 1, 2], leakage=1.0, level_epsilon=0.5)
     >>> levels.shares, str(levels)
     ((0.25, 0.25, 0.5), 'levels 0.5, 1, 2 that a report tells apart by at most 1')

@@ -160,6 +160,8 @@ def count(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import count
     >>> from optldp.mechanisms import grr
     >>> from optldp.mechanisms.categorical.table import categorical_grr
     >>> count(categorical_grr(["cook", "smith"], 1.0), [0, 1, 1]).counts

@@ -47,6 +47,7 @@ class Estimate(Shown, ABC):
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.estimators import count, estimate_mean
     >>> from optldp.mechanisms import duchi
     >>> table = duchi([-3.0, 3.0], 1.0)

@@ -38,6 +38,7 @@ class InputGrid:
 
     Example
     -------
+    >>> from optldp.estimators import InputGrid
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> grid = InputGrid.cells([-1.0, 0.0, 1.0])
     >>> grid.points, grid.rows(duchi([-1.0, 1.0], 1.0)).round(4)

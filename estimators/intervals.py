@@ -32,6 +32,7 @@ class Interval(Shown):
 
     Example
     -------
+    >>> from optldp.estimators.intervals import normal_interval
     >>> normal_interval(0.5, 0.01, 0.95, 0.0, 1.0)
     Interval(low=0.4804, high=0.5196, confidence=0.95)
     """

@@ -8,6 +8,8 @@ class OptldpError(Exception):
 
     Example
     -------
+    >>> from optldp import OptldpError
+    >>> from optldp.mechanisms import TableError
     >>> try:
     ...     raise TableError("probabilities must sum to one, got 0.9")
     ... except OptldpError as error:
@@ -24,7 +26,7 @@ class InputError(OptldpError, ValueError):
 
     Example
     -------
-    >>> from .budget import check_epsilon
+    >>> from optldp.mechanisms.budget import check_epsilon
     >>> check_epsilon(-1.0)
     Traceback (most recent call last):
         ...
@@ -37,7 +39,7 @@ class TableError(OptldpError, ValueError):
 
     Example
     -------
-    >>> from .table.table import TabulatedMechanism
+    >>> from optldp import TabulatedMechanism
     >>> TabulatedMechanism.from_points([0, 1], [0, 1], [[0.9, 0.2], [0.2, 0.9]], 1.0)
     Traceback (most recent call last):
         ...
@@ -51,6 +53,7 @@ class SolverError(OptldpError, RuntimeError):
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.mechanisms import SolverError
     >>> from optldp.solvers import solve_on_outputs
     >>> try:
     ...     solve_on_outputs(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), np.array([-2.0, 2.0]), np.e)
@@ -66,7 +69,7 @@ class BudgetError(OptldpError, ValueError):
     Example
     -------
     >>> import pathlib, tempfile
-    >>> from optldp.mechanisms import frequency_oracle
+    >>> from optldp.mechanisms import BudgetError, frequency_oracle
     >>> from optldp.mechanisms.ledger import Ledger
     >>> ledger = Ledger.create(pathlib.Path(tempfile.mkdtemp(), "people.ledger"), bytes(range(32)), 1.5)
     >>> oracle = frequency_oracle(["yes", "no"], 1.0)

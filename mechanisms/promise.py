@@ -58,6 +58,7 @@ class Pure(Promise):
 
     Example
     -------
+    >>> from optldp.designer import Pure
     >>> str(Pure(1))
     'epsilon 1'
     """
@@ -88,6 +89,7 @@ class Approximate(Promise):
 
     Example
     -------
+    >>> from optldp.mechanisms import Approximate
     >>> str(Approximate(1, 1e-6))
     'epsilon 1, delta 1e-06'
     """
@@ -132,6 +134,7 @@ class Metric(Promise):
 
     Example
     -------
+    >>> from optldp.mechanisms import Metric
     >>> str(Metric(0.5))
     'epsilon 0.5 per unit'
     """

@@ -24,6 +24,7 @@ class Status(StrEnum):
 
     Example
     -------
+    >>> from optldp.solvers import Status
     >>> Status.of(1e-7, tolerance=1e-6), str(Status.of(0.2, tolerance=1e-6))
     (<Status.OPTIMAL: 'optimal'>, 'gap-open')
     """

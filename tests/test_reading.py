@@ -37,6 +37,17 @@ def shared_files(text: str) -> set[str]:
     return made & set(re.findall(r"^optldp perturb +\S+ +([\w.-]+\.(?:csv|parquet)) ", lines, re.MULTILINE))
 
 
+def designed_for_people(text: str) -> list[str]:
+    """Return the commands that make or weigh mechanisms for people.csv, which the pages call those who report."""
+    asked = r"optldp +(?:describe|design|compare|bounds|plan|advise) +people\.\w+.*"
+    return re.findall(asked, text.replace("\\\n", " "))
+
+
+def test_no_page_or_help_designs_for_those_who_report():
+    told = [*PAGES, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "designer").rglob("*.py"))]
+    assert {path.name: found for path in told if (found := designed_for_people(path.read_text()))} == {}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_no_page_designs_for_the_values_that_it_then_perturbs(page):
     text = page.read_text()
@@ -57,6 +68,7 @@ def test_the_main_rule_is_seen_to_be_broken():
     assert shared_names("p = Prior.from_data(values.clip(0, 9))\nt.sample(values)") == {"values"}
     page = "optldp design   a.csv --column x\noptldp perturb m.json a.csv --column x"
     assert shared_files(page) == {"a.csv"}
+    assert designed_for_people("optldp bounds people.csv --column x") == ["optldp bounds people.csv --column x"]
 
 
 # Paths.

@@ -209,7 +209,8 @@ def audit(
 
     Example
     -------
-    >>> from ...mechanisms import make_exact, piecewise
+    >>> from optldp import audit, make_exact
+    >>> from optldp.mechanisms import piecewise
     >>> table = make_exact(piecewise([0.0, 0.5, 1.0], 2.0)).mechanism
     >>> found = audit(table, samples=100_000)
     >>> found.ok, found.lower_bound > 1.5, audit(table, epsilon=1.5, samples=100_000).ok

@@ -84,8 +84,8 @@ def advise_command(
     """Say which mechanism and estimator will err least for so many users, by a race of simulations.
 
     \b
-    Example: optldp advise people.csv --column income --range 0 200000 --n 10000 --epsilon 1
-    Example: optldp advise people.csv --column job --categorical --n 10000 --epsilon 1
+    Example: optldp advise survey.csv --column income --range 0 200000 --n 10000 --epsilon 1
+    Example: optldp advise survey.csv --column job --categorical --n 10000 --epsilon 1
     """
     import numpy as np
 

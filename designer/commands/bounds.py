@@ -27,10 +27,10 @@ def bounds_command(asked: BoundsOptions) -> None:
     """Find the best that any mechanism can do at each budget, and how far from it each known one is.
 
     \b
-    Example: optldp bounds people.csv --column income --range 0 200000 --epsilon 0.25:4:0.25 --out report.html
-    Example: optldp bounds people.csv --attribute age=18:90 --attribute income=0:200000 --epsilon 0.5,1,2 --out folder
-    Example: optldp bounds people.csv --column job --categorical --epsilon 0.5:2:0.5 --out jobs.html
-    Example: optldp bounds people.csv --column income --range 0 200000 --objective robust --ambiguity tv --radius 0.1 \\
+    Example: optldp bounds survey.csv --column income --range 0 200000 --epsilon 0.25:4:0.25 --out report.html
+    Example: optldp bounds survey.csv --attribute age=18:90 --attribute income=0:200000 --epsilon 0.5,1,2 --out folder
+    Example: optldp bounds survey.csv --column job --categorical --epsilon 0.5:2:0.5 --out jobs.html
+    Example: optldp bounds survey.csv --column income --range 0 200000 --objective robust --ambiguity tv --radius 0.1 \\
     --objective information --criterion cumulative --out report.html
     """
     from ...mechanisms.files.atomic_write import replacing

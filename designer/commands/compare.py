@@ -105,12 +105,12 @@ def compare_command(asked: CompareOptions) -> None:
     """Compare every method with the certified optimum, one row per method and budget.
 
     \b
-    Example: optldp compare people.csv --column income --range 0 200000 --epsilon 0.5 --epsilon 1 --epsilon 2
-    Example: optldp compare people.csv --column income --range 0 200000 --epsilon 1 --objective minimax \\
+    Example: optldp compare survey.csv --column income --range 0 200000 --epsilon 0.5 --epsilon 1 --epsilon 2
+    Example: optldp compare survey.csv --column income --range 0 200000 --epsilon 1 --objective minimax \\
     --objective expected
-    Example: optldp compare people.csv --column income --range 0 200000 --epsilon 1 --objective error --n 20000
+    Example: optldp compare survey.csv --column income --range 0 200000 --epsilon 1 --objective error --n 20000
     Example: optldp compare --prior prior.csv --epsilon 1 --table mech.json
-    Example: optldp compare people.csv --column job --categorical --epsilon 1
+    Example: optldp compare survey.csv --column job --categorical --epsilon 1
     """
     from ...mechanisms.budget import check_epsilon
     from ...solvers.biased.program import check_users

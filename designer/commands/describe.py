@@ -32,31 +32,80 @@ BAR = 40
 @one_line_errors
 def describe_command(
     data: DataFile,
-    column: Annotated[str, typer.Option("--column", help="Column of DATA.")],
+    column: Annotated[
+        str | None, typer.Option("--column", help="Column of DATA. Default: a line for each, to choose from.")
+    ] = None,
     categorical: Categorical = False,
     as_json: Json = False,
 ) -> None:
-    """Say what a column holds, which range to give, and what to type next.
+    """Say what a column holds, which range to give, and what to type next; without --column, what columns there are.
 
     \b
-    Example: optldp describe people.csv --column income
-    Example: optldp describe people.csv --column job
+    Example: optldp describe survey.csv --column income
+    Example: optldp describe survey.csv --column job
+    Example: optldp describe survey.csv
     """
     from ...estimators.data.described import CategoryColumn, describe
 
+    if column is None:
+        _list_columns(data, as_json)
+        return
     found = describe(data, column, categorical=categorical or None)
-    command = _next(data, column, found)
+    command, hindrance = _next(data, column, found), _hindrance(data, column, found)
     if as_json:
         kind = "categories" if isinstance(found, CategoryColumn) else "numbers"
-        print_json({"kind": kind, **asdict(found), "next": command})
+        print_json({"kind": kind, **asdict(found), "next": None if hindrance else command, "hindrance": hindrance})
         say(RAW)
         return
     if isinstance(found, CategoryColumn):
         _print_categories(data, column, found)
     else:
         _print_numbers(data, column, found)
-    typer.echo(f"next: {command}")
+    typer.echo(f"before a design: {hindrance}" if hindrance else f"next: {command}")
     say(RAW)
+
+
+def _list_columns(data: Path, as_json: bool) -> None:
+    """A line for each column of a file, to choose one from."""
+    from ...estimators.data.described import CategoryColumn, describe
+    from ...estimators.data.files import connected, open_file
+    from ...mechanisms.errors import InputError
+
+    with connected() as connection:
+        _, names = open_file(connection, data)
+    columns = []
+    for name in names:
+        try:
+            found = describe(data, name)
+            kind = "categories" if isinstance(found, CategoryColumn) else found.units or "numbers"
+            columns.append({"column": name, "holds": kind, "distinct": found.distinct, "missing": found.missing})
+        except InputError as error:  # such as two decimal marks: the others are shown all the same
+            columns.append({"column": name, "holds": "unreadable", "distinct": None, "missing": None})
+            say(f"note: {error}")
+    if as_json:
+        print_json({"columns": columns, "next": None})
+        return
+    rows = [["" if cell is None else str(cell) for cell in column.values()] for column in columns]
+    print_rows(f"columns of {data}", ["column", "holds", "different", "missing"], rows)
+    typer.echo(f"next: optldp describe {shlex.quote(str(data))} --column NAME")
+
+
+def _hindrance(data: Path, column: str, found: NumberColumn | CategoryColumn) -> str | None:
+    """What keeps `design` from reading this column as the next command says; None if nothing does."""
+    from ...estimators.data.described import NumberColumn
+    from ...mechanisms.errors import InputError
+    from .said.prior import read_categorical_prior, read_prior
+
+    drop = bool(found.missing)
+    try:
+        if isinstance(found, NumberColumn):
+            clip = bool(found.below + found.above)
+            read_prior(data, column, found.domain, None, None, True, drop, "", clip=clip)
+        else:
+            read_categorical_prior(data, column, None, drop_missing=drop, public=True)
+    except InputError as error:
+        return str(error)
+    return None
 
 
 def _next(data: Path, column: str, found: NumberColumn | CategoryColumn) -> str:
@@ -79,7 +128,12 @@ def _argument(end: float, units: str) -> str:
     """An end of a range as it can be typed."""
     from ...estimators.forms.axis import said_on
 
-    return (said_on(end, units) or f"{end:.12g}").replace(" UTC", "Z").replace(" ", "T")
+    written = f"{end:.12g}"
+    return (
+        (said_on(end, units) or (written if float(written) == end else repr(end)))
+        .replace(" UTC", "Z")
+        .replace(" ", "T")
+    )
 
 
 def _print_numbers(data: Path, column: str, found: NumberColumn) -> None:

@@ -49,21 +49,21 @@ def design_command(asked: DesignOptions) -> None:
     """Derive a mechanism for a column's prior and certify how far from optimal it can be.
 
     \b
-    Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --out mech.json
-    Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --gap 1e-5 --out near.json
-    Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --form floor --out short.json
+    Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --out mech.json
+    Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --gap 1e-5 --out near.json
+    Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --form floor --out short.json
     Example: optldp design --range 0 200000 --epsilon 1 --objective minimax --out worst.json
-    Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --objective robust --ambiguity tv \\
+    Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --objective robust --ambiguity tv \\
     --radius 0.1 --out safe.json
-    Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --objective information \\
+    Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --objective information \\
     --criterion cumulative --knots 33 --out shape.json
-    Example: optldp design people.csv --column income --range 0 200000 --epsilon 1 --n 20000 --trust 2 \\
+    Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --n 20000 --trust 2 \\
     --plot clips.png --out mean.json
-    Example: optldp design people.csv --column job --categorical --epsilon 1 --out jobs.json
+    Example: optldp design survey.csv --column job --categorical --epsilon 1 --out jobs.json
     Example: optldp design --range 0 200000 --epsilon 1 --delta 1e-6 --out gauss.json
     Example: optldp design --range 0 40 --epsilon 0.5 --per-unit --out contacts.json
-    Example: optldp design people.csv --attribute age=18:90 --attribute income=0:200000 --epsilon 1 --out both.json
-    Example: optldp design people.csv --column job --categorical --levels 0.1:1:0.1 --level-epsilon 0.5 --out jobs.json
+    Example: optldp design survey.csv --attribute age=18:90 --attribute income=0:200000 --epsilon 1 --out both.json
+    Example: optldp design survey.csv --column job --categorical --levels 0.1:1:0.1 --level-epsilon 0.5 --out jobs.json
     """
     from ...mechanisms.files.table import SUFFIXES
 

@@ -19,6 +19,7 @@ from .asked.options import (
     PriorFile,
     Table,
     checked_confidence,
+    people,
     takes_options,
 )
 from .said.output import (
@@ -61,7 +62,7 @@ class EvaluateOptions(Options):
         str | None, typer.Option("--column", help="Column of DATA; attributes have columns of their own names.")
     ] = None
     prior_file: PriorFile = None
-    users: Annotated[int | None, typer.Option("--n", help="Users who will report, for the errors of estimates.")] = None
+    users: Annotated[int | None, people("Users who will report, for the errors of estimates.")] = None
     confidence: Confidence = CONFIDENCE
     clip: Clip = False
     drop_missing: DropMissing = False

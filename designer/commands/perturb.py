@@ -39,7 +39,6 @@ def perturb_command(asked: PerturbOptions) -> None:
 
     from ...estimators.data.keyed import write_keyed_reports
     from ...estimators.data.numbers import write_columns
-    from ...estimators.data.simulated_columns import SIMULATED
     from ...mechanisms import InputError, TabulatedMechanism, load_mechanism
     from ...mechanisms.adopted.mark import require_ours
     from .kinds.registry import kind_of
@@ -74,10 +73,8 @@ def perturb_command(asked: PerturbOptions) -> None:
     elif not asked.beside:
         write_columns(out, written.columns)
     else:
-        first = next(iter(written.columns))  # of attributes, which every user has all of, any column will do
-        present = asked.column or (first if rng is None else first.removeprefix(SIMULATED))
-        column = None if written.every_row else present
-        write_keyed_reports(out, written.columns, data=data, column=column, key=asked.key, keep=asked.keep or ())
+        present = [asked.needed("--column")] if written.present is None else written.present
+        write_keyed_reports(out, written.columns, data=data, columns=present, key=asked.key, keep=asked.keep or ())
     if again is not None:
         say(again)
     if asked.keep:

@@ -16,6 +16,7 @@ from .asked.options import (
     EPSILON,
     TOLERANCE,
     UNIFORM_SHARE,
+    USERS,
     Categorical,
     Force,
     Json,
@@ -25,6 +26,7 @@ from .asked.options import (
     UniformShare,
     Units,
     checked_confidence,
+    people,
     takes_options,
 )
 from .said.output import (
@@ -55,7 +57,7 @@ WANTED = ("users", "population", "distribution")
 class PlanOptions(ObjectiveOptions):
     """What `optldp plan` may be asked."""
 
-    n: Annotated[int | None, typer.Option("--n", help="Users who will report, once each.")] = None
+    n: Annotated[int | None, people(USERS)] = None
     error: Annotated[
         float | None,
         typer.Option("--error", help="Largest error wanted: finds the budget, or n."),
@@ -128,12 +130,12 @@ def plan_command(asked: PlanOptions) -> None:
     roots of the mean squared error of a frequency.
 
     \b
-    Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --error 500
-    Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --epsilon 1 --of population
-    Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --error 700 --objective minimax
-    Example: optldp plan people.csv --column income --range 0 200000 --epsilon 1 --error 700 --objective error
-    Example: optldp plan people.csv --column income --range 0 200000 --n 20000 --error 2000 --of distribution
-    Example: optldp plan people.csv --column job --categorical --n 20000 --error 0.01
+    Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --error 500
+    Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --epsilon 1 --of population
+    Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --error 700 --objective minimax
+    Example: optldp plan survey.csv --column income --range 0 200000 --epsilon 1 --error 700 --objective error
+    Example: optldp plan survey.csv --column income --range 0 200000 --n 20000 --error 2000 --of distribution
+    Example: optldp plan survey.csv --column job --categorical --n 20000 --error 0.01
     """
     from ...mechanisms import save_table
     from ...mechanisms.errors import InputError

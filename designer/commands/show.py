@@ -17,6 +17,7 @@ from .asked.options import (
     Json,
     Table,
     checked_confidence,
+    people,
 )
 from .said.output import (
     NOT_SO,
@@ -64,9 +65,7 @@ def show_command(
         Path | None,
         typer.Option("--out", help="Report to write, .html; of several tables a folder of them, with an index."),
     ] = None,
-    n: Annotated[
-        int | None, typer.Option("--n", help="People who will report, once each: how far off may their mean be?")
-    ] = None,
+    n: Annotated[int | None, people("People who will report, once each: how far off may their mean be?")] = None,
     confidence: Confidence = CONFIDENCE,
     explain: Explain = False,
     force: Force = False,

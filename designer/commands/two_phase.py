@@ -28,6 +28,7 @@ from .asked.options import (
     Seed,
     Tolerance,
     UniformShare,
+    people,
     takes_options,
 )
 from .said.output import (
@@ -105,7 +106,7 @@ class TwoPhaseOptions(LatticeOptions):
     ] = None
     n: Annotated[
         int | None,
-        typer.Option("--n", help="People who would be asked in earnest: how far off may their population's mean be?"),
+        people("People who would be asked in earnest: how far off may their population's mean be?"),
     ] = None
     seed: Seed = None
     drop_missing: DropMissing = False

@@ -84,6 +84,7 @@ def bounds(
 
     Example
     -------
+    >>> from optldp import Prior, bounds
     >>> prior = Prior.on_knots([-1, -0.5, 0, 0.5, 1], [0, 1, 2, 1, 0], source="public")
     >>> found = bounds(prior, [0.5, 1.0, 2.0], methods=["duchi", "hybrid"])
     >>> [budget.closed_forms[0].method for budget in found.budgets]

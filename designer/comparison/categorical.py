@@ -143,6 +143,7 @@ def compare_categorical(
 
     Example
     -------
+    >>> from optldp import compare_categorical
     >>> rows = compare_categorical([0.5, 0.3, 0.2], 1.0)
     >>> [(row.method, round(row.error, 2)) for row in rows]
     [('optimal', 4.98), ('grr', 4.98), ('rappor', 12.37), ('oue', 12.67), ('olh', 4.98), ('subset', 4.98)]

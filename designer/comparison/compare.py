@@ -113,6 +113,7 @@ def compare(
 
     Example
     -------
+    >>> from optldp import compare
     >>> from optldp.designer import Prior, WorstCase
     >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
     >>> rows = compare(prior, [1.0], methods=["optimal", "duchi", "piecewise"])

@@ -80,6 +80,7 @@ def sweep(
 
     Example
     -------
+    >>> from optldp import Prior, sweep
     >>> priors = {
     ...     "flat": Prior.on_knots([-1, 0, 1], [1, 1, 1], source="public"),
     ...     "peak": Prior.on_knots([-1, 0, 1], [1, 8, 1], source="public"),

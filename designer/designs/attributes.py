@@ -94,6 +94,7 @@ class Attributes(Shown):
 
     Example
     -------
+    >>> from optldp import Attributes, Prior
     >>> age = Prior.on_knots([0, 50, 100], [2, 2, 1], source="public", units="years")
     >>> Attributes({"age": age, "hours": Prior.even([0, 20, 40])}, sampled=1)
     Attributes(attributes=2, sampled=1)

@@ -50,7 +50,9 @@ class ClipCurve(Shown):
 
     Example
     -------
+    >>> from optldp import Error
     >>> from optldp.designer import Prior, design
+    >>> from optldp.designer.designs import clip_curve
     >>> prior = Prior.on_knots([0, 1, 2, 3], [8, 4, 2, 1], source="public")
     >>> clip_curve(design(prior, 1.0, objective=Error(1000))).clips
     array([1., 2., 3.])
@@ -99,7 +101,9 @@ def clip_curve(made: Design, *, progress: Callable[[int, int], None] | None = No
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.designer import Error, Prior, design
+    >>> from optldp.designer.designs import clip_curve
     >>> knots = np.linspace(0, 100, 11)
     >>> prior = Prior.on_knots(knots, np.exp(-knots / 8), source="public")
     >>> found = clip_curve(design(prior, 1.0, objective=Error(20_000)))

@@ -95,6 +95,7 @@ def design(
 
     Example
     -------
+    >>> from optldp import Prior, design
     >>> from optldp.designer import WorstCase
     >>> prior = Prior.on_knots([-1, -0.5, 0, 0.5, 1], [0, 1, 2, 1, 0], source="public")
     >>> best, safest = design(prior, 1.0), design(prior, 1.0, objective=WorstCase())

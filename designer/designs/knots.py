@@ -151,7 +151,7 @@ def continuum_certificate(made: Design) -> ContinuumCertificate:
     Example
     -------
     >>> from scipy.stats import uniform
-    >>> from optldp.designer import Prior, design
+    >>> from optldp.designer import Prior, continuum_certificate, design
     >>> found = continuum_certificate(design(Prior.from_distribution(uniform(0, 1), knots=21), 1.0, uniform_share=0))
     >>> f"{found.total_gap:.4f}"
     '0.0017'
@@ -199,6 +199,7 @@ class KnotChoice:
     Example
     -------
     >>> from scipy.stats import uniform
+    >>> from optldp import KnotChoice
     >>> from optldp.designer import Prior, design
     >>> found = design(KnotChoice(Prior.from_distribution(uniform(0, 1))), 1.0)
     >>> found.status, found.gap <= 1e-4, [one.knots for one in found.evidence.tried]

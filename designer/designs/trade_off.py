@@ -40,6 +40,8 @@ def trade_off_curve(
 
     Example
     -------
+    >>> from optldp import Prior
+    >>> from optldp.designer import trade_off_curve
     >>> prior = Prior.on_knots([-1, -0.5, 0, 0.5, 1], [0, 1, 2, 1, 0], source="public")
     >>> points = trade_off_curve(prior, 2.0, weights=[0.01, 0.1, 1.0])
     >>> [(round(p.expected_variance, 3), round(p.evidence.worst_knot_variance, 3)) for p in points]

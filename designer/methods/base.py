@@ -23,6 +23,7 @@ class Built:
 
     Example
     -------
+    >>> from optldp.designer.methods import Built
     >>> from optldp.mechanisms import duchi
     >>> Built(duchi([-1.0, 1.0], 1.0)).mechanism.provenance.method
     'duchi'
@@ -42,6 +43,7 @@ class Method(ABC):
     -------
     >>> from dataclasses import dataclass
     >>> from optldp.designer import Prior, design
+    >>> from optldp.designer.methods import Built, Method
     >>> from optldp.mechanisms import laplace
     >>> @dataclass(frozen=True)
     ... class Half(Method):

@@ -50,6 +50,7 @@ class ClosedForm(Method):
     Example
     -------
     >>> from optldp.designer import Prior, design
+    >>> from optldp.designer.methods import ClosedForm
     >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
     >>> mean, worst = ClosedForm("ptt"), ClosedForm("ptt", worst_case=True)
     >>> [round(design(prior, 1.0, method=method).value, 3) for method in (mean, worst)]

@@ -87,7 +87,8 @@ class Lattice(Method):
 
     Example
     -------
-    >>> from optldp.designer import Prior, design
+    >>> import numpy as np
+    >>> from optldp.designer import Lattice, Prior, design
     >>> prior = Prior.on_knots(np.linspace(-1, 1, 5), [1, 2, 3, 2, 1], source="public")
     >>> round(design(prior, 1.0, method=Lattice(window=9)).expected_variance, 3)
     3.873

@@ -62,7 +62,7 @@ class Pieces(Method):
 
     Example
     -------
-    >>> from optldp.designer import Prior, design
+    >>> from optldp.designer import Pieces, Prior, design
     >>> prior = Prior.on_knots([-1, -0.5, 0, 0.5, 1], [0, 1, 2, 1, 0], source="public")
     >>> made = design(prior, 1.0, method=Pieces(3))
     >>> made.evidence.shape.low.size, made.evidence.gap_closed > 0.5, made.bound <= made.value < made.evidence.ptt_value

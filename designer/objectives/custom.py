@@ -91,7 +91,9 @@ class Custom(Objective):
     Example
     -------
     >>> import cvxpy as cp
-    >>> from optldp.designer import design
+    >>> import numpy as np
+    >>> from optldp import Prior
+    >>> from optldp.designer import Custom, design
     >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
     >>> def spread(P, y, prior):
     ...     return prior.weights @ cp.sum(cp.multiply((y - prior.knots[:, None]) ** 2, P), axis=1)

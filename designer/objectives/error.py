@@ -107,7 +107,9 @@ class Error(Objective):
 
     Example
     -------
-    >>> from optldp.designer import Prior, design
+    >>> import numpy as np
+    >>> from optldp import Error
+    >>> from optldp.designer import FactorAmbiguity, Prior, design
     >>> knots = np.linspace(0, 100, 21)
     >>> prior = Prior.on_knots(knots, np.exp(-knots / 8), source="public", units="EUR")
     >>> made = design(prior, 1.0, objective=Error(20_000, FactorAmbiguity(2.0)))

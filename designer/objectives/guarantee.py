@@ -74,6 +74,8 @@ class Guarantee(Objective):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import Guarantee, Prior
     >>> from optldp.designer import TotalVariationAmbiguity, design
     >>> prior = Prior.on_knots(np.linspace(-1, 1, 11), [0, 0, 1, 4, 9, 12, 9, 4, 1, 0, 0], source="public")
     >>> safe = design(prior, 2.0, objective=Guarantee(TotalVariationAmbiguity(0.1)))

@@ -95,6 +95,7 @@ class Information(Objective):
 
     Example
     -------
+    >>> from optldp import Information, Prior
     >>> from optldp.designer import design
     >>> prior = Prior.on_knots([0, 1, 2, 3], [1, 2, 2, 1], source="public")
     >>> best = design(prior, 1.0, objective=Information())

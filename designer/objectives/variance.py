@@ -35,6 +35,7 @@ class Variance(Objective):
 
     Example
     -------
+    >>> from optldp import Variance
     >>> from optldp.designer import Prior, design
     >>> prior = Prior.on_knots([-1, -0.5, 0, 0.5, 1], [0, 1, 2, 1, 0], source="public")
     >>> made, duchi = design(prior, 1.0, objective=Variance()), design(prior, 1.0, method="duchi")

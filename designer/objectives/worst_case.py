@@ -81,7 +81,8 @@ class TradeOff(Objective):
 
     Example
     -------
-    >>> from optldp.designer import design
+    >>> from optldp import Prior
+    >>> from optldp.designer import TradeOff, design
     >>> prior = Prior.on_knots([-1, -0.5, 0, 0.5, 1], [0, 1, 2, 1, 0], source="public")
     >>> some, more = (design(prior, 2.0, objective=TradeOff(worst)) for worst in (0.1, 0.9))
     >>> [(round(made.expected_variance, 3), round(made.evidence.worst_knot_variance, 3)) for made in (some, more)]
@@ -154,6 +155,8 @@ class WorstCase(TradeOff):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import Prior, WorstCase
     >>> from optldp.designer import design
     >>> from optldp.mechanisms import FAMILIES
     >>> best = design(Prior.even(np.linspace(0, 100, 21)), 1.0, objective=WorstCase())

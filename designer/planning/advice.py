@@ -139,6 +139,8 @@ def advise(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import Prior, advise
     >>> prior = Prior.on_knots([-1, -0.5, 0, 0.5, 1], [0, 1, 2, 1, 0], source="public")
     >>> advice = advise(prior, 1000, 1.0, estimators=["ua"], rng=np.random.default_rng(1))
     >>> advice.best.mechanism, [round(1000 * row.mse.value, 2) for row in advice.rows[:2]]

@@ -154,6 +154,9 @@ def plan_distribution_error(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import Prior
+    >>> from optldp.designer.planning import plan_distribution_error
     >>> prior = Prior.on_knots([-1, -0.5, 0, 0.5, 1], [0, 1, 2, 1, 0], source="public")
     >>> plans = [plan_distribution_error(prior, n, 1.0, rng=np.random.default_rng(1)) for n in (1_000, 100_000)]
     >>> [round(plan.predicted_error.value, 2) for plan in plans]
@@ -209,6 +212,9 @@ def plan_distribution_epsilon(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import Prior
+    >>> from optldp.designer.planning import plan_distribution_epsilon
     >>> prior = Prior.on_knots([-1, -0.5, 0, 0.5, 1], [0, 1, 2, 1, 0], source="public")
     >>> plan = plan_distribution_epsilon(prior, 10_000, 0.05, rng=np.random.default_rng(1))
     >>> round(plan.epsilon, 1), round(plan.surely, 2)

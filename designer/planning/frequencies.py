@@ -40,6 +40,7 @@ class FrequencyPlan(Shown):
 
     Example
     -------
+    >>> from optldp import CategoricalPrior, plan_frequencies
     >>> plan_frequencies(CategoricalPrior(["a", "b", "c"], [3, 2, 1]), 10_000, epsilon=1.0)
     FrequencyPlan(epsilon=1, n=10000, predicted_error=0.0128727, std_error=0, method='grr', estimator='unbiased')
     """
@@ -121,6 +122,7 @@ def plan_frequencies(
 
     Example
     -------
+    >>> from optldp import CategoricalPrior, plan_frequencies
     >>> prior = CategoricalPrior("abcd", [4, 3, 2, 1])
     >>> plan = plan_frequencies(prior, 10_000, error=0.01)
     >>> round(plan.epsilon, 2), round(plan.predicted_error.value, 4)

@@ -168,6 +168,7 @@ def plan_error(
 
     Example
     -------
+    >>> from optldp import Prior, plan_error
     >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
     >>> plan = plan_error(prior, 10_000, 1.0)
     >>> round(plan.predicted_error, 4), round(plan.least_error, 4)
@@ -226,6 +227,7 @@ def plan_epsilon(
 
     Example
     -------
+    >>> from optldp import Prior, plan_epsilon
     >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
     >>> plan = plan_epsilon(prior, 10_000, 0.05)
     >>> round(plan.epsilon, 2), round(plan.predicted_error, 3)

@@ -61,6 +61,7 @@ def mean_deviation(
 
     Example
     -------
+    >>> from optldp.designer.planning import mean_deviation
     >>> from optldp.mechanisms import duchi
     >>> round(mean_deviation(duchi([-1.0, 1.0], 1.0), 10_000, 0.05), 4)
     0.0592
@@ -110,6 +111,7 @@ def ptt_worst_case_bound(epsilon: float) -> float:
 
     Example
     -------
+    >>> from optldp.designer.planning import ptt_worst_case_bound
     >>> from optldp.mechanisms.families.ptt import optimal_eta, ptt_variance
     >>> [round(float(ptt_variance(1, e, optimal_eta(e))) / ptt_worst_case_bound(e), 3) for e in (0.01, 0.1, 1.0)]
     [1.0, 1.004, 1.054]
@@ -168,6 +170,8 @@ def reduction_error(rows: ArrayLike, weights: ArrayLike, member: ArrayLike, n: i
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.designer.planning import reduction_error
     >>> grr = np.full((4, 4), 0.2) + np.diag(np.full(4, 0.2))
     >>> single, pairs = (reduction_error(grr, np.ones(4), member, 1000) for member in ([0, 1, 2, 3], [0, 0, 1, 1]))
     >>> round(pairs[0] / single[0], 3), pairs[1]  # K' / K is 0.5
@@ -225,6 +229,7 @@ def variance_range(mechanism: TabulatedMechanism, relative_error: float) -> tupl
 
     Example
     -------
+    >>> from optldp.designer.planning import variance_range
     >>> from optldp.mechanisms import piecewise
     >>> from optldp.mechanisms.table.knot_prior import KnotPrior
     >>> table = piecewise([-1.0, 0.0, 1.0], 1.0).with_prior(KnotPrior([0.2, 0.6, 0.2], [0.0, 0.0], "public"))

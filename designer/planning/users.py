@@ -67,6 +67,7 @@ def plan_users(
     Example
     -------
     >>> from optldp.designer import Error, Prior
+    >>> from optldp.designer.planning import plan_users
     >>> prior = Prior.on_knots([0, 1, 2, 8], [50, 20, 10, 1], source="public")
     >>> usual, biased = (plan_users(prior, 1.0, 0.2, objective=each) for each in (None, Error(1)))
     >>> usual.users, round(biased.users, -1), round(biased.predicted_error, 2)

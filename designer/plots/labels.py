@@ -51,6 +51,7 @@ def label_ends(axes: Axes, lines: Sequence[Line2D]) -> None:
     """
     if not lines:
         return
+    axes.get_ylim()  # settles limits that are still to be chosen
     to_axes = axes.transScale + axes.transLimits
     ends = [_end(axes, line) for line in lines]
     wanted = np.array([np.clip(to_axes.transform(end)[1], 0.0, 1.0) for end in ends])
@@ -82,12 +83,23 @@ def spread(wanted: np.ndarray, gap: float) -> np.ndarray:
 
 
 def _end(axes: Axes, line: Line2D) -> tuple[float, float]:
-    """Return the last point of a line that lies within the limits, or its last one."""
-    x, y = (np.asarray(values, dtype=float) for values in line.get_data())
-    low, high = axes.get_ylim()
-    seen = np.flatnonzero((y >= low) & (y <= high))
-    last = seen[-1] if seen.size else np.flatnonzero(np.isfinite(y))[-1]
-    return float(x[last]), float(y[last])
+    """Return where a line ends within the limits: its last point, or where it leaves for good at the top or below.
+
+    Of a line that is nowhere within them, its last point.
+    """
+    data = np.column_stack([np.asarray(values, dtype=float) for values in line.get_data()])
+    to_axes = axes.transScale + axes.transLimits
+    seen = to_axes.transform(data)
+    drawn = np.isfinite(seen).all(axis=1)  # zero on a logarithmic scale is not
+    data, seen = data[drawn], seen[drawn]
+    inside = np.flatnonzero((seen[:, 1] >= 0.0) & (seen[:, 1] <= 1.0))
+    if not inside.size or inside[-1] == len(data) - 1:
+        return float(data[-1, 0]), float(data[-1, 1])
+    before, after = seen[inside[-1]], seen[inside[-1] + 1]
+    edge = 1.0 if after[1] > 1.0 else 0.0
+    left = before + (edge - before[1]) / (after[1] - before[1]) * (after - before)
+    x, y = to_axes.inverted().transform(left)
+    return float(x), float(y)
 
 
 def _write_end(axes: Axes, name: str, style: Mapping[str, Any], end: tuple[float, float], place: float) -> None:

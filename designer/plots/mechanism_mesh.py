@@ -32,6 +32,8 @@ ALL_NAMED, SOME_NAMED = 12, 8
 MOST_PARTS, PART_WIDTH, PART_HEIGHT = 6, 5.2, 3.9
 """Parts of a mechanism that are drawn at most; inches of each."""
 
+Part = TabulatedMechanism | CategoricalMechanism | KeyValueMechanism
+
 COLORS = "Blues"
 """From a report's floor, nearly white, to the most that epsilon allows; inverted on a dark page it is as plain."""
 
@@ -170,7 +172,14 @@ def support_map(mechanism: CategoricalMechanism | KeyValueMechanism, ax: Axes | 
     return axes
 
 
-def parts_map(parts: Mapping[str, TabulatedMechanism | CategoricalMechanism | KeyValueMechanism]) -> Axes:
+def part_map(name: str, part: Part, ax: Axes | None = None) -> Axes:
+    """Draw one part of a mechanism under its name, and return its axes."""
+    axes = heat_map(part, ax) if isinstance(part, TabulatedMechanism) else support_map(part, ax)
+    axes.set_title(literal(name), fontsize="medium")
+    return axes
+
+
+def parts_map(parts: Mapping[str, Part]) -> Axes:
     """Draw the mechanisms that one is made of beside and below each other, at most six, and return the first axes."""
     shown = list(parts.items())[:MOST_PARTS]
     across = min(2, len(shown))
@@ -178,8 +187,7 @@ def parts_map(parts: Mapping[str, TabulatedMechanism | CategoricalMechanism | Ke
     figure = empty_figure(PART_WIDTH * across, PART_HEIGHT * down)
     grid = figure.subplots(down, across, squeeze=False).ravel()
     for axes, (name, part) in zip(grid, shown, strict=False):
-        (heat_map if isinstance(part, TabulatedMechanism) else support_map)(part, axes)  # pyright: ignore[reportArgumentType] -- it is that
-        axes.set_title(literal(name), fontsize="medium")
+        part_map(name, part, axes)
     for axes in grid[len(shown) :]:
         axes.remove()
     if len(parts) > len(shown):

@@ -77,6 +77,7 @@ def trade_off(
 
     Example
     -------
+    >>> from optldp import Prior
     >>> from optldp.designer import plots, trade_off_curve
     >>> prior = Prior.on_knots([-1, -0.5, 0, 0.5, 1], [0, 1, 2, 1, 0], source="public", units="kg")
     >>> axes = plots.trade_off(trade_off_curve(prior, 2.0, weights=[0.1, 0.5, 1.0]))

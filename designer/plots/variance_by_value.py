@@ -61,6 +61,7 @@ def by_value(
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.designer import plots
     >>> from optldp.mechanisms import FAMILIES
     >>> knots = np.linspace(0, 100, 21)

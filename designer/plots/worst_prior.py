@@ -52,6 +52,8 @@ def least_favourable(design: WeightedDesign, ax: Axes | None = None, *, prior: P
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import Prior
     >>> from optldp.designer import WorstCase, design, plots
     >>> flat = Prior.even(np.linspace(0, 100, 21), units="kg")
     >>> axes = plots.least_favourable(design(flat, 1.0, objective=WorstCase()))

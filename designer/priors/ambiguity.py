@@ -70,6 +70,9 @@ class RelativeAmbiguity(Ambiguity):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import Prior
+    >>> from optldp.designer import RelativeAmbiguity
     >>> prior = Prior.on_knots([0, 1, 2], [1, 2, 1], source="public")
     >>> RelativeAmbiguity(0.2).around(prior).largest(np.array([0.0, 1.0, 3.0]))[1]
     array([0.2, 0.5, 0.3])
@@ -114,6 +117,9 @@ class FactorAmbiguity(Ambiguity):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import Prior
+    >>> from optldp.designer import FactorAmbiguity
     >>> prior = Prior.on_knots([0, 1, 2], [1, 2, 1], source="public")
     >>> FactorAmbiguity(1.25).around(prior).largest(np.array([0.0, 1.0, 3.0]))[1]
     array([0.2   , 0.4875, 0.3125])
@@ -156,6 +162,9 @@ class TotalVariationAmbiguity(Ambiguity):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import Prior
+    >>> from optldp.designer import TotalVariationAmbiguity
     >>> prior = Prior.on_knots([0, 1, 2], [1, 2, 1], source="public")
     >>> TotalVariationAmbiguity(0.2).around(prior).largest(np.array([0.0, 1.0, 3.0]))[1]
     array([0.05, 0.5 , 0.45])
@@ -197,6 +206,9 @@ class WassersteinAmbiguity(Ambiguity):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import Prior
+    >>> from optldp.designer import WassersteinAmbiguity
     >>> prior = Prior.on_knots([0, 1, 2], [1, 2, 1], source="public")
     >>> WassersteinAmbiguity(0.2).around(prior).largest(np.array([0.0, 1.0, 3.0]))[1]
     array([0.25, 0.3 , 0.45])
@@ -240,6 +252,9 @@ class BoxAmbiguity(Ambiguity):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import Prior
+    >>> from optldp.designer import BoxAmbiguity
     >>> prior = Prior.on_knots([0, 1, 2], [1, 2, 1], source="public")
     >>> box = BoxAmbiguity([0.1, 0.3, 0.2], [0.4, 0.6, 0.4])
     >>> box.around(prior).largest(np.array([0.0, 1.0, 3.0]))[1]

@@ -36,6 +36,7 @@ class CategoricalPrior(Shown):
 
     Example
     -------
+    >>> from optldp import CategoricalPrior
     >>> CategoricalPrior(["a", "b"], [3, 1]).weights
     array([0.75, 0.25])
     """
@@ -86,6 +87,8 @@ class CategoricalPrior(Shown):
 
         Example
         -------
+        >>> from optldp import CategoricalPrior
+        >>> from optldp.mechanisms import Categories
         >>> CategoricalPrior(["b", "a"], [3, 1]).among(Categories(["a", "b", "c"])).weights
         array([0.25, 0.75, 0.  ])
         """
@@ -100,6 +103,8 @@ class CategoricalPrior(Shown):
 
         Example
         -------
+        >>> import numpy as np
+        >>> from optldp import CategoricalPrior
         >>> prior = CategoricalPrior.from_labels(np.array(["b", "a", "b", "b"]))
         >>> prior.categories.labels, prior.weights
         (('a', 'b'), array([0.25, 0.75]))

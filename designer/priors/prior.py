@@ -69,6 +69,7 @@ class Prior(Shown):
 
     Example
     -------
+    >>> from optldp import Prior
     >>> prior = Prior.from_data([0, 1, 1, 4], knots=5, domain=(0, 4), source="public")
     >>> prior.weights
     array([0.25, 0.5 , 0.  , 0.  , 0.25])
@@ -174,6 +175,7 @@ class Prior(Shown):
 
         Example
         -------
+        >>> from optldp import Prior
         >>> Prior.from_pairs([0, 1, 3], [2, 1, 1], source="public").knots
         array([0., 1., 3.])
         >>> Prior.from_pairs([0, 1, 3], [2, 1, 1], knots=[0, 2, 4], source="public").weights
@@ -219,6 +221,7 @@ class Prior(Shown):
 
         Example
         -------
+        >>> from optldp import Prior
         >>> Prior.from_histogram([0, 1, 2], [3, 1], knots=3, source="public").weights
         array([0.375, 0.5  , 0.125])
         """
@@ -265,6 +268,7 @@ class Prior(Shown):
         Example
         -------
         >>> from scipy.stats import uniform
+        >>> from optldp import Prior
         >>> Prior.from_distribution(uniform(0, 4), knots=3).weights
         array([0.25, 0.5 , 0.25])
         """
@@ -281,6 +285,7 @@ class Prior(Shown):
 
         Example
         -------
+        >>> from optldp import Prior
         >>> Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public").weights
         array([0.25, 0.5 , 0.25])
         """
@@ -298,6 +303,7 @@ class Prior(Shown):
 
         Example
         -------
+        >>> from optldp import Prior
         >>> Prior.even([0, 1, 2, 4]).weights
         array([0.25, 0.25, 0.25, 0.25])
         """
@@ -338,6 +344,7 @@ class Prior(Shown):
 
         Example
         -------
+        >>> from optldp import Prior
         >>> Prior.on_knots([0, 1], [1, 0], source="public").mixed(0.1).weights
         array([0.95, 0.05])
         """
@@ -366,6 +373,7 @@ class Prior(Shown):
 
         Example
         -------
+        >>> from optldp import Prior
         >>> prior = Prior.from_data([0, 1, 1, 4], knots=3, domain=(0, 4), source="public")
         >>> prior.weights, prior.on(5).weights
         (array([0.5 , 0.25, 0.25]), array([0.25, 0.5 , 0.  , 0.  , 0.25]))
@@ -389,6 +397,7 @@ class Prior(Shown):
 
         Example
         -------
+        >>> from optldp import Prior
         >>> Prior.on_knots([0, 1, 2], [0, 1, 0], source="public").coarsened([0, 2]).rounding
         array([1.])
         """

@@ -127,6 +127,9 @@ def confidence_region(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import Prior
+    >>> from optldp.designer import confidence_region
     >>> from optldp.mechanisms import square_wave
     >>> table = square_wave(np.linspace(0, 1, 11), 2.0)
     >>> reports = table.sample(np.full(20_000, 0.3), np.random.default_rng(1))

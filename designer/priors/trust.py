@@ -71,6 +71,7 @@ class MeasuredTrust(Shown):
 
     Example
     -------
+    >>> from optldp.designer.priors import MeasuredTrust
     >>> found = MeasuredTrust(1.6, 1.4, 5000, 4000, 0.95, 0.01, (0.0, 5.0), 0.2, 0.28, True)
     >>> found.to_frame(backend="polars")["factor"].to_list()
     [1.6]
@@ -143,6 +144,8 @@ def measure_trust(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.designer.priors import measure_trust
     >>> rng = np.random.default_rng(1)
     >>> older, newer = np.minimum(rng.exponential(20, 40_000), 200), np.minimum(rng.exponential(22, 40_000), 200)
     >>> found = measure_trust(older, newer, knots=41, domain=(0, 200))

@@ -173,6 +173,8 @@ class ClientCohort(Cohort):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.designer import ClientCohort
     >>> from optldp.mechanisms import duchi, make_exact
     >>> clients = [lambda table: table.high[0], lambda table: table.high[1], lambda table: None]
     >>> cohort = ClientCohort(clients, epsilon=1.0)

@@ -99,6 +99,7 @@ class TwoPhasePlan(Shown):
 
     Example
     -------
+    >>> from optldp import TwoPhasePlan
     >>> plan = TwoPhasePlan((0.0, 10.0), 1.0, knots=11)
     >>> plan.first.provenance.method, plan.first.exact
     ('optimal', True)

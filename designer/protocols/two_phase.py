@@ -88,6 +88,8 @@ def two_phase(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import two_phase
     >>> rng = np.random.default_rng(3)
     >>> values = rng.normal(2.0, 0.5, 20_000).clip(0, 10)
     >>> result = two_phase(values, 1.0, domain=(0, 10), knots=21, rng=rng)

@@ -7,7 +7,19 @@ import math
 from ...mechanisms.promise import Pure
 from ..comparison.bounds_result import BoundsResult, BudgetBounds
 from ..comparison.row import Row
-from .front import NOT_PROTECTED, ON_THE_DEVICE, SURE, Front, checked_users, people, promise_words, within
+from ..planning.people import mean_within
+from .front import (
+    NOT_PROTECTED,
+    OF_THESE,
+    ON_THE_DEVICE,
+    SURE,
+    Front,
+    checked_users,
+    on_page,
+    people,
+    promise_words,
+    within,
+)
 from .numbers import SAME, from_to, percent, percent_up
 from .odds import BELIEFS, Grid, at_most
 
@@ -56,14 +68,7 @@ def _errors(best: Row, here: BudgetBounds, result: BoundsResult, n: int) -> tupl
     units = result.prior.units
     if best.expected_variance is None:
         return ("No error can be told: the design could not be found.",)
-    text = (
-        f"With {n:,} people the mean that is told from their reports is within "
-        f"{within(best.expected_variance, n, units)} of the true mean of these people ({SURE} sure), if they are "
-        "like the prior."
-    )
-    if best.worst_case_variance is not None:
-        text += f" Whatever their values are, it is within {within(best.worst_case_variance, n, units)}."
-    return (text, "Four times as many people halve the error. That these people are a sample of others comes on top.")
+    return on_page(mean_within(n, best.expected_variance, best.worst_case_variance), units), OF_THESE
 
 
 def _recommended(best: Row, here: BudgetBounds, result: BoundsResult, n: int) -> tuple[str, ...]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ...estimators.forms.axis import length_on
 from ...estimators.intervals import CONFIDENCE, normal_quantile
 from ...mechanisms.promise import Approximate, Metric, Promise
 from ...solvers.biased.program import check_users
-from .numbers import percent, round_up, short, short_up
+from ..planning.people import MeanWithin, sentence, shown
+from .numbers import percent, short, short_up
 from .odds import BELIEFS, Grid, at_most, odds_grid, odds_sentence, percent_of
 
 SOME_USERS = 10_000
@@ -28,6 +28,11 @@ ON_THE_DEVICE = (
 
 NOT_PROTECTED = (
     "Not protected: that somebody took part, and what the statistics of all say about everybody, who took part or not."
+)
+
+OF_THESE = (
+    "The mean is that of the people who report: that they are a sample of others comes on top. Four times as many "
+    "people halve the noise."
 )
 
 
@@ -64,6 +69,19 @@ def checked_users(users: int | None) -> int:
     return SOME_USERS if users is None else int(users)
 
 
+def on_page(said: MeanWithin, units: str = "", name: str = "") -> str:
+    """Return the terminal's sentence of how far a mean, or that of a name, is off as a page has it.
+
+    Example
+    -------
+    >>> from ..planning.people import mean_within
+    >>> on_page(mean_within(10_000, None, 4.0), "EUR")
+    'With 10,000 people: mean within 0.0392 EUR (95%) whatever their values are.'
+    """
+    text = sentence({name: said}, units)
+    return f"{text[0].upper()}{text[1:]}."
+
+
 def reach(variance: float, users: int) -> float:
     """Return how far the mean of so many reports is from the mean of their users, at most, with the usual confidence.
 
@@ -76,15 +94,14 @@ def reach(variance: float, users: int) -> float:
 
 
 def within(variance: float, users: int, units: str = "") -> str:
-    """Return the same as text, rounded up.
+    """Return the same as text, rounded up, as the terminal has it.
 
     Example
     -------
     >>> within(100.0, 400, "EUR")
     '0.98 EUR'
     """
-    off = reach(variance, users)
-    return length_on(off, units) or f"{round_up(off)} {units}".rstrip()
+    return shown(reach(variance, users), units)
 
 
 def people(users: float) -> str:

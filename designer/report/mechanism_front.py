@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 
 from ...estimators.frequencies.decoder import frequency_decoder
-from ...estimators.key_values.error import key_errors
-from ...estimators.means.error import designed_for, largest_error
 from ...mechanisms import FAMILIES, TabulatedMechanism
 from ...mechanisms.adopted.seeded_hashing import SeededHashing
 from ...mechanisms.categorical.local_hashing import LocalHashing
@@ -28,8 +26,22 @@ from ...mechanisms.key_value import KeyValueMechanism
 from ...mechanisms.printable import shortened
 from ...mechanisms.promise import Pure
 from ..methods.oracles import ORACLES
-from .front import NOT_PROTECTED, ON_THE_DEVICE, SURE, Front, checked_users, people, promise_words, reach, within
-from .numbers import SAME, from_to, listed, percent, round_up, short, short_up
+from ..planning.biased import biased_facts, cut_words
+from ..planning.people import shown, table_mean_within
+from ..planning.people_of_pairs import pairs_within
+from .front import (
+    NOT_PROTECTED,
+    OF_THESE,
+    ON_THE_DEVICE,
+    SURE,
+    Front,
+    checked_users,
+    on_page,
+    people,
+    promise_words,
+    reach,
+)
+from .numbers import SAME, from_to, listed, percent, percent_up, round_up, short_up
 from .odds import BELIEFS, at_most, odds_grid
 
 MOST_NAMED = 8
@@ -124,33 +136,25 @@ def _mean_errors(table: TabulatedMechanism | FloorForm, found: Verification, n: 
             "Its reports are biased, for distributions: averages of them are no means, and how far an estimated "
             "distribution is off depends on the distribution.",
         ), "for distributions"
-    worst = within(found.worst_case_variance, n, units)
-    text = f"With {n:,} people the mean that is told from their reports is within "
-    if found.expected_variance is None:
-        text += f"{worst} of the true mean of these people ({SURE} sure), whatever their values are."
-        return (text,), worst
-    usual = within(found.expected_variance, n, units)
-    text += (
-        f"{usual} of the true mean of these people ({SURE} sure), if they are like the prior that the file carries. "
-        f"Whatever their values are, it is within {worst}."
-    )
-    return (text,), usual
+    found_within = table_mean_within(table, n)
+    said = shown(found_within.within, units)
+    return (on_page(found_within, units), OF_THESE), said
 
 
 def _promised(table: TabulatedMechanism, n: int) -> tuple[tuple[str, ...], str]:
-    """Return the error of a table that is biased on purpose, for as many people as are asked for."""
+    """Return the error of a table that is biased on purpose, for as many people as are asked for, and what it cuts."""
     try:
-        told = designed_for(table)
-        error = largest_error(table, told.priors, n, on_knots=told.on_knots)
+        found = table_mean_within(table, n)
     except InputError:
         return ("The file does not say enough for the error of its mean, which is biased on purpose.",), "unknown"
-    said = f"{round_up(error.rmse)} {table.units}".rstrip()
-    text = (
-        f"With {n:,} people the mean of their reports is off by at most {said} (root mean square), the bias included "
-        f"that it has on purpose, if no value is more than {short(told.trust)} times as frequent, or as rare, as the "
-        f"prior says. It was designed for {told.users:,} people."
+    facts = biased_facts(table)
+    outside, bias = percent_up(facts["share_outside"], 1), f"{round_up(facts['bias_bound'])} {table.units}".rstrip()
+    cut = (
+        f"It is a mean of values as they are counted, and these are not the values themselves: {cut_words(table)}. Of "
+        f"the people whom the prior describes {outside} have values outside. Up to {bias} of the error is bias, which "
+        f"more people do not lessen. The table was designed for {facts['users']:,} people."
     )
-    return (text,), said
+    return (on_page(found, table.units), cut, OF_THESE), shown(found.within, table.units)
 
 
 def _judged(table: TabulatedMechanism | FloorForm, found: Verification, n: int) -> tuple[str, ...]:
@@ -307,32 +311,29 @@ def _key_errors(made: KeyValueMechanism, n: int) -> tuple[tuple[str, ...], str]:
     """How well the share of a key and the mean of its values are told, where one in as many people as keys holds it."""
     many = len(made.keys)
     try:
-        found = key_errors(made, 1 / many)
+        found = pairs_within(made, n, holders=many)
     except InputError:  # nothing unbiased to tell
         return ("Depends on how many people have which key: optldp estimate tells it with its results.",), "by key"
-    share, mean = within(found.share, n), within(found.mean, n, made.value.units)
-    told = (
-        f"With {n:,} people the share of those who hold a key is right within {share}, whatever it is ({SURE} sure).",
-        f"The mean of their values is right within {mean}, whatever they are, if one in {many:,} people holds the key; "
-        "of rarer keys less is known.",
-    )
-    return told, f"{share} of a share, {mean} of a mean"
+    told = on_page(found, made.value.units), "Of rarer keys less is known."
+    return told, f"{shown(found.share_within or 0.0)} of a share, {shown(found.within, made.value.units)} of a mean"
 
 
 def _attributes(made: AttributeSampling, n: int) -> Front:
-    """The error of an attribute's mean allows for who is asked: at most a quarter of the squared width differs."""
     promise, odds, believed = promise_words(Pure(made.epsilon), 0.0)
     asked = made.sampled / len(made.attributes)
     rows, first = [], ""
     for name, table in list(zip(made.attributes, made.mechanisms, strict=True))[:MOST_NAMED]:
-        found = verify(table)
-        if not _unbiased(table, found):
-            rows.append(f"{shortened(name, 32)}: biased, for the error of a mean or for distributions.")
+        try:
+            found = table_mean_within(table, n, share=asked)
+        except InputError:
+            rows.append(
+                f"{shortened(name, 32)}: its reports are biased, for distributions, and averages of them no means."
+            )
             continue
-        spread = (1 - asked) * (table.domain[1] - table.domain[0]) ** 2 / 4
-        said = within((found.worst_case_variance + spread) / asked, n, table.units)
-        first = first or f"{said} ({shortened(name, 32)})"
-        rows.append(f"{shortened(name, 32)}: the mean is within {said} ({SURE} sure), whatever the values are.")
+        first = first or f"{shown(found.within, table.units)} ({shortened(name, 32)})"
+        rows.append(on_page(found, table.units, shortened(name, 32)))
+        if table.provenance.is_for_error:
+            rows.append(f"Of {shortened(name, 32)} it is a mean of values as counted: {cut_words(table)}.")
     return Front(
         protects=(
             f"{len(made.attributes)} numbers of each person: {_named(made.attributes)}. {ON_THE_DEVICE} {SPENDING}",
@@ -344,7 +345,7 @@ def _attributes(made: AttributeSampling, n: int) -> Front:
             f"A report on {made.sampled} of the {len(made.attributes)} attributes, drawn at random for each person; "
             "the others stay empty.",
         ),
-        errors=(f"With {n:,} people, each of whom reports {made.sampled} of {len(made.attributes)}:", *rows),
+        errors=(*rows, OF_THESE),
         recommends=_proof(made),
         users=n,
         line=(str(Pure(made.epsilon)), believed, first or "biased"),

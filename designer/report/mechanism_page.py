@@ -16,6 +16,7 @@ from .rendering import rendered, require_report_tools
 from .svg import inline_svg
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from matplotlib.axes import Axes
 
 
@@ -54,23 +55,28 @@ def mechanism_html(
 
     Example
     -------
+    >>> from optldp.designer import mechanism_html
     >>> from optldp.mechanisms import duchi
     >>> page = mechanism_html(duchi([0, 100], 1.0), n=20_000)
     >>> page[:15], "What 20,000 people tell" in page
     ('<!doctype html>', True)
     """
     require_report_tools()
-    return mechanism_page(front_of(mechanism, n), name, facts, picture)
+    return mechanism_page(front_of(mechanism, n), name, facts, [] if picture is None else [picture])
 
 
-def mechanism_page(front: Front, name: str, facts: Sequence[tuple[str, str]], picture: Axes | None) -> str:
-    """Return the page of a front that is made already."""
+def mechanism_page(front: Front, name: str, facts: Sequence[tuple[str, str]], pictures: Sequence[Axes]) -> str:
+    """Return the page of a front that is made already; of several pictures each has its title below it."""
+    drawn = [_drawn(picture, f"picture-{place}") for place, picture in enumerate(pictures)]
+    return rendered("mechanism.html.j2", title=f"What {name} promises", front=front, facts=facts, pictures=drawn)
+
+
+def _drawn(picture: Axes, name: str) -> tuple[Markup, str]:
+    """Return a picture for the page, and its title."""
     from markupsafe import Markup
 
-    drawn = ""
-    if picture is not None:
-        title, figure = picture.get_title(), whole_figure(picture)
+    title, figure, place = picture.get_title(), whole_figure(picture), picture.get_subplotspec()
+    if place is None or place.get_geometry()[:2] == (1, 1):  # else several of a size of their own
         figure.set_size_inches(*SIZE)
-        fit(figure, bare=False)
-        drawn = Markup(inline_svg(picture, "picture", title))
-    return rendered("mechanism.html.j2", title=f"What {name} promises", front=front, facts=facts, picture=drawn)
+    fit(figure, bare=False)
+    return Markup(inline_svg(picture, name, title)), title

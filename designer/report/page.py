@@ -55,7 +55,7 @@ def bounds_html(result: BoundsResult, *, column: str = "", command: str = "", n:
 
     Example
     -------
-    >>> from optldp.designer import Prior
+    >>> from optldp.designer import Prior, bounds_html
     >>> from optldp.designer.comparison.bounds import bounds
     >>> prior = Prior.on_knots([-1, 0, 1], [1, 2, 1], source="public")
     >>> page = bounds_html(bounds(prior, [1.0, 2.0], methods=["duchi"]), column="temper")

@@ -130,6 +130,8 @@ class AttributeCounts(ByAttribute[ReportCounts]):
 
     Example
     -------
+    >>> from optldp.estimators import ReportCounts
+    >>> from optldp.estimators.attributes import AttributeCounts
     >>> from optldp.mechanisms import duchi
     >>> table = duchi([0.0, 1.0], 1.0)
     >>> ages = ReportCounts.from_reports(table, table.high[[0, 1, 1]])
@@ -175,6 +177,9 @@ class AttributeCounts(ByAttribute[ReportCounts]):
 
         Example
         -------
+        >>> import numpy as np
+        >>> from optldp import AttributeSampling
+        >>> from optldp.estimators.attributes import AttributeCounts
         >>> from optldp.mechanisms import duchi, make_exact
         >>> table = make_exact(duchi([0.0, 1.0], 1.0)).mechanism
         >>> made = AttributeSampling(["age", "pay"], [table, table], 1, 1.0)

@@ -48,6 +48,7 @@ def bias_aware_attribute_means(
     -------
     >>> import numpy as np
     >>> from optldp.estimators import count
+    >>> from optldp.estimators.bias_aware import bias_aware_attribute_means
     >>> from optldp.mechanisms import AttributeSampling, duchi, make_exact
     >>> tables = [make_exact(duchi(domain, 2.0)).mechanism for domain in ([0, 100], [0, 80])]
     >>> made = AttributeSampling(["age", "hours"], tables, 1, 2.0)

@@ -78,6 +78,8 @@ class BiasAwareMean(MeanEstimate):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import bias_aware_mean
     >>> from optldp.estimators import count
     >>> from optldp.mechanisms import grr
     >>> counts = count(grr([0.0, 1.0, 2.0], 3.0), np.repeat([0.0, 1.0, 2.0], [500, 300, 200]))
@@ -177,6 +179,8 @@ def bias_aware_mean(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import bias_aware_mean
     >>> from optldp.estimators import count
     >>> from optldp.mechanisms import piecewise
     >>> table, rng = piecewise(np.linspace(0, 100, 21), 1.0), np.random.default_rng(7)

@@ -53,6 +53,7 @@ class Difference(Estimate):
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.estimators.contrasts import estimate_difference
     >>> from optldp.estimators.contrasts.matched import match_users
     >>> from optldp.mechanisms.categorical.table import categorical_grr
     >>> made = categorical_grr("ab", 3.0)
@@ -130,6 +131,8 @@ def estimate_difference(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators.contrasts import estimate_difference
     >>> from optldp.estimators.contrasts.matched import match_users
     >>> from optldp.mechanisms.families.grr import grr
     >>> table, rng = grr([0.0, 1.0], 3.0), np.random.default_rng(1)

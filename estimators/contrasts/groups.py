@@ -37,6 +37,8 @@ class GroupEstimates(Estimate):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators.contrasts import estimate_groups
     >>> from optldp.estimators.contrasts.tally import tally_groups
     >>> from optldp.mechanisms.families.grr import grr
     >>> region, report = np.repeat(["east", "west"], 500), np.repeat([0.0, 1.0, 0.0, 1.0], [300, 200, 100, 400])
@@ -136,7 +138,8 @@ def estimate_groups(
 
     Example
     -------
-    >>> from optldp.estimators.contrasts import tally_groups
+    >>> import numpy as np
+    >>> from optldp.estimators.contrasts import estimate_groups, tally_groups
     >>> from optldp.mechanisms import duchi
     >>> table, rng = duchi([0.0, 1.0], 2.0), np.random.default_rng(1)
     >>> sent = {"shop": np.repeat(["a", "b"], 2000), "report": table.sample(np.repeat([0.3, 0.6], 2000), rng)}

@@ -35,6 +35,7 @@ class MatchedTallies:
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.estimators.contrasts import match_users
     >>> from optldp.mechanisms import duchi
     >>> table = duchi([0.0, 1.0], 1.0)
@@ -93,6 +94,8 @@ def match_users(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators.contrasts import match_users
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> table = duchi([0.0, 1.0], 1.0)
     >>> spring = {"user": np.array([1, 2, 3]), "output": np.array([0, 1, 1])}

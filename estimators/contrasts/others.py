@@ -53,6 +53,9 @@ def estimate_others(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators import CategoryCounts
+    >>> from optldp.estimators.contrasts import estimate_others
     >>> from optldp.mechanisms.categorical.table import categorical_grr
     >>> grr = categorical_grr(["red", "green", "blue"], 3.0)
     >>> counts = CategoryCounts.from_reports(grr, np.repeat([0, 1, 2], [500, 300, 200]))

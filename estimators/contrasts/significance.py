@@ -47,6 +47,9 @@ def above_noise(counts: CategoryCounts | Tally, *, confidence: float = CONFIDENC
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators import CategoryCounts
+    >>> from optldp.estimators.contrasts import above_noise
     >>> from optldp.mechanisms.categorical.table import categorical_grr
     >>> grr = categorical_grr(["red", "green", "blue"], 3.0)
     >>> above_noise(CategoryCounts.from_reports(grr, np.repeat([0, 1, 2], [900, 50, 50])))

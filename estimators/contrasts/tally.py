@@ -40,6 +40,7 @@ class Tally:
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.estimators.contrasts import tally_groups
     >>> from optldp.mechanisms import duchi
     >>> (tally,) = tally_groups(duchi([0.0, 1.0], 1.0), {"output": np.array([0, 1, 1])}).tallies
@@ -112,6 +113,7 @@ class GroupedTallies:
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.estimators.contrasts import tally_groups
     >>> from optldp.mechanisms import duchi
     >>> sent = {"shop": np.array(["a", "b", "a"]), "output": np.array([0, 1, 1])}
@@ -172,6 +174,8 @@ def tally_groups(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators.contrasts import tally_groups
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> table = duchi([0.0, 1.0], 1.0)
     >>> rows = {"output": np.array([1, 0, 1]), "region": np.array(["east", "west", "east"])}

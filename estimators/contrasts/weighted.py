@@ -57,6 +57,7 @@ class WeightedMean(NumberEstimate):
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.estimators.contrasts import estimate_weighted
     >>> from optldp.estimators.contrasts.tally import tally_groups
     >>> from optldp.mechanisms.families.grr import grr
     >>> rows = {"report": np.repeat([0.0, 1.0], [300, 200]), "weight": np.repeat([1.0, 2.0], 250)}
@@ -101,6 +102,7 @@ class WeightedFrequencies(Estimate):
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.estimators.contrasts import estimate_weighted
     >>> from optldp.estimators.contrasts.tally import tally_groups
     >>> from optldp.mechanisms.categorical.table import categorical_grr
     >>> made = categorical_grr("ab", 3.0)
@@ -175,6 +177,8 @@ def estimate_weighted(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators.contrasts import Tally, estimate_weighted
     >>> from optldp.mechanisms.families.grr import grr
     >>> users = np.array([600, 400])
     >>> tally = Tally(grr([0.0, 1.0], 3.0), np.array([0, 1]), users, 2.0 * users, 4.0 * users)

@@ -55,7 +55,9 @@ def ratio_to_no_privacy(
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.estimators import count, estimate_mean
+    >>> from optldp.estimators.contrasts import ratio_to_no_privacy
     >>> from optldp.mechanisms.families.grr import grr
     >>> counts = count(grr([0.0, 1.0], 1.0), np.repeat([0.0, 1.0], 500))
     >>> round(ratio_to_no_privacy(estimate_mean(counts), counts), 1)  # (e + 1)/(e - 1)

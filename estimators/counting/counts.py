@@ -43,6 +43,7 @@ class Service:
 
     Example
     -------
+    >>> from optldp.estimators import Service
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> service = Service("app", duchi([0.0, 60.0], 1.0))
     >>> service.name, service.mechanism.domain
@@ -78,6 +79,7 @@ class ReportCounts(Shown):
 
     Example
     -------
+    >>> from optldp.estimators import ReportCounts, Service
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> services = [Service("a", duchi([-1.0, 1.0], 1.0)), Service("b", duchi([-1.0, 1.0], 2.0))]
     >>> counts = ReportCounts.from_outputs(services, [[0, 1], [0, 1], [1, -1]])
@@ -179,6 +181,8 @@ class ReportCounts(Shown):
 
         Example
         -------
+        >>> import numpy as np
+        >>> from optldp.estimators import ReportCounts
         >>> from optldp.mechanisms.families.duchi import duchi
         >>> rows = {"output": np.array([1, 0]), "n": np.array([6, 4])}
         >>> ReportCounts.from_counts(duchi([0.0, 1.0], 1.0), rows).groups[0].counts

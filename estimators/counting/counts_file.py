@@ -52,6 +52,9 @@ def save_counts(counts: ReportCounts, path: str | os.PathLike[str]) -> None:
     Example
     -------
     >>> import tempfile
+    >>> from pathlib import Path
+    >>> from optldp.estimators import ReportCounts, Service, load_counts
+    >>> from optldp.estimators import save_counts
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> table = duchi([-1.0, 1.0], 1.0)
     >>> counts = ReportCounts.from_outputs([Service("web", table)], [[0], [1], [1]])
@@ -99,7 +102,7 @@ def load_counts(path: str | os.PathLike[str], mechanisms: Sequence[TabulatedMech
     Example
     -------
     >>> import pathlib, tempfile
-    >>> from optldp.estimators import count
+    >>> from optldp.estimators import count, load_counts, save_counts
     >>> from optldp.mechanisms import grr
     >>> table, path = grr([0, 1], 1.0), pathlib.Path(tempfile.mkdtemp(), "counts.npz")
     >>> save_counts(count(table, [0, 1, 1]), path)

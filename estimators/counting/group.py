@@ -37,6 +37,8 @@ class ReportGroup:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators import ReportGroup
     >>> ReportGroup((0, 2), np.array([[0, 1], [1, 0]]), np.array([5, 7])).n_users
     12
     """

@@ -217,6 +217,7 @@ def describe(data: Any, column: str | None = None, *, categorical: bool | None =
     Example
     -------
     >>> import pathlib, tempfile
+    >>> from optldp import describe
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = path.write_text("job,income\\nCook,1200\\ncook,900\\n,n/a\\n")
     >>> told = describe(path, "income")

@@ -29,23 +29,24 @@ def write_keyed_reports(
     reports: Mapping[str, ArrayLike],
     *,
     data: FilePath,
-    column: str | None,
+    columns: Sequence[str],
     key: str | None,
     keep: Sequence[str] = (),
 ) -> None:
-    """Write reports, one for each row of a data file that has a value, beside that row's key and public columns.
+    """Write reports, one for each row of a data file that has its values, beside that row's key and public columns.
 
     Parameters
     ----------
     path : str or path-like
         Destination, `.csv` or `.parquet`; whole or not at all.
     reports : mapping of str to (n,) array_like of float or str
-        Columns of reports by name, in the order of the data file's rows; rows whose value is missing have none.
+        Columns of reports by name, in the order of the data file's rows; rows that miss a value have none.
     data : str or path-like
         The `.csv` or `.parquet` file that the values were read from.
-    column, key : str or None
-        Its column of values, None where rows without a value have a report, too, and that of the users' keys, kept as
-        it is; None for no keys.
+    columns : sequence of str
+        Its columns of values: a row that misses one of them has no report.
+    key : str or None
+        Its column of the users' keys, kept as it is; None for no keys.
     keep : sequence of str
         Further columns that are kept as they are: what is no secret, such as a region or a weight.
 
@@ -61,17 +62,17 @@ def write_keyed_reports(
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "people.csv").write_text("id,x\\nann,1\\nbo,2\\n")
     >>> reports = {"report": [0.5, -3.0]}
-    >>> write_keyed_reports(folder / "out.csv", reports, data=folder / "people.csv", column="x", key="id")
+    >>> write_keyed_reports(folder / "out.csv", reports, data=folder / "people.csv", columns=["x"], key="id")
     >>> (folder / "out.csv").read_text().split()
     ['id,report', 'ann,0.5', 'bo,-3.0']
     """
-    require_other_columns(key, keep, column, reports)
+    require_other_columns(key, keep, columns, reports)
     extension = written_extension(path)
     values = {f"c{i}": writable(column) for i, column in enumerate(reports.values())}
     try:
         with connected() as connection:
             beside = ([] if key is None else [key]) + list(keep)
-            rows = _keys(connection, data, column, key, beside)
+            rows = _keys(connection, data, columns, key, beside)
             if wrong := [column.size for column in values.values() if column.size != rows]:
                 raise InputError(f"there must be one report for each of {rows} values, got {wrong[0]}")
             connection.register("reports", values)
@@ -106,26 +107,26 @@ def require_columns(data: FilePath, names: Sequence[str]) -> None:
         raise unreadable(data, error) from None
 
 
-def require_other_columns(key: str | None, keep: Sequence[str], column: str | None, reports: Iterable[str]) -> None:
-    """Raise InputError for a key or a kept column by the name of the values or of reports, or named twice.
+def require_other_columns(key: str | None, keep: Sequence[str], columns: Sequence[str], reports: Iterable[str]) -> None:
+    """Raise InputError for a key or a kept column by the name of values or of reports, or named twice.
 
     Example
     -------
-    >>> require_other_columns("id", ["region"], "income", ["report"])
+    >>> require_other_columns("id", ["region"], ["income"], ["report"])
     """
     others = ", ".join(map(repr, reports))
-    if key is not None and key in (column, *reports):
+    if key is not None and key in (*columns, *reports):
         raise InputError(f"the key must be another column than the values and {others}, got {key!r} for both")
     for place, name in enumerate(keep):
-        if name in (column, key, *reports, *keep[:place]):
+        if name in (*columns, key, *reports, *keep[:place]):
             raise InputError(
                 f"a column that is kept must be another one than the values, the key, {others} and those kept already, "
                 f"got {name!r}: leave it out"
             )
 
 
-def read_keys(data: FilePath, column: str, key: str) -> np.ndarray:
-    """Return the key (n,) of each row of a data file that has a value, as text, in the order of the rows.
+def read_keys(data: FilePath, columns: Sequence[str], key: str) -> np.ndarray:
+    """Return the key (n,) of each row of a data file that misses none of its values, as text, in the rows' order.
 
     Raises
     ------
@@ -137,12 +138,12 @@ def read_keys(data: FilePath, column: str, key: str) -> np.ndarray:
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = path.write_text("id,x\\nann,1\\nbo,\\n")
-    >>> read_keys(path, "x", "id")
+    >>> read_keys(path, ["x"], "id")
     array(['ann'], dtype=object)
     """
     try:
         with connected() as connection:
-            _keys(connection, data, column, key, [key])
+            _keys(connection, data, columns, key, [key])
             keys = connection.table("keys").order("r")
             if (kind := str(keys.types[1])) in ("FLOAT", "DOUBLE"):
                 raise InputError(f"column {key!r} of {str(data)!r} must hold text or integers, got type {kind}")
@@ -187,18 +188,23 @@ def _write(relation: duckdb.DuckDBPyRelation, path: FilePath, extension: str) ->
 
 
 def _keys(
-    connection: duckdb.DuckDBPyConnection, data: FilePath, column: str | None, key: str | None, beside: Sequence[str]
+    connection: duckdb.DuckDBPyConnection,
+    data: FilePath,
+    columns: Sequence[str],
+    key: str | None,
+    beside: Sequence[str],
 ) -> int:
-    """Make the table keys (row r, cells k0, k1, ... of the columns beside) of the rows that have a value; return how
+    """Make the table keys (row r, cells k0, k1, ... of the columns beside) of the rows that miss no value; return how
     many there are. InputError for one without a key."""
     relation, names = open_file(connection, data)
 
     def cell(wanted: str) -> str:
         return quoted(relation.columns[column_position(names, wanted, f"column {wanted!r} of {str(data)!r}")])
 
-    held = "true" if column is None else f"NOT (v IS NULL OR trim(CAST(v AS VARCHAR)) IN {MISSING_MARKS})"
+    missing = [f"v{i} IS NULL OR trim(CAST(v{i} AS VARCHAR)) IN {MISSING_MARKS}" for i in range(len(columns))]
+    held = f"NOT ({' OR '.join(missing)})" if missing else "true"
     cells = [f"{cell(name)} AS k{i}" for i, name in enumerate(beside)]
-    cells += ["NULL AS v" if column is None else f"{cell(column)} AS v"]
+    cells += [f"{cell(name)} AS v{i}" for i, name in enumerate(columns)]
     numbered = relation.project(f"row_number() OVER () AS r, {', '.join(cells)}")
     numbered.filter(held).project(", ".join(["r", *(f"k{i}" for i in range(len(beside)))])).create("keys")
     if key is not None:

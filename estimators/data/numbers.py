@@ -60,6 +60,7 @@ def read_column(path: FilePath, column: str, *, drop_missing: bool = False, unit
     Example
     -------
     >>> import pathlib, tempfile
+    >>> from optldp.estimators.data import read_column
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = path.write_text("name,income\\nAnn,1200.5\\nBo,900\\n")
     >>> read_column(path, "income")
@@ -129,6 +130,7 @@ def read_pairs(path: FilePath, *, units: str | None = None) -> tuple[np.ndarray,
     Example
     -------
     >>> import pathlib, tempfile
+    >>> from optldp.estimators.data import read_pairs
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "prior.csv"
     >>> _ = path.write_text("value,weight\\n0,3\\n10,1\\n")
     >>> read_pairs(path)

@@ -40,6 +40,7 @@ class SkippedRows:
 
     Example
     -------
+    >>> from optldp.estimators.data import SkippedRows
     >>> account = SkippedRows()
     >>> account.note(2, [(17, "'banana' is no number"), (20, "1e999 is no finite number")])
     >>> print(account)

@@ -95,6 +95,9 @@ def estimate_distribution(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import estimate_distribution
+    >>> from optldp.estimators import ReportCounts
     >>> from optldp.mechanisms.families.square_wave import square_wave
     >>> table = square_wave(np.linspace(0.0, 1.0, 33), 2.0)
     >>> reports = table.sample(np.full(20_000, 0.25), np.random.default_rng(1))

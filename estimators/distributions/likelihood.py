@@ -68,6 +68,8 @@ def likelihood_of(counts: ReportCounts, grid: InputGrid, *, atoms: ArrayLike = (
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators import InputGrid, ReportCounts, likelihood_of
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> table = duchi([-1.0, 1.0], 1.0)
     >>> counts = ReportCounts.from_reports(table, table.high[[0, 0, 1]])

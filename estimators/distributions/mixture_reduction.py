@@ -122,6 +122,8 @@ def mixture_reduction(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators import mixture_reduction
     >>> from optldp.solvers.likelihood.dense import DenseLikelihood
     >>> rows = 0.2 * np.eye(8) + 0.1
     >>> reduced = mixture_reduction(DenseLikelihood([rows], [40, 30, 10, 10, 10, 10, 10, 10]))

@@ -31,6 +31,7 @@ def output_cells(mechanism: TabulatedMechanism) -> dict[str, np.ndarray]:
 
     Example
     -------
+    >>> from optldp.estimators.engines import output_cells
     >>> from optldp.mechanisms.families.square_wave import square_wave
     >>> cells = output_cells(square_wave([0.0, 1.0], 1.0))
     >>> cells["output"][:2], bool((cells["low"][1:] >= cells["below"][:-1]).all())

@@ -87,6 +87,8 @@ def collect_lazily(
     Example
     -------
     >>> import duckdb
+    >>> from optldp.estimators import Service
+    >>> from optldp.estimators.engines import collect_lazily
     >>> from optldp.mechanisms.families.grr import grr
     >>> frame = duckdb.sql("SELECT unnest([0, 1, 1]) AS output")
     >>> collect_lazily([Service("web", grr([0, 1], 1.0))], [frame]).groups[0].counts

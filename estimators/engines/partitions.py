@@ -70,6 +70,7 @@ def perturb_partition(
     Example
     -------
     >>> import polars as pl
+    >>> from optldp.estimators.engines import perturb_partition
     >>> from optldp.mechanisms import duchi, make_exact
     >>> from optldp.mechanisms.keyed import Secret, new_secret
     >>> table, secret = make_exact(duchi([0, 1], 1.0)).mechanism, Secret(new_secret())

@@ -71,6 +71,7 @@ def count_query(
 
     Example
     -------
+    >>> from optldp.estimators.engines import count_query
     >>> from optldp.mechanisms.families.grr import grr
     >>> print(count_query([grr([0, 1], 1.0)], ["idx"]))
     SELECT "output", COUNT(*) AS "n" FROM "idx" GROUP BY "output"

@@ -119,6 +119,7 @@ def read_as(
     -------
     >>> import pathlib, tempfile
     >>> from optldp.estimators.data import read_column
+    >>> from optldp.estimators.forms import read_as
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "leute.csv"
     >>> _ = path.write_text("name;lohn\\nAnn;1.234\\nBo;2.500\\n")
     >>> with read_as(decimal=",", told=print):

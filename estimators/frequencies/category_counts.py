@@ -43,6 +43,7 @@ class CategoryCounts(Shown):
 
     Example
     -------
+    >>> from optldp.estimators import CategoryCounts
     >>> from optldp.mechanisms.categorical.table import categorical_grr
     >>> grr = categorical_grr(["red", "green", "blue"], 1.0)
     >>> monday = CategoryCounts.from_reports(grr, [0, 2, 2])
@@ -99,6 +100,8 @@ class CategoryCounts(Shown):
 
         Example
         -------
+        >>> import numpy as np
+        >>> from optldp.estimators import CategoryCounts
         >>> from optldp.mechanisms.categorical.table import categorical_grr
         >>> grr = categorical_grr(["red", "green", "blue"], 1.0)
         >>> CategoryCounts.from_counts(grr, {"output": np.array([2, 0]), "n": np.array([5, 7])}).counts

@@ -46,6 +46,7 @@ def norm_sub(frequencies: ArrayLike) -> np.ndarray:
 
     Example
     -------
+    >>> from optldp.estimators.frequencies import norm_sub
     >>> norm_sub([0.75, 0.5, 0.0, -0.25])
     array([0.625, 0.375, 0.   , 0.   ])
     """
@@ -78,6 +79,7 @@ def base_cut(frequencies: ArrayLike, *, threshold: float | None = None) -> np.nd
 
     Example
     -------
+    >>> from optldp.estimators.frequencies import base_cut
     >>> base_cut([0.2, 0.7, 0.15, -0.05]).round(12)
     array([0.2, 0.7, 0.1, 0. ])
     >>> base_cut([0.2, 0.7, 0.15, -0.05], threshold=0.18)
@@ -131,6 +133,7 @@ def iiw(frequencies: ArrayLike, total_variance: float, *, iterations: int = ITER
 
     Example
     -------
+    >>> from optldp.estimators.frequencies import iiw
     >>> iiw([0.5, 0.2, 0.25, 0.05], 0.01).round(3)
     array([0.48 , 0.196, 0.26 , 0.064])
     """

@@ -236,6 +236,8 @@ def frequency_decoder(mechanism: CategoricalMechanism, prior: ArrayLike | None =
 
     Example
     -------
+    >>> from optldp.estimators import CategoryCounts
+    >>> from optldp.estimators.frequencies import frequency_decoder
     >>> from optldp.mechanisms.categorical.table import categorical_grr
     >>> decoder = frequency_decoder(categorical_grr(["a", "b", "c"], 1.0))
     >>> decoder.frequencies(CategoryCounts.from_reports(categorical_grr("abc", 1.0), [0, 0, 0, 1])).round(3)

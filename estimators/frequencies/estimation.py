@@ -111,6 +111,9 @@ def estimate_frequencies(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import estimate_frequencies
+    >>> from optldp.estimators import CategoryCounts
     >>> from optldp.mechanisms.categorical.table import categorical_grr
     >>> counts = CategoryCounts.from_reports(categorical_grr("abc", 1.0), np.repeat([0, 1, 2], [560, 250, 190]))
     >>> for method in ("unbiased", "norm-sub", "mle"):

@@ -57,6 +57,7 @@ class FrequencyEstimate(Estimate):
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.estimators.frequencies.category_counts import CategoryCounts
     >>> from optldp.estimators.frequencies.estimation import estimate_frequencies
     >>> from optldp.mechanisms.categorical.table import categorical_grr

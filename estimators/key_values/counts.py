@@ -97,6 +97,8 @@ class KeyValueCounts(_OfOneMechanism):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators import KeyValueCounts
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> from optldp.mechanisms.key_value.unary import key_value_unary
     >>> made = key_value_unary(["a", "b"], duchi([0.0, 1.0], 1.0), 1.0)
@@ -130,6 +132,8 @@ class KeyValueCounts(_OfOneMechanism):
 
         Example
         -------
+        >>> import numpy as np
+        >>> from optldp.estimators import KeyValueCounts
         >>> from optldp.mechanisms.families.duchi import duchi
         >>> from optldp.mechanisms.key_value.unary import key_value_unary
         >>> made = key_value_unary(["a", "b"], duchi([0.0, 1.0], 1.0), 1.0)

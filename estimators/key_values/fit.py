@@ -122,6 +122,8 @@ def fit_key_values(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators import fit_key_values
     >>> from optldp.estimators.key_values.counts import KeyValueCounts
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> from optldp.mechanisms.key_value.unary import key_value_unary

@@ -115,6 +115,9 @@ def estimate_key_means(counts: KeyCounts, *, target: Target = "population") -> K
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import estimate_key_means
+    >>> from optldp.estimators import KeyValueCounts
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> from optldp.mechanisms.key_value.unary import key_value_unary
     >>> made = key_value_unary(["a", "b"], duchi([0.0, 10.0], 2.0), 2.0)

@@ -139,6 +139,8 @@ def estimate_attribute_means(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import estimate_attribute_means
     >>> from optldp.estimators import count
     >>> from optldp.mechanisms import AttributeSampling, duchi, make_exact
     >>> tables = [make_exact(duchi(domain, 2.0)).mechanism for domain in ([0, 100], [0, 80])]

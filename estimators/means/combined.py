@@ -130,6 +130,9 @@ def estimate_combined_mean(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import estimate_combined_mean
+    >>> from optldp.estimators import ReportCounts
     >>> from optldp.estimators.counting.counts import Service
     >>> from optldp.mechanisms import duchi, piecewise
     >>> rng, x = np.random.default_rng(1), np.full(20_000, 0.25)

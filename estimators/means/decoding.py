@@ -46,6 +46,7 @@ def plain_decoder(mechanism: TabulatedMechanism) -> np.ndarray:
 
     Example
     -------
+    >>> from optldp.estimators import plain_decoder
     >>> from optldp.mechanisms.families.square_wave import square_wave
     >>> table = square_wave([0.0, 0.5, 1.0], 1.0)
     >>> (table.probabilities @ plain_decoder(table)).round(9) + 0.0  # the mean of what reports count as, at each knot

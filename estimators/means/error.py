@@ -150,6 +150,9 @@ def promised_error(
 
     Example
     -------
+    >>> from optldp import TabulatedMechanism
+    >>> from optldp.estimators import promised_error
+    >>> from optldp.mechanisms.table.knot_prior import KnotPrior
     >>> from optldp.mechanisms.table.provenance import Provenance
     >>> told = Provenance("error", {"unbiased": False, "n": 100, "trust": 1.2, "uniform_share": 0.0})
     >>> prior = KnotPrior([0.5, 0.5], [0.0], "public")

@@ -49,6 +49,8 @@ def joint_decoder(mechanisms: Sequence[TabulatedMechanism], points: np.ndarray, 
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators import joint_decoder
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> tables = [duchi([-1.0, 1.0], 1.0), duchi([-1.0, 1.0], 1.0)]
     >>> [values.round(4) for values in joint_decoder(tables, np.array([-1.0, 1.0]), np.array([0.5, 0.5]))]

@@ -59,6 +59,8 @@ class MeanEstimate(NumberEstimate):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import estimate_mean
     >>> from optldp.estimators import count
     >>> from optldp.mechanisms import duchi
     >>> table = duchi([-3.0, 3.0], 1.0)
@@ -145,6 +147,8 @@ def estimate_mean(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import estimate_mean
     >>> from optldp.estimators import count
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> table = duchi([-1.0, 1.0], 1.0)

@@ -95,6 +95,7 @@ def optimal_decoder(mechanism: TabulatedMechanism, weights: ArrayLike | None = N
 
     Example
     -------
+    >>> from optldp.estimators import optimal_decoder
     >>> from optldp.mechanisms.table.table import TabulatedMechanism
     >>> table = TabulatedMechanism.from_points([0, 1], [5, 6], [[0.75, 0.25], [0.25, 0.75]], 1.1)
     >>> optimal_decoder(table)

@@ -86,6 +86,9 @@ def winsorised(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import TabulatedMechanism
+    >>> from optldp.estimators import winsorised
     >>> from optldp.mechanisms.laws.within_cell import GeometricTails
     >>> ends, rows = [-2.0, 2.0], [[0.75, 0.25], [0.25, 0.75]]
     >>> law = GeometricTails(1.0, 0.5)

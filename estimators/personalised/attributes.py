@@ -38,7 +38,9 @@ class PersonalisedAttributeCounts(ByAttribute[PersonalisedCounts]):
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.estimators.personalised import PersonalisedAttributeCounts
     >>> from optldp.mechanisms import AttributeSampling, duchi, make_exact
+    >>> from optldp.mechanisms.composed import PersonalisedAttributes
     >>> def at(epsilon):
     ...     table = make_exact(duchi([0.0, 1.0], epsilon)).mechanism
     ...     return AttributeSampling(["age", "pay"], [table, table], 1, epsilon)
@@ -97,7 +99,10 @@ def personalised_attribute_means(
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.estimators.personalised import PersonalisedAttributeCounts
+    >>> from optldp.estimators.personalised import personalised_attribute_means
     >>> from optldp.mechanisms import AttributeSampling, duchi, make_exact
+    >>> from optldp.mechanisms.composed import PersonalisedAttributes
     >>> def at(epsilon):
     ...     tables = [make_exact(duchi(ends, epsilon)).mechanism for ends in ([0.0, 100.0], [0.0, 80.0])]
     ...     return AttributeSampling(["age", "hours"], tables, 1, epsilon)

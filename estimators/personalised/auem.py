@@ -64,8 +64,10 @@ def auem(counts: PersonalisedCounts, *, target: Target = "population") -> Person
 
     Example
     -------
-    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
+    >>> import numpy as np
+    >>> from optldp.estimators import PersonalisedCounts, auem
     >>> from optldp.mechanisms.categorical.unary_encoding import basic_rappor
+    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
     >>> made = PersonalisedMechanism([basic_rappor(["a", "b", "c"], e) for e in (1.0, 2.0)], 2.0)
     >>> values, levels = np.repeat(["a", "b", "c"], [6000, 3000, 1000]), np.arange(10_000) % 2
     >>> sent = made.sample(values, levels, np.random.default_rng(1))
@@ -131,6 +133,8 @@ def auem_variance(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators.personalised import auem_variance
     >>> from optldp.mechanisms.categorical.unary_encoding import optimised_unary
     >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
     >>> made = PersonalisedMechanism([optimised_unary(["a", "b", "c"], e) for e in (1.0, 2.0)], 1.0)

@@ -54,7 +54,11 @@ class PersonalisedCounts(Shown):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import PersonalisedMechanism
+    >>> from optldp.estimators import PersonalisedCounts
     >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> from optldp.mechanisms.composed.levelled import PersonalisedReports
     >>> made = PersonalisedMechanism([categorical_grr(["yes", "no"], e) for e in (0.5, 1.0)], 0.3)
     >>> monday = PersonalisedCounts.from_reports(made, PersonalisedReports(np.array([0, 1]), np.array([1, 1])))
     >>> both = monday + monday
@@ -105,6 +109,9 @@ class PersonalisedCounts(Shown):
 
         Example
         -------
+        >>> import numpy as np
+        >>> from optldp import PersonalisedMechanism
+        >>> from optldp.estimators import PersonalisedCounts
         >>> from optldp.mechanisms.categorical.table import categorical_grr
         >>> made = PersonalisedMechanism([categorical_grr(["yes", "no"], e) for e in (0.5, 1.0)], 0.3)
         >>> rows = {"level": np.array([0, 1, 1]), "output": np.array([1, 0, 1]), "n": np.array([3, 4, 5])}

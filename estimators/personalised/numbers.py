@@ -64,8 +64,11 @@ def personalised_distribution(counts: PersonalisedCounts, *, grid: InputGrid | N
 
     Example
     -------
-    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
+    >>> import numpy as np
+    >>> from optldp.estimators import PersonalisedCounts
+    >>> from optldp.estimators import personalised_distribution
     >>> from optldp.mechanisms import make_exact, piecewise
+    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
     >>> tables = [make_exact(piecewise(np.linspace(0, 1, 9), e)).mechanism for e in (1.0, 2.0)]
     >>> made = PersonalisedMechanism(tables, 0.5)
     >>> values, levels = np.full(20_000, 0.25), np.arange(20_000) % 2
@@ -177,6 +180,8 @@ def personalised_mean(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators import PersonalisedCounts, personalised_mean
     >>> from optldp.mechanisms import PersonalisedMechanism, duchi, make_exact
     >>> made = PersonalisedMechanism([make_exact(duchi([0.0, 1.0], e)).mechanism for e in (1.0, 2.0)])
     >>> sent = made.sample(np.full(20_000, 0.25), np.arange(20_000) % 2, np.random.default_rng(1))

@@ -51,6 +51,10 @@ class PersonalisedPairCounts(Shown):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators.personalised import PersonalisedPairCounts
+    >>> from optldp.mechanisms.composed import PersonalisedPairs
+    >>> from optldp.mechanisms.composed.levelled import PersonalisedReports
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> from optldp.mechanisms.key_value.unary import key_value_unary
     >>> made = PersonalisedPairs([key_value_unary(["a", "b"], duchi([0.0, 1.0], e), e) for e in (0.5, 1.0)])
@@ -97,6 +101,9 @@ class PersonalisedPairCounts(Shown):
 
         Example
         -------
+        >>> import numpy as np
+        >>> from optldp.estimators.personalised import PersonalisedPairCounts
+        >>> from optldp.mechanisms.composed import PersonalisedPairs
         >>> from optldp.mechanisms.families.duchi import duchi
         >>> from optldp.mechanisms.key_value.unary import key_value_unary
         >>> made = PersonalisedPairs([key_value_unary(["a", "b"], duchi([0.0, 1.0], e), e) for e in (0.5, 1.0)])

@@ -70,6 +70,7 @@ def counted_as(estimate: Counted, ax: Axes | None = None, *, units: str = "") ->
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.designer import Error, Prior, design, plots
     >>> from optldp.estimators import bias_aware_mean, count
     >>> prior = Prior.on_knots([0, 1, 2, 8], [50, 20, 10, 1], source="public")

@@ -57,6 +57,8 @@ def fitted_influence(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.estimators import ReportCounts, fitted_influence
     >>> from optldp.estimators import estimate_distribution
     >>> from optldp.mechanisms.families.grr import grr
     >>> counts = ReportCounts.from_reports(grr([0.0, 1.0, 2.0], 3.0), np.repeat([0.0, 1.0, 2.0], [500, 300, 200]))

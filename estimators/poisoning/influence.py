@@ -68,6 +68,7 @@ class Influence(Shown):
 
     Example
     -------
+    >>> from optldp import influence
     >>> from optldp.mechanisms import duchi
     >>> influence(duchi([-1.0, 1.0], 1.0))
     Influence(numbers=1, largest='mean', times_n=4.32791, first_order=False)
@@ -162,6 +163,7 @@ def influence(mechanism: Any, estimator: Any = None, *, winsorise: float | None 
 
     Example
     -------
+    >>> from optldp import influence
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> found = influence(duchi([0.0, 10.0], 1.0))
     >>> found.times_n.round(2), found.share(0.01).round(3)

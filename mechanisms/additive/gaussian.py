@@ -56,6 +56,7 @@ def gaussian(knots: ArrayLike, privacy: Approximate) -> TabulatedMechanism:
 
     Example
     -------
+    >>> from optldp.mechanisms import Approximate, gaussian
     >>> table = gaussian([0, 1], Approximate(1.0, 1e-6))
     >>> table.var([0.0]).round(3), table.mean([0.25]).round(9), table.promise
     (array([17.854]), array([0.25]), Approximate(epsilon=1.0, delta=1e-06))

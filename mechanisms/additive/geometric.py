@@ -69,6 +69,7 @@ def geometric(knots: ArrayLike, privacy: Metric) -> TabulatedMechanism:
 
     Example
     -------
+    >>> from optldp.mechanisms import Metric, geometric
     >>> table = geometric([0, 1, 2, 3], Metric(1.0))
     >>> table.var([0, 3]).round(3), table.mean([2]).round(9)
     (array([1.841, 1.841]), array([2.]))

@@ -75,6 +75,8 @@ def adopt(
 
     Example
     -------
+    >>> from optldp.mechanisms.adopted import adopt
+    >>> from optldp.mechanisms.adopted.mark import is_adopted
     >>> theirs = adopt("grr", ["cook", "smith", "baker"], 1.0, drawn_by="pure-ldp")
     >>> theirs.failures(), is_adopted(theirs)
     ((), True)

@@ -53,7 +53,7 @@ class SeededHashing(HashedResponse):
 
     Example
     -------
-    >>> from .adoption import adopt
+    >>> from optldp.mechanisms.adopted import adopt
     >>> olh = adopt("olh", list("abc"), 1.0)
     >>> olh.n_values, olh.other_support, olh.supported(olh.numbered([1], [12345]))
     (4, 0.25, array([[ True, False, False]]))

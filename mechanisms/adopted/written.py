@@ -69,7 +69,7 @@ class Written:
 
     Example
     -------
-    >>> from .adoption import adopt
+    >>> from optldp.mechanisms.adopted import Written, adopt
     >>> made = adopt("oue", ["a", "b", "c"], 1.0)
     >>> made.bits(Written(made, "bits").reports([["[1, 0, 1]", "011"]]))
     array([[1, 0, 1],

@@ -29,6 +29,7 @@ class Categories:
 
     Example
     -------
+    >>> from optldp.mechanisms import Categories
     >>> Categories(["red", "green", "blue"]).codes(["blue", "red"])
     array([2, 0])
     """

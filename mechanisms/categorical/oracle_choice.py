@@ -47,6 +47,7 @@ def frequency_oracle(categories: Categories | Sequence[object], epsilon: float) 
 
     Example
     -------
+    >>> from optldp import frequency_oracle
     >>> for size in (3, 12, 2000):
     ...     print(frequency_oracle(range(size), 1.0))
     CategoricalTable('grr', epsilon=1, categories=3)

@@ -52,6 +52,7 @@ class BudgetToken:
 
     Example
     -------
+    >>> from optldp import BudgetToken
     >>> from optldp.mechanisms import duchi, make_exact
     >>> token = BudgetToken(1.0)
     >>> token.spend(make_exact(duchi([0, 1], 1.0)).mechanism)

@@ -45,7 +45,7 @@ class OneReportClient:
 
     Example
     -------
-    >>> from optldp.mechanisms import duchi, make_exact
+    >>> from optldp.mechanisms import OneReportClient, duchi, make_exact
     >>> table = make_exact(duchi([0, 1], 1.0)).mechanism
     >>> client = OneReportClient(0.25, 1.0, domain=(0, 1))
     >>> client(table) in table.high
@@ -114,7 +114,8 @@ class SimulatedClient:
 
     Example
     -------
-    >>> from optldp.mechanisms import duchi, make_exact
+    >>> import numpy as np
+    >>> from optldp.mechanisms import SimulatedClient, duchi, make_exact
     >>> table = make_exact(duchi([0, 1], 1.0)).mechanism
     >>> client = SimulatedClient(0.25, 1.0, domain=(0, 1), rng=np.random.default_rng(5))
     >>> round(client(table), 3), table.high.round(3)

@@ -32,6 +32,8 @@ class Sampler:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp import Sampler, TabulatedMechanism
     >>> table = TabulatedMechanism([0, 1], [0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1, exact=True)
     >>> Sampler(table).simulated, Sampler(table, np.random.default_rng(1)).simulated
     (False, True)

@@ -58,8 +58,9 @@ class AttributeSampling(Bundle):
 
     Example
     -------
-    >>> from ..families.duchi import duchi
-    >>> from ..exactness.make_exact import make_exact
+    >>> import numpy as np
+    >>> from optldp import AttributeSampling, make_exact
+    >>> from optldp.mechanisms import duchi
     >>> tables = [make_exact(duchi(ends, 1.0)).mechanism for ends in ([18, 90], [0, 80])]
     >>> made = AttributeSampling(["age", "hours"], tables, 1, 1.0)
     >>> reports = made.sample({"age": [20, 64, 33], "hours": [40, 0, 35]})

@@ -58,7 +58,8 @@ class PersonalisedMechanism(Levelled[CategoricalMechanism | TabulatedMechanism])
 
     Example
     -------
-    >>> from ..categorical.unary_encoding import basic_rappor
+    >>> from optldp import PersonalisedMechanism
+    >>> from optldp.mechanisms.categorical.unary_encoding import basic_rappor
     >>> made = PersonalisedMechanism([basic_rappor(["a", "b", "c"], e) for e in (0.5, 1.0)], 0.3)
     >>> sent = made.sample(["a", "c"], [0, 1])
     >>> sent.levels.shape, sent.reports.shape, round(made.level_leakage, 3)

@@ -46,8 +46,10 @@ class PersonalisedAttributes(Levelled[AttributeSampling]):
 
     Example
     -------
-    >>> from ..families.duchi import duchi
-    >>> from ..exactness.make_exact import make_exact
+    >>> import numpy as np
+    >>> from optldp import AttributeSampling, make_exact
+    >>> from optldp.mechanisms import duchi
+    >>> from optldp.mechanisms.composed import PersonalisedAttributes
     >>> def at(epsilon):
     ...     tables = [make_exact(duchi(ends, epsilon)).mechanism for ends in ([18, 90], [0, 80])]
     ...     return AttributeSampling(["age", "hours"], tables, 1, epsilon)

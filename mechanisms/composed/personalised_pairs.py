@@ -43,8 +43,9 @@ class PersonalisedPairs(Levelled[KeyValueMechanism]):
 
     Example
     -------
-    >>> from ..families.duchi import duchi
-    >>> from ..key_value.response import key_value_response
+    >>> from optldp.mechanisms import duchi
+    >>> from optldp.mechanisms.composed import PersonalisedPairs
+    >>> from optldp.mechanisms.key_value.response import key_value_response
     >>> jobs = ["cook", "nurse", "pilot"]
     >>> levels = [key_value_response(jobs, duchi([0.0, 60.0], epsilon), epsilon) for epsilon in (0.5, 1.0)]
     >>> made = PersonalisedPairs(levels, 0.3)

@@ -48,7 +48,9 @@ def make_levels_exact(tables: Sequence[TabulatedMechanism], leakage: float) -> t
 
     Example
     -------
-    >>> from ..table.provenance import Provenance
+    >>> from optldp import TabulatedMechanism
+    >>> from optldp.mechanisms import Provenance
+    >>> from optldp.mechanisms.exactness import make_levels_exact
     >>> ends, unbiased = [-4.0, 0.0, 4.0], Provenance(parameters={"unbiased": True})
     >>> rows = [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]], [[0.375, 0.5, 0.125], [0.125, 0.5, 0.375]]
     >>> tables = [

@@ -86,8 +86,8 @@ def make_exact(table: TabulatedMechanism, *, spacing: float | None = None) -> Ex
 
     Example
     -------
-    >>> from ..families.piecewise import piecewise
-    >>> from .verification import verify
+    >>> from optldp import make_exact, verify
+    >>> from optldp.mechanisms import piecewise
     >>> made = make_exact(piecewise([0.0, 0.5, 1.0], 1.0))
     >>> found = verify(made.mechanism)
     >>> made.mechanism.exact, str(found.verdict), round(found.max_log_ratio, 6)

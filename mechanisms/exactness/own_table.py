@@ -58,6 +58,7 @@ def own_table(
 
     Example
     -------
+    >>> from optldp.mechanisms import own_table
     >>> mine = own_table([0, 10], [-10, 20], [[0.75, 0.25], [0.25, 0.75]])
     >>> mine.exact, round(mine.epsilon, 6)
     (True, 1.098612)

@@ -121,6 +121,7 @@ def prove(table: TabulatedMechanism, *, epsilon: Promise | float | None = None) 
 
     Example
     -------
+    >>> from optldp import TabulatedMechanism, prove
     >>> matrix = [[0.75, 0.25], [0.25, 0.75]]
     >>> ends = [-5.0, 15.0]
     >>> proof = prove(TabulatedMechanism([0.0, 10.0], ends, ends, matrix, 1.1, exact=True))

@@ -72,6 +72,7 @@ class Verification(Shown):
 
     Example
     -------
+    >>> from optldp import TabulatedMechanism, verify
     >>> verify(TabulatedMechanism([0, 1], [0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1, exact=True))
     Verification(verdict='proved', promise='epsilon 1.1', kept=1.09861, max_log_ratio=1.09861, max_abs_bias=0.25)
     """
@@ -138,6 +139,7 @@ def verify(table: TabulatedMechanism, *, epsilon: Promise | float | None = None)
 
     Example
     -------
+    >>> from optldp import TabulatedMechanism, verify
     >>> matrix = [[0.75, 0.25], [0.25, 0.75]]
     >>> table = TabulatedMechanism([0, 1], [0, 1], [0, 1], matrix, 1.1, exact=True)
     >>> result = verify(table)
@@ -256,6 +258,8 @@ def require_proved(table: TabulatedMechanism, *, epsilon: Promise | float | None
 
     Example
     -------
+    >>> from optldp import TabulatedMechanism
+    >>> from optldp.mechanisms.exactness import require_proved
     >>> require_proved(TabulatedMechanism.from_points([0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1))
     Traceback (most recent call last):
         ...

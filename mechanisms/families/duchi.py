@@ -39,6 +39,7 @@ def duchi(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
 
     Example
     -------
+    >>> from optldp.mechanisms import duchi
     >>> duchi([-1, 1], 1.0).probabilities.round(4)
     array([[0.7311, 0.2689],
            [0.2689, 0.7311]])

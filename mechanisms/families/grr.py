@@ -37,6 +37,7 @@ def grr(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
 
     Example
     -------
+    >>> from optldp.mechanisms import grr
     >>> grr([0, 1, 2], 1.0).probabilities[0].round(4)
     array([0.5761, 0.2119, 0.2119])
     """

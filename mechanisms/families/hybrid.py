@@ -48,6 +48,7 @@ def hybrid(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
 
     Example
     -------
+    >>> from optldp.mechanisms import hybrid
     >>> hybrid([-1, 0, 1], 2.0).var([-1.0, 0.0, 1.0]).round(4)
     array([1.0423, 1.0423, 1.0423])
     """

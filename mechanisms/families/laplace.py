@@ -39,6 +39,7 @@ def laplace(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
 
     Example
     -------
+    >>> from optldp.mechanisms import laplace
     >>> laplace([-1, 0, 1], 2.0).var([0.0]).round(9)
     array([2.])
     """

@@ -41,6 +41,7 @@ def piecewise(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
 
     Example
     -------
+    >>> from optldp.mechanisms import piecewise
     >>> piecewise([-1, 0, 1], 1.0).var([1.0]).round(4)
     array([5.2236])
     """
@@ -89,6 +90,7 @@ def pm_sub(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
 
     Example
     -------
+    >>> from optldp.mechanisms import pm_sub
     >>> pm_sub([-1, 0, 1], 4.0).var([-1.0, 0.0, 1.0]).round(4)
     array([0.1665, 0.0771, 0.1665])
     """

@@ -49,6 +49,7 @@ def ptt(
 
     Example
     -------
+    >>> from optldp.mechanisms import ptt
     >>> round(ptt([-1, 1], 2.0).provenance.parameters["eta"], 4)
     2.6906
     """

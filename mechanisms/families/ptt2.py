@@ -48,6 +48,7 @@ def ptt2(
 
     Example
     -------
+    >>> from optldp.mechanisms import ptt2
     >>> table = ptt2([-1, 1], 2.0, eta=3.0)
     >>> table.mean([-1.0, 1.0]).round(9)
     array([-1.,  1.])

@@ -47,6 +47,7 @@ def square_wave(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
 
     Example
     -------
+    >>> from optldp.mechanisms import square_wave
     >>> square_wave([0, 1], 1.0).mean([0.0, 1.0]).round(4)
     array([0.3161, 0.6839])
     """

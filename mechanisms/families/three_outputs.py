@@ -77,6 +77,7 @@ def three_outputs(knots: ArrayLike, epsilon: float) -> TabulatedMechanism:
 
     Example
     -------
+    >>> from optldp.mechanisms import three_outputs
     >>> three_outputs([-1, 0, 1], 2.0).probabilities.round(4)
     array([[0.787 , 0.1065, 0.1065],
            [0.1065, 0.787 , 0.1065],

@@ -75,7 +75,9 @@ def save_bundle(bundle: Bundle, path: str | os.PathLike[str]) -> None:
     Example
     -------
     >>> import tempfile
-    >>> from ..categorical.table import categorical_grr
+    >>> from pathlib import Path
+    >>> from optldp import load_mechanism, save_bundle
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_bundle(categorical_grr(["yes", "no"], 1.0), Path(folder, "answer.json"))
     ...     load_mechanism(Path(folder, "answer.json"))
@@ -117,7 +119,9 @@ def load_mechanism(path: str | os.PathLike[str], *, allow_unproved: bool = False
     Example
     -------
     >>> import tempfile
-    >>> from ..categorical.table import categorical_grr
+    >>> from pathlib import Path
+    >>> from optldp import load_mechanism, save_bundle
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_bundle(categorical_grr(["yes", "no"], 1.0), Path(folder, "answer.json"))
     ...     mechanism = load_mechanism(Path(folder, "answer.json"))

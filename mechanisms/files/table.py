@@ -46,6 +46,8 @@ def save_table(table: TabulatedMechanism, path: str | os.PathLike[str], *, allow
     Example
     -------
     >>> import tempfile
+    >>> from pathlib import Path
+    >>> from optldp import TabulatedMechanism, load_table, save_table
     >>> table = TabulatedMechanism([0, 1], [0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1, exact=True)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_table(table, Path(folder, "table.json"))
@@ -88,8 +90,9 @@ def load_table(path: str | os.PathLike[str], *, allow_unproved: bool = False) ->
     Example
     -------
     >>> import tempfile
-    >>> from ..exactness.make_exact import make_exact
-    >>> from ..families.duchi import duchi
+    >>> from pathlib import Path
+    >>> from optldp import load_table, make_exact, save_table
+    >>> from optldp.mechanisms import duchi
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_table(make_exact(duchi([0, 100], 1.0)).mechanism, Path(folder, "mech.json"))
     ...     table = load_table(Path(folder, "mech.json"))

@@ -91,6 +91,7 @@ class FloorForm(BetweenKnots, Bundle):
 
     Example
     -------
+    >>> from optldp.mechanisms.floors import FloorForm
     >>> ratio = 3 * 2**128
     >>> form = FloorForm([0, 10, 20], [-10, 30], 1.0, [2**51] * 2, [0, 2**51, 2**52], ratio, 1.1)
     >>> form, form.pmf([0.0, 5.0]), form.var([0.0, 10.0])
@@ -266,6 +267,7 @@ class FloorForm(BetweenKnots, Bundle):
 
         Example
         -------
+        >>> from optldp.mechanisms.floors import FloorForm
         >>> form = FloorForm([0, 1], [-1, 1], 2.0**-1, [2**51] * 2, [0, 2**52], 3 * 2**128, 1.1)
         >>> set(form.sample([0.0, 0.5, 1.0]).tolist()) <= {-0.5, 0.5}
         True
@@ -277,6 +279,7 @@ class FloorForm(BetweenKnots, Bundle):
 
         Example
         -------
+        >>> from optldp.mechanisms.floors import FloorForm
         >>> form = FloorForm([0, 1], [-1, 1], 2.0**-1, [2**51] * 2, [0, 2**52], 3 * 2**128, 1.1)
         >>> set(form.sample_index([0.0, 0.5, 1.0]).tolist()) <= {0, 1}
         True
@@ -329,6 +332,7 @@ class FloorForm(BetweenKnots, Bundle):
 
         Example
         -------
+        >>> from optldp.mechanisms.floors import FloorForm
         >>> form = FloorForm([0, 1], [-1, 1], 2.0**-1, [2**51] * 2, [0, 2**52], 3 * 2**128, 1.1)
         >>> form.expand().probabilities
         array([[0.75, 0.25],

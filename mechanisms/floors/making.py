@@ -74,7 +74,8 @@ def floor_form(table: TabulatedMechanism) -> FloorForm:
 
     Example
     -------
-    >>> from ..families.duchi import duchi
+    >>> from optldp.mechanisms import duchi
+    >>> from optldp.mechanisms.floors import floor_form
     >>> form = floor_form(duchi([0.0, 5.0, 10.0], 1.0))
     >>> form, form.proof().ok
     (FloorForm('duchi', epsilon=1, knots=3, outputs=2), True)
@@ -136,6 +137,7 @@ def form_over(
 
     Example
     -------
+    >>> from optldp.mechanisms.floors import form_over
     >>> form = form_over([0.0, 0.2, 1.0], [-1.0, 2.0], [0.25, 0.25], 1.1)
     >>> form.mean([0.0, 0.1, 0.2]).round(12).tolist(), form.pmf([0.0]).round(4).tolist()
     ([0.0, 0.1, 0.2], [[0.6667, 0.3333]])

@@ -60,7 +60,10 @@ def best_key_value(
 
     Example
     -------
-    >>> from ..families.duchi import duchi
+    >>> from optldp.mechanisms import duchi
+    >>> from optldp.mechanisms.key_value import best_key_value
+    >>> from optldp.mechanisms.key_value.choice import key_mean_variance
+    >>> from optldp.mechanisms.key_value.unary import key_value_unary
     >>> made = best_key_value(["a", "b", "c"], lambda budget: duchi([0.0, 1.0], budget), 1.0)
     >>> plain = key_value_unary(["a", "b", "c"], duchi([0.0, 1.0], 1.0), 1.0)
     >>> round(key_mean_variance(made, 1 / 3), 1), round(key_mean_variance(plain, 1 / 3), 1)

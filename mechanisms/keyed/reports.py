@@ -60,8 +60,9 @@ class KeyedReports:
 
     Example
     -------
-    >>> from ..exactness.make_exact import make_exact
-    >>> from ..families.duchi import duchi
+    >>> from optldp import make_exact
+    >>> from optldp.mechanisms import duchi
+    >>> from optldp.mechanisms.keyed import KeyedReports, Secret
     >>> keyed = KeyedReports(make_exact(duchi([0, 1], 1.0)).mechanism, Secret(bytes(range(32))), column="x")
     >>> keyed.sample_index(["ann", "bo", "cy", "di"], [0.25, 0.5, 0.5, 0.75])
     array([0, 0, 0, 1])

@@ -31,6 +31,7 @@ def new_secret() -> bytes:
 
     Example
     -------
+    >>> from optldp.mechanisms.keyed import new_secret
     >>> len(new_secret())
     32
     """
@@ -56,6 +57,7 @@ class Secret:
 
     Example
     -------
+    >>> from optldp.mechanisms.keyed import Secret, new_secret
     >>> Secret(bytes(32))
     Traceback (most recent call last):
     ...
@@ -161,6 +163,7 @@ def read_secret(path: str | os.PathLike[str], *, group_readable: bool = False) -
     Example
     -------
     >>> import tempfile, pathlib
+    >>> from optldp.mechanisms.keyed import new_secret, read_secret
     >>> path = pathlib.Path(tempfile.mkdtemp(), "secret")
     >>> path.touch(mode=0o600)
     >>> _ = path.write_bytes(new_secret())

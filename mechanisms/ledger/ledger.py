@@ -45,6 +45,7 @@ class GivenReports:
 
     Example
     -------
+    >>> from optldp.mechanisms.ledger import GivenReports
     >>> GivenReports([0.5, -0.5], 1, 2.0).repeated
     1
     """
@@ -97,8 +98,10 @@ class Ledger:
     Example
     -------
     >>> import tempfile
-    >>> from ..families.grr import grr
-    >>> from ..exactness.make_exact import make_exact
+    >>> from pathlib import Path
+    >>> from optldp import make_exact
+    >>> from optldp.mechanisms import grr
+    >>> from optldp.mechanisms.ledger import Ledger
     >>> table = make_exact(grr([0, 1], 1.0)).mechanism
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ledger = Ledger.create(Path(folder, "people.ledger"), bytes(range(32)), 1.5)
@@ -233,7 +236,9 @@ class Ledger:
         Example
         -------
         >>> import tempfile
-        >>> from ..categorical.table import categorical_grr
+        >>> from pathlib import Path
+        >>> from optldp.mechanisms.categorical.table import categorical_grr
+        >>> from optldp.mechanisms.ledger import Ledger
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     ledger = Ledger.create(Path(folder, "people.ledger"), bytes(range(32)), 1.0)
         ...     given = ledger.reports(categorical_grr(["yes", "no"], 1.0), ["ann", "bo", "ann"], ["yes", "no", "yes"])

@@ -30,6 +30,7 @@ def new_ledger_key() -> bytes:
 
     Example
     -------
+    >>> from optldp.mechanisms.ledger import new_ledger_key
     >>> len(new_ledger_key())
     32
     """

@@ -55,6 +55,10 @@ def _heat_map(picture: HeatMap, ax: Axes | None) -> Axes:
 def _profile(picture: Profile, ax: Axes | None) -> Axes:
     axes = axes_or_new(ax)
     axes.vlines(picture.places, 0.0, picture.heights, color="#08306b")
+    if np.min(picture.heights, initial=0.0) >= 0:
+        axes.set_ylim(bottom=0.0)
+    if np.min(picture.places, initial=0.0) >= 0:
+        axes.set_xlim(left=max(0.0, axes.get_xlim()[0]))
     axes.set_xlabel(literal(picture.across))
     axes.set_ylabel(literal(picture.up))
     return axes
@@ -69,8 +73,11 @@ def _dots(picture: Dots, ax: Axes | None) -> Axes:
         whole = np.isfinite(ends[0]) & np.isfinite(ends[1])
         axes.hlines(places[whole], ends[0][whole], ends[1][whole], color="#08306b", linewidth=1.6)
     axes.plot(values, places, "o", color="#08306b", markersize=4.5)
+    least = values if picture.low is None else np.asarray(picture.low, dtype=float)[shown]
     if picture.low is None and values.size and values.min() > 0:
         axes.set_xlim(left=0.0)
+    elif np.nanmin(least, initial=0.0) >= 0:
+        axes.set_xlim(left=max(0.0, axes.get_xlim()[0]))
     axes.set_yticks(places, [_text(picture.labels[k]) for k in shown], fontsize="small")
     axes.set_ylim(shown.size - 0.4, -0.6)
     rest = len(picture.labels) - shown.size

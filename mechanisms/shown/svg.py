@@ -96,7 +96,8 @@ def _dots(picture: Dots) -> str:
     if picture.low is None and least > 0:
         least = 0.0  # sizes: how much longer one is than another is what is to be seen
     space = 0.05 * most - 0.05 * least or 0.5 * abs(most) or 1.0
-    least, most, step = max(least - space, -LARGEST), min(most + space, LARGEST), 18
+    lowest = 0.0 if least >= 0 else -LARGEST  # no axis of shares or sizes begins below zero
+    least, most, step = max(least - space, lowest), min(most + space, LARGEST), 18
     height = step * max(shown.size, 1)
     parts = []
     for row, k in enumerate(shown):

@@ -53,6 +53,7 @@ class Provenance:
 
     Example
     -------
+    >>> from optldp.mechanisms import Provenance
     >>> Provenance("duchi", {"unbiased": True}).method
     'duchi'
     """

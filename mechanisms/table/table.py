@@ -71,6 +71,7 @@ class TabulatedMechanism(BetweenKnots):
 
     Example
     -------
+    >>> from optldp import TabulatedMechanism
     >>> table = TabulatedMechanism.from_points([-1, 1], [-3, 3], [[2 / 3, 1 / 3], [1 / 3, 2 / 3]], 0.7)
     >>> table.mean([0.0, 0.5]), table.var(0.0)
     (array([0. , 0.5]), array([9.]))
@@ -260,6 +261,8 @@ class TabulatedMechanism(BetweenKnots):
 
         Example
         -------
+        >>> import numpy as np
+        >>> from optldp import TabulatedMechanism
         >>> table = TabulatedMechanism([0, 1], [0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1, exact=True)
         >>> table.sample([0.0, 0.5, 1.0]).shape, table.sample([0.0], np.random.default_rng(3)).shape
         ((3,), (1,))
@@ -276,6 +279,7 @@ class TabulatedMechanism(BetweenKnots):
 
         Example
         -------
+        >>> from optldp import TabulatedMechanism
         >>> table = TabulatedMechanism([0, 1], [0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1, exact=True)
         >>> table.sample_index([0.0, 0.5, 1.0]).dtype
         dtype('int64')
@@ -328,6 +332,7 @@ class TabulatedMechanism(BetweenKnots):
 
         Example
         -------
+        >>> from optldp import TabulatedMechanism
         >>> table = TabulatedMechanism.from_points([0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1)
         >>> table.affine(2.0, -0.5).mean([0.0, 1.0])
         array([0., 1.])

@@ -61,7 +61,9 @@ class DecoderOptimum:
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.solvers.biased import DecoderProgram, trusted
+    >>> from optldp.solvers.biased import solve_decoder
     >>> knots, P = np.linspace(-1, 1, 3), np.full((3, 3), 0.25) + 0.25 * np.eye(3)  # randomised response
     >>> best = solve_decoder(DecoderProgram(knots, P, trusted(np.full(3, 1 / 3), 2.0), 1000))
     >>> best.values.round(1) + 0.0, round(best.error.rmse, 4), round(best.lower_bound, 4)
@@ -157,7 +159,9 @@ def solve_decoder(program: DecoderBase, *, tolerance: float = 1e-6) -> DecoderOp
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.solvers.biased import DecoderProgram, trusted
+    >>> from optldp.solvers.biased import solve_decoder
     >>> knots, P = np.linspace(-1, 1, 3), np.full((3, 3), 0.25) + 0.25 * np.eye(3)  # randomised response
     >>> many, few = (solve_decoder(DecoderProgram(knots, P, trusted(np.full(3, 1 / 3), 2.0), n)) for n in (10**9, 10))
     >>> many.values.round(3) + 0.0  # unbiased: y / (1/2 - 1/4)

@@ -72,6 +72,8 @@ class ErrorOptimum:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers.biased import ErrorProgram, solve_error, trusted
     >>> knots, prior = np.linspace(-1, 1, 9), np.exp(-2 * np.arange(9.0))
     >>> best = solve_error(ErrorProgram(knots, np.e, trusted(prior / prior.sum(), 2.0), 10_000))
     >>> round(best.error.rmse, 4), round(best.lower_bound, 4), round(best.clip.high, 1)
@@ -122,6 +124,8 @@ def trusted(prior: Array, trust: float, *, share: float = 0.0) -> BoxSet:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers.biased import trusted
     >>> trusted(np.array([0.25, 0.75]), 2.0)
     BoxSet(low=array([0.125, 0.375]), high=array([0.5, 1. ]))
     >>> trusted(np.array([0.0, 1.0]), 2.0, share=0.1)
@@ -178,6 +182,8 @@ def solve_error(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers.biased import ErrorProgram, solve_error, trusted
     >>> knots, prior = np.linspace(-1, 1, 9), np.exp(-2 * np.arange(9.0))
     >>> program = ErrorProgram(knots, np.e, trusted(prior / prior.sum(), 2.0), 10_000)
     >>> best = solve_error(program)

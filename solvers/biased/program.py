@@ -64,7 +64,8 @@ class MeanError:
 
     Example
     -------
-    >>> from optldp.solvers.biased import solve_error, trusted
+    >>> import numpy as np
+    >>> from optldp.solvers.biased import ErrorProgram, solve_error, trusted
     >>> program = ErrorProgram(np.linspace(-1, 1, 5), np.e, trusted(np.full(5, 0.2), 2.0), 100)
     >>> error = solve_error(program).error
     >>> round(error.rmse, 2), round(error.noise, 2), round(error.bias_bound, 2)
@@ -136,7 +137,8 @@ class Multipliers:
 
     Example
     -------
-    >>> from optldp.solvers.biased import solve_error, trusted
+    >>> import numpy as np
+    >>> from optldp.solvers.biased import ErrorProgram, solve_error, trusted
     >>> program = ErrorProgram(np.linspace(-1, 1, 5), np.e, trusted(np.full(5, 0.2), 2.0), 100)
     >>> found = solve_error(program).multipliers
     >>> round(found.worst.sum().item(), 6)
@@ -182,6 +184,8 @@ class ErrorProgram:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers.biased import ErrorProgram
     >>> from optldp.solvers.robust.sets import BoxSet
     >>> program = ErrorProgram(np.array([-1.0, 1.0]), 3.0, BoxSet(np.full(2, 0.4), np.full(2, 0.6)), 100)
     >>> zero = program.error(np.zeros(1), np.ones((2, 1)))  # reports of zero: off by one each, by 0.2 if the prior is
@@ -228,6 +232,8 @@ class ErrorProgram:
 
         Example
         -------
+        >>> import numpy as np
+        >>> from optldp.solvers.biased import ErrorProgram, Multipliers
         >>> from optldp.solvers.robust.sets import BoxSet
         >>> even = np.full(2, 0.5)
         >>> program = ErrorProgram(np.array([-1.0, 1.0]), 3.0, BoxSet(0.5 * even, 2 * even), 10)

@@ -133,7 +133,8 @@ class DecoderProgram(DecoderBase):
 
     Example
     -------
-    >>> from optldp.solvers.biased import trusted
+    >>> import numpy as np
+    >>> from optldp.solvers.biased import DecoderProgram, trusted
     >>> table = np.array([[0.75, 0.25], [0.25, 0.75]])
     >>> program = DecoderProgram(np.array([0.0, 1.0]), table, trusted(np.array([0.5, 0.5]), 2.0), 1000)
     >>> program.users

@@ -46,6 +46,7 @@ class Clip:
 
     Example
     -------
+    >>> from optldp.solvers.biased import Clip
     >>> Clip(-1.0, 0.25, 0.05).high  # values above a quarter count as a quarter, and all of them as a little more
     0.25
     """
@@ -64,6 +65,8 @@ class Clip:
 
         Example
         -------
+        >>> import numpy as np
+        >>> from optldp.solvers.biased import Clip
         >>> knots = np.linspace(-1, 1, 5)
         >>> Clip.near(knots, np.array([-0.875, -0.375, 0.125, 0.25, 0.25]), np.full(5, 0.2))
         Clip(low=-1.0, high=0.125, shift=0.125)

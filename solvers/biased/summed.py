@@ -52,6 +52,7 @@ class UserSet:
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.solvers.biased import UserSet
     >>> UserSet(0.3, [np.array([[0.75, 0.25], [0.25, 0.75]])]).share
     0.3
     """
@@ -81,6 +82,8 @@ class SummedProgram(DecoderBase):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers.biased import SummedProgram, UserSet
     >>> from optldp.solvers.biased import solve_decoder, trusted
     >>> x, P = np.linspace(-1, 1, 3), np.full((3, 3), 0.25) + 0.25 * np.eye(3)
     >>> box = trusted(np.full(3, 1 / 3), 2.0)

@@ -56,6 +56,7 @@ class FrequencyOptimum:
 
     Example
     -------
+    >>> from optldp.solvers import solve_frequency
     >>> found = solve_frequency([0.5, 0.3, 0.2], 3.0)
     >>> round(found.error, 3), round(found.lower_bound, 3), found.status.value
     (4.12, 4.12, 'optimal')
@@ -119,6 +120,7 @@ def solve_frequency(
 
     Example
     -------
+    >>> from optldp.solvers import solve_frequency
     >>> found = solve_frequency([0.7, 0.3], 3.0)
     >>> found.probabilities.round(4), round(found.error, 4), found.status.value   # Warner's, whatever the prior
     (array([[0.25, 0.75],

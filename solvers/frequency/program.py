@@ -70,6 +70,8 @@ class FrequencyProgram:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers import FrequencyProgram
     >>> program = FrequencyProgram([0.5, 0.5], 3.0)
     >>> round(program.error(np.array([[0.75, 0.25], [0.25, 0.75]])), 9)   # randomised response, epsilon = ln 3
     2.0
@@ -228,6 +230,9 @@ def certified_frequency_bound(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers import certified_frequency_bound
+    >>> from optldp.solvers.frequency.program import Certificate
     >>> nothing = np.zeros(2)
     >>> H = np.array([[1.25, -0.75], [-0.75, 1.25]])  # inverse information of randomised response at epsilon = ln 3
     >>> proof = Certificate(H, np.full(2, 1.25), nothing, np.zeros((0, 2)), np.zeros(0), np.zeros(0))

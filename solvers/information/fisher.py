@@ -152,6 +152,7 @@ def solve_interval_fisher(
 
     Example
     -------
+    >>> from optldp.solvers import solve_interval_fisher
     >>> found = solve_interval_fisher([0.7, 0.3], 3.0)
     >>> found.probabilities.round(4), round(found.error, 4)   # Warner's, whatever the prior
     (array([[0.75, 0.25],

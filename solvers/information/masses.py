@@ -201,6 +201,7 @@ def certified_information_bound(prior: ArrayLike, ratio: float, multipliers: Arr
 
     Example
     -------
+    >>> from optldp.solvers import certified_information_bound
     >>> round(certified_information_bound([0.5, 0.5], 3.0, [0.0654, 0.0654]), 3)
     0.131
     """

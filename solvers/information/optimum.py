@@ -78,6 +78,7 @@ class InformationOptimum:
 
     Example
     -------
+    >>> from optldp.solvers import solve_information
     >>> found = solve_information([0.5, 0.3, 0.2], 3.0)
     >>> round(found.information, 4), round(found.upper_bound, 4), found.status.value
     (0.1373, 0.1373, 'optimal')
@@ -132,6 +133,7 @@ def solve_information(
 
     Example
     -------
+    >>> from optldp.solvers import solve_information
     >>> found = solve_information([0.7, 0.3], 3.0)
     >>> found.probabilities.round(4), found.status.value
     (array([[0.25, 0.75],

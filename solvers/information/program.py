@@ -58,6 +58,8 @@ class InformationProgram:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers import InformationProgram
     >>> program = InformationProgram([0.5, 0.5], 3.0)
     >>> round(program.information(np.array([[0.75, 0.25], [0.25, 0.75]])), 6)   # randomised response, epsilon = ln 3
     0.130812
@@ -100,6 +102,7 @@ class InformationProgram:
 
         Example
         -------
+        >>> from optldp.solvers import InformationProgram
         >>> InformationProgram([0.5, 0.5], 3.0).values([0.0, 0.5, 1.0]).round(6)
         array([0.      , 0.261624, 0.      ])
         """

@@ -70,6 +70,8 @@ def best_tiling(program: InformationProgram) -> Tiling:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers import InformationProgram, best_tiling
     >>> best = best_tiling(InformationProgram(np.full(4, 0.25), 1.5))   # little budget: two halves
     >>> best.marks
     array([[1., 0.],

@@ -59,6 +59,9 @@ class LevelsOptimum:
 
     Example
     -------
+    >>> import math
+    >>> import numpy as np
+    >>> from optldp.solvers.levels import LevelsProgram, solve_levels
     >>> even, outputs = np.array([0.5, 0.5]), np.linspace(-7, 7, 29)
     >>> program = LevelsProgram(np.linspace(-1, 1, 5), np.full(5, 0.2), np.exp([0.5, 1.0]), even, math.e, outputs)
     >>> found = solve_levels(program)
@@ -111,6 +114,9 @@ def solve_levels(
 
     Example
     -------
+    >>> import math
+    >>> import numpy as np
+    >>> from optldp.solvers.levels import LevelsProgram, solve_levels
     >>> knots, ratios = np.linspace(-1, 1, 5), np.exp([0.5, 1.0])
     >>> made = [
     ...     solve_levels(LevelsProgram(knots, np.full(5, 0.2), ratios, np.array([0.5, 0.5]), F, np.linspace(-7, 7, 29)))

@@ -67,6 +67,9 @@ def solve_levels_freely(
 
     Example
     -------
+    >>> import numpy as np
+    >>> from dataclasses import replace
+    >>> from optldp.solvers.levels import solve_levels, solve_levels_freely
     >>> knots, even = np.linspace(-1, 1, 5), np.array([0.5, 0.5])
     >>> program, found = solve_levels_freely(knots, np.full(5, 0.2), np.exp([0.5, 1.0]), even, np.e)
     >>> even_outputs = replace(program, outputs=np.linspace(-7, 7, 29))

@@ -75,6 +75,8 @@ class LevelsProgram:
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers.levels import LevelsProgram
     >>> even = np.array([0.5, 0.5])
     >>> program = LevelsProgram(np.array([-1.0, 1.0]), even, np.exp([0.5, 1.0]), even, np.e, np.linspace(-7, 7, 29))
     >>> program.outputs.size
@@ -150,6 +152,9 @@ class LevelsProgram:
 
         Example
         -------
+        >>> import math
+        >>> import numpy as np
+        >>> from optldp.solvers.levels import LevelsProgram
         >>> ends, even = np.array([-1.0, 1.0]), np.array([0.5, 0.5])
         >>> program = LevelsProgram(ends, even, np.array([3.0]), np.ones(1), math.inf, np.array([-2.5, 2.5]))
         >>> none = np.zeros((1, 2))

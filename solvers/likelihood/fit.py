@@ -38,6 +38,7 @@ class Stop(StrEnum):
 
     Example
     -------
+    >>> from optldp.solvers import fit_mixture
     >>> from optldp.solvers.likelihood.dense import DenseLikelihood
     >>> fit_mixture(DenseLikelihood([[[0.75, 0.25], [0.25, 0.75]]], [60, 40])).stop.value
     'certificate'
@@ -73,6 +74,7 @@ class MixtureFit:
 
     Example
     -------
+    >>> from optldp.solvers import fit_mixture
     >>> from optldp.solvers.likelihood.dense import DenseLikelihood
     >>> found = fit_mixture(DenseLikelihood([[[0.75, 0.25], [0.25, 0.75]]], [60, 40]))
     >>> found.weights.round(3), found.method, found.stop.value, found.certificate < 1e-8
@@ -135,6 +137,7 @@ def fit_mixture(
 
     Example
     -------
+    >>> from optldp.solvers import fit_mixture
     >>> from optldp.solvers.likelihood.dense import DenseLikelihood
     >>> fit = fit_mixture(DenseLikelihood([[[0.75, 0.25], [0.25, 0.75]]], [60, 40]))
     >>> fit.weights.round(6), fit.certificate < 1e-8

@@ -35,6 +35,7 @@ class MixtureLikelihood(ABC):
 
     Example
     -------
+    >>> import numpy as np
     >>> from optldp.solvers.likelihood.dense import DenseLikelihood
     >>> likelihood = DenseLikelihood([[[0.75, 0.25], [0.25, 0.75]]], [60, 40])
     >>> mixed = likelihood.mix(np.array([0.5, 0.5]))

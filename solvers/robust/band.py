@@ -39,6 +39,8 @@ class BandSet(PriorSet):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers.robust import BandSet
     >>> band = BandSet(np.array([[1.0, 0.0, 0.0]]), np.array([0.25]), np.array([0.5]))
     >>> round(band.largest(np.array([0.0, 1.0, 2.0]))[0], 9)
     1.5

@@ -57,6 +57,7 @@ class MinimaxOptimum:
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.solvers import solve_minimax
     >>> best = solve_minimax(np.linspace(-1, 1, 5), np.e)
     >>> round(best.objective, 3), round(best.lower_bound, 3), best.variances.round(3)
     (3.98, 3.98, array([3.98, 3.98, 3.98, 3.98, 3.98]))
@@ -129,6 +130,7 @@ def solve_minimax(
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.solvers import solve_minimax
     >>> duchi = ((np.e + 1) / (np.e - 1)) ** 2
     >>> best, wider = solve_minimax(np.array([-1.0, 1.0]), np.e), solve_minimax(np.linspace(-1, 1, 9), np.e)
     >>> round(best.objective, 3), round(duchi - 1, 3)  # Duchi's is optimal at the two ends

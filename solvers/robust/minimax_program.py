@@ -52,6 +52,7 @@ class MinimaxProgram:
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.solvers import MinimaxProgram
     >>> program = MinimaxProgram(np.array([-1.0, 0.0, 1.0]), np.full(3, 1 / 3), np.e, 1.0)
     >>> program.share
     1.0
@@ -95,6 +96,7 @@ class MinimaxProgram:
         Example
         -------
         >>> import numpy as np
+        >>> from optldp.solvers import MinimaxProgram
         >>> program = MinimaxProgram(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), 3.0)
         >>> round(program.bound(np.array([0.5, 0.5]), np.array([1.5, 1.5]), np.array([-3.0, 3.0])), 9)
         3.0

@@ -72,6 +72,7 @@ class RobustOptimum:
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.solvers import RobustProgram, solve_robust
     >>> from optldp.solvers.robust.sets import MovedSet
     >>> prior = np.array([0.05, 0.2, 0.5, 0.2, 0.05])
     >>> best = solve_robust(RobustProgram(np.linspace(-1, 1, 5), 5.0, MovedSet(prior, 0.1)))
@@ -133,6 +134,7 @@ def solve_robust(
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.solvers import RobustProgram, solve_robust
     >>> from optldp.solvers.robust.sets import MovedSet
     >>> knots, prior = np.linspace(-1, 1, 5), np.array([0.05, 0.2, 0.5, 0.2, 0.05])
     >>> best = [solve_robust(RobustProgram(knots, 5.0, MovedSet(prior, radius))) for radius in (0.1, 0.3)]

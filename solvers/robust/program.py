@@ -52,6 +52,7 @@ class RobustProgram:
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.solvers import RobustProgram
     >>> from optldp.solvers.robust.sets import MovedSet
     >>> program = RobustProgram(np.array([-1.0, 0.0, 1.0]), np.e, MovedSet(np.full(3, 1 / 3), 0.1))
     >>> program.priors.radius
@@ -91,6 +92,7 @@ class RobustProgram:
         Example
         -------
         >>> import numpy as np
+        >>> from optldp.solvers import RobustProgram
         >>> from optldp.solvers.robust.sets import BoxSet
         >>> program = RobustProgram(np.array([-1.0, 1.0]), 3.0, BoxSet(np.full(2, 0.4), np.full(2, 0.6)))
         >>> round(program.bound(np.array([0.5, 0.5]), np.array([1.5, 1.5]), np.array([-3.0, 3.0])), 9)

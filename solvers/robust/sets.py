@@ -31,6 +31,7 @@ class PriorSet(ABC):
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.solvers.robust import BoxSet
     >>> priors = BoxSet(np.array([0.1, 0.2, 0.1]), np.array([0.5, 0.8, 0.5]))
     >>> value, worst = priors.largest(np.array([1.0, 0.0, 2.0]))
     >>> round(value, 3), worst.round(3)
@@ -78,6 +79,8 @@ class BoxSet(PriorSet):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers.robust import BoxSet
     >>> BoxSet(np.full(3, 0.2), np.full(3, 0.5)).largest(np.array([1.0, 2.0, 3.0]))[1]
     array([0.2, 0.3, 0.5])
     """
@@ -135,6 +138,8 @@ class MovedSet(PriorSet):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers.robust import MovedSet
     >>> MovedSet(np.array([0.5, 0.3, 0.2]), 0.4).largest(np.array([1.0, 0.0, 4.0]))[1]
     array([0.4, 0. , 0.6])
     """
@@ -176,6 +181,8 @@ class MixedSet(PriorSet):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers.robust import MixedSet
     >>> MixedSet(np.array([0.5, 0.25, 0.25]), 0.5).largest(np.array([1.0, 2.0, 3.0]))[1]
     array([0.25 , 0.125, 0.625])
     """

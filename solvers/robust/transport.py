@@ -38,6 +38,8 @@ class TransportSet(PriorSet):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.solvers.robust import TransportSet
     >>> near = TransportSet(np.array([0.0, 1.0, 3.0]), np.array([0.5, 0.5, 0.0]), 0.25)
     >>> near.largest(np.array([0.0, 1.0, 4.0]))[1]
     array([0.5  , 0.375, 0.125])

@@ -49,6 +49,7 @@ class PieceFloor:
 
     Example
     -------
+    >>> from optldp.solvers import PieceFloor
     >>> PieceFloor([-3.0, 1.0], [-1.0, 3.0], [0.25, 0.25]).place([0.0, 0.125, 0.5]).tolist()
     [-3.0, -2.0, 3.0]
     """
@@ -114,6 +115,7 @@ class PieceFloor:
 
         Example
         -------
+        >>> from optldp.solvers import PieceFloor
         >>> PieceFloor([-2.0, 2.0], [-2.0, 2.0], [0.25, 0.25]).in_windows(3.0).tolist()
         [1.0, 1.0]
         """

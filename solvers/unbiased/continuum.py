@@ -73,6 +73,7 @@ class ContinuumBound:
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.solvers import UnbiasedProgram, continuum_bound
     >>> from optldp.solvers import solve_unbiased
     >>> program = UnbiasedProgram(np.linspace(-1, 1, 5), np.array([0.125, 0.25, 0.25, 0.25, 0.125]), np.e)
     >>> best = solve_unbiased(program.knots, program.weights, program.ratio)
@@ -118,6 +119,7 @@ def continuum_bound(program: UnbiasedProgram, lam: Array, nu: Array, rounding: A
     Values spread evenly over [-1, 1], on 21 knots:
 
     >>> import numpy as np
+    >>> from optldp.solvers import UnbiasedProgram, continuum_bound
     >>> from optldp.solvers import solve_unbiased
     >>> knots, h = np.linspace(-1, 1, 21), 0.1
     >>> weights = np.where(np.abs(knots) == 1, h / 4, h / 2)

@@ -90,6 +90,7 @@ def solve_on_outputs(
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.solvers import solve_on_outputs
     >>> found = solve_on_outputs(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), np.linspace(-4, 4, 17), np.e)
     >>> round(found.objective, 4), round(found.lower_bound, 4), found.relative_gap < 1e-8
     (3.7378, 3.7378, True)

@@ -68,6 +68,7 @@ class UnbiasedOptimum:
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.solvers import solve_unbiased
     >>> best = solve_unbiased(np.linspace(-1, 1, 5), np.array([0.05, 0.2, 0.5, 0.2, 0.05]), np.e)
     >>> round(best.objective, 3), round(best.lower_bound, 3), best.status.value
     (3.737, 3.737, 'optimal')
@@ -127,6 +128,7 @@ def solve_unbiased(
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.solvers import solve_unbiased
     >>> best = solve_unbiased(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), np.e)
     >>> round(best.objective, 4), round(((np.e + 1) / (np.e - 1)) ** 2 - 1, 4)  # Duchi's, which is optimal here
     (3.6827, 3.6827)

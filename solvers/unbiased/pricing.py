@@ -53,6 +53,7 @@ class Pricing:
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.solvers import UnbiasedProgram, price
     >>> program = UnbiasedProgram(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), np.e)
     >>> found = price(program, np.zeros(2), np.zeros(2))
     >>> found.outputs, found.values.round(3)
@@ -79,6 +80,7 @@ def price(program: UnbiasedProgram, lam: Array, nu: Array) -> Pricing:
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.solvers import UnbiasedProgram, price
     >>> program = UnbiasedProgram(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), np.e)
     >>> price(program, np.zeros(2), np.zeros(2)).values.round(3)
     array([1.])
@@ -111,6 +113,7 @@ def certified_bound(program: UnbiasedProgram, lam: Array, nu: Array) -> float:
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.solvers import UnbiasedProgram, certified_bound
     >>> from optldp.solvers import solve_unbiased
     >>> program = UnbiasedProgram(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), np.e)
     >>> best = solve_unbiased(program.knots, program.weights, program.ratio)

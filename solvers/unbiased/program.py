@@ -55,6 +55,7 @@ class UnbiasedProgram:
     Example
     -------
     >>> import numpy as np
+    >>> from optldp.solvers import UnbiasedProgram
     >>> program = UnbiasedProgram(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), np.e)
     >>> program.knots, program.weights
     (array([-1.,  1.]), array([0.5, 0.5]))

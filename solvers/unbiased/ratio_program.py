@@ -137,6 +137,8 @@ def solve_with_highs(
 
     Example
     -------
+    >>> import math
+    >>> from optldp.solvers import solve_with_highs
     >>> solution = solve_with_highs([-1, 1], [0.5, 0.5], [-2, 0, 2], math.log(3))
     >>> round(solution.objective, 6)
     3.0
@@ -181,6 +183,8 @@ def solve_with_cvxpy(
 
     Example
     -------
+    >>> import math
+    >>> from optldp.solvers import solve_with_cvxpy
     >>> solution = solve_with_cvxpy([-1, 1], [0.5, 0.5], [-2, 0, 2], math.log(3))
     >>> round(solution.objective, 6)
     3.0

@@ -28,7 +28,7 @@ def commands_built_once() -> Iterator[None]:
 
 @pytest.fixture
 def here(tmp_path, monkeypatch) -> Path:
-    """An empty working folder but for people.csv (columns name, income) and prior.csv."""
+    """An empty working folder but for survey.csv and people.csv (columns name, income), and prior.csv."""
     monkeypatch.chdir(tmp_path)
     fill()
     return tmp_path
@@ -37,7 +37,8 @@ def here(tmp_path, monkeypatch) -> Path:
 def fill() -> None:
     """Write the files that every test of a command may use into the working folder."""
     rows = "".join(f"p{i},{float(value)!r}\n" for i, value in enumerate(PEOPLE))
-    Path("people.csv").write_text("name,income\n" + rows)
+    for name in ("survey.csv", "people.csv"):
+        Path(name).write_text("name,income\n" + rows)
     Path("prior.csv").write_text("value,weight\n-1,1\n-0.5,2\n0,3\n0.5,2\n1,1\n")
 
 

@@ -7,13 +7,17 @@ import xml.etree.ElementTree as ElementTree
 from importlib import import_module
 from pkgutil import walk_packages
 
+import numpy as np
 import optldp
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from optldp.estimators import Estimate
 from optldp.mechanisms import InputError
+from optldp.mechanisms.shown.axes import draw
 from optldp.mechanisms.shown.shown import Shown
+from optldp.mechanisms.shown.svg import svg_of
+from optldp.mechanisms.shown.told import Dots, Profile
 
 from .answers import answers
 
@@ -96,6 +100,21 @@ class TestEveryAnswer:
             assert (answer.confidence, answer.interval()) == (0.95, answer.interval(0.95))
             assert repr(answer.low) == repr(answer.interval().low)
             assert repr(answer.high) == repr(answer.interval().high)
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        Profile(np.array([0.0, 5.0, 80.0]), np.array([0.5, 0.25, 0.25]), "hours", "share"),
+        Dots(["a", "b"], np.array([0.01, 0.4]), "share", low=np.array([0.0, 0.3]), high=np.array([0.1, 0.5])),
+    ],
+    ids=["profile", "dots"],
+)
+def test_no_axis_begins_below_zero_where_nothing_does(picture):
+    axes = draw(picture)
+    assert not re.search(r">-[0-9.e-]+</text>", svg_of(picture))
+    assert axes.get_xlim()[0] >= 0
+    assert isinstance(picture, Dots) or axes.get_ylim()[0] == 0  # the rows of dots begin half a row above the first
 
 
 def test_a_new_figure_is_made_where_no_axes_are_given():

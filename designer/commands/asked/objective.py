@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import CONFIDENCE, Confidence, checked_confidence
+from .options import CONFIDENCE, Confidence, checked_confidence, people
 from .prior import PriorOptions
 
 if TYPE_CHECKING:
@@ -84,9 +84,7 @@ class ObjectiveOptions(PriorOptions):
 
     n: Annotated[
         int | None,
-        typer.Option(
-            "--n", help="People who will report, once each: how far off may their mean be?", rich_help_panel=PANEL
-        ),
+        people("People who will report, once each: how far off may their mean be?", rich_help_panel=PANEL),
     ] = None
     confidence: Confidence = CONFIDENCE
     trust: Annotated[

@@ -93,7 +93,39 @@ Force = Annotated[bool, typer.Option("--force", help="Replace files that exist."
 
 EPSILON = typer.Option("--epsilon", help="Privacy budget of each user, natural units.")
 EPSILONS = typer.Option("--epsilon", help="Budgets: repeat, or a list such as 0.5,1,2, or LO:HI:STEP with the end.")
-Users = Annotated[int, typer.Option("--n", help="Users who will report, once each.")]
+
+
+def whole_number(text: str) -> int:
+    """Return a whole number, which may be written as 1e5 is; the parser of an option.
+
+    Example
+    -------
+    >>> whole_number("1e5"), whole_number("20_000"), whole_number("12345678901234567")
+    (100000, 20000, 12345678901234567)
+    >>> whole_number("2.5")
+    Traceback (most recent call last):
+    typer._click.exceptions.BadParameter: must be a whole number, such as 20000 or 2e4, got '2.5'
+    """
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.5
+    if not number.is_integer():  # neither are infinity and NaN
+        raise typer.BadParameter(f"must be a whole number, such as 20000 or 2e4, got {text!r}")
+    return int(number)
+
+
+def people(help: str, **more: Any) -> OptionInfo:
+    """Return the option --n, people who will report, as a command's help has it."""
+    return typer.Option("--n", metavar="N", parser=whole_number, help=help, **more)
+
+
+USERS = "Users who will report, once each."
+Users = Annotated[int, people(USERS)]
 Categorical = Annotated[bool, typer.Option("--categorical", help="The column holds categories.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Say in plain sentences what each number means.")]
 Units = Annotated[str, typer.Option("--units", help="Name of the units, kept in what is written.")]

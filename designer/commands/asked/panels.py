@@ -69,6 +69,15 @@ _WHOLE = "optldp.whole_help"
 class PanelledCommand(TyperCommand):
     """A command whose help is in panels, and fits a screen unless the whole of it is asked for."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse an option that is given twice and can be one thing only: the parser keeps the last."""
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for param in {id(each): each for each in given}.values():
+            once = param.param_type_name == "option" and not (param.multiple or param.is_flag)
+            if once and given.count(param) > 1 and not ctx.resilient_parsing:
+                raise typer.BadParameter(f"takes one value, and is given {given.count(param)} times", ctx, param)
+        return super().parse_args(ctx, args)
+
     def get_help(self, ctx: Any) -> str:
         """Return the whole help if it was asked for or is short, else what is used often, and how to see the rest."""
         whole = self._help(ctx, whole=True)

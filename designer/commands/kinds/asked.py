@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -170,8 +170,32 @@ class PerturbOptions(LedgerOptions):
         outside = (values < domain[0]) | (values > domain[1])
         return (np.clip(values, *domain), int(outside.sum())) if self.clip else (values, 0)
 
-    def booked(self, mechanism: Bookable, column: str) -> tuple[LedgerReports, list[str]] | None:
-        """Return what draws reports through the ledger, and the users of the rows that have a value; None without."""
+    def rows_with(self, columns: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return which rows have all of these, which hold NaN or None where a value is missing.
+
+        Raises
+        ------
+        InputError
+            A row that misses one, unless --drop-missing leaves such rows out; none that is left.
+        """
+        import numpy as np
+
+        from ....estimators.data.cells import missing_message
+        from ....estimators.data.texts import missing_texts
+        from ....mechanisms.errors import InputError
+
+        lacks = [missing_texts(each) if each.dtype == object else np.isnan(each) for each in columns.values()]
+        for name, lacking in zip(columns, lacks, strict=True):
+            if lacking.any() and not self.drop_missing:
+                where, row = f"column {name!r} of {str(self.data)!r}", int(np.argmax(lacking)) + 1
+                raise InputError(missing_message(where, int(lacking.sum()), row))
+        held = ~np.any(lacks, axis=0)
+        if not held.any():
+            raise InputError(f"a row of {str(self.data)!r} must hold {', '.join(columns)}, but none holds all of them")
+        return held
+
+    def booked(self, mechanism: Bookable, columns: Sequence[str]) -> tuple[LedgerReports, list[str]] | None:
+        """Return what draws reports through the ledger, and the users of rows that have these; None without one."""
         from ....mechanisms.errors import InputError
 
         if self.opened is None:
@@ -182,7 +206,7 @@ class PerturbOptions(LedgerOptions):
         self.refuse("of no use to a --ledger, which keeps reports in earnest", "--seed", "--secret", "--round")
         if self.key is None:
             raise InputError("--ledger needs --key, the column that names the user, got none: name it")
-        return LedgerReports(mechanism, self.opened), read_keys(self.data, column, self.key).tolist()
+        return LedgerReports(mechanism, self.opened), read_keys(self.data, columns, self.key).tolist()
 
     def keyed(self, mechanism: Keyed, column: str) -> KeyedReports | None:
         """Return what draws reports by the secret, for users whom --key names; None without a secret."""
@@ -205,7 +229,7 @@ class PerturbOptions(LedgerOptions):
             return None
         from ....estimators.data.keyed import read_keys
 
-        return read_keys(self.data, column, self.key)
+        return read_keys(self.data, [column], self.key)
 
     def needed(self, option: str) -> str:
         """Return the column that an option names; InputError where it was not given."""

@@ -66,17 +66,18 @@ class Attributes(BundleKind[AttributeSampling]):
         return Designed(made.mechanism, notes, more, priors=before)
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
-        asked.only("--ledger", "--clip")
-        values, clipped = attribute_values(self.mechanism, asked)
-        names = self.mechanism.attributes
-        if (booked := asked.booked(self.mechanism, names[0])) is None:
+        asked.only("--ledger", "--clip", "--drop-missing")
+        names, columns = self.mechanism.attributes, attribute_columns(self.mechanism, asked)
+        rows = asked.rows_with(columns)
+        values, clipped = inside_domains(self.mechanism, asked, [each[rows] for each in columns.values()])
+        if (booked := asked.booked(self.mechanism, names)) is None:
             drawn, given = self.mechanism.sample(np.transpose(values), rng), None
         else:
             rows = booked[0].rows(
                 booked[1], [dict(zip(names, row, strict=True)) for row in np.transpose(values).tolist()]
             )
             drawn, given = {name: np.array([row[name] for row in rows]) for name in names}, booked[0].given
-        return WrittenReports(marked(drawn, rng), len(values[0]), clipped, given)
+        return WrittenReports(marked(drawn, rng), len(values[0]), clipped, given, present=names)
 
     def layout(self, column: str, level_column: str) -> Layout:
         names = self.mechanism.attributes
@@ -183,7 +184,7 @@ class Attributes(BundleKind[AttributeSampling]):
 
 def _designed_for_error(made: Design, notes: list[str]) -> Designed:
     """Tables for the error of the means of so many users, each with its own clip."""
-    from ..said.biased import cut_words
+    from ...planning.biased import cut_words
 
     found, tables = made.evidence, made.mechanism.mechanisms
     more = {
@@ -206,7 +207,7 @@ def _promised(made: AttributeSampling) -> dict[str, list[Any]]:
     """What tables for the error of a mean promise, a list of each fact; none where one of them is for another end."""
     if not all(table.provenance.is_for_error for table in made.mechanisms):
         return {}
-    from ..said.biased import biased_facts
+    from ...planning.biased import biased_facts
 
     facts = [biased_facts(table) for table in made.mechanisms]
     return {name: [each[name] for each in facts] for name in facts[0]}
@@ -336,17 +337,20 @@ def design_attributes(options: DesignOptions, priors: dict[str, Prior], sampled:
         )
 
 
-def attribute_values(mechanism: AttributeSampling, asked: PerturbOptions) -> tuple[list[np.ndarray], int]:
-    """Return the column of each attribute, and how many values were moved into the domains where that was asked for."""
-    from ....estimators.data.numbers import read_column
+def attribute_columns(mechanism: AttributeSampling, asked: PerturbOptions) -> dict[str, np.ndarray]:
+    """Return the column of each attribute, with NaN where a value is missing."""
+    from ....estimators.data.numbers import read_sparse_column
 
-    tables = dict(zip(mechanism.attributes, mechanism.mechanisms, strict=True))
-    values, clipped = [read_column(asked.data, name, units=table.units) for name, table in tables.items()], 0
-    if asked.clip:
-        for place, table in enumerate(mechanism.mechanisms):
-            values[place], moved = table.clip_to_domain(values[place])
-            clipped += moved
-    return values, clipped
+    tables = zip(mechanism.attributes, mechanism.mechanisms, strict=True)
+    return {name: read_sparse_column(asked.data, name, units=table.units) for name, table in tables}
+
+
+def inside_domains(
+    mechanism: AttributeSampling, asked: PerturbOptions, values: Sequence[np.ndarray]
+) -> tuple[list[np.ndarray], int]:
+    """Return the values of each attribute, moved into its domain and counted where --clip asks for it."""
+    moved = [asked.inside(each, table.domain) for each, table in zip(values, mechanism.mechanisms, strict=True)]
+    return [each for each, _ in moved], sum(many for _, many in moved)
 
 
 def attribute_range(text: str) -> tuple[str, tuple[float, float]]:

@@ -82,7 +82,7 @@ class Categories(BundleKind[CategoricalMechanism]):
         asked.only(*OWN)
         column = asked.needed("--column")
         labels = read_labels(asked.data, column, drop_missing=asked.drop_missing)
-        if (booked := asked.booked(self.mechanism, column)) is None:
+        if (booked := asked.booked(self.mechanism, [column])) is None:
             return self.drawing(asked, rng).draw(labels, asked.users(column))
         return self._written(booked[0].sample(booked[1], labels), asked, rng, booked[0].given)
 

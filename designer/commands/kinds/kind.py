@@ -217,15 +217,15 @@ class WrittenReports:
         Values that were moved into the domain.
     given : GivenReports, optional
         What a ledger gave, where one is kept.
-    every_row : bool
-        Whether rows without a value have a report, too.
+    present : tuple of str, optional
+        Columns of the data: a row that misses a value of one of them has no report. Default: the one asked for.
     """
 
     columns: dict[str, np.ndarray]
     n: int
     clipped: int = 0
     given: GivenReports | None = None
-    every_row: bool = False
+    present: tuple[str, ...] | None = None
 
 
 def marked(columns: dict[str, np.ndarray], rng: np.random.Generator | None) -> dict[str, np.ndarray]:

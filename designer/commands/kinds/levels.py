@@ -71,22 +71,25 @@ class Levels(BundleKind[PersonalisedMechanism]):
         return _together(options, notes, levels_of_oracle(method, labels.categories, options.budgets.epsilons))
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
-        from ....estimators.data.numbers import read_column
-        from ....estimators.data.texts import read_labels
+        from ....estimators.data.numbers import read_sparse_column
+        from ....estimators.data.texts import read_texts
 
-        mechanism = self.mechanism
-        asked.only("--column", "--level-column", *(("--clip",) if mechanism.tables else ()))
-        column, clipped = asked.needed("--column"), 0
+        mechanism, clipped = self.mechanism, 0
+        asked.only("--column", "--level-column", "--drop-missing", *(("--clip",) if mechanism.tables else ()))
+        present = column, level_column = asked.needed("--column"), asked.needed("--level-column")
         if mechanism.tables:
-            table = mechanism.tables[0]
-            values, clipped = asked.inside(read_column(asked.data, column, units=table.units), table.domain)
+            values = read_sparse_column(asked.data, column, units=mechanism.tables[0].units)
         else:
-            values = read_labels(asked.data, column)
-        budgets = read_column(asked.data, asked.needed("--level-column"))
+            (values,) = read_texts(asked.data, [column])
+        budgets = read_sparse_column(asked.data, level_column)
+        rows = asked.rows_with({column: values, level_column: budgets})
+        values, budgets = values[rows], budgets[rows]
+        if mechanism.tables:
+            values, clipped = asked.inside(values, mechanism.tables[0].domain)
         sent = mechanism.sample(values, mechanism.level_numbers(budgets), rng)
         reports = sent.reports if mechanism.tables else report_texts(mechanism.categorical[0], sent.reports)
         columns = {REPORT_COLUMN: reports, LEVEL_COLUMN: told_levels(mechanism, sent.levels)}
-        return WrittenReports(marked(columns, rng), len(values), clipped)
+        return WrittenReports(marked(columns, rng), len(values), clipped, present=present)
 
     def layout(self, column: str, level_column: str) -> Layout:
         return Layout((column, level_column), (bool(self.mechanism.tables), True), self._parse)

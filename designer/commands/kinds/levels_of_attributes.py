@@ -18,10 +18,11 @@ from ..asked.kind import DesignKind
 from .asked import LEVEL_COLUMN
 from .attributes import (
     NO_QUERY,
+    attribute_columns,
     attribute_priors,
     attribute_range,
-    attribute_values,
     design_attributes,
+    inside_domains,
     mean_rows,
     named,
     units_of,
@@ -67,16 +68,20 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
         return Designed(made, notes + level_notes(made, "--leakage bounds it"))
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
-        from ....estimators.data.numbers import read_column
+        from ....estimators.data.numbers import read_sparse_column
 
-        asked.only("--clip", "--level-column")
-        mechanism = self.mechanism
-        values, clipped = attribute_values(mechanism.levels[0], asked)
-        levels = mechanism.level_numbers(read_column(asked.data, asked.needed("--level-column")))
+        asked.only("--clip", "--level-column", "--drop-missing")
+        mechanism, budgets = self.mechanism, asked.needed("--level-column")
+        columns = attribute_columns(mechanism.levels[0], asked)
+        told = read_sparse_column(asked.data, budgets)
+        rows = asked.rows_with(columns | {budgets: told})
+        values, clipped = inside_domains(mechanism.levels[0], asked, [each[rows] for each in columns.values()])
+        levels = mechanism.level_numbers(told[rows])
         sent = mechanism.sample(np.transpose(values), levels, rng)
-        columns = dict(zip(mechanism.attributes, sent.reports.T, strict=True))
-        columns[LEVEL_COLUMN] = told_levels(mechanism, sent.levels)
-        return WrittenReports(marked(columns, rng), levels.size, clipped)
+        reports = dict(zip(mechanism.attributes, sent.reports.T, strict=True))
+        reports[LEVEL_COLUMN] = told_levels(mechanism, sent.levels)
+        present = (*mechanism.attributes, budgets)
+        return WrittenReports(marked(reports, rng), levels.size, clipped, present=present)
 
     def layout(self, column: str, level_column: str) -> Layout:
         names = (*self.mechanism.attributes, level_column)

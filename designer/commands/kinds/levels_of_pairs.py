@@ -56,16 +56,17 @@ class LevelsOfPairs(BundleKind[PersonalisedPairs]):
         return Designed(made, notes + level_notes(made, "--method grr tells less where there are many keys"))
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
-        from ....estimators.data.numbers import read_column
+        from ....estimators.data.numbers import read_sparse_column
 
-        asked.only("--column", "--value-column", "--level-column", "--clip")
-        mechanism = self.mechanism
-        keys, values, clipped = read_pairs(asked, mechanism.levels[0].value)
-        budgets = read_column(asked.data, asked.needed("--level-column"))
-        sent = mechanism.sample(keys, values, mechanism.level_numbers(budgets), rng)
+        asked.only("--column", "--value-column", "--level-column", "--clip", "--drop-missing")
+        mechanism, level_column = self.mechanism, asked.needed("--level-column")
+        budgets = read_sparse_column(asked.data, level_column)
+        rows = asked.rows_with({level_column: budgets})  # who has no pair reports all the same
+        keys, values, clipped = read_pairs(asked, mechanism.levels[0].value, rows)
+        sent = mechanism.sample(keys, values, mechanism.level_numbers(budgets[rows]), rng)
         texts = np.array(mechanism.levels[0].to_text(sent.reports), dtype=object)
         columns = {REPORT_COLUMN: texts, LEVEL_COLUMN: told_levels(mechanism, sent.levels)}
-        return WrittenReports(marked(columns, rng), keys.size, clipped)
+        return WrittenReports(marked(columns, rng), keys.size, clipped, present=(level_column,))
 
     def layout(self, column: str, level_column: str) -> Layout:
         return Layout((column, level_column), (False, True), self._parse)

@@ -103,7 +103,7 @@ class Numbers(Kind[TabulatedMechanism]):
         """What a table for the error of a mean promises."""
         if not self.mechanism.provenance.is_for_error:
             return {}
-        from ..said.biased import biased_facts
+        from ...planning.biased import biased_facts
 
         return biased_facts(self.mechanism)
 
@@ -122,7 +122,7 @@ class Numbers(Kind[TabulatedMechanism]):
     def notes(self) -> list[str]:
         notes = [f"note: {caution}"] if (caution := self.mechanism.promise.caution) else []
         if self.mechanism.provenance.is_for_error:
-            from ..said.biased import biased_note, biased_title
+            from ...planning.biased import biased_note, biased_title
 
             notes += [f"note: {said(self.mechanism)}" for said in (biased_title, biased_note)]
         elif self.mechanism.provenance.parameters.get("unbiased") is False:
@@ -160,7 +160,7 @@ def perturbed(
     asked.only(*OWN)
     column = asked.needed("--column")
     values = read_column(asked.data, column, drop_missing=asked.drop_missing, units=mechanism.units)
-    if (booked := asked.booked(mechanism, column)) is None:
+    if (booked := asked.booked(mechanism, [column])) is None:
         return drawing(mechanism, asked, rng).draw(values, asked.users(column))
     held, clipped = asked.inside(values, mechanism.domain)
     reports = _columns(booked[0], asked, booked[1], held)

@@ -66,13 +66,13 @@ class Pairs(BundleKind[KeyValueMechanism]):
         else:
             asked.only("--column", "--value-column", "--ledger", "--clip")
             keys, values, clipped = read_pairs(asked, self.mechanism.value)
-        if (booked := asked.booked(self.mechanism, asked.needed("--column"))) is None:
+        if (booked := asked.booked(self.mechanism, ())) is None:
             reports, given = self.mechanism.sample(keys, values, rng), None
         else:
             held = [{key: value} for key, value in zip(keys.tolist(), values.tolist(), strict=True)]
             reports, given = np.array(booked[0].rows(booked[1], held)), booked[0].given
         texts = np.array(self.mechanism.to_text(reports), dtype=object)
-        return WrittenReports(marked({REPORT_COLUMN: texts}, rng), keys.size, clipped, given, every_row=True)
+        return WrittenReports(marked({REPORT_COLUMN: texts}, rng), keys.size, clipped, given, present=())
 
     @property
     def protects(self) -> bool:
@@ -224,14 +224,19 @@ def _best_split(
     return best
 
 
-def read_pairs(asked: PerturbOptions, table: TabulatedMechanism) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return the keys and the values of users, from their columns of the data, and how many values were clipped."""
+def read_pairs(
+    asked: PerturbOptions, table: TabulatedMechanism, rows: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return the keys and the values of users, of all rows or of some, and how many values were clipped."""
     from ....estimators.data.numbers import read_sparse_column
     from ....estimators.data.texts import read_texts
 
     key_column, value_column = asked.needed("--column"), asked.needed("--value-column")
     (keys,) = read_texts(asked.data, [key_column])
-    return keys, *asked.inside(read_sparse_column(asked.data, value_column, units=table.units), table.domain)
+    values = read_sparse_column(asked.data, value_column, units=table.units)
+    if rows is not None:
+        keys, values = keys[rows], values[rows]
+    return keys, *asked.inside(values, table.domain)
 
 
 def method_of_pairs(asked: EstimateOptions) -> str:

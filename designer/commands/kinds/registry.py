@@ -113,6 +113,7 @@ def read_reports(
     Example
     -------
     >>> import pathlib, tempfile
+    >>> from optldp.designer import read_reports
     >>> from optldp.mechanisms import grr
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "reports.csv"
     >>> _ = path.write_text("report\\n0\\nbanana\\n2\\n7\\n")

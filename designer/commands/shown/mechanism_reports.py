@@ -60,7 +60,7 @@ def report_pages(
         file = out.name if len(tables) == 1 else free_name(table.stem, pages)
         front = front_of(kind.mechanism, users)
         notes = [("note", note.removeprefix("note: ")) for note in kind.notes()]
-        pages[file] = mechanism_page(front, table.name, [*rows, *notes], _picture(kind))
+        pages[file] = mechanism_page(front, table.name, [*rows, *notes], _pictures(kind))
         fronts[file] = (str(table), front)
     return pages if len(tables) == 1 else pages | {INDEX: index_html(fronts)}
 
@@ -75,14 +75,18 @@ def free_name(stem: str, taken: Mapping[str, str]) -> str:
     return name
 
 
-def _picture(kind: Kind) -> Axes | None:
-    """Return the kind's figure, None where it has none."""
+def _pictures(kind: Kind) -> list[Axes]:
+    """Return figures of the kind: of one that is made of parts one for each, so that every telephone shows them."""
     from ....mechanisms.errors import InputError
+    from ...plots.mechanism_mesh import MOST_PARTS, part_map
 
+    parts = kind.parts()
     try:
-        return kind.figure()
-    except InputError:
-        return None
+        if len(parts) == 1:
+            return [kind.figure()]
+        return [part_map(part.name, part.mechanism) for part in parts[:MOST_PARTS]]
+    except InputError:  # none is drawn of this kind
+        return []
 
 
 def write_pages(out: Path, pages: Mapping[str, str]) -> None:

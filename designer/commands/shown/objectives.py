@@ -319,7 +319,7 @@ def _arrived(made: Design, prior: Prior, users: int) -> tuple[dict[str, Any], st
 def _error(options: DesignOptions) -> Outcome:
     """The least error of the mean of so many users, bias allowed, while the prior may be off by a factor."""
     from ...designs.design import design
-    from ..said.biased import biased_facts, biased_note, biased_title
+    from ...planning.biased import biased_facts, biased_note, biased_title
     from ..said.trust import trust_facts
 
     asked, (prior, notes) = options.asked, options.prior()
@@ -371,8 +371,8 @@ def _both_errors(made: Design, prior: Prior, users: int, options: DesignOptions)
     from ....mechanisms.floors import FloorForm
     from ...designs.judging import problem_for
     from ...objectives.error import DEFAULT_TRUST, Error
+    from ...planning.biased import cut_words
     from ...planning.people import promised_within, shown
-    from ..said.biased import cut_words
 
     objective = Error(users)
     table = made.mechanism.expand() if isinstance(made.mechanism, FloorForm) else made.mechanism

@@ -152,7 +152,7 @@ def _drawn(asked: PerturbOptions, drawing: Drawing, column: str, blocks: ValueBl
                 written = drawing.draw(blocks.values(block), users)
             except InputError as error:
                 raise InputError(f"rows {first + 1:,} to {stop:,}, counted anew from 1: {error}") from None
-            require_other_columns(asked.key, asked.keep or (), column, written.columns)
+            require_other_columns(asked.key, asked.keep or (), [column], written.columns)
             with parts.writing(block) as part:
                 _write(blocks, block, written, asked.beside, part, header=block == 0)
             clipped += written.clipped

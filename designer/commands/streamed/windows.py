@@ -54,7 +54,7 @@ def perturb_windows(asked: PerturbOptions, kind: Kind, rng: np.random.Generator 
                         part,
                         written.columns,
                         data=here.data,
-                        column=asked.column,
+                        columns=[asked.needed("--column")],
                         key=asked.key,
                         keep=asked.keep or (),
                     )

@@ -58,7 +58,7 @@ def test_a_line_that_leaves_the_picture_is_named_where_it_does():
     ]
     axes.set_ylim(0, 10)
     label_ends(axes, lines)
-    assert end_labels(axes) == ["aaa", "grr"]
+    assert end_labels(axes) == ["grr", "aaa"]
 
 
 def test_names_of_points_cover_neither_each_other_nor_the_curve():
@@ -93,3 +93,19 @@ def test_the_name_of_a_point_in_a_corner_stays_in_the_picture(corner):
     window = axes.get_window_extent()
     assert window.x0 <= box.x0 <= box.x1 <= window.x1
     assert window.y0 <= box.y0 <= box.y1 <= window.y1
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+@pytest.mark.parametrize(("heights", "edge"), [((2, 3, 900), 1.0), ((3, 2, 1e-6), 0.0)])
+def test_the_name_of_a_line_that_leaves_stands_at_the_edge_that_it_leaves_by(scale, heights, edge):
+    """Its last point inside may be far from there, to the left and below."""
+    axes = new_axes()
+    (line,) = axes.plot([0, 1, 2], heights, label="grr", **method_style("grr"))
+    axes.set_yscale(scale)
+    axes.set_ylim(1, 10)
+    axes.set_xlim(0, 2)
+    label_ends(axes, [line])
+    (box,) = axes.artists
+    assert (axes.transScale + axes.transLimits).transform(box.xy)[1] == pytest.approx(edge, abs=1e-9)
+    assert 1 < box.xy[0] < 2
+    assert box.xybox[1] == pytest.approx(edge, abs=0.1)

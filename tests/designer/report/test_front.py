@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.designer import Prior, design
+from optldp.designer import Error, FactorAmbiguity, Prior, design
+from optldp.designer.planning.biased import cut_words
+from optldp.designer.planning.people import table_mean_within
 from optldp.designer.report.front import promise_words, within
 from optldp.designer.report.index_page import index_html
 from optldp.designer.report.mechanism_front import front_of
-from optldp.designer.report.mechanism_page import mechanism_html
+from optldp.designer.report.mechanism_page import mechanism_html, mechanism_page
 from optldp.designer.report.odds import at_most, most_believed, percent_of, still_against
 from optldp.mechanisms import (
     AttributeSampling,
@@ -88,6 +90,33 @@ def test_the_error_of_a_mean_is_that_of_the_variance_recomputed():
     assert reach >= 1.959963 * math.sqrt(variance / 400)
 
 
+def test_a_page_has_the_sentence_of_the_terminal():
+    text = str(table_mean_within(TABLE, 400))
+    assert front_of(TABLE, 400).errors[0].lower() == f"{text}.".lower()
+
+
+def test_the_page_of_a_biased_table_says_what_is_cut_and_how_far_the_mean_is_off_in_19_of_20_cases():
+    prior = Prior.on_knots(np.linspace(0, 80, 17), 0.5 ** np.arange(17), source="public")
+    table = design(prior, 1.0, objective=Error(20_000, FactorAmbiguity(2.0))).mechanism
+    sure, cut, *_ = front_of(table, 20_000).errors
+    assert sure.lower() == f"{table_mean_within(table, 20_000)}.".lower()
+    assert "(95%) if the prior is right within a factor of 2" in sure
+    assert f"not the values themselves: {cut_words(table)}." in cut
+    assert plain(cut).count(" % have values outside") == 1
+
+
+def test_each_part_of_a_mechanism_has_a_picture_in_which_it_can_be_seen():
+    """All in one picture of one size were ten pixels wide."""
+    from optldp.designer.plots import mechanism_mesh
+
+    front, parts = front_of(ATTRIBUTES), dict(zip(ATTRIBUTES.attributes, ATTRIBUTES.mechanisms, strict=True))
+    page = mechanism_page(front, "both", [], [mechanism_mesh.part_map(*part) for part in parts.items()])
+    assert page.count("<figcaption>") == page.count("<figure>") == 2
+    together = mechanism_mesh.parts_map(parts)
+    mechanism_page(front, "both", [], [together])
+    assert min(axes.get_window_extent().width for axes in together.figure.axes[:2]) > 100
+
+
 def test_better_and_worse_mechanisms_are_named_with_their_price():
     prior = Prior.on_knots(np.linspace(0, 100, 9), np.arange(9) + 1.0, source="public")
     best = design(prior, 1.0).mechanism
@@ -102,10 +131,10 @@ PAIRS = key_value_response(["a", "b"], make_exact(duchi(KNOTS, 0.5)).mechanism, 
 ATTRIBUTES = AttributeSampling(["age", "hours"], [TABLE, TABLE], 1, 1.0)
 LEVELS = PersonalisedMechanism([make_exact(duchi(KNOTS, budget)).mechanism for budget in (0.5, 2.0)], 1.0)
 KINDS = {
-    "numbers": (TABLE, "the mean that is told"),
+    "numbers": (TABLE, "With 1,000 people: mean within"),
     "categories": (CATEGORIES, "the share of a category"),
-    "pairs": (PAIRS, "the share of those who hold a key"),
-    "attributes": (ATTRIBUTES, "age: the mean is within"),
+    "pairs": (PAIRS, "share of those who hold a key within"),
+    "attributes": (ATTRIBUTES, "With 1,000 people: mean of age within"),
     "levels": (LEVELS, "If all choose epsilon 2: within"),
 }
 

@@ -21,7 +21,7 @@ with open("users.csv", "w") as file:
 for suffix in ("csv", "parquet"):
     write_column(f"column.{suffix}", "report", reports)
     assert read_column(f"column.{suffix}", "report").size == 50
-    write_keyed_reports(f"keyed.{suffix}", {"report": reports}, data="users.csv", column="value", key="user")
+    write_keyed_reports(f"keyed.{suffix}", {"report": reports}, data="users.csv", columns=["value"], key="user")
 counts = count([("a", table, "keyed.csv"), ("b", table, "keyed.parquet")], key="user")
 assert counts.groups[0].counts.sum() == 50
 with open("pairs.csv", "w") as file:

@@ -23,7 +23,7 @@ def people(tmp_path) -> Path:
 def test_a_report_stands_beside_the_key_of_its_own_row(people, suffix):
     """Rows without a value are left out and do not shift the others."""
     out = people.with_name(f"out.{suffix}")
-    write_keyed_reports(out, {"report": [10.0, 30.0, 50.0]}, data=people, column="x", key="id")
+    write_keyed_reports(out, {"report": [10.0, 30.0, 50.0]}, data=people, columns=["x"], key="id")
     with duckdb.connect() as connection:
         found = connection.sql(f"SELECT * FROM '{out}'").fetchall()
     assert found == [("ann", 10.0), ("cy", 30.0), ("eve", 50.0)]
@@ -37,7 +37,7 @@ def test_a_parquet_key_keeps_its_type_and_many_rows_their_order(tmp_path):
     with duckdb.connect() as connection:
         connection.register("source", {"id": keys, "x": values})
         connection.view("source").write_parquet(str(source))
-    write_keyed_reports(out, {"report": 2 * values}, data=source, column="x", key="id")
+    write_keyed_reports(out, {"report": 2 * values}, data=source, columns=["x"], key="id")
     with duckdb.connect() as connection:
         found = connection.sql(f"SELECT id, report FROM '{out}'").fetchnumpy()
     assert np.issubdtype(found["id"].dtype, np.integer)
@@ -60,7 +60,7 @@ def test_bad_input_is_refused_in_one_line_and_nothing_is_written(people, text, o
     people.write_text(text)
     out = people.with_name("out.csv")
     with pytest.raises(InputError) as refused:
-        write_keyed_reports(out, {"report": [1.0, 2.0, 3.0]}, data=people, column="x", **options)
+        write_keyed_reports(out, {"report": [1.0, 2.0, 3.0]}, data=people, columns=["x"], **options)
     assert says in str(refused.value)
     assert "\n" not in str(refused.value)
     assert not out.exists()

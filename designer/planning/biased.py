@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....estimators.forms.axis import said_on
-from ....estimators.means.error import CountedAs, counted_as, designed_for, largest_error
-from ....mechanisms.errors import InputError
+from ...estimators.forms.axis import said_on
+from ...estimators.means.error import CountedAs, counted_as, designed_for, largest_error
+from ...mechanisms.errors import InputError
 
 if TYPE_CHECKING:
-    from ....mechanisms.table.table import TabulatedMechanism
+    from ...mechanisms.table.table import TabulatedMechanism
 
 
 def biased_title(table: TabulatedMechanism) -> str:

@@ -73,13 +73,13 @@ def means(run: Run) -> list[Check]:
     every = [(name, e, found) for name, points in panels.items() for e, found in points]
     best, rows = 0, []
     for name, e, found in every:
-        least = min(found.mean(m) for m in MEANS)
+        least = min(found.mean(m) for m in MEANS[:-1])  # of the paper's
         best += found.mean("PM-MR") <= least + found.error("PM-MR")
         gains = [f"{100 * found.gain('PM-MR', m):+.0f}%" for m in ("PM", "PM-EM")]
         leads = [f"{found.lead('PM-MR', m):+.1f}" for m in ("PM", "PM-EM")]
         biases = [found.show(f"error {m}", 1e3) for m in ("PM", "PM-EM", "PM-MR")]
         rows.append((name, f"{e:g}", *gains, *leads, *biases))
-    header = ("data", "epsilon", "over PM", "over PM-EM", "the same in standard errors: PM", "PM-EM")
+    header: tuple[str, ...] = ("data", "epsilon", "over PM", "over PM-EM", "the same in standard errors: PM", "PM-EM")
     header += ("bias x 1000: PM", "PM-EM", "PM-MR")
     run.table("figure-2-gains", "Gain of PM-MR, and biases", header, rows)
     small = [found.lead("PM-MR", "PM") for name, e, found in every if name.endswith(" 2,000") and e < 1]
@@ -87,7 +87,7 @@ def means(run: Run) -> list[Check]:
         Check(
             "2,000 users and epsilon below 1: PM-MR has a smaller error than PM's sample mean",
             float(np.mean(small)) > 0,
-            f"by {np.mean(small):.1f} standard errors; least of all, or within one, in {best} of {len(every)} cases",
+            f"by {np.mean(small):.1f} standard errors; least of the paper's, or within one, in {best} of {len(every)}",
         )
     ]
 

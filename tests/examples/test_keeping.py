@@ -103,6 +103,15 @@ def test_seconds_and_what_was_copied_by_hand_are_not_compared(tmp_path, capsys):
     assert "copied" in capsys.readouterr().out
 
 
+def test_without_the_real_data_only_rows_of_sets_that_are_there_are_compared(tmp_path):
+    shelf, total = Shelf(tmp_path), Table("s", "S", ("gain", "least"), (("all", "1"),))
+    shelf.put("f", Stamp("abc1234", "0123456789", 1, True, True), [KEPT, total], [], 1.0)
+    other = Table("t", "T", KEPT.header, (("synthetic", "1", "5"), ("a", "2", "0.5")))
+    assert shelf.drift("f", [other, Table("s", "S", total.header, (("all", "3"),))], lacking=True) == []
+    assert len(shelf.drift("f", [other, Table("s", "S", total.header, (("all", "3"),))])) == 2
+    assert shelf.drift("f", [Table("t", "T", KEPT.header, (("a", "2", "0.6"),))], lacking=True)
+
+
 def test_what_is_put_is_got(tmp_path):
     shelf = Shelf(tmp_path)
     shelf.put("4, moved", STAMP, [KEPT], [("claim, one", "yes", "0.3")], 2.4)

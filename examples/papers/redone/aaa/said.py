@@ -92,7 +92,7 @@ def _synthetic(table: Table) -> list[str]:
     wave = table.where("data", "exponential, n = 100,000").where("epsilon", "4.0")
     return [
         f"[[{sum(ratio < 1 for ratio in every)} of {len(rivals)}]] cases against unbiased rivals, none at epsilon <= 1",
-        f"AAA is [[{span([ratio - 1 for ratio in two])}]] worse",
+        f"AAA is [[{span([ratio - 1 for ratio in two])}]] worse |",
         f"AAA is [[{span([ratio - 1 for ratio in last])}]] worse than the best unbiased rival in all "
         f"[[{sum(ratio > 1 for ratio in last)}]] synthetic cases",
         f"it gains on Gaussian and exponential data, up to "

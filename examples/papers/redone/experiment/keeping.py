@@ -34,6 +34,9 @@ ERRORS = 4.0
 SHARE = 0.02
 """Drift that is allowed anywhere, as a share of the number: other processors round otherwise."""
 
+BY_SET = ("data", "data, noise")
+"""Heads of first columns by which a row is of one set of data."""
+
 NOTHING = 1e-9
 """Below this a number is the arithmetic's."""
 
@@ -112,7 +115,8 @@ class Shelf:
         self.folder.mkdir(parents=True, exist_ok=True)
         told = Table(_checks_name(figure), "Checks", ("claim", "holds", "seen"), tuple(map(tuple, checks)))
         for table in (*tables, told):
-            about = {"title": table.title, **asdict(stamp)} | ({"timed": True} if table.timed else {})
+            about: dict[str, object] = {"title": table.title, **asdict(stamp)}
+            about |= {"timed": True} if table.timed else {}
             if table is told:
                 about |= {"tables": [t.name for t in tables], "seconds": round(seconds)}
             _write(self.folder / f"{table.name}.csv", about, [table.header, *table.rows])
@@ -135,27 +139,33 @@ class Shelf:
         """Return what was seen of the claim that begins so."""
         return self.table(_checks_name(figure)).where("claim", claim).texts("seen")[0]
 
-    def drift(self, figure: str, tables: Iterable[Table]) -> list[str]:
-        """Return where new tables say other than the kept ones; rows that were not made anew are not asked for."""
+    def drift(self, figure: str, tables: Iterable[Table], *, lacking: bool = False) -> list[str]:
+        """Return where new tables say other than the kept ones; rows that were not made anew are not asked for.
+
+        With `lacking` the figure looked for the real data and they were not there: if what is kept had them, rows of
+        other data are left out, and so are tables without a row for each set, which may sum up over all of them.
+        """
         kept = self.get(figure)
         if kept is None:
             return [f"{figure} is not kept: run --keep"]
         if kept.stamp.experiment == COPIED:
             print(f"\n{figure} was copied from an earlier page: nothing to compare with")
             return []
-        old = {table.name: table for table in kept.tables}
-        return [line for new in tables if not new.timed for line in table_drift(old.get(new.name), new)]
+        old, lacking = {table.name: table for table in kept.tables}, lacking and kept.stamp.data
+        compared = [new for new in tables if not new.timed and not (lacking and new.header[0] not in BY_SET)]
+        return [line for new in compared for line in table_drift(old.get(new.name), new, lacking=lacking)]
 
 
-def table_drift(old: Table | None, new: Table) -> list[str]:
+def table_drift(old: Table | None, new: Table, *, lacking: bool = False) -> list[str]:
     """Return a line for each cell of `new` that differs from its row in `old` by more than the tolerance."""
     if old is None or old.header != new.header:
         return [f"{new.name}: its columns are not the kept ones: run --keep"]
     keys = next(k for k in range(1, len(old.header) + 1) if len({row[:k] for row in old.rows}) == len(old.rows))
     rows, found = {row[:keys]: row for row in old.rows}, []
     for row in new.rows:
-        if row[:keys] not in rows:
+        if row[:keys] not in rows and not lacking:
             found.append(f"{new.name}: no row {', '.join(row[:keys])} is kept: run --keep")
+        if row[:keys] not in rows:
             continue
         for column, was, now in zip(old.header, rows[row[:keys]], row, strict=True):
             if not _same(was, now):

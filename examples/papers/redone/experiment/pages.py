@@ -17,6 +17,11 @@ from .keeping import COPIED, ROOT, Kept, Shelf
 FIGURE = re.compile(r"(<!-- figure: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 TABLE = re.compile(r"(<!-- table: (\S+) -->\n)(?:\|.*\n)+")
 HOLE = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
+NUMBER = r"[-+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?%?"
+SOME_NUMBERS = rf"({NUMBER}(?:\s+(?:to|of|±)\s+{NUMBER})*)"
+"""What may stand between double brackets: a number, or a span of two, "9% to 31%", "8 of 18", "2 ± 0.1"."""
+TENS = re.compile(r"\b\d(?:\.\d+)?e\+0[1-3]\b")
+"""Numbers to few digits that plain ones say as well, 4e+01 and 1.45e+03."""
 VERDICTS = (("reproduced",), ("partly",), ("not ", "not so", "no "), ("",))
 """How a verdict begins, by the columns of the overview; what is none of these is not testable, or beyond the paper."""
 
@@ -81,7 +86,7 @@ def shown(cell: str) -> str:
     try:
         return f"{float(cell):.4g}" if cell == repr(float(cell)) else cell
     except ValueError:
-        return cell
+        return TENS.sub(lambda found: f"{float(found[0]):.0f}", cell)
 
 
 def _told(paper: str, shelf: Shelf, said: Said) -> tuple[dict[Path, tuple[str, str]], list[str]]:
@@ -115,7 +120,7 @@ def _whole(name: str, kept: Kept) -> str:
     """All that is kept of a figure: what made it, its tables, and what its checks saw."""
     stamp, figure = kept.stamp, f"{name!r}" if " " in name else name
     on = "the real data" if stamp.data else "synthetic data alone"
-    made = f"`--figure {figure}`, library at {stamp.commit}, seed {stamp.seed}, {on}, {kept.seconds:.0f} processor seconds."
+    made = f"`--figure {figure}`, library at {stamp.commit}, seed {stamp.seed}, {on}, {kept.seconds:.0f} s."
     if stamp.experiment == COPIED:
         made = (
             f"`--figure {figure}`: copied from the page as it was; made with the library at {stamp.commit} or before."
@@ -155,10 +160,8 @@ def _filled(text: str, match: re.Match[str], values: Sequence[str]) -> str:
 
 def _pattern(sentence: str) -> str:
     """Return what finds a sentence wherever its lines end, whatever its numbers are."""
-    literals = HOLE.sub("\0", sentence).split("\0")
-    return r"([^|\n]{1,60}?(?:\n[^|\n]{1,60}?)?)".join(
-        r"\s+".join(map(re.escape, re.split(r"\s+", part))) for part in literals
-    )
+    parts = HOLE.sub("\0", sentence).split("\0")
+    return SOME_NUMBERS.join(r"\s+".join(map(re.escape, re.split(r"\s+", part))) for part in parts)
 
 
 def _counted(paper: str, page: str, overview: str) -> str:

@@ -21,11 +21,19 @@ class Run:
     """How to run: reduced or in full, with the real data or without, and where figures go."""
 
     quick: bool
-    data: Path | None
+    folder: Path | None
     out: Path | None
     seed: int = 1
     tables: list[Table] = field(default_factory=list)
     """Those of the figure that is being made."""
+    asked: list[str] = field(default_factory=list)
+    """What of the run a figure has looked at, that may be missing: "data"."""
+
+    @property
+    def data(self) -> Path | None:
+        """The folder with the real data, or None."""
+        self.asked.append("data")
+        return self.folder
 
     def repetitions(self, full: int, quick: int) -> int:
         """Return how often to repeat an experiment."""
@@ -38,7 +46,9 @@ class Run:
         print(f"\n### {title}\n\n| {' | '.join(header)} |\n|{'---|' * len(header)}")
         for row in rows:
             print(f"| {' | '.join(_text(cell) for cell in row)} |", flush=True)
-        cells = tuple(tuple(str(float(cell)) if isinstance(cell, float) else str(cell) for cell in row) for row in rows)
+        cells = tuple(
+            tuple(str(float(f"{cell:.6g}")) if isinstance(cell, float) else str(cell) for cell in row) for row in rows
+        )
         self.tables.append(Table(name, title, tuple(header), cells, timed))
 
     def figure(self, name: str, figure: Figure) -> None:
@@ -126,7 +136,8 @@ def _one(name: str, make: Make, stamp: Stamp | None, options: argparse.Namespace
     if stamp:
         rows = [(check.claim, "yes" if check.holds else "no", check.seen) for check in checks]
         shelf.put(name, stamp, run.tables, rows, seconds)
-    drift = shelf.drift(name, run.tables) if options.compare else []
+    lacking = options.data is None and "data" in run.asked
+    drift = shelf.drift(name, run.tables, lacking=lacking) if options.compare else []
     return [f"{check.claim} ({check.seen})" for check in checks if not check.holds] + drift
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from optldp.estimators.personalised.auem import auem_variance
+from optldp.estimators.personalised.counts import require_pure
 from optldp.mechanisms import PersonalisedMechanism
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 
@@ -70,7 +71,7 @@ def theorems(run: Run) -> list[Check]:
 
 
 def _row(run: Run, mechanism: PersonalisedMechanism, budget: float, shares: np.ndarray, place: int) -> tuple[str, ...]:
-    p, q = np.array([(float(m.own_support), float(m.other_support)) for m in mechanism.categorical]).T
+    p, q = require_pure(mechanism)
     rho, share = np.full(p.size, 1 / p.size), float(shares[place])
     known, found = _collections(run, p, q, budget, share)
     spread = np.sqrt(auem_variance(mechanism, rho, shares, target="users")[place] / USERS)

@@ -68,5 +68,5 @@ def _steps(likelihood: MixtureLikelihood, start: np.ndarray, run: Run) -> list[t
 
 def _seen(fits: list[MixtureFit], best: MixtureFit) -> tuple[float, float, float]:
     even, other = fits
-    apart = [jensen_shannon_distance(even.weights, fit.weights) for fit in (best, other)]
-    return max(0.0, best.loglik - even.loglik), *apart
+    far, apart = (jensen_shannon_distance(even.weights, fit.weights) for fit in (best, other))
+    return max(0.0, best.loglik - even.loglik), far, apart

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..experiment.keeping import Shelf, Table, numbers
-from ..experiment.pages import Telling, percent, shown
+from ..experiment.pages import Telling, percent, shown, span
 
 SERVICES = ("SR", "Laplace", "PM", "SW", "UA", "UWA")
 
@@ -11,7 +11,13 @@ SERVICES = ("SR", "Laplace", "PM", "SW", "UA", "UWA")
 def said(shelf: Shelf) -> Telling:
     """Return the sentences and tables of the pages."""
     sentences = [*_means(shelf), *_bias(shelf), *_unequal(shelf), *_decoder(shelf), *_distributions(shelf)]
-    sentences += [*_convergence(shelf), *_services(shelf), *_times(shelf.table("table-1")), *_asking(shelf)]
+    sentences += [
+        *_dimensions(shelf),
+        *_convergence(shelf),
+        *_services(shelf),
+        *_times(shelf.table("table-1")),
+        *_asking(shelf),
+    ]
     return Telling(sentences, {"means": _shown(shelf), "gains": _gains(shelf.table("figure-4-distribution-gains"))})
 
 
@@ -34,12 +40,15 @@ def _means(shelf: Shelf) -> list[str]:
 
 def _shown(shelf: Shelf) -> list[list[str]]:
     """Means of decoded and of raw reports, at the ends of the budgets."""
-    rows = [["epsilon", "reports", *SERVICES, "population"]]
+    ours = shelf.table("figure-4-ours")
+    rows = [["epsilon", "reports", *SERVICES, "population", "joint decoder"]]
     for kind, name in (("decoded", "figure-4-means"), ("raw", "figure-4-raw")):
         for epsilon in ("0.1", "0.6"):
             one = shelf.table(name).where("data", "Beta(2,5)").where("epsilon", epsilon)
             cells = [shown(one.texts(column)[0]) for column in SERVICES]
-            rows.append([epsilon, kind, *cells, shown(one.texts("population")[0]) if kind == "decoded" else ""])
+            best = ours.where("budgets", f"all at {epsilon}").texts("joint decoder, ours")[0]
+            own = [shown(one.texts("population")[0]), shown(best)] if kind == "decoded" else ["", ""]
+            rows.append([epsilon, kind, *cells, *own])
     return rows
 
 
@@ -87,10 +96,31 @@ def _distributions(shelf: Shelf) -> list[str]:
     ems, em = unequal["EMS", "best single"], unequal["EM", "best single"]
     pm, sw = (numbers(cases["EM", name])[0] for name in ("PM", "SW"))
     of = numbers(cases["EM", "SW"])[1]
+    alike = shelf.table("figure-6-distributions")
+    alone = {row[1]: row for row in alike.rows if row[0] == "Beta+Sin, EM"}
+    gains = {}
+    for family, row in alone.items():
+        place = alike.header.index("ULE")
+        *single, ule = (float(numbers(cell)[0]) for cell in row[2 : place + 1])
+        gains[family] = f"{100 * (1 - ule / min(single)):+.0f}%"
     return [
+        f"ULE gains [[{gains['SR']}]] on the best budget with SR, [[{gains['PM']}]] with PM and [[{gains['SW']}]] "
+        "with SW",
         f"better than SR in all, than PM in [[{pm}]] and than SW in [[{sw} of {of}]]",
         f"by EMS in all [[{numbers(ems[3])[1]}]] cases, by [[{ems[0]}% to {ems[1]}%]]; by algorithm 3 as printed, "
         f"plain EM, in [[{em[3]}]], by [[{em[0]}% to {em[1]}%]]",
+    ]
+
+
+def _dimensions(shelf: Shelf) -> list[str]:
+    means, laws = (shelf.table(f"figure-6-dimension{name}") for name in ("s", "-distributions"))
+    best = [min(row) for row in zip(*(means.numbers(name) for name in SERVICES[:4]), strict=True)]
+    gains = [1 - x / b for method in ("UA", "UWA") for x, b in zip(means.numbers(method), best, strict=True)]
+    least = [min(row) for row in zip(*(laws.numbers(name) for name in ("SR", "PM", "SW")), strict=True)]
+    ule = [percent(1 - x / b) for x, b in zip(laws.numbers("ULE"), least, strict=True)]
+    return [
+        f"have [[{span(gains)}]] less squared error of a mean than the best service",
+        f"ULE is [[{ule[0]}]], [[{ule[1]}]] and [[{ule[2]}]] better (Beta+Sin with 10 and with 60, Adult)",
     ]
 
 

@@ -25,6 +25,7 @@ from redone.aaa.errors import (
     square_wave_mean,
 )
 from redone.aaa.noise import noise, printed, thin_tails
+from redone.aaa.said import said
 from redone.aaa.variance import lattice, variance
 from redone.experiment.script import Check, Run, main
 
@@ -218,6 +219,7 @@ def _draw(run: Run, name: str, found: Found) -> None:
 
 if __name__ == "__main__":
     main(
+        "aaa",
         "AAA redone: figures 2 to 6, and equation (15) as printed",
         {
             "2": noise,
@@ -231,4 +233,5 @@ if __name__ == "__main__":
             "6": parameters,
             "attributes": attributes,
         },
+        said,
     )

@@ -9,23 +9,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from optldp.estimators import InputGrid, ReportCounts, count, estimate_mean, likelihood_of, mixture_reduction
+from optldp.designer import two_phase
+from optldp.estimators import (
+    InputGrid,
+    ReportCounts,
+    count,
+    estimate_distribution,
+    estimate_mean,
+    likelihood_of,
+    mixture_reduction,
+)
 from optldp.estimators.distributions.metrics import quantile_error, range_query_error, variance_error, wasserstein_1
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import duchi, laplace, piecewise, square_wave
 from optldp.solvers.likelihood.fit import fit_mixture
 from redone.em_mr import categories, keys, steps
 from redone.em_mr.noise import noise
+from redone.em_mr.orders import orders
+from redone.em_mr.said import said
 from redone.experiment.drawn_values import Draw, reduction_sets, two_normals
-from redone.experiment.repeated import Errors, Scores, curves, kept, repeat, show_panels
+from redone.experiment.repeated import Errors, Scores, curves, repeat, show_panels
 from redone.experiment.script import Check, Run, main
 
 STOP = 1e-3
 """The papers' rule: stop EM when a step changes the log-likelihood by less."""
-MEANS = ("SR", "PM", "PM-EM", "PM-MR", "SW-EMS")
+MEANS = ("SR", "PM", "PM-EM", "PM-MR", "SW-EMS", "two phases, ours")
 BUDGETS = (0.1, 0.5, 1.0, 2.0, 3.0)
 FAMILIES = {"Laplace": laplace, "SW": square_wave, "PM": piecewise}
 MEASURES = ("W1", "variance", "quantile", "range")
+FITS = ("EM", "MR", "smooth, ours")
+OUR_KNOTS = 33
+"""Of the library's two phases, as for AAA."""
+OUR_CELLS = 128
+"""Of the library's own distribution, spread evenly over the finer cells that errors are measured on."""
 REPETITIONS = ((10_000, 20), (100_000, 6))
 """Repetitions up to so many users; half a dozen for middling numbers, and beyond those `LEAST`."""
 LEAST = 4
@@ -57,13 +73,13 @@ def means(run: Run) -> list[Check]:
     every = [(name, e, found) for name, points in panels.items() for e, found in points]
     best, rows = 0, []
     for name, e, found in every:
-        least = min(found.mean(m) for m in MEANS)
+        least = min(found.mean(m) for m in MEANS[:-1])  # of the paper's
         best += found.mean("PM-MR") <= least + found.error("PM-MR")
         gains = [f"{100 * found.gain('PM-MR', m):+.0f}%" for m in ("PM", "PM-EM")]
         leads = [f"{found.lead('PM-MR', m):+.1f}" for m in ("PM", "PM-EM")]
         biases = [found.show(f"error {m}", 1e3) for m in ("PM", "PM-EM", "PM-MR")]
         rows.append((name, f"{e:g}", *gains, *leads, *biases))
-    header = ("data", "epsilon", "over PM", "over PM-EM", "the same in standard errors: PM", "PM-EM")
+    header: tuple[str, ...] = ("data", "epsilon", "over PM", "over PM-EM", "the same in standard errors: PM", "PM-EM")
     header += ("bias x 1000: PM", "PM-EM", "PM-MR")
     run.table("figure-2-gains", "Gain of PM-MR, and biases", header, rows)
     small = [found.lead("PM-MR", "PM") for name, e, found in every if name.endswith(" 2,000") and e < 1]
@@ -71,7 +87,7 @@ def means(run: Run) -> list[Check]:
         Check(
             "2,000 users and epsilon below 1: PM-MR has a smaller error than PM's sample mean",
             float(np.mean(small)) > 0,
-            f"by {np.mean(small):.1f} standard errors; least of all, or within one, in {best} of {len(every)} cases",
+            f"by {np.mean(small):.1f} standard errors; least of the paper's, or within one, in {best} of {len(every)}",
         )
     ]
 
@@ -119,16 +135,35 @@ def _mean_scores(
         found["PM-MR"] = grid.points @ mixture_reduction(likelihood).fit.weights
         likelihood = likelihood_of(ReportCounts.from_reports(tables["SW"], reports["SW"]), grid)
         found["SW-EMS"] = grid.points @ ems(likelihood).weights
+        found["two phases, ours"] = two_phase(values, epsilon, domain=(0.0, 1.0), rng=rng, knots=OUR_KNOTS).value
         off = {m: float(value) - truth for m, value in found.items()}
         return {m: abs(value) for m, value in off.items()} | {f"error {m}": value for m, value in off.items()}
 
-    name = "-".join(map(str, ("means", *case)))
-    return kept(run, name, lambda: repeat(run, case, repetitions or _repetitions(run, n), job))
+    return repeat(run, case, repetitions or _repetitions(run, n), job)
 
 
 def _repetitions(run: Run, n: int) -> int:
     full = next((repetitions for users, repetitions in REPETITIONS if n <= users), LEAST)
     return run.repetitions(full, 8)
+
+
+def many_users(run: Run) -> list[Check]:
+    """Section V.B: above 300,000 users and epsilon 2 the sample mean is said to be better than EM's."""
+    rows, better = [], []
+    sizes = (100_000, 300_000, 1_000_000) if not run.quick else (100_000,)
+    for number, n in enumerate(sizes):
+        for i, epsilon in enumerate((2.0, 3.0, 4.0)):
+            found = _mean_scores(run, two_normals, n, epsilon, (12, number, i), run.repetitions(12, 4))
+            leads = [found.lead("PM", m) for m in ("PM-EM", "PM-MR")]
+            rows.append((f"{n:,}", epsilon, *(found.show(m, 1e3) for m in MEANS), *(f"{lead:+.1f}" for lead in leads)))
+            better.append((n, found.gain("PM", "PM-EM"), leads[0]))
+    header = ("users", "epsilon", *MEANS, "lead of PM over PM-EM, standard errors", "over PM-MR")
+    run.table("many-users", "Many users, S-MN: MAE of the mean x 1000", header, rows)
+    gains = [gain for n, gain, _ in better if n >= sizes[-1]]
+    surely = sum(lead > CLEAR for n, _, lead in better if n >= sizes[-1])
+    seen = f"surely in {surely} of {len(gains)} cases at {sizes[-1]:,} users, by {100 * min(gains):+.0f}% to "
+    seen += f"{100 * max(gains):+.0f}%"
+    return [Check("PM's sample mean is not surely better than EM's throughout", surely < len(gains), seen)]
 
 
 def distributions(run: Run) -> list[Check]:
@@ -163,10 +198,13 @@ def _distribution_scores(run: Run, draw: Draw, n: int, family: str, epsilon: flo
     def job(rng: np.random.Generator) -> Errors:
         values = draw(n, rng)
         truth = np.histogram(values, grid.edges)[0] / n
-        likelihood = likelihood_of(ReportCounts.from_reports(table, table.sample(values, rng)), grid)
+        counts = ReportCounts.from_reports(table, table.sample(values, rng))
+        likelihood = likelihood_of(counts, grid)
+        ours = estimate_distribution(counts, grid=InputGrid.equal_cells(0.0, 1.0, OUR_CELLS)).value
         fits = {
             "EM": fit_mixture(likelihood, method="em", loglik_change=STOP).weights,
             "MR": mixture_reduction(likelihood).fit.weights,
+            "smooth, ours": np.repeat(ours, cells(run) // OUR_CELLS) * OUR_CELLS / cells(run),
         }
         found = {}
         for method, weights in fits.items():
@@ -186,16 +224,24 @@ def _shown(
     for place, found in every:
         shown = []
         for measure in MEASURES:
-            pair = found.mean(f"{measure} EM"), found.mean(f"{measure} MR")
+            means = ", ".join(f"{1e3 * found.mean(f'{measure} {m}'):.3g}" for m in FITS)
             lead = found.lead(f"{measure} MR", f"{measure} EM")
-            shown.append(f"{1e3 * pair[0]:.3g}, {1e3 * pair[1]:.3g} ({lead:+.1f})")
+            shown.append(f"{means} ({lead:+.1f})")
         rows.append((*place, *shown))
-    header = (*first, *(f"{measure}: EM, MR (lead of MR in standard errors)" for measure in MEASURES))
+    header = (
+        *first,
+        *(f"{measure}: {', '.join(FITS)} (lead of MR over EM in standard errors)" for measure in MEASURES),
+    )
     run.table(name, title, header, rows)
     _draw(run, name, ", ".join(first[:-1]), every)
     gains = {m: [100 * found.gain(f"{m} MR", f"{m} EM") for _, found in every] for m in MEASURES}
-    summary = [(m, f"{min(g):+.0f}%", f"{max(g):+.0f}%", f"{np.mean(g):+.1f}%") for m, g in gains.items()]
-    run.table(f"{name}-gains", "Gain of MR over EM", ("measure", "least", "most", "mean"), summary)
+    ours = {m: [100 * found.gain(f"{m} {FITS[-1]}", f"{m} EM") for _, found in every] for m in MEASURES}
+    summary = [
+        (of, m, f"{min(g):+.0f}%", f"{max(g):+.0f}%", f"{np.mean(g):+.1f}%")
+        for of, found in (("MR", gains), (FITS[-1], ours))
+        for m, g in found.items()
+    ]
+    run.table(f"{name}-gains", "Gain over EM", ("of", "measure", "least", "most", "mean"), summary)
     worse = max(-found.lead("W1 MR", "W1 EM") * (found.gain("W1 MR", "W1 EM") < -0.1) for _, found in every)
     seen = f"{min(gains['W1']):+.0f}% to {max(gains['W1']):+.0f}% better"
     return [Check("MR's Wasserstein distance is not clearly worse than EM's by 10% anywhere", worse < CLEAR, seen)]
@@ -209,7 +255,7 @@ def _draw(run: Run, name: str, x: str, every: Sequence[tuple[tuple[str, ...], Sc
     for measure in MEASURES:
         merged: dict[str, dict[str, np.ndarray]] = {}
         for (*where, family), found in every:
-            both = {f"{family} {m}": found.values[f"{measure} {m}"] for m in ("EM", "MR")}
+            both = {f"{family} {m}": found.values[f"{measure} {m}"] for m in FITS}
             merged.setdefault("\n".join(where), {}).update(both)
         panels[measure] = [(place, Scores.of(values)) for place, values in merged.items()]
     methods = tuple(next(iter(panels.values()))[0][1].values)
@@ -228,7 +274,9 @@ FIGURES = {
     "figure-10": keys.conditional_means,
     "table-2": categories.times,
     "section-4-c": noise,
+    "orders": orders,
+    "many-users": many_users,
 }
 
 if __name__ == "__main__":
-    main(__doc__ or "", FIGURES)
+    main("em-mr", __doc__ or "", FIGURES, said)

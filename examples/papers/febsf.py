@@ -31,6 +31,8 @@ from redone.febsf.methods import (
     two_budgets,
     zipf,
 )
+from redone.febsf.said import said
+from redone.febsf.theorems import theorems
 
 EVERY = (*OTHERS, *PROTECTED, "even")
 PAIR = ("PBP, true shares", "PBP, random shares", *PROTECTED, "even")
@@ -221,7 +223,8 @@ FIGURES = {
     "figure-8-sizes": users_and_errors,
     "equation-5": equation_5,
     "drift": drift,
+    "theorems": theorems,
 }
 
 if __name__ == "__main__":
-    main(__doc__ or "", FIGURES)
+    main("febsf", __doc__ or "", FIGURES, said)

@@ -37,6 +37,9 @@ FREE_NOISE, RATIO = 3.0, 0.5
 NEAR = 0.05
 """So near to the threshold (in epsilon) it is left open whether a solution exists: tails reach a step farther."""
 
+UNBIASED = 1e-6
+"""Means of reports are right to this, which the solver's tolerance leaves of exact ones."""
+
 ABSENT = 1e-9
 """Probabilities below this are the solver's rounding of zero."""
 
@@ -72,11 +75,14 @@ def printed(run: Run) -> list[Check]:
     prior = Prior.from_distribution(DISTRIBUTIONS["Gaussian(0, 0.1²)"], knots=INTERVALS + 1, domain=(-1, 1))
     rows = []
     for epsilon in (0.5, 1.0, 2.0) if run.quick else (0.5, 1.0, 1.2, 1.5, 2.0, 4.0):
-        objective, log_ratio = _as_printed(prior, epsilon, window)
+        objective, log_ratio, _ = _as_printed(prior, epsilon, window)
+        *_, bias = _as_printed(prior, epsilon, window, unbiased=False)
         bound = design(prior, epsilon, uniform_share=0.0, exact=False).bound
         private = _private_lattice(prior, epsilon, window)
-        rows.append((epsilon, objective + prior.rounding_variance, log_ratio, bound, private))
+        ours = _largest_bias(lattice_mechanism(prior, epsilon))
+        rows.append((epsilon, objective + prior.rounding_variance, log_ratio, bound, private, bias, ours))
     header = ("epsilon", "as printed", "its largest log-ratio", "certified bound", "private on every output, r = 1/2")
+    header += ("largest bias, without (9)", "largest bias of the lattice mechanism")
     run.table("aaa-printed", "Gaussian(0, 0.1²), N = 20, noise free in [-3, 3]", header, rows)
     share = max(row[1] / row[3] for row in rows)
     leak = min(row[2] / row[0] for row in rows)
@@ -87,7 +93,17 @@ def printed(run: Run) -> list[Check]:
     return [
         Check("as printed, the program is not private", leak > 1, f"least of the log-ratios / epsilon: {leak:.3g}"),
         Check("its variance is below what is possible", share < 1, f"at most {share:.2f} of the bound"),
-        Check(f"with tails of ratio 1/2 none is private below epsilon {least:.2f}", agree, "last column"),
+        Check(f"with tails of ratio 1/2 none is private below epsilon {least:.2f}", agree, "fifth column"),
+        Check(
+            "claim 2: with (9) the mechanism is unbiased, at knots and between them",
+            max(row[6] for row in rows) < UNBIASED,
+            f"largest bias {max(row[6] for row in rows):.1e}",
+        ),
+        Check(
+            "claim 2: equation (15) as printed does not ask for it",
+            min(row[5] for row in rows) > 0.1,
+            f"largest bias of its solutions {min(row[5] for row in rows):.2g} to {max(row[5] for row in rows):.2g}",
+        ),
     ]
 
 
@@ -117,8 +133,14 @@ def _private_lattice(prior: Prior, epsilon: float, window: int) -> float | str:
         return "none"
 
 
-def _as_printed(prior: Prior, epsilon: float, window: int) -> tuple[float, float]:
-    """Solve (15) with unbiasedness added; return the variance and the largest log-ratio, tails included."""
+def _largest_bias(table: TabulatedMechanism) -> float:
+    """Largest distance of a mean report from its value, at the knots and in the middle between them."""
+    values = np.linspace(-1, 1, 2 * table.knots.size - 1)
+    return float(np.abs(table.mean(values) - values).max())
+
+
+def _as_printed(prior: Prior, epsilon: float, window: int, *, unbiased: bool = True) -> tuple[float, float, float]:
+    """Solve (15), with unbiasedness added or not; return variance, largest log-ratio, tails included, and bias."""
     n, steps = prior.knots.size, np.arange(-window, window + 1)
     size, step = steps.size, 2 / (prior.knots.size - 1)
     row, place = np.indices((n, size))
@@ -127,18 +149,20 @@ def _as_printed(prior: Prior, epsilon: float, window: int) -> tuple[float, float
     least = sparse.coo_array((np.ones(n * size), (np.arange(n * size), (row + place).ravel())), (n * size, columns))
     private = sparse.vstack([sparse.hstack([entries, -math.exp(epsilon) * least]), sparse.hstack([-entries, least])])
     mass, mean, square = _edge_moments(steps, window, step)
-    equal = sparse.block_diag([np.stack([mass, mean])] * n)
+    asked = np.stack([mass, mean] if unbiased else [mass])
+    equal = sparse.block_diag([asked] * n)
     found = linprog(
         np.r_[np.outer(prior.weights, square).ravel(), np.zeros(columns)],
         private,
         np.zeros(2 * n * size),
-        sparse.hstack([equal, sparse.coo_array((2 * n, columns))]),
-        np.tile([1.0, 0.0], n),
+        sparse.hstack([equal, sparse.coo_array((len(asked) * n, columns))]),
+        np.tile([1.0, 0.0][: len(asked)], n),
         method="highs-ipm",
     )
     if found.status != 0:
         raise SolverError(f"equation (15) must have a solution, got {found.message!r}: widen the window")
-    return float(found.fun), _log_ratio(found.x[: n * size].reshape(n, size), window)
+    law = found.x[: n * size].reshape(n, size)
+    return float(found.fun), _log_ratio(law, window), float(np.abs(law @ mean).max()) * window * step
 
 
 def _edge_moments(steps: np.ndarray, window: int, step: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

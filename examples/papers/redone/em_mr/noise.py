@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from optldp.estimators import InputGrid, ReportCounts, count, estimate_mean, likelihood_of, mixture_reduction
+from optldp.estimators import (
+    InputGrid,
+    ReportCounts,
+    count,
+    estimate_distribution,
+    estimate_mean,
+    likelihood_of,
+    mixture_reduction,
+)
 from optldp.estimators.distributions.metrics import wasserstein_1
 from optldp.mechanisms import Approximate, Metric, TabulatedMechanism, gaussian, geometric, laplace
 from optldp.solvers.likelihood.fit import fit_mixture
@@ -21,7 +29,7 @@ MOST_CONTACTS = 100
 TAIL = 1.5
 """Degrees k have probabilities in proportion to (k + 1)^-(1 + TAIL)."""
 DELTA = 1e-6
-METHODS = ("average", "EM", "MR")
+METHODS = ("average", "EM", "MR", "smooth, ours")
 
 
 def degrees(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -68,10 +76,12 @@ def _scores(run: Run, draw: Draw, table: TabulatedMechanism, case: Sequence[int]
         nearest = np.abs(values[:, None] - grid.points).argmin(axis=1)
         truth = np.bincount(nearest, minlength=grid.size) / USERS
         reports = table.sample(values, rng)
-        likelihood = likelihood_of(ReportCounts.from_reports(table, reports), grid)
+        counts = ReportCounts.from_reports(table, reports)
+        likelihood = likelihood_of(counts, grid)
         fits = {
             "EM": fit_mixture(likelihood, method="em", loglik_change=STOP).weights,
             "MR": mixture_reduction(likelihood).fit.weights,
+            "smooth, ours": estimate_distribution(counts, grid=grid).value,
         }
         found = {"mean average": abs(estimate_mean(count(table, reports), raw=True).value - values.mean())}
         for method, weights in fits.items():

@@ -17,7 +17,7 @@ STOPS = (10.0, 1.0, 0.1, 0.01, 0.001)
 """Changes of the log-likelihood below which EM stops; the last is the papers' rule."""
 BUDGETS = (0.75, 3.0)
 BIAS_BUDGETS = (0.5, 1.0, 2.0)
-METHODS: dict[str, FrequencyMethod] = {"unbiased": "unbiased", "EM": "em", "MR": "mr"}
+METHODS: dict[str, FrequencyMethod] = {"unbiased": "unbiased", "EM": "em", "MR": "mr", "shrunk": "shrunk"}
 FITTED: tuple[FrequencyMethod, ...] = ("em", "mr")
 NEARLY_ALL = 0.7
 """Share of the cases that must agree: four repetitions leave some to luck."""

@@ -87,23 +87,6 @@ def repeat(run: Run, case: Sequence[int], repetitions: int, job: Callable[[np.ra
     return Scores([job(np.random.default_rng([run.seed, *case, r])) for r in range(repetitions)])
 
 
-def kept(run: Run, name: str, make: Callable[[], Scores]) -> Scores:
-    """Return the scores that an earlier run left in the folder of --out, so that one that was stopped goes on.
-
-    Where there are none, make them and leave them there.  Whoever has changed what is run takes another folder.
-    """
-    if run.out is None:
-        return make()
-    place = run.out / f"{name}{'-quick' if run.quick else ''}.npz"
-    if not place.exists():
-        found, beside = make(), place.with_suffix(".part")
-        with beside.open("wb") as file:
-            np.savez(file, allow_pickle=False, **found.values)
-        beside.replace(place)
-    with np.load(place, allow_pickle=False) as arrays:
-        return Scores.of({method: arrays[method] for method in arrays.files})
-
-
 Panels = Mapping[str, Sequence[tuple[float | str, Scores]]]
 """A panel for each data set: what the experiment was run at, and the scores there."""
 

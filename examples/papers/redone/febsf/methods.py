@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from optldp.estimators import CategoryCounts, PersonalisedCounts, auem, personalised_mle
 from optldp.estimators.distributions.metrics import mae, mse
+from optldp.estimators.personalised import personalised_shrunk
 from optldp.estimators.personalised.auem import clipped, invert_supports
 from optldp.mechanisms import PersonalisedMechanism
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor
@@ -16,7 +17,7 @@ from ..experiment.script import Run
 from .emoa import emoa_printed, emoa_released
 from .personalised_baselines import apldp_levels, combine_levels, ppda, recycle, split_levels
 
-PROTECTED = ("AUEM", "AUEM clipped", "EMOA as printed", "EMOA as released", "likelihood")
+PROTECTED = ("AUEM", "AUEM clipped", "EMOA as printed", "EMOA as released", "likelihood", "shrunk")
 OTHERS = ("RCF", "RCF, recycling", "APLDP", "PPDA")
 LAWS = ("even", "power law")
 EXPONENT = 0.6
@@ -98,7 +99,8 @@ def estimates(counts: PersonalisedCounts) -> dict[str, np.ndarray]:
     """Return the frequencies by each method that protects the level."""
     inverted = auem(counts).value
     printed, released = emoa_printed(counts).frequencies, emoa_released(counts)
-    found = (inverted, clipped(inverted), printed, released, personalised_mle(counts).value)
+    ours = personalised_mle(counts).value, personalised_shrunk(counts).value
+    found = (inverted, clipped(inverted), printed, released, *ours)
     return dict(zip(PROTECTED, found, strict=True))
 
 

@@ -1,7 +1,7 @@
 """The command line, called in this process, in a folder of its own with a few data files."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -24,6 +24,15 @@ def commands_built_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("typer.testing._get_command", cache(typer.main.get_command))
         yield
+
+
+def instead(words: Sequence[object], *more: object) -> list[object]:
+    """Words of a command with more in the place of options of the same names, which may be given once only."""
+    kept, dropped, named = [], False, {word for word in more if str(word).startswith("--")}
+    for word in words:
+        dropped = word in named if str(word).startswith("--") else dropped
+        kept += [] if dropped else [word]
+    return [*kept, *more]
 
 
 @pytest.fixture

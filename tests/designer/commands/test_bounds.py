@@ -231,7 +231,12 @@ class TestRefusals:
         monkeypatch.setattr("optldp.designer.report.page.bounds_html", stop)
         done = run(*INCOME, *QUICK, "--out", "report.html", "--results", "rows.jsonl")
         assert done.exit_code == (130 if isinstance(error, KeyboardInterrupt) else 2)
-        assert sorted(path.name for path in here.iterdir()) == ["people.csv", "prior.csv", "rows.jsonl"]
+        assert sorted(path.name for path in here.iterdir()) == [
+            "people.csv",
+            "prior.csv",
+            "rows.jsonl",
+            "survey.csv",
+        ]
         assert len(Path("rows.jsonl").read_text().splitlines()) == 3
 
 

@@ -8,7 +8,7 @@ from optldp.designer import Error, FactorAmbiguity, Prior, design
 from optldp.estimators import promised_error
 from optldp.mechanisms import AttributeSampling, Provenance, duchi, load_mechanism, load_table, make_exact, save_table
 
-from ..conftest import found
+from ..conftest import found, instead
 
 SKEWED = ("design", "--prior", "skewed.csv", "--epsilon", 1, "--n", 20_000, "--units", "EUR")
 VALUES = np.linspace(0, 100, 11)
@@ -96,7 +96,7 @@ class TestDesign:
         ],
     )
     def test_what_makes_no_sense_is_one_line(self, refusal, more, says):
-        assert says in refusal(*SKEWED, *more)
+        assert says in refusal(*instead(SKEWED, *more))
 
     @pytest.mark.parametrize("asked", [("--objective", "error"), ("--trust", 2)])
     def test_a_number_of_users_is_needed(self, refusal, asked):
@@ -143,7 +143,7 @@ class TestAttributes:
         ],
     )
     def test_what_makes_no_sense_is_one_line(self, refusal, more, says):
-        assert says in refusal(*self.TWO, *more)
+        assert says in refusal(*instead(self.TWO, *more))
 
 
 def test_users_in_fractions_are_bad_usage(optldp):

@@ -10,7 +10,7 @@ from optldp.estimators.data import read_column
 from optldp.estimators.data.numbers import write_column
 from optldp.mechanisms import load_table
 
-from ..conftest import INCOME, PEOPLE
+from ..conftest import INCOME, PEOPLE, instead
 
 PERTURB = ("perturb", "mech.json", *INCOME)
 
@@ -183,7 +183,7 @@ class TestBySecret:
     def test_bad_secrets(self, refusal, mode, words, says):
         Path("secret").chmod(mode)
         Path("short").touch(mode=0o600)
-        assert says in refusal(*self.KEYED, *words, "--out", "a.csv")
+        assert says in refusal(*instead(self.KEYED, *words), "--out", "a.csv")
         assert not Path("a.csv").exists()
 
     def test_a_mount_for_a_group_is_taken_where_that_is_said(self, optldp, refusal):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ....mechanisms.errors import wired
 from ..asked.kind import DesignKind
 from ..asked.objective import INFORMATION
 from ..said.output import at_most, solver_progress, spinner
@@ -59,7 +60,7 @@ def design_table(options: DesignOptions) -> Outcome:
         DesignKind.ERROR: _error,
         DesignKind.NOISE: _noise,
     }
-    found = made[options.kind](options)
+    found = wired("kind", made, options.kind)(options)
     return found if options.n is None or found.within else _with_people(found, options.n, sure=options.sure)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .asked.design import DesignOptions
@@ -73,13 +74,15 @@ def design_command(asked: DesignOptions) -> None:
     Example: optldp design people.csv --column job --categorical --levels 0.1:1:0.1 --level-epsilon 0.5 --out jobs.json
     """
     from ...mechanisms.files.table import SUFFIXES
+    from .said.clipped import marked
 
     asked.refuse_useless()
     one_table = asked.kind.one_table
     require_place(asked.out, SUFFIXES if one_table else (".json",), force=asked.force)
     require_place(asked.plot, force=asked.force)
     if one_table:
-        _finish_table(design_table(asked), asked)
+        made = design_table(asked)
+        _finish_table(replace(made, mechanism=marked(made.mechanism, asked)), asked)
         return
     from .kinds.registry import design_bundle
 

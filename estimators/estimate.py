@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ..mechanisms.errors import InputError
+from ..mechanisms.errors import InputError, unwired
 from ..mechanisms.shown.frames import Backend, frame_of
 from ..mechanisms.shown.shown import Shown
 from ..mechanisms.shown.told import Dots, Told, plain
@@ -24,6 +24,8 @@ def check_target(target: str) -> None:
     """Raise InputError unless the target is one of the two."""
     if target not in get_args(Target):
         raise InputError(f"target must be one of {', '.join(get_args(Target))}, got {target!r}")
+    if target not in ("users", "population"):  # estimators ask whether it is the one, and take the rest for the other
+        raise unwired("target", target)
 
 
 class Estimate(Shown, ABC):

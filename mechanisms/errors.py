@@ -1,6 +1,12 @@
 """The few exceptions that optldp raises on purpose; each message says what, where and the cure."""
 
+from collections.abc import Mapping
+from typing import TypeVar
+
 from .printable import printable
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class OptldpError(Exception):
@@ -80,3 +86,56 @@ class BudgetError(OptldpError, ValueError):
     ...     print(error)
     a user's epsilons must sum to at most 1.5, got 2.0 with this report: repeat the report already given, or stop
     """
+
+
+def unwired(what: str, name: object) -> InputError:
+    """Return the refusal that every choice by name ends in: a name that is listed must not be answered as another.
+
+    Parameters
+    ----------
+    what : str
+        What was to be chosen, such as "method".
+    name : object
+        Its name, or a value of a kind that nothing was written for.
+
+    Returns
+    -------
+    error : InputError
+        To be raised.
+
+    Example
+    -------
+    >>> print(unwired("method", "newest"))
+    method 'newest' is known by name, and nothing here works by it: choose another
+    """
+    return InputError(f"{what} {name!r:.60} is known by name, and nothing here works by it: choose another")
+
+
+def wired(what: str, choices: Mapping[K, V], name: K) -> V:
+    """Return what works by a name, or raise the refusal of one that nothing works by.
+
+    Parameters
+    ----------
+    what : str
+        What is chosen, such as "method".
+    choices : mapping of K to V
+        All that there are.
+    name : K
+
+    Returns
+    -------
+    chosen : V
+
+    Raises
+    ------
+    InputError
+        A name that is not among the choices.
+
+    Example
+    -------
+    >>> wired("operation", {"merge": 1, "prune": 2}, "prune")
+    2
+    """
+    if name not in choices:
+        raise unwired(what, name)
+    return choices[name]

@@ -11,7 +11,7 @@ import typer
 from ...mechanisms.printable import printable
 from .asked.bounds import BoundsOptions, require_places
 from .asked.options import CONFIDENCE, PAGES_ARE_USUAL, TOLERANCE, takes_options
-from .said.output import number, one_line_errors, print_json, print_rows, say, say_wrote, task_progress
+from .said.output import at_least, number, one_line_errors, print_json, print_rows, say, say_wrote, task_progress
 from .said.prior import SENSITIVE, read_categorical_prior
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def _print_categories(found: CategoryBounds, asked: BoundsOptions) -> None:
     for epsilon in found.epsilons:
         best, (rival, *_) = found.at(epsilon)
         table.append(
-            [f"{epsilon:g}", number(best.value), number(best.bound), f"{best.relative_gap or 0.0:.1e}",
+            [f"{epsilon:g}", number(best.value), at_least(best.bound), f"{best.relative_gap or 0.0:.1e}",
              number(frequency_error(best, size, n)), rival.method, f"{rival.ratio_to_optimal:.4f}"]
         )  # fmt: skip
     each = "each, times root n" if n is None else f"each, n {n:,}"
@@ -248,7 +248,8 @@ def _told(found: BoundsResult, wanted: BoundsOptions) -> dict[str, Any]:
     units, people, sure = found.prior.units, wanted.n, wanted.sure
     rows = [
         vars(row)
-        | {"program_variance": row.value, "lower_bound": row.bound}
+        | {"program_variance": row.value}
+        | {"lower_bound": row.bound if row.expected_bound is None else row.expected_bound}
         | row_facts(row, None, people, confidence=sure)
         for row in found.rows
     ]

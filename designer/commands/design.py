@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .asked.design import DesignOptions
@@ -13,7 +14,7 @@ from .said.output import (
     print_facts,
     print_json,
     print_means,
-    readable,
+    readable_fact,
     require_place,
     say,
     say_wrote,
@@ -36,7 +37,14 @@ FLOOR = (
 )
 """Said of a form that was not asked for."""
 
-FOR_PROGRAMS = ("program_variance", "trust_measured", "status", "value", "worst_case_lower_bound")
+FOR_PROGRAMS = (
+    "program_variance",
+    "program_lower_bound",
+    "trust_measured",
+    "status",
+    "value",
+    "worst_case_lower_bound",
+)
 """Facts of the JSON object that people are told in other words."""
 
 NOTED = ("rmse", "rmse_biased", "clip_low", "clip_high")
@@ -66,13 +74,15 @@ def design_command(asked: DesignOptions) -> None:
     Example: optldp design survey.csv --column job --categorical --levels 0.1:1:0.1 --level-epsilon 0.5 --out jobs.json
     """
     from ...mechanisms.files.table import SUFFIXES
+    from .said.clipped import marked
 
     asked.refuse_useless()
     one_table = asked.kind.one_table
     require_place(asked.out, SUFFIXES if one_table else (".json",), force=asked.force)
     require_place(asked.plot, force=asked.force)
     if one_table:
-        _finish_table(design_table(asked), asked)
+        made = design_table(asked)
+        _finish_table(replace(made, mechanism=marked(made.mechanism, asked)), asked)
         return
     from .kinds.registry import design_bundle
 
@@ -106,10 +116,7 @@ def _finish_table(made: Outcome, asked: DesignOptions) -> None:
         return
     said = NOTED if "rmse_biased" in facts else ()
     shown = {name: value for name, value in facts.items() if value is not None and name not in (*FOR_PROGRAMS, *said)}
-    rows = [(name, with_brief(name, readable(value))) for name, value in shown.items()]
-    if made.aside:
-        at = [name.endswith("_bound") for name, _ in rows].index(True)
-        rows[at:at] = [(name, with_brief(name, readable(value))) for name, value in made.aside.items()]
+    rows = [(name, with_brief(name, readable_fact(name, value))) for name, value in shown.items()]
     print_facts(made.title, rows)
     print_means(made.within, made.mechanism.units)
     if asked.explain:
@@ -155,7 +162,7 @@ def _finish_bundle(designed: Designed, asked: DesignOptions) -> None:
     if asked.as_json:
         print_json(facts | means_facts(within) | _explained(facts, asked))
         return
-    rows = [(name, readable(value)) for name, value in facts.items() if value is not None]
+    rows = [(name, readable_fact(name, value)) for name, value in facts.items() if value is not None]
     print_facts(designed.title or f"{designed.bundle.kind} mechanism", rows)
     print_means(within, asked.units)
     if asked.explain:

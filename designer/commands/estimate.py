@@ -97,12 +97,26 @@ def estimate_command(asked: EstimateOptions) -> None:
     if any(map(is_adopted, [*loaded, *others])):
         origin = {"origin": MARK}
         found = replace(found, facts=found.facts | origin, said=None if found.said is None else found.said | origin)
+    found = _as_counted(found, kinds, asked.attribute)
     _write(found, asked.out, asked.plot)
     say_of_reports(found.facts)
     if asked.as_json:
         print_json(found.facts | found.more)
     else:
         _print(found, leading.units(asked.attribute))
+
+
+def _as_counted(found: Found, kinds: list[Kind], attribute: str | None) -> Found:
+    """Return what was found with the ranges that values are counted into, where tables were designed so."""
+    from .said.clipped import clipped_line, clipped_words, counted_into
+
+    ranges = [one for one in counted_into(kinds) if attribute in (None, one["table"])]
+    if not ranges:
+        return found
+    lines = [line for line in (found.last, *map(clipped_line, ranges)) if line is not None]
+    words = list(dict.fromkeys(map(clipped_words, ranges)))
+    title = f"{found.title}, {words[0]}" if len(words) == 1 else found.title
+    return replace(found, title=title, more=found.more | {"counted_into": ranges}, last="\n".join(lines))
 
 
 def _estimated(leading: Kind, services: list[Service], asked: EstimateOptions) -> Found:

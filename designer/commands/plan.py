@@ -138,7 +138,7 @@ def plan_command(asked: PlanOptions) -> None:
     Example: optldp plan survey.csv --column job --categorical --n 20000 --error 0.01
     """
     from ...mechanisms import save_table
-    from ...mechanisms.errors import InputError
+    from ...mechanisms.errors import InputError, wired
     from ...mechanisms.files.table import SUFFIXES
 
     if [asked.n, asked.error, asked.epsilon].count(None) != 1:
@@ -157,7 +157,8 @@ def plan_command(asked: PlanOptions) -> None:
     common, out = asked.asked, asked.out
     require_place(out, SUFFIXES, force=asked.force)
     prior, notes = asked.prior_on(asked.knots, asked.units)
-    plan = (_distribution if asked.of == "distribution" else _mean)(prior, asked, common)
+    plans = {"users": _mean, "population": _mean, "distribution": _distribution}
+    plan = wired("--of", plans, asked.of)(prior, asked, common)
     if out is not None:
         save_table(plan.design.mechanism, out)
         if not asked.public:

@@ -22,7 +22,7 @@ from .bounds_result import MINIMAX, BudgetBounds
 from .results_file import ResultsFile, ResultsWording
 from .row import row_of
 
-FORMAT = "optldp-bounds/3"
+FORMAT = "optldp-bounds/4"
 
 WORDING = ResultsWording(
     "a file of bounds",

@@ -279,7 +279,8 @@ def _row(
     elif made.objective is not best.objective:
         status = str(Status.of(relative_gap(value, best.bound), best.certificate.problem.tolerance))
     unbiased = made.mechanism.provenance.claims_unbiased
-    nearest = made is best and isinstance(best.objective, Variance)
+    by_variance = isinstance(best.objective, Variance) and value is not None
+    nearest = made is best and by_variance
     clip = parts = None
     if value is not None and isinstance(best.objective, Error):
         clip = counted_as(made.mechanism, best.certificate.problem.solved.weights)
@@ -306,6 +307,7 @@ def _row(
         shift=None if clip is None else clip.shift,
         noise=None if parts is None else parts.noise,
         bias_bound=None if parts is None else parts.bias_bound,
+        expected_bound=best.certificate.as_given.bound() if by_variance and unbiased else None,
     )
 
 

@@ -64,6 +64,9 @@ class Row(Shown):
     clip_low, clip_high, shift : float or None
         By the error of a mean: values are counted as clip(x, clip_low, clip_high) + shift on average, or, where they
         are not just that, these are the outermost means less the median bias, and it. None by other objectives.
+    expected_bound : float or None
+        By the least expected variance: what `expected_variance` of no mechanism on these knots is below, certified
+        under the prior as given, which `bound` is not for.
     noise, bias_bound : float or None
         By the error of a mean: what the value consists of, see `MeanError`.
 
@@ -94,6 +97,7 @@ class Row(Shown):
     shift: float | None = None
     noise: float | None = None
     bias_bound: float | None = None
+    expected_bound: float | None = None
 
     @classmethod
     def failed(cls, prior: str, epsilon: float, objective: str, method: str, reason: str) -> Row:

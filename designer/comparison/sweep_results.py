@@ -25,7 +25,7 @@ from ..priors.prior import Prior
 from .results_file import ResultsFile, ResultsWording
 from .row import Row, row_of
 
-FORMAT = "optldp-sweep/3"
+FORMAT = "optldp-sweep/4"
 
 WORDING = ResultsWording(
     "a file that a sweep made",

@@ -24,7 +24,7 @@ from ..objectives.variance import Variance
 from ..priors.even_knots import fewest_even_knots
 from ..priors.prior import Prior
 from .judging import design_table
-from .result import Design
+from .result import Certificate, Design
 
 FIRST_KNOTS = 21
 """Knots tried first: a design of hundredths of a second, fine enough for the law of the gap to show."""
@@ -156,7 +156,25 @@ def continuum_certificate(made: Design) -> ContinuumCertificate:
     >>> f"{found.total_gap:.4f}"
     '0.0017'
     """
-    problem, multipliers = made.certificate.problem, made.certificate.multipliers
+    return _beside_the_interval(made, made.certificate)
+
+
+def continuum_as_given(made: Design) -> ContinuumCertificate:
+    """Return the same under the prior as given, without a uniform share: what belongs beside `expected_variance`.
+
+    Example
+    -------
+    >>> from optldp.designer import Prior, design
+    >>> made = design(Prior.on_knots([0, 5, 10], [8, 1, 1], source="public"), 1.0)
+    >>> found = continuum_as_given(made)
+    >>> found.expected_variance == made.expected_variance, found.lower_bound <= found.knot_bound <= made.bound
+    (True, True)
+    """
+    return _beside_the_interval(made, made.certificate.as_given)
+
+
+def _beside_the_interval(made: Design, certificate: Certificate) -> ContinuumCertificate:
+    problem, multipliers = certificate.problem, certificate.multipliers
     if not isinstance(made.objective, Variance):
         raise InputError(f"the continuum's bound is on the expected variance, got {made.objective.label}")
     if made.mechanism.knots.size != problem.prior.knots.size:
@@ -166,7 +184,8 @@ def continuum_certificate(made: Design) -> ContinuumCertificate:
         )
     interval = IntervalVariance(problem.tolerance).bound(problem, multipliers)
     at_knots = float(Variance().bound(problem, multipliers))
-    return ContinuumCertificate(problem.prior.knots.size, made.value, interval, at_knots)
+    value = made.value if certificate is made.certificate else Variance().value(made.mechanism, problem)
+    return ContinuumCertificate(problem.prior.knots.size, value, interval, at_knots)
 
 
 @dataclass(frozen=True)

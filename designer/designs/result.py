@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...mechanisms.documents.exact_mechanism import ExactMechanism
-from ...mechanisms.errors import InputError
+from ...mechanisms.errors import InputError, SolverError
 from ...mechanisms.exactness.verification import Verdict, Verification, verify
 from ...mechanisms.floors import FloorForm
 from ...mechanisms.promise import Pure
@@ -96,16 +98,40 @@ class Certificate(Shown):
     def _told(self) -> Told:
         return Told(self._line(), picture=self.mechanism._told().picture)
 
+    def bound(self) -> float:
+        """Recompute the bound alone."""
+        return self.objective.bound(self.problem, self.multipliers)
+
     def check(self) -> Checked:
         """Recompute value and bound, and verify the table, from what is kept here alone."""
-        value = self.objective.value(self.mechanism, self.problem)
-        bound = self.objective.bound(self.problem, self.multipliers)
+        value, bound = self.objective.value(self.mechanism, self.problem), self.bound()
         gap = relative_gap(value, bound)
         made = self.mechanism
         if not isinstance(made, TabulatedMechanism | FloorForm):
             return Checked(value, bound, gap, None, made.failures())
         verification = verify(made) if isinstance(made, TabulatedMechanism) else made.verification()
         return Checked(value, bound, gap, verification, verification.failures)
+
+    @cached_property
+    def as_given(self) -> Certificate:
+        """The same mechanism with what proves how good it is under the prior as given, without a uniform share.
+
+        A bound for the prior with its share says nothing of variances under the prior as given, which are mostly a
+        little lower: multipliers are solved for anew, and the mechanism stays what it is.
+
+        Example
+        -------
+        >>> from optldp.designer import Prior, design
+        >>> made = design(Prior.on_knots([0, 5, 10], [8, 1, 1], source="public"), 1.0)
+        >>> made.expected_variance < made.bound, made.certificate.as_given.check().bound <= made.expected_variance
+        (True, True)
+        """
+        if self.problem.uniform_share == 0.0:
+            return self
+        plain, multipliers = replace(self.problem, uniform_share=0.0), self.multipliers
+        with suppress(SolverError):  # those of the prior with its share prove a bound too, only a lower one
+            multipliers = self.objective.solve(plain).multipliers
+        return replace(self, problem=plain, multipliers=multipliers)
 
     def against(self, prior: Any) -> float:
         """Return the value under another prior, without any uniform share; see `Design.against`."""

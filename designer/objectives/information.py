@@ -22,7 +22,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ...mechanisms.errors import InputError, SolverError
+from ...mechanisms.errors import InputError, SolverError, unwired
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import units_label
@@ -208,8 +208,10 @@ class Information(Objective):
 
 def importance_of(prior: Prior, criterion: Criterion) -> np.ndarray | None:
     """Return the importance that a criterion gives to errors of the frequencies, for a domain of width 1."""
-    if criterion != "cumulative":
+    if criterion == "fisher":
         return None
+    if criterion != "cumulative":
+        raise unwired("criterion", criterion)
     low, high = prior.domain
     return cumulative_importance((prior.knots - low) / (high - low))
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ...mechanisms.errors import unwired
 from ...solvers.frequency.optimum import solve_frequency
 from ...solvers.frequency.program import MOST_ENUMERATED, FrequencyProgram, certified_frequency_bound
 from ...solvers.frequency.tightening import relaxed_certificate
@@ -39,9 +40,12 @@ def solve_mutual_information(
     tiling = best_tiling(program)
     wanted = tolerance if patterns == "any" else max(tolerance, BOUND_TOLERANCE)
     best = solve_information(weights, ratio, tolerance=wanted, progress=progress)
-    table = best.probabilities
     if patterns == "interval":
         table = whole_table(program.patterns(tiling.marks), tiling.weights, ratio)
+    elif patterns == "any":
+        table = best.probabilities
+    else:
+        raise unwired("patterns", patterns)
     return Found(table, {"any": best.multipliers, "intervals": tiling.multipliers})
 
 
@@ -71,6 +75,8 @@ def solve_fisher(
         certificate = best.certificate
         if patterns == "any":
             table = best.probabilities
+        elif patterns != "interval":
+            raise unwired("patterns", patterns)
     if certificate is None:
         certificate = relaxed_certificate(FrequencyProgram(weights, ratio, importance), BOUND_TOLERANCE)
     return Found(table, {"any": certificate, "root": intervals.root, "intervals": intervals.multipliers})

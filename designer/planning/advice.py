@@ -13,6 +13,7 @@ from ...estimators.frequencies.frequencies import FrequencyEstimate
 from ...estimators.methods import OF_ONE_SERVICE, DistributionMethod
 from ...mechanisms import InputError
 from ...mechanisms.budget import check_epsilon
+from ...mechanisms.errors import wired
 from ..comparison.judging import solve_methods
 from ..methods.registry import METHODS
 from ..objectives.base import DEFAULT_TOLERANCE
@@ -243,7 +244,7 @@ def raced(
     progress: Callable[[str, float], None] | None,
 ) -> Advice:
     """Run the race and say what came of it."""
-    criterion: Criterion = "jensen_shannon" if of_categories and of == "distribution" else CRITERIA[of]
+    criterion: Criterion = "jensen_shannon" if of_categories and of == "distribution" else wired("of", CRITERIA, of)
     known = {(row.mechanism, row.estimator): row for row in field.exact}
     if not known and not field.simulated:
         raise InputError(f"some estimator must suit some mechanism, got none: {field.left_out[0][2]}")

@@ -23,6 +23,7 @@ from ...estimators.input_grid import InputGrid
 from ...estimators.means.unbiasing import affine_unbiasing, optimal_decoder
 from ...estimators.methods import DistributionMethod, unknown
 from ...mechanisms import InputError, TabulatedMechanism
+from ...mechanisms.errors import unwired
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
 from ..priors.prior import Prior
@@ -184,10 +185,12 @@ def linear_row(case: Case, estimator: str) -> AdviceRow | str:
             return "the mean of its reports is not affine in the value"
         spread = table.knot_means - weights @ table.knot_means
         variance = float(weights @ (table.knot_variances + spread**2)) / affine[0] ** 2
-    else:
+    elif estimator == "decoder":
         if isinstance(case.decoder, str):
             return case.decoder
         _, variance = case.decoder
+    else:
+        raise unwired("estimator", estimator)
     exact = Simulated(variance / case.n, 0.0)
     return AdviceRow(case.name, estimator, exact, None, None, time.perf_counter() - started)
 

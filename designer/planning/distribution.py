@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from ...estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
 from ...estimators.methods import OF_ONE_SERVICE, DistributionMethod, unknown
 from ...mechanisms.budget import MAX_EPSILON, check_epsilon
-from ...mechanisms.errors import InputError
+from ...mechanisms.errors import InputError, wired
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Told
 from ..designs.design import design
@@ -278,7 +279,7 @@ class _Task:
         """Simulate a design; the draws of users are those of every other design."""
         case = Case(made.method, made.mechanism, self.prior, self.users)
         (row,) = bootstrap_rows(case, [self.estimator], self.repetitions, (self.seed, 0))
-        found = row.wasserstein if self.distance == "wasserstein" else row.jensen_shannon
+        found = wired("distance", {"wasserstein": row.wasserstein, "jensen-shannon": row.jensen_shannon}, self.distance)
         assert found is not None  # estimators of the distribution have both
         return DistributionPlan(made, self.users, self.estimator, self.distance, found)
 
@@ -286,13 +287,14 @@ class _Task:
         """Return the target if users who told their values would on average stay within it."""
         wanted = checked_target("target_error", target)
         weights, drawn = self.prior.weights, []
+        distances = {
+            "wasserstein": partial(wasserstein_1, self.prior.knots),
+            "jensen-shannon": jensen_shannon_distance,
+        }
+        distance = wired("distance", distances, self.distance)
         for repetition in range(self.repetitions):
             values = np.random.default_rng([self.seed, repetition]).multinomial(self.users, weights)
-            drawn.append(
-                wasserstein_1(self.prior.knots, values, weights)
-                if self.distance == "wasserstein"
-                else jensen_shannon_distance(values, weights)
-            )
+            drawn.append(distance(values, weights))
         if (least := float(np.mean(drawn))) >= wanted:
             raise InputError(
                 f"target_error must exceed {least:.3g}, about what {self.users} users err by without any privacy, "

@@ -24,7 +24,7 @@ import numpy as np
 
 from ...estimators.intervals import CONFIDENCE
 from ...mechanisms.budget import MAX_EPSILON, check_epsilon
-from ...mechanisms.errors import InputError
+from ...mechanisms.errors import InputError, unwired, wired
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.units import units_label
@@ -280,7 +280,7 @@ class _Average:
         if of not in get_args(MeanOf):
             raise InputError(f"of must be one of {', '.join(get_args(MeanOf))}, got {of!r}")
         spread = max(prior.second_moment - prior.mean**2, 0.0)
-        return cls(int(users), of, spread if of == "population" else 0.0)
+        return cls(int(users), of, wired("of", {"population": spread, "users": 0.0}, of))
 
     def error(self, variance: float) -> float:
         """Return the standard error for a mechanism of this expected variance."""
@@ -334,7 +334,11 @@ def _variance(made: Design) -> float:
         return made.objective.n * made.value**2
     if isinstance(made.objective, Variance):
         return made.expected_variance
-    return made.worst_case_variance if isinstance(made.objective, WorstCase) else made.value
+    if isinstance(made.objective, WorstCase):
+        return made.worst_case_variance
+    if isinstance(made.objective, Guarantee):
+        return made.value
+    raise unwired("objective", made.objective)
 
 
 def _least_variance(

@@ -21,12 +21,13 @@ from ...estimators.frequencies.estimation import estimate_frequencies
 from ...estimators.input_grid import InputGrid
 from ...estimators.means.mean import estimate_mean
 from ...estimators.means.unbiasing import affine_unbiasing, optimal_decoder
-from ...estimators.methods import OF_ORACLE, PriorMethod
+from ...estimators.methods import OF_ORACLE, FrequencyMethod, PriorMethod
 from ...mechanisms import FAMILIES, InputError, TabulatedMechanism, make_exact
 from ...mechanisms.categorical.categories import Categories
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.client.budget_token import unproved
 from ...mechanisms.composed.rounded_oracle import RoundedOracle
+from ...mechanisms.errors import wired
 from ...mechanisms.promise import Pure
 from ..designs.design import design
 from ..methods.oracles import ORACLES
@@ -40,6 +41,10 @@ DESIGNED = "designed"
 
 FIRST_TABLES = (DESIGNED, *FAMILIES, *ORACLES_BY_NAME)
 """What the first phase can report through, beside a mechanism of one's own."""
+
+
+OF_FREQUENCIES: dict[PriorMethod, FrequencyMethod] = {"em": "mle", "mr": "mr"}
+"""Ways from an oracle's reports to a distribution that estimators of frequencies have, and what they call them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +89,7 @@ class FirstOracle:
         counts = CategoryCounts.from_reports(self.mechanism.oracle, reports)
         if estimator == "least-absolute":
             return least_absolute(np.eye(knots.size), estimate_frequencies(counts).value)
-        return estimate_frequencies(counts, method="mle" if estimator == "em" else "mr").value
+        return estimate_frequencies(counts, method=wired("estimator", OF_FREQUENCIES, estimator)).value
 
     def mean(self, reports: ArrayLike) -> NumberEstimate | None:
         """Return x . f of the unbiased frequencies f, with its standard error; None beyond 4096 knots."""
@@ -121,7 +126,8 @@ def first_phase(
         return FirstTable(design(even, epsilon, uniform_share=0.0, tolerance=tolerance).mechanism)
     if asked in ORACLES_BY_NAME:
         return FirstOracle(RoundedOracle(knots, ORACLES[asked](Categories(range(knots.size)), epsilon)))
-    return FirstTable(make_exact(FAMILIES[asked](knots, epsilon)).mechanism.with_units(units))
+    family = wired("phase_one", FAMILIES, asked)
+    return FirstTable(make_exact(family(knots, epsilon)).mechanism.with_units(units))
 
 
 M = TypeVar("M", TabulatedMechanism, RoundedOracle)

@@ -16,10 +16,11 @@ from ...mechanisms.categorical.local_hashing import LocalHashing
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.categorical.subset_selection import SubsetSelection
 from ...mechanisms.categorical.table import CategoricalTable
+from ...mechanisms.categorical.unary_encoding import UnaryEncoding
 from ...mechanisms.composed.attributes import AttributeSampling
 from ...mechanisms.composed.levelled import Levelled
 from ...mechanisms.documents.bundle import Bundle
-from ...mechanisms.errors import InputError
+from ...mechanisms.errors import InputError, unwired
 from ...mechanisms.exactness.verification import MAX_BIAS, Verdict, Verification, verify
 from ...mechanisms.floors import FloorForm
 from ...mechanisms.key_value import KeyValueMechanism
@@ -236,7 +237,9 @@ def _sent(made: CategoricalMechanism) -> str:
             f"A set of {made.n_chosen:,} of the {len(made.categories):,} categories, which need not hold the true one: "
             "a bit for each category."
         )
-    return f"{len(made.categories):,} bits, one for each category; several may be set, whichever category is true."
+    if isinstance(made, UnaryEncoding):
+        return f"{len(made.categories):,} bits, one for each category; several may be set, whichever category is true."
+    raise unwired("mechanism", made)
 
 
 def _share_variance(made: CategoricalMechanism) -> float:

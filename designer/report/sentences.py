@@ -11,6 +11,7 @@ from itertools import groupby
 import numpy as np
 
 from ...mechanisms import FAMILIES
+from ...solvers.certificate import relative_gap
 from ..comparison.bounds_result import BoundsResult, BudgetBounds
 from ..comparison.row import Row
 from .numbers import SAME, listed, percent, percent_above, percent_up, short, short_down, short_up, with_units
@@ -40,11 +41,12 @@ def about_variance(result: BoundsResult) -> tuple[str, ...]:
 
 def _proof(best: Row) -> str:
     """Say what was proved, and of which mechanisms."""
-    if best.relative_gap is None:
+    if best.expected_bound is None or best.expected_variance is None:
         return ""
+    gap = relative_gap(best.expected_variance, best.expected_bound)
     text = (
-        f"No unbiased mechanism on these knots can have less than {short_down(best.bound)} under the prior that "
-        f"was solved for, and the optimum is within {percent_up(best.relative_gap, 5)} of that."
+        f"No unbiased mechanism on these knots can have less than {short_down(best.expected_bound)}, and the optimum "
+        f"is within {percent_up(gap, 5)} of that."
     )
     if best.continuum_gap is not None:
         text += (

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
+from ...mechanisms.errors import unwired
 from ...mechanisms.table.table import TabulatedMechanism
 from ..frequencies.decoder import frequency_decoder
 from ..means.decoder import MeanDecoder, mean_decoder
@@ -99,4 +100,6 @@ def report_numbers(mechanism: Mechanism) -> MeanNumbers | CategoryNumbers:
     """
     if isinstance(mechanism, TabulatedMechanism):
         return MeanNumbers(mechanism)
-    return CategoryNumbers(mechanism)
+    if isinstance(mechanism, CategoricalMechanism):
+        return CategoryNumbers(mechanism)
+    raise unwired("mechanism", mechanism)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...mechanisms.errors import InputError
+from ...mechanisms.errors import InputError, unwired, wired
 from ...solvers import Progress
 from ...solvers.likelihood.fit import Method, MixtureFit, fit_mixture
 from ...solvers.likelihood.mixture import MixtureLikelihood
@@ -129,7 +129,7 @@ def estimate_distribution(
         return DistributionEstimate(
             place, fit.weights, scatter, counts.n_users, method, fit, place.size, smooth=averaged, explained=explained
         )
-    fitted = _FITS[method](likelihood_of(counts, place), given | {"progress": progress})
+    fitted = wired("method", _FITS, method)(likelihood_of(counts, place), given | {"progress": progress})
     return DistributionEstimate(
         place,
         fitted.fit.weights,
@@ -184,8 +184,10 @@ def estimate_alone(counts: ReportCounts, method: DistributionMethod, grid: Input
         weights = ems(likelihood).weights
     elif method == "mr":
         weights = mixture_reduction(likelihood).fit.weights
-    else:
+    elif method in MAXIMUM:
         weights = fit_mixture(likelihood).weights
+    else:
+        raise unwired("method", method)
     return weights, float(weights @ grid.points)
 
 

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.errors import InputError
+from ...mechanisms.errors import InputError, unwired, wired
 from ...solvers import Progress
 from ...solvers.likelihood.fit import MixtureFit, fit_mixture
 from ...solvers.likelihood.mixture import MixtureLikelihood, SumLikelihood
@@ -139,7 +139,8 @@ def mixture_reduction(
     if not limit >= 0:
         raise InputError(f"threshold must not be negative, got {threshold!r}")
 
-    stop = loglik_change if method == "em" else None
+    stop = wired("method", {"em": loglik_change, "interior-point": None}, method)
+    fewest = wired("operation", {"merge": 2, "prune": 1}, operation)
 
     def fitted(member: np.ndarray, start: np.ndarray) -> tuple[MixtureFit, float]:
         merged = MergedLikelihood(likelihood, member)
@@ -151,7 +152,7 @@ def mixture_reduction(
     fit, bic = fitted(member, np.full(n_components, 1.0 / n_components))
     steps, merges = fit.iterations, int(member.max() + 1 < n_components)
     for number in itertools.count(1):
-        group = _choose(rule, number, fit.weights, member, limit, fewest=2 if operation == "merge" else 1)
+        group = _choose(rule, number, fit.weights, member, limit, fewest=fewest)
         if group is None or member.max() + 1 <= least:
             break
         if not group.any():
@@ -222,7 +223,9 @@ def _choose(
     if rule == "numeric":
         length = -(-weights.size // 2**number)
         return _lightest_window(weights, member, limit, length) if length > 1 else None
-    return _smallest_half(weights, member, limit, fewest)
+    if rule == "categorical":
+        return _smallest_half(weights, member, limit, fewest)
+    raise unwired("rule", rule)
 
 
 def _lightest_window(weights: np.ndarray, member: np.ndarray, limit: float, length: int) -> np.ndarray:
@@ -253,7 +256,8 @@ def _smallest_half(weights: np.ndarray, member: np.ndarray, limit: float, fewest
 
 def _reduced(member: np.ndarray, group: np.ndarray, operation: Operation) -> np.ndarray:
     """Return the groups' numbers when these components' groups become one, or none, in the order of appearance."""
-    joined = np.where(group, member[np.argmax(group)] if operation == "merge" else PRUNED, member)
+    becomes = wired("operation", {"merge": member[np.argmax(group)], "prune": PRUNED}, operation)
+    joined = np.where(group, becomes, member)
     kept = joined != PRUNED
     _, first, inverse = np.unique(joined[kept], return_index=True, return_inverse=True)
     joined[kept] = np.argsort(np.argsort(first))[inverse]

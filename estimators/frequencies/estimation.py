@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.errors import InputError
+from ...mechanisms.errors import InputError, unwired
 from ...solvers import Progress
 from ...solvers.likelihood.fit import MOST_COMPONENTS, MixtureFit, fit_mixture
 from ..distributions.mixture_reduction import THRESHOLD_SDS, Operation, mixture_reduction, smallest_first
@@ -30,6 +30,9 @@ DECODED = ("unbiased", "norm-sub", "base-cut", "iiw")
 
 OF_SUPPORTS = (*DECODED, "shrunk")
 """Those that need no more than support counts."""
+
+FITTED = ("em", "mle", "mr")
+"""Those by the likelihood of whole reports."""
 
 SETTINGS = {
     "prior": DECODED,
@@ -145,6 +148,8 @@ def estimate_frequencies(
         found = _decoded(method, counts, target, **given)
     elif method == "shrunk":
         found = _shrunk(counts, target)
+    elif method not in FITTED:
+        raise unwired("method", method)
     elif isinstance(counts, SupportCounts):
         raise InputError(f"method {method} needs whole reports, got support counts: use CategoryCounts")
     else:
@@ -187,15 +192,17 @@ def _decoded(
     place, n = norm_sub(unbiased), counts.n_users
     variances = decoder.variances(place) / n
     covariance = decoder.covariance(place) / n if place.size <= MOST_COMPONENTS else None
-    estimate, score = unbiased, None
-    if method != "unbiased":
-        score = plain_scores(decoder, counts, place, target).score
-    if method == "norm-sub":
+    if method == "unbiased":
+        estimate = unbiased
+    elif method == "norm-sub":
         estimate = place
     elif method == "base-cut":
         estimate = base_cut(unbiased, threshold=threshold)
     elif method == "iiw":
         estimate = iiw(unbiased, float(variances.sum()))
+    else:
+        raise unwired("method", method)
+    score = None if method == "unbiased" else plain_scores(decoder, counts, place, target).score
     if target == "population":
         variances = variances + place * (1.0 - place) / n
         covariance = None if covariance is None else covariance + (np.diag(place) - np.outer(place, place)) / n
@@ -228,10 +235,12 @@ def _fitted(
     elif method == "em":
         change = settings.get("loglik_change", LOGLIK_CHANGE)
         fit = fit_mixture(likelihood, method="em", loglik_change=change, progress=progress)
-    else:
+    elif method == "mle":
         quick = likelihood.counts.size * groups**2 <= NEWTON_OPERATIONS
         solver = "auto" if quick else "projected-gradient"
         fit = fit_mixture(likelihood, method=solver, progress=progress, **settings)
+    else:
+        raise unwired("method", method)
     try:
         score, covariance = locally_best_scores(counts, at=fit.weights)
     except InputError:  # a table whose reports do not tell the categories apart: nothing is known of some of them

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ...mechanisms.errors import InputError
+from ...mechanisms.errors import InputError, unwired
 from ...solvers.likelihood.fit import MixtureFit, fit_mixture
 from ..distributions.mixture_reduction import mixture_reduction
 from ..distributions.smoothed_em import LOGLIK_CHANGE
@@ -146,15 +146,17 @@ def fit_key_values(
     else:
         require_reports(counts)
         stop = LOGLIK_CHANGE if loglik_change is None else loglik_change
-        fits = tuple(_fit_key(counts, key, place, method == "mr", stop) for key in range(n_keys))
+        fits = tuple(_fit_key(counts, key, place, method, stop) for key in range(n_keys))
         shares = np.stack([fit.weights[:-1] for fit in fits])
     held = counts.share_scale * shares.sum(axis=1)
     frequencies = KeyFrequencies(keys, held, np.full(n_keys, np.nan), n, method)
     return KeyValueFit(keys, place, shares, frequencies, fits, method, n)
 
 
-def _fit_key(counts: KeyCounts, key: int, grid: InputGrid, reduced: bool, stop: float) -> MixtureFit:
+def _fit_key(counts: KeyCounts, key: int, grid: InputGrid, method: KeyValueMethod, stop: float) -> MixtureFit:
     likelihood = key_likelihood(counts, key, grid)
-    if reduced:
+    if method == "mr":
         return mixture_reduction(likelihood, loglik_change=stop).fit
-    return fit_mixture(likelihood, method="em", loglik_change=stop)
+    if method == "em":
+        return fit_mixture(likelihood, method="em", loglik_change=stop)
+    raise unwired("method", method)

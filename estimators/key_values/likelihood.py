@@ -4,8 +4,9 @@ from functools import singledispatch
 
 import numpy as np
 
-from ...mechanisms.errors import InputError
+from ...mechanisms.errors import InputError, unwired
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
+from ...mechanisms.key_value.response import KeyValueResponse
 from ...mechanisms.key_value.unary import KeyValueUnary
 from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.mixture import MixtureLikelihood
@@ -52,7 +53,9 @@ def joint_likelihood(counts: KeyValueCounts | ShownCounts, grid: InputGrid) -> M
     if isinstance(mechanism, KeyValueUnary):
         ratios = place_ratios(mechanism, grid)
         return PlaceLikelihood(counts.reports, counts.counts, ratios, neutral=mechanism.padding > 0)
-    return DenseLikelihood([response_table(mechanism, grid)], response_counts(counts))
+    if isinstance(mechanism, KeyValueResponse):
+        return DenseLikelihood([response_table(mechanism, grid)], response_counts(counts))
+    raise unwired("pairs", mechanism)
 
 
 def place_ratios(mechanism: KeyValueMechanism, grid: InputGrid) -> np.ndarray:

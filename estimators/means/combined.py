@@ -13,7 +13,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.errors import InputError
+from ...mechanisms.errors import InputError, wired
 from ..counting.counts import ReportCounts, ReportGroup
 from ..estimate import check_target
 from ..input_grid import InputGrid
@@ -185,7 +185,7 @@ def estimate_combined_mean(
         method,
         target,
         one_report=None if reached is None else reached / counts.n_users,
-        samples=tuple(samples) if interval == "bernstein" else (),
+        samples=wired("interval", {"normal": (), "bernstein": tuple(samples)}, interval),
         participation=participation,
     )
 
@@ -275,7 +275,7 @@ def _by_weights(
     counts: ReportCounts, grid: InputGrid, priors: Sequence[tuple[ReportCounts, np.ndarray]], method: MeanMethod
 ) -> list[_Part]:
     """The users by values fixed beforehand."""
-    values_of = _population if method == "population" else _decoded
+    values_of = wired("method", {"population": _population, "decoder": _decoded}, method)
     parts = []
     for mine, prior in priors:
         values = values_of(mine, grid, prior)

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.errors import InputError
+from ...mechanisms.errors import InputError, unwired
 from ...mechanisms.table.table import TabulatedMechanism
 from .dominating import dominating_decoder
 from .unbiasing import affine_unbiasing, optimal_decoder
@@ -64,7 +64,11 @@ class MeanDecoder:
         outputs = self.mechanism.output_index(reports)
         if self.values is not None:
             return self.values[outputs]
-        return reports if self.method == "average" else (reports - self.shift) / self.scale
+        if self.method == "average":
+            return reports
+        if self.method == "affine":
+            return (reports - self.shift) / self.scale
+        raise unwired("decoder", self.method)
 
     @property
     def knot_variances(self) -> np.ndarray:

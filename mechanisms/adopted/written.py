@@ -11,7 +11,7 @@ import numpy as np
 from ..categorical.bit_vectors import BitVectors
 from ..categorical.mechanism import CategoricalMechanism
 from ..documents.report_text import LONGEST_INTEGER, integers_of_text
-from ..errors import InputError
+from ..errors import InputError, unwired
 from .seeded_hashing import SeededHashing
 
 WRITTEN: dict[str, tuple[str, ...]] = {
@@ -108,10 +108,13 @@ class Written:
         if self.form == "set":
             assert isinstance(self.mechanism, BitVectors)
             return [" ".join(map(str, np.flatnonzero(row))) for row in self.mechanism.bits(reports)]
-        if isinstance(self.mechanism, BitVectors):
-            bits = ["".join(map(str, row)) for row in self.mechanism.bits(reports).tolist()]
-            return bits if self.form != "integer" else [str(int(text[::-1], 2)) for text in bits]
-        return self.mechanism.to_text(reports)
+        if self.form in ("index", "seeded"):
+            return self.mechanism.to_text(reports)
+        if self.form not in ("bits", "columns", "integer"):
+            raise unwired("form", self.form)
+        assert isinstance(self.mechanism, BitVectors)
+        bits = ["".join(map(str, row)) for row in self.mechanism.bits(reports).tolist()]
+        return bits if self.form != "integer" else [str(int(text[::-1], 2)) for text in bits]
 
 
 def _indices(mechanism: CategoricalMechanism, texts: Sequence[str]) -> np.ndarray:

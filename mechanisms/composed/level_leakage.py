@@ -11,9 +11,9 @@ from ..categorical.local_hashing import LocalHashing
 from ..categorical.subset_selection import SubsetSelection
 from ..categorical.table import CategoricalTable
 from ..categorical.unary_encoding import UnaryEncoding
-from ..errors import InputError
+from ..errors import InputError, unwired
 from ..key_value.mechanism import KeyValueMechanism
-from ..key_value.response import likeliest_pair
+from ..key_value.response import KeyValueResponse, likeliest_pair
 from ..key_value.unary import KeyValueUnary
 from ..table.table import TabulatedMechanism
 from .attributes import AttributeSampling
@@ -51,7 +51,11 @@ def report_leakage(levels: Sequence[object]) -> float:
     if attributes := _those(AttributeSampling, levels):
         return _of_attributes(attributes)
     if pairs := _those(KeyValueMechanism, levels):
-        return (_of_unary_pairs if isinstance(pairs[0], KeyValueUnary) else _of_pair_responses)(pairs)
+        if isinstance(pairs[0], KeyValueUnary):
+            return _of_unary_pairs(pairs)
+        if isinstance(pairs[0], KeyValueResponse):
+            return _of_pair_responses(pairs)
+        raise unwired("pairs", pairs[0])
     if encodings := _those(UnaryEncoding, levels):
         return _of_encodings(encodings)
     if categorical := _those(CategoricalTable, levels):

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TableError
+from ..errors import TableError, unwired
 from ..integers.exponential import exponential_below
 from ..laws.law import RowFreeLaw
-from ..promise import Approximate, Metric, Promise, as_promise
+from ..promise import Approximate, Metric, Promise, Pure, as_promise
 from ..shown.shown import Shown
 from ..shown.told import Dots, Told
 from ..table.table import TabulatedMechanism
@@ -179,7 +179,9 @@ def _kept(table: TabulatedMechanism, promise: Promise, ratios: np.ndarray) -> fl
         p = table.probabilities
         pairs = _log_ratio(np.maximum(p[1:], p[:-1]), np.minimum(p[1:], p[:-1])).max(axis=1)
         return float((pairs / np.diff(table.knots)).max())
-    return float(ratios.max())
+    if isinstance(promise, Pure):
+        return float(ratios.max())
+    raise unwired("promise", promise)
 
 
 def largest_divergence_in_doubles(probabilities: np.ndarray, epsilon: float) -> float:

@@ -16,7 +16,7 @@ from ..categorical.mechanism import CategoricalMechanism
 from ..client.sampler import Sampler
 from ..composed.attributes import AttributeSampling
 from ..documents.table import table_to_document
-from ..errors import InputError, TableError
+from ..errors import InputError, TableError, unwired
 from ..exactness.proof import prove
 from ..files.bundle import bundle_to_document
 from ..files.checksum import checksum
@@ -214,8 +214,10 @@ def _proved(mechanism: Bookable) -> BookedMechanism:
         failures, document = mechanism.failures(), bundle_to_document(mechanism)
     if failures:
         raise TableError(failures[0])
-    form = next(form for kind, form in _KINDS if isinstance(mechanism, kind))
-    return form(checksum(document).encode(), mechanism.epsilon, mechanism)
+    for kind, form in _KINDS:
+        if isinstance(mechanism, kind):
+            return form(checksum(document).encode(), mechanism.epsilon, mechanism)
+    raise unwired("mechanism", mechanism)
 
 
 def _code(labels: Categories, value: object) -> int | None:

@@ -5,12 +5,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..errors import TableError
+from ..errors import TableError, unwired
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR, over_one_denominator, row_means
 from ..integers.rounding import round_rows, round_within
 from ..laws.law import RowFreeLaw, WithinCell
-from ..promise import Approximate, Promise, Pure
+from ..promise import Approximate, Metric, Promise, Pure
 
 MAX_EXACT_BIAS = Fraction(1, 10**12)
 """Largest bias of an exact table that claims to be unbiased, as a share of the domain, unless a unit moves more."""
@@ -77,13 +77,12 @@ def rounded_numerators(
     if isinstance(promise, Pure):
         limit = exponential_below(Fraction(promise.epsilon) * (1 - RELATIVE_ROOM) - ABSOLUTE_ROOM)
         numerators = round_rows(probabilities, limit, means, targets)
+    elif isinstance(promise, Approximate):
+        numerators = round_within(probabilities, *_near_boxes(probabilities), means, targets)
+    elif isinstance(promise, Metric):
+        numerators = round_within(probabilities, *unit_boxes(knots, probabilities, promise), means, targets)
     else:
-        near = (
-            _near_boxes(probabilities)
-            if isinstance(promise, Approximate)
-            else unit_boxes(knots, probabilities, promise)
-        )
-        numerators = round_within(probabilities, *near, means, targets)
+        raise unwired("promise", promise)
     error = largest_distance(row_means(numerators, means), targets)[0]
     width = Fraction(float(knots[-1])) - Fraction(float(knots[0]))
     if error > (limit := bias_limit(width, means)):

@@ -10,7 +10,7 @@ from ..arrays import Array
 from ..certificate import relative_gap
 from .exchange import Exchange
 from .generation import ENOUGH, SEED, Rounds
-from .patterns import climb_from, cyclic_family
+from .patterns import climb_from, coloured_family, cyclic_family
 from .program import FrequencyProgram
 from .tightening import Tightening
 from .weights import polished
@@ -61,7 +61,7 @@ class Growth:
         self.rng = np.random.default_rng(SEED)
         size = program.size
         blocks = max(1, min(FIRST, max_columns // size))
-        marks = cyclic_family(size, max(1, round(size / (1 + program.ratio))), blocks, self.rng)
+        marks = _first_marks(program, blocks, self.rng)
         even = np.full(marks.shape[1], 1 / program.patterns(marks).sum(1).mean())
         self.table = Exchange(program, multipliers, marks, even)
         self.best = GrownTable(marks, even, np.inf)
@@ -117,3 +117,11 @@ class Growth:
         present = table.marks, table.weights
         marks, gains = climb_from(self.program, table.squared, table.charges, present, wanted, self.rng)
         return marks[:, gains > 0]
+
+
+def _first_marks(program: FrequencyProgram, blocks: int, rng: np.random.Generator) -> Array:
+    """Return the marks to begin with, of the size that suits a uniform prior: flat where all errors count alike."""
+    marked = max(1, round(program.size / (1 + program.ratio)))
+    if program.importance is None:
+        return cyclic_family(program.size, marked, blocks, rng)
+    return coloured_family(program.roots[0], marked, blocks, rng)

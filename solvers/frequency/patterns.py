@@ -66,6 +66,38 @@ def cyclic_family(size: int, marked: int, blocks: int, rng: np.random.Generator)
         changed = total - spectra[block] + spectrum
         if changed.min() > 0 and (total.min() <= 0 or times @ (1 / changed) <= times @ (1 / total)):
             sets[block], spectra[block], total = trial, spectrum, changed
+    return _shifted(sets)
+
+
+def coloured_family(root: Array, marked: int, blocks: int, rng: np.random.Generator) -> Array:
+    """Return marks (K, blocks K): all cyclic shifts of the `marked` largest entries of noise coloured by C^(1/2).
+
+    Where errors of some combinations of categories count more than others', patterns are to tell those apart: of
+    noise with the covariance C they have more than flat families have, from which exchanges find no way to them.  All
+    shifts together mark each category as often, so that even weights make a table.
+
+    Parameters
+    ----------
+    root : (K, K) ndarray
+        C^(1/2).
+    marked, blocks : int
+    rng : numpy.random.Generator
+
+    Example
+    -------
+    >>> family = coloured_family(np.tri(8) @ np.tri(8).T, 3, 2, np.random.default_rng(1))
+    >>> family.sum(0).tolist() == [3.0] * 16, family.sum(1).tolist() == [6.0] * 8
+    (True, True)
+    """
+    noise = root @ rng.standard_normal((root.shape[0], blocks))
+    sets = np.zeros((blocks, root.shape[0]))
+    np.put_along_axis(sets, np.argsort(-noise.T, axis=1)[:, :marked], 1.0, axis=1)
+    return _shifted(sets)
+
+
+def _shifted(sets: Array) -> Array:
+    """Return all cyclic shifts (K, b K) of sets (b, K)."""
+    size = sets.shape[1]
     shifts = (np.arange(size)[:, None] + np.arange(size)) % size
     return np.hstack([row[shifts] for row in sets])
 

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.errors import InputError
+from ...mechanisms.errors import InputError, wired
 from ..certificate import Progress
 from ..one_thread import one_thread
 from .em import Iterate, em, squarem
@@ -152,7 +152,7 @@ def fit_mixture(
     if max_iterations is not None and not max_iterations >= 0:
         raise InputError(f"max_iterations must be at least 0, got {max_iterations!r}")
     limit = ITERATION_LIMIT[chosen] if max_iterations is None else max_iterations
-    steps = _STEPS[chosen](likelihood, start_weights(start, likelihood.n_components))
+    steps = wired("method", _STEPS, chosen)(likelihood, start_weights(start, likelihood.n_components))
     # Two threads wait for each other in the factors and small products of the interior point, a hundred times longer
     # than they work if the machine is busy. The large products of EM gain from them.
     tell = teller(progress, likelihood)

@@ -138,7 +138,8 @@ KEYS = {
 }
 ROW_KEYS = (
     "prior epsilon objective method value bound relative_gap ratio_to_optimal expected_variance worst_case_variance "
-    "status error seconds max_log_ratio one_report_times_n continuum_bound clip_low clip_high shift noise bias_bound"
+    "status error seconds max_log_ratio one_report_times_n continuum_bound clip_low clip_high shift noise bias_bound "
+    "expected_bound"
 )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from ....mechanisms import CategoricalMechanism, InputError, PersonalisedMechanism, TabulatedMechanism
 from ....mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
 from ....mechanisms.composed.levelled import PersonalisedReports
+from ....mechanisms.errors import unwired
 from ....mechanisms.key_value import KeyValueMechanism
 from .attributes import AttributeKind, foreign_rows
 from .categories import CategoryKind, foreign_categories
@@ -161,7 +162,9 @@ def _inner(level: CategoricalMechanism | TabulatedMechanism | KeyValueMechanism,
         return Numbers(level, level.epsilon, values)
     if isinstance(level, KeyValueMechanism):
         return PairKind(level, level.epsilon, np.random.default_rng(seed))
-    return CategoryKind(level, level.epsilon)
+    if isinstance(level, CategoricalMechanism):
+        return CategoryKind(level, level.epsilon)
+    raise unwired("level", level)
 
 
 def _foreign(level: CategoricalMechanism | TabulatedMechanism, columns: Columns) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from ....mechanisms.errors import unwired
 from .objective import DETAILS
 
 FOR_ALL = ("--epsilon", "--public", "--drop-missing", "--out", "--force", "--explain", "--json", "--confidence")
@@ -88,5 +89,8 @@ class DesignKind(Enum):
 
     @classmethod
     def of_objective(cls, objective: str) -> DesignKind:
-        """Return the one table of numbers that an objective makes."""
-        return next(kind for kind in cls if kind.objective == objective)
+        """Return the one table of numbers that an objective makes; InputError for one that makes none."""
+        for kind in cls:
+            if kind.objective == objective:
+                return kind
+        raise unwired("objective", objective)

@@ -141,7 +141,7 @@ class ObjectiveOptions(PriorOptions):
 
     def objective_named(self, name: str) -> Objective:
         """Return the objective of that name with its options; InputError for what is not known, or what it lacks."""
-        from ....mechanisms.errors import InputError
+        from ....mechanisms.errors import InputError, unwired
         from ...objectives.error import Error
         from ...objectives.guarantee import Guarantee
         from ...objectives.information import Information
@@ -149,6 +149,8 @@ class ObjectiveOptions(PriorOptions):
         from ...objectives.worst_case import TradeOff, WorstCase
         from ...priors.ambiguity import AMBIGUITIES, FactorAmbiguity
 
+        if name not in OBJECTIVES:
+            raise InputError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {name!r}")
         if name == "expected":
             return Variance()
         if name == "minimax":
@@ -167,7 +169,7 @@ class ObjectiveOptions(PriorOptions):
             trust = self.trust if self.measured is None else self.measured.factor
             return Error(self.users) if trust is None else Error(self.users, FactorAmbiguity(trust))
         if name != "robust":
-            raise InputError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {name!r}")
+            raise unwired("objective", name)
         if self.ambiguity is None or self.radius is None:
             raise InputError(
                 f"--objective robust needs --ambiguity, one of {', '.join(AMBIGUITIES)}, and --radius R: add them"

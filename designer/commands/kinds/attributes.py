@@ -51,19 +51,24 @@ class Attributes(BundleKind[AttributeSampling]):
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
         """Return a table for each attribute, given as NAME=LO:HI, and how many of them a user reports."""
+        from ..said.clipped import marked
+
         priors, notes = attribute_priors(options)
         made = design_attributes(options, priors, options.sampled, options.budgets.epsilons[0])
-        found = made.evidence
+        found, mechanism = made.evidence, made.mechanism
+        tables = zip(mechanism.attributes, mechanism.mechanisms, strict=True)
+        told = [marked(table, options, name) for name, table in tables]
+        mechanism = AttributeSampling(mechanism.attributes, told, mechanism.sampled, mechanism.epsilon)
         before = [one.prior.knot_prior for one in found.designs.values()]
         if found.users is not None:
-            return replace(_designed_for_error(made, notes), priors=before)
+            return replace(_designed_for_error(made, notes), bundle=mechanism, priors=before)
         more = {
             "expected_variance": [one.expected_variance for one in found.designs.values()],
             "relative_gap": [one.gap for one in found.designs.values()],
             "predicted_variance_one_user": list(found.predicted_variances(1).values()),
             "rule_of_thumb": found.rule_of_thumb,
         }
-        return Designed(made.mechanism, notes, more, priors=before)
+        return Designed(mechanism, notes, more, priors=before)
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         asked.only("--ledger", "--clip", "--drop-missing")

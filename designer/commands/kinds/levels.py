@@ -15,7 +15,7 @@ from ....mechanisms.categorical.categories import Categories
 from ....mechanisms.composed.level_leakage import report_leakage
 from ....mechanisms.composed.levelled import Levelled, PersonalisedReports
 from ....mechanisms.composed.personalised import PersonalisedMechanism
-from ....mechanisms.errors import InputError
+from ....mechanisms.errors import InputError, unwired, wired
 from ....mechanisms.exactness.verification import verify
 from ..asked.kind import DesignKind
 from ..said.output import number, refuse_given
@@ -127,9 +127,8 @@ class Levels(BundleKind[PersonalisedMechanism]):
                 return Found("mean of the values", mean.to_dict(asked.confidence))
             asked.of_population("an estimated distribution")
             return fitted(counts, mechanism.epsilons, asked)
-        estimate = {"mle": personalised_mle, "unbiased": auem, "shrunk": personalised_shrunk}[method](
-            counts, target=asked.target
-        )
+        estimators = {"mle": personalised_mle, "unbiased": auem, "shrunk": personalised_shrunk}
+        estimate = wired("--method", estimators, method)(counts, target=asked.target)
         return with_shares(frequency_table(estimate, asked.confidence, {}), estimate.level_shares, asked.confidence)
 
     def parts(self) -> list[Part]:
@@ -262,6 +261,8 @@ def fitted(counts: PersonalisedCounts, budgets: tuple[float, ...], asked: Estima
     """Return the distribution, its mean or its quantiles, by the joint likelihood of values and levels."""
     from ....estimators import InputGrid, personalised_distribution
 
+    if asked.method not in (None, "population", "em"):
+        raise unwired("--method", asked.method)
     table = counts.mechanism.tables[0]
     grid = None if asked.cells is None else InputGrid.equal_cells(*table.domain, asked.cells)
     found = personalised_distribution(counts, grid=grid)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ....estimators.data.simulated_columns import OUTPUT
 from ....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MAXIMUM, MEAN_METHODS
-from ....mechanisms.errors import InputError
+from ....mechanisms.errors import InputError, wired
 from ....mechanisms.table.table import TabulatedMechanism
 from ..asked.trusted_prior import trusted_weights
 from ..said.output import number, say, share_progress, told_of_reports
@@ -290,7 +290,8 @@ def _fitted(counts: ReportCounts, grid: InputGrid | None, asked: EstimateOptions
     from ....estimators.distributions.smoothed_em import LOGLIK_CHANGE
 
     method: Any = asked.method or "smooth"
-    options: dict[str, Any] = {"solver": "em", "loglik_change": LOGLIK_CHANGE} if asked.stop == "loglik" else {}
+    stops: dict[str | None, dict[str, Any]] = {"loglik": {"solver": "em", "loglik_change": LOGLIK_CHANGE}}
+    options = wired("--stop", stops | {"certificate": {}, None: {}}, asked.stop)
     with share_progress(f"estimating by {method}") as update:
         return estimate_distribution(
             counts,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....mechanisms.errors import unwired
 from ..said.output import number, say
 from .kind import Found, Rows, split
 
@@ -105,8 +106,10 @@ def _found(estimate: DistributionEstimate, units: str, facts: dict[str, Any], as
         found = mean_found(estimate.mean(), asked, facts, variance=float(estimate.variance().value))
     elif asked.of == "quantiles":
         found = _quantiles(estimate, units, asked, facts)
-    else:
+    elif asked.of == "distribution":
         found = _distribution(estimate, units, asked, facts)
+    else:
+        raise unwired("--of", asked.of)
 
     def figure() -> Axes:
         return estimate.plot(units=units, confidence=asked.confidence, simultaneous=asked.simultaneous)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ....mechanisms.errors import InputError
+from ....mechanisms.errors import InputError, unwired
 from .asked import LEVEL_COLUMN, REPORT_COLUMN
 
 if TYPE_CHECKING:
@@ -69,7 +69,10 @@ def kind_of(mechanism: TabulatedMechanism | Bundle) -> Kind:
 
 def design_bundle(options: DesignOptions) -> Designed:
     """Design what was asked for, whatever it is beside one table of numbers."""
-    return next(kind for kind in bundle_kinds() if options.kind in kind.designs).design(options)
+    for kind in bundle_kinds():
+        if options.kind in kind.designs:
+            return kind.design(options)
+    raise unwired("kind", options.kind.label)
 
 
 def read_reports(

@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from decimal import ROUND_CEILING, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import TYPE_CHECKING, Any, ParamSpec, get_type_hints
 
 import typer
@@ -173,6 +173,19 @@ def number(value: float | None) -> str:
     return "unknown" if value is None or math.isnan(value) else f"{value:.7g}"
 
 
+def at_least(value: float | None) -> str:
+    """Format what nothing is below for people: as `number` does, rounded down.
+
+    Example
+    -------
+    >>> at_least(387.8399999), number(387.8399999)
+    ('387.8399', '387.84')
+    """
+    if value is None or not math.isfinite(value):
+        return number(value)
+    return number(float(Context(prec=7, rounding=ROUND_FLOOR).create_decimal_from_float(value)))
+
+
 def at_most(value: float) -> str:
     """Format what nothing is above for people: two significant digits, rounded up.
 
@@ -195,11 +208,25 @@ def readable(value: object) -> str:
     return str(value)
 
 
+def readable_fact(name: str, value: object) -> str:
+    """Format a fact by its name for people: what nothing is below is rounded down, so that it still holds as printed.
+
+    Example
+    -------
+    >>> readable_fact("value", 1.23456789), readable_fact("lower_bound", 1.23456789)
+    ('1.234568', '1.234567')
+    """
+    if name.endswith("lower_bound") and isinstance(value, float):
+        return at_least(value)
+    return readable(value)
+
+
 def facts_shown(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the facts that a person is shown: those that are known, and of the file only what is not as usual."""
     hidden = [name for name in UNUSUAL if not facts.get(name)]
     hidden += ["skipped_first"]  # a note has said it
-    return [(name, readable(value)) for name, value in facts.items() if value is not None and name not in hidden]
+    shown = {name: value for name, value in facts.items() if value is not None and name not in hidden}
+    return [(name, readable_fact(name, value)) for name, value in shown.items()]
 
 
 def print_facts(title: str, facts: list[tuple[str, str]]) -> None:

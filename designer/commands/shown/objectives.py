@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ....mechanisms.errors import wired
 from ..asked.kind import DesignKind
 from ..asked.objective import INFORMATION
 from ..said.output import at_most, solver_progress, spinner
@@ -36,14 +37,13 @@ ANY_PATTERNS_GAP = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A table, facts of its JSON object, what people see before the bound, what to say on stderr, a picture, and how
-    far the mean of --n people may be off."""
+    """A table, facts of its JSON object, what to say on stderr, a picture, and how far the mean of --n people may be
+    off."""
 
     title: str
     mechanism: TabulatedMechanism | FloorForm
     facts: dict[str, Any]
     notes: list[str]
-    aside: dict[str, Any] = field(default_factory=dict)
     figure: Callable[[], Axes] | None = None
     within: dict[str, MeanWithin] = field(default_factory=dict)
 
@@ -59,7 +59,7 @@ def design_table(options: DesignOptions) -> Outcome:
         DesignKind.ERROR: _error,
         DesignKind.NOISE: _noise,
     }
-    found = made[options.kind](options)
+    found = wired("kind", made, options.kind)(options)
     return found if options.n is None or found.within else _with_people(found, options.n, sure=options.sure)
 
 
@@ -87,10 +87,8 @@ def _expected(options: DesignOptions) -> Outcome:
         if options.automatic:
             raise InputError(f"--knots auto is for the method optimal, got {method!r}: give a number of knots")
         made = design_numbers(options, prior, epsilon)
-        facts = _facts(made, made.bound, made.gap)
-        return _with_errors(
-            Outcome(f"{method} mechanism", made.mechanism, facts, notes, _aside(made)), made, prior, options
-        )
+        facts = _facts(made, made.certificate.as_given.bound(), made.bound)
+        return _with_errors(Outcome(f"{method} mechanism", made.mechanism, facts, notes), made, prior, options)
     few = options.prior_file is not None and prior.rounding_variance == 0  # its own values are the knots
     chosen = options.automatic or (options.knots is None and not few)
     made = design_numbers(options, KnotChoice(prior, gap=options.gap) if chosen else prior, epsilon)
@@ -107,41 +105,43 @@ def _with_errors(outcome: Outcome, made: Design, prior: Prior, options: DesignOp
 
 def _beside_the_interval(made: Design, notes: list[str], gap: float | None) -> Outcome:
     """The optimum on its knots, and how far it is from what is possible without any."""
-    from ...designs.knots import KnotChoiceEvidence, continuum_certificate
+    from ...designs.knots import KnotChoiceEvidence, continuum_as_given
 
-    evidence, opened = made.evidence, []
+    evidence, opened, program_bound = made.evidence, [], made.bound
+    tried = [made.mechanism.knots.size]
     if isinstance(evidence, KnotChoiceEvidence):
-        tried = evidence.tried
+        tried, program_bound = [one.knots for one in evidence.tried], evidence.last.knot_bound
         if made.status != "optimal":
-            kept = f"the total gap stayed at {made.gap:.1e} with {tried[-1].knots} knots, the most"
+            kept = f"the total gap stayed at {made.gap:.1e} with {tried[-1]} knots, the most"
             opened = [f"note: {kept} without --gap" if gap is None else f"warning: {kept}"]
     else:
-        tried, opened = (continuum_certificate(made),), _open(made.status, made.gap)
-    last = tried[-1]
-    facts = _facts(made, last.knot_bound, last.knot_gap) | {
+        opened = _open(made.status, made.gap)
+    last = continuum_as_given(made)
+    facts = _facts(made, last.knot_bound, program_bound) | {
         "continuum_lower_bound": last.lower_bound,
         "total_gap": last.total_gap,
-        "knots_tried": [one.knots for one in tried],
+        "knots_tried": tried,
     }
     near = f"{last.knots} knots: within {at_most(last.total_gap)} of the best for every value of the range"
-    return Outcome(f"optimal mechanism, {near}", made.mechanism, facts, notes + opened, _aside(made))
+    return Outcome(f"optimal mechanism, {near}", made.mechanism, facts, notes + opened)
 
 
-def _facts(made: Design, bound: float, gap: float) -> dict[str, Any]:
-    """The facts of a design of least expected variance, with the bound on its knots."""
+def _facts(made: Design, bound: float, program_bound: float) -> dict[str, Any]:
+    """The facts of a design of least expected variance: the bound on its knots, under the same prior as the variance.
+
+    What was solved for, the prior with its uniform share, is for programs.
+    """
+    from ....solvers.certificate import relative_gap
+
     return {
         **_size(made),
         "expected_variance": made.expected_variance,
         "program_variance": made.value,
+        "program_lower_bound": program_bound,
         "lower_bound": bound,
         **_closing(made),
-        "relative_gap": gap,
+        "relative_gap": relative_gap(made.expected_variance, bound),
     }
-
-
-def _aside(made: Design) -> dict[str, Any]:
-    """What the bound is to be compared with: it is under the prior with the uniform share."""
-    return {"with the uniform share": made.value} if made.value != made.expected_variance else {}
 
 
 def _minimax(options: DesignOptions) -> Outcome:

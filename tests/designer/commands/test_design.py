@@ -52,7 +52,8 @@ class TestDesign:
         prior = Prior.from_data(PEOPLE, knots=9, domain=(0, 100), source="public", units="EUR")
         made = design(prior, 1.0, uniform_share=0.01, tolerance=1e-4)
         assert found["expected_variance"] == made.expected_variance
-        assert (found["lower_bound"], found["relative_gap"]) == (made.bound, made.gap)
+        assert (found["program_variance"], found["program_lower_bound"]) == (made.value, made.bound)
+        assert found["lower_bound"] == made.certificate.as_given.bound()
         table = load_table("new.json")
         assert np.array_equal(table.probabilities, made.mechanism.probabilities)
         assert table.units == "EUR"
@@ -128,12 +129,15 @@ class TestDesign:
         assert done.stderr.startswith("optldp: warning: the certificate's gap stayed open; ")
         assert load_table("new.json").provenance.certificate is not None
 
-    def test_text_shows_the_variance_that_the_bound_bounds(self, optldp):
-        shown = optldp(*DESIGN, *RANGE, "--knots", 5, "--public").stdout
-        lines = [line.split("  ")[1] for line in shown.splitlines()[1:]]
-        assert lines.index("with the uniform share") == lines.index("lower_bound") - 1
-        without = optldp(*DESIGN, *RANGE, "--knots", 5, "--public", "--uniform-share", 0).stdout
-        assert "with the uniform share" not in without
+    @pytest.mark.parametrize("share", [None, 0, 0.3])
+    def test_the_variance_that_is_shown_is_the_one_that_the_bound_is_for(self, optldp, share):
+        asked = [*DESIGN, *RANGE, "--knots", 5, "--public", *([] if share is None else ["--uniform-share", share])]
+        lines = [line.split()[:2] for line in optldp(*asked).stdout.splitlines()[1:]]
+        shown = {name: float(value) for name, value in lines if name in ("expected_variance", "lower_bound")}
+        assert shown["lower_bound"] <= shown["expected_variance"]
+        told = json.loads(optldp(*asked, "--force", "--json").stdout)
+        assert told["continuum_lower_bound"] <= told["lower_bound"] <= told["expected_variance"]
+        assert told["program_lower_bound"] <= told["program_variance"] == told["value"]
 
     def test_brackets_in_a_name_are_printed_as_they_are(self, optldp):
         done = optldp("design", *INCOME, "--knots", 5, "--epsilon", 1, "--out", "[red]x.json")

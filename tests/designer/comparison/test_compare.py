@@ -56,12 +56,13 @@ def test_the_optimum_is_solved_once_per_budget(monkeypatch):
     real, solved = Variance.solve, []
 
     def counting(self, problem, progress=None):
-        solved.append(problem.epsilon)
+        solved.append((problem.epsilon, problem.uniform_share))
         return real(self, problem, progress)
 
     monkeypatch.setattr(Variance, "solve", counting)
     compare(PRIOR, [0.5, 1.0], methods=["duchi", "laplace", "grr"])
-    assert solved == [0.5, 1.0]
+    share = Variance.uniform_share
+    assert solved == [(0.5, share), (0.5, 0.0), (1.0, share), (1.0, 0.0)]  # without it for the bound as given
 
 
 def test_progress_tells_the_solver_steps_and_the_end_of_every_budget():

@@ -97,12 +97,18 @@ def test_each_objective_is_solved_once_per_budget(monkeypatch):
     for kind in (Variance, WorstCase, Information):
 
         def counting(self, problem, progress=None, real=kind.solve):
-            solved.append((self.key, problem.epsilon))
+            solved.append((self.key, problem.epsilon, problem.uniform_share))
             return real(self, problem, progress)
 
         monkeypatch.setattr(kind, "solve", counting)
     compare(PRIOR, [0.5, 1.0], methods=FEW, objective=WorstCase(), objectives=[Variance(), Information("fisher")])
-    assert solved == [(key, epsilon) for epsilon in (0.5, 1.0) for key in ("minimax", "expected", "information")]
+    each = (
+        ("minimax", 0.0),
+        ("expected", 1e-3),
+        ("expected", 0.0),
+        ("information", 1e-3),
+    )  # once more for a bound as given
+    assert solved == [(key, epsilon, share) for epsilon in (0.5, 1.0) for key, share in each]
 
 
 def test_a_sweep_has_the_rows_of_the_comparison_and_takes_them_up(tmp_path):

@@ -1,0 +1,97 @@
+"""A name that is added to a list of methods, and to nothing else, is refused by it and not answered as another."""
+
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pytest
+from optldp.estimators import (
+    CategoryCounts,
+    ReportCounts,
+    estimate,
+    estimate_combined_mean,
+    estimate_distribution,
+    estimate_frequencies,
+    estimate_mean,
+    fit_key_values,
+)
+from optldp.estimators.contrasts.report_numbers import report_numbers
+from optldp.estimators.distributions import estimation as of_distributions
+from optldp.estimators.distributions import mixture_reduction as reduction
+from optldp.estimators.frequencies import estimation as of_frequencies
+from optldp.estimators.input_grid import InputGrid
+from optldp.estimators.key_values import fit as of_keys
+from optldp.estimators.key_values.counts import KeyValueCounts
+from optldp.estimators.means import combined
+from optldp.estimators.means.decoder import MeanDecoder
+from optldp.mechanisms import InputError, duchi, make_exact, square_wave
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.solvers.likelihood import fit as of_mixtures
+from optldp.solvers.likelihood.dense import DenseLikelihood
+
+from ..naming import NEW, extended
+
+REFUSAL = f"{NEW!r} is known by name, and nothing here works by it"
+
+TABLE = square_wave(np.linspace(0.0, 1.0, 5), 1.0)
+NUMBERS = ReportCounts.from_reports(TABLE, TABLE.sample(np.full(300, 0.25), np.random.default_rng(1)))
+LABELS = CategoryCounts.from_reports(categorical_grr("abc", 1.0), np.repeat([0, 1, 2], [50, 30, 20]))
+PAIRS = key_value_unary(["a", "b"], make_exact(duchi([0.0, 1.0], 2.0)).mechanism, 2.0)
+KEYS = KeyValueCounts.from_reports(PAIRS, PAIRS.sample(["a", "b"] * 50, [0.5] * 100, np.random.default_rng(1)))
+MIXED = DenseLikelihood([0.2 * np.eye(8) + 0.1], [40, 30, 10, 10, 10, 10, 10, 10])
+
+Added = tuple[ModuleType, str]
+CASES: Mapping[str, tuple[list[Added], Callable[[Any], object]]] = {
+    "frequencies": (
+        [(of_frequencies, "FREQUENCY_METHODS")],
+        lambda new: estimate_frequencies(LABELS, method=new),
+    ),
+    "frequencies that are decoded": (
+        [(of_frequencies, "FREQUENCY_METHODS"), (of_frequencies, "DECODED")],
+        lambda new: estimate_frequencies(LABELS, method=new),
+    ),
+    "frequencies that are fitted": (
+        [(of_frequencies, "FREQUENCY_METHODS"), (of_frequencies, "FITTED")],
+        lambda new: estimate_frequencies(LABELS, method=new),
+    ),
+    "distributions": (
+        [(of_distributions, "DISTRIBUTION_METHODS")],
+        lambda new: estimate_distribution(NUMBERS, method=new),
+    ),
+    "distributions alone": (
+        [],
+        lambda new: of_distributions.estimate_alone(NUMBERS, new, InputGrid.common([TABLE])),
+    ),
+    "keys": ([(of_keys, "KeyValueMethod")], lambda new: fit_key_values(KEYS, method=new)),
+    "means": ([(combined, "MEAN_METHODS")], lambda new: estimate_combined_mean(NUMBERS, method=new)),
+    "intervals": ([(combined, "IntervalKind")], lambda new: estimate_combined_mean(NUMBERS, interval=new)),
+    "targets": ([(estimate, "Target")], lambda new: estimate_mean(NUMBERS, target=new)),
+    "rules": ([(reduction, "Rule")], lambda new: reduction.mixture_reduction(MIXED, rule=new)),
+    "operations": ([(reduction, "Operation")], lambda new: reduction.mixture_reduction(MIXED, operation=new)),
+    "reduced by": ([], lambda new: reduction.mixture_reduction(MIXED, method=new)),
+    "decoders": ([], lambda new: MeanDecoder(TABLE, new).decode(TABLE.low[:1])),
+    "mixtures": ([(of_mixtures, "ITERATION_LIMIT")], lambda new: of_mixtures.fit_mixture(MIXED, method=new)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_name_that_nothing_works_by_is_refused_by_that_name(case, monkeypatch):
+    lists, ask = CASES[case]
+    for module, name in lists:
+        monkeypatch.setattr(module, name, extended(getattr(module, name)))
+    with pytest.raises(InputError, match=REFUSAL):
+        ask(NEW)
+
+
+def test_a_mechanism_of_a_new_kind_has_no_numbers_of_another():
+    with pytest.raises(InputError, match="known by name, and nothing here works by it"):
+        report_numbers(object())  # pyright: ignore[reportArgumentType]
+
+
+def test_every_name_of_a_list_that_is_tried_here_is_one_that_works():
+    assert set(of_frequencies.FREQUENCY_METHODS) == {*of_frequencies.DECODED, "shrunk", *of_frequencies.FITTED}
+    assert set(of_distributions.DISTRIBUTION_METHODS) == {"smooth", *of_distributions._FITS}
+    assert set(get_args(of_keys.KeyValueMethod)) == {"joint", "em", "mr"}
+    assert extended(Literal["a", "b"]) == Literal["a", "b", "newest"]

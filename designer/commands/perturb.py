@@ -70,12 +70,20 @@ def perturb_command(asked: PerturbOptions) -> None:
     if not written.columns:
         pass  # block by block they are written already
     elif not asked.beside:
-        write_columns(out, written.columns)
+        write_columns(out, written.columns, kind.constants(written.columns))
     else:
         first = next(iter(written.columns))  # of attributes, which every user has all of, any column will do
         present = asked.column or (first if rng is None else first.removeprefix(SIMULATED))
         column = None if written.every_row else present
-        write_keyed_reports(out, written.columns, data=data, column=column, key=asked.key, keep=asked.keep or ())
+        write_keyed_reports(
+            out,
+            written.columns,
+            data=data,
+            column=column,
+            key=asked.key,
+            keep=asked.keep or (),
+            constants=kind.constants(written.columns),
+        )
     if again is not None:
         say(again)
     if asked.keep:

@@ -10,8 +10,10 @@ import numpy as np
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
+from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.keyed import KeyedReports, Secret, read_secret
 from ...mechanisms.keyed.reports import Keyed
+from ..data.other_table import TABLE
 from ..data.simulated_columns import OUTPUT
 from .lazy import narwhals_or_refuse
 
@@ -46,7 +48,8 @@ def perturb_partition(
     Returns
     -------
     frame, or iterator of pyarrow.RecordBatch
-        Of the kind of `partition`: the key as it is, and the column output, as `perturb --as index` writes it.
+        Of the kind of `partition`: the key as it is, and the columns output and table, as `perturb --as index` writes
+        them.
 
     Raises
     ------
@@ -62,36 +65,37 @@ def perturb_partition(
     >>> people = pl.DataFrame({"user": ["ann", "bo"], "x": [0.5, 0.25]})
     >>> drawn = perturb_partition(people, table, secret, column="x", key="user")
     >>> drawn.columns, drawn.equals(perturb_partition(people, table, secret, column="x", key="user"))
-    (['user', 'output'], True)
+    (['user', 'output', 'table'], True)
     """
     nw = narwhals_or_refuse("parts of tables")
     held = secret if isinstance(secret, Secret) else read_secret(secret)
     keyed = KeyedReports(mechanism, held, column=column, label=label)
+    table = table_identifier(mechanism)
     if isinstance(partition, Iterator):
-        return _batches(nw, partition, keyed, column, key)
-    return _frame(nw, partition, keyed, column, key)
+        return _batches(nw, partition, keyed, column, key, table)
+    return _frame(nw, partition, keyed, column, key, table)
 
 
-def _batches(nw: Any, batches: Iterator[Any], keyed: KeyedReports, column: str, key: str) -> Iterator[Any]:
+def _batches(nw: Any, batches: Iterator[Any], keyed: KeyedReports, column: str, key: str, table: str) -> Iterator[Any]:
     import pyarrow as pa  # whoever hands batches has it
 
     for batch in batches:
-        yield from _frame(nw, pa.Table.from_batches([batch]), keyed, column, key).to_batches()
+        yield from _frame(nw, pa.Table.from_batches([batch]), keyed, column, key, table).to_batches()
 
 
-def _frame(nw: Any, native: Any, keyed: KeyedReports, column: str, key: str) -> Any:
+def _frame(nw: Any, native: Any, keyed: KeyedReports, column: str, key: str, table: str) -> Any:
     frame = nw.from_native(native, eager_only=True)
     for name in (column, key):
         if name not in frame.columns:
             raise InputError(f"column {name!r} of a part must exist: it has {', '.join(map(repr, frame.columns[:20]))}")
-    if key in (column, OUTPUT):
-        raise InputError(f"the key must be another column than the values and {OUTPUT!r}, got {key!r}")
+    if key in (column, OUTPUT, TABLE):
+        raise InputError(f"the key must be another column than the values, {OUTPUT!r} and {TABLE!r}, got {key!r}")
     values = frame[column]
     if missing := int(values.is_null().sum()):
         raise InputError(f"column {column!r} must not miss values, got {missing} missing in a part: leave them out")
     reports = _reports(keyed, frame[key].to_list(), np.asarray(values.to_list()))
     drawn = nw.new_series(OUTPUT, reports.tolist(), None if reports.size else nw.Int64, backend=frame.implementation)
-    return frame.select(nw.col(key)).with_columns(drawn).to_native()
+    return frame.select(nw.col(key)).with_columns(drawn, nw.lit(table).alias(TABLE)).to_native()
 
 
 def _reports(keyed: KeyedReports, users: list[Any], values: np.ndarray) -> np.ndarray:

@@ -34,7 +34,7 @@ def perturb_windows(asked: PerturbOptions, kind: Kind, rng: np.random.Generator 
     _require_stream(asked.data, asked.out)
     asked.refuse("of no use to a stream in windows", "--ledger", "--resume" if asked.resume else "--budget")
     kind.drawing(asked, rng)  # a user's pairs may stand in two windows: kinds of one column alone
-    n = clipped = 0
+    n, clipped, constants = 0, 0, kind.constants([])
     with tempfile.TemporaryDirectory(prefix="optldp-") as folder:
         part = Path(folder, "reports.csv")
         for window in csv_windows(asked.window or 1):
@@ -42,7 +42,7 @@ def perturb_windows(asked: PerturbOptions, kind: Kind, rng: np.random.Generator 
                 here = replace(asked, data=window.file)
                 written = kind.perturb(here, rng)
                 if not asked.beside:
-                    write_columns(part, written.columns)
+                    write_columns(part, written.columns, constants)
                 else:
                     write_keyed_reports(
                         part,
@@ -51,6 +51,7 @@ def perturb_windows(asked: PerturbOptions, kind: Kind, rng: np.random.Generator 
                         column=asked.column,
                         key=asked.key,
                         keep=asked.keep or (),
+                        constants=constants,
                     )
             _let_go(part, header=n == 0)
             n, clipped = n + written.n, clipped + written.clipped
@@ -67,7 +68,7 @@ def count_windows(asked: CountOptions, kind: Kind, table: Path) -> int:
     if len(asked.files) > 2:
         raise InputError(f"--window counts the reports of one service, got {len(asked.files) // 2}: count one by one")
     asked.refuse("of no use to windows, between which nobody looks for users", "--key")
-    users = 0
+    users, constants = 0, kind.constants([])
     with tempfile.TemporaryDirectory(prefix="optldp-") as folder:
         part = Path(folder, "counts.csv")
         for window in csv_windows(asked.window or 1):
@@ -78,7 +79,7 @@ def count_windows(asked: CountOptions, kind: Kind, table: Path) -> int:
                 many = int(columns[USERS].sum())
                 place = {WINDOW: window.number, FIRST_ROW: window.first_row, ROWS: window.rows}
                 ahead = {name: np.full(columns[USERS].size, value) for name, value in place.items()}
-                write_columns(part, ahead | marked_counts(columns, told))
+                write_columns(part, ahead | marked_counts(columns, told), constants)
             _let_go(part, header=window.number == 0)
             users += many
     return users

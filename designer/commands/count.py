@@ -27,6 +27,7 @@ def count_command(asked: CountOptions) -> None:
     Example: optldp count a.json a.parquet b.json b.parquet --key user --out counts.parquet
     """
     from ...estimators.data.numbers import write_columns
+    from ...estimators.data.table_column import constants_beside
     from ...mechanisms import InputError, load_mechanism
     from .kinds.kind import Service
     from .kinds.registry import kind_of
@@ -51,7 +52,8 @@ def count_command(asked: CountOptions) -> None:
             print_json({USERS: many, "out": str(out)})
         return
     columns, told = leading.answer(services, asked)
-    write_columns(out, marked_counts(columns, told))
+    columns = marked_counts(columns, told)
+    write_columns(out, columns, constants_beside(columns, [kind.mechanism for kind in kinds]))
     say_of_reports(told)
     users = columns[USERS]
     if piped:  # what people are told would be among the counts
@@ -86,6 +88,13 @@ def count_sql_command(
             "table of the file's name in the engine, which the query joins.",
         ),
     ] = None,
+    table: Annotated[
+        bool,
+        typer.Option(
+            "--table/--no-table",
+            help="Ask for the column table of the reports, which tells reports of other tables; perturb writes it.",
+        ),
+    ] = True,
     force: Force = False,
     allow_unproved: AllowUnproved = False,
     as_json: Json = False,
@@ -103,7 +112,7 @@ def count_sql_command(
     require_place(cells, SUFFIXES, force=force)
     kinds = [kind_of(load_mechanism(path, allow_unproved=allow_unproved)).for_estimates() for path in tables]
     joined = None if cells is None else cells.stem
-    query = kinds[0].query(kinds, relations, dialect=dialect, key=key, column=column, cells=joined)
+    query = kinds[0].query(kinds, relations, dialect=dialect, key=key, column=column, cells=joined, table=table)
     if cells is not None:
         from ...estimators.data.numbers import write_columns
 

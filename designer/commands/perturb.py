@@ -71,10 +71,18 @@ def perturb_command(asked: PerturbOptions) -> None:
     if not written.columns:
         pass  # block by block they are written already
     elif not asked.beside:
-        write_columns(out, written.columns)
+        write_columns(out, written.columns, kind.constants(written.columns))
     else:
         present = [asked.needed("--column")] if written.present is None else written.present
-        write_keyed_reports(out, written.columns, data=data, columns=present, key=asked.key, keep=asked.keep or ())
+        write_keyed_reports(
+            out,
+            written.columns,
+            data=data,
+            columns=present,
+            key=asked.key,
+            keep=asked.keep or (),
+            constants=kind.constants(written.columns),
+        )
     if again is not None:
         say(again)
     if asked.keep:

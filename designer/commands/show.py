@@ -79,6 +79,7 @@ def show_command(
     Example: optldp show mech.json --n 20000 --out report.html
     Example: optldp show mech.json --n 20000
     """
+    from ...estimators.data.other_table import TABLE
     from ...mechanisms import load_mechanism
     from ...mechanisms.errors import InputError
     from .kinds.registry import kind_of
@@ -94,7 +95,7 @@ def show_command(
         raise InputError(NO_PEOPLE)
     within = [_means(kind, n, sure, out is not None) for kind in kinds]
     figure = None if plot is None else kinds[0].figure()
-    shown = [kind.shown() for kind in kinds]
+    shown = [kind.shown() | {TABLE: kind.identifier()} for kind in kinds]
     rows = [shown_rows(kind, facts) for kind, facts in zip(kinds, shown, strict=True)]
     pages = {} if out is None else report_pages(out, tables, kinds, rows, n)
     if plot is not None and figure is not None:

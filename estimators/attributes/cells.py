@@ -19,6 +19,7 @@ from ..data.cells import is_text, number, number_fault, numeric_cell, quoted
 from ..data.files import column_position
 from ..data.simulated_columns import marked_column
 from ..data.skipped_rows import ROWS_NAMED
+from ..data.table_column import of_table
 from .source import AttributeSource
 
 Reports = tuple[np.ndarray, np.ndarray]
@@ -77,6 +78,7 @@ class AttributeTable:
         """Open a source and find its columns, without reading its rows; InputError where they are not there."""
         relation, names = source.open(connection, tolerant=tolerant)
         attributes = source.mechanism.attributes
+        relation = of_table(relation, names, source.made, source.where, path=source.path, own=attributes)
         if key in attributes:
             raise InputError(f"the key must be another column than the attributes, got {key!r} for both")
         values = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.composed.attributes import AttributeSampling, naming
 from ...mechanisms.errors import InputError
+from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
 from ..counting.answers import drawn_outputs
@@ -191,7 +193,8 @@ class AttributeCounts(ByAttribute[ReportCounts]):
         account, skip = SkippedRows.of(skip_invalid)
         services = [Service(name, t) for name, t in zip(mechanism.attributes, mechanism.mechanisms, strict=True)]
         named = [(service.name, service.mechanism.possible) for service in services]
-        outputs, users = drawn_outputs(named, mechanism.sampled, rows, account if skip else None)
+        made = partial(table_identifier, mechanism)
+        outputs, users = drawn_outputs(named, mechanism.sampled, rows, made, account if skip else None)
         account.tell(skip_invalid)
         counts = {s.name: ReportCounts.from_outputs([s], outputs[:, [j]], users) for j, s in enumerate(services)}
         return cls(counts, total_users([exact_sum(users)]))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...mechanisms.composed.attributes import AttributeSampling
 from ...mechanisms.errors import InputError
+from ...mechanisms.files.identifier import table_identifier
 from ..counting.source import described
 from ..data.source import Source
 
@@ -20,6 +21,10 @@ class AttributeSource(Source):
 
     name: str
     mechanism: AttributeSampling
+
+    def made(self) -> str:
+        """Return the name of the bundle that its rows have to be of."""
+        return table_identifier(self.mechanism)
 
     @property
     def columns(self) -> list[np.ndarray] | None:

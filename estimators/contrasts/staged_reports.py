@@ -11,6 +11,7 @@ import numpy as np
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
+from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.floors.form import FloorForm
 from ...mechanisms.table.table import TabulatedMechanism
 from ..counting.staged import key_column, require_keys
@@ -20,6 +21,7 @@ from ..data.files import column_position
 from ..data.simulated_columns import OUTPUT, column_of_reports, is_marked, marked_column
 from ..data.skipped_rows import OFFER, ROWS_NAMED, SkippedRows, failing_rows
 from ..data.source import Source
+from ..data.table_column import of_table
 
 Mechanism = TabulatedMechanism | CategoricalMechanism
 
@@ -55,9 +57,13 @@ class Columns:
     weights: str | None = None
     key: str | None = None
 
+    @property
+    def named(self) -> list[str]:
+        """All of them that are asked for."""
+        return [name for name in (self.report, self.by, self.weights, self.key) if name is not None]
+
     def __post_init__(self) -> None:
-        names = [name for name in (self.report, self.by, self.weights, self.key) if name is not None]
-        if len(set(names)) < len(names):
+        if len(set(names := self.named)) < len(names):
             raise InputError(f"reports, groups, weights and users must have columns of their own, got {names}")
 
 
@@ -105,6 +111,9 @@ class OpenedReports:
     ) -> OpenedReports:
         """Open a source and find its columns; InputError where one is not there."""
         relation, names = source.open(connection, tolerant=tolerant)
+        relation = of_table(
+            relation, names, lambda: table_identifier(mechanism), source.where, path=source.path, own=columns.named
+        )
         named = column_of_reports(names, columns.report)
         numeric = isinstance(mechanism, TabulatedMechanism)
         marked = marked_column(names, named, source.where)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.counted_rows import CountedRows, Wanted, counted_rows
+from ..data.other_table import Made
 from ..data.simulated_columns import OUTPUT, USERS
 from ..data.skipped_rows import ROWS_NAMED, SkippedRows
 from .codes import FAULTS, OutputCodes
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def answered_outputs(
-    services: Sequence[tuple[str, np.ndarray]], rows: Any, skipped: SkippedRows | None
+    services: Sequence[tuple[str, np.ndarray]], rows: Any, made: Made, skipped: SkippedRows | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the outputs (R, J) of users, -1 where there is no report, and how many users (R,) reported them.
 
@@ -28,6 +29,8 @@ def answered_outputs(
         The name of each of J services, and which of its outputs its table can make.
     rows : path or table in memory
         See `ReportCounts.from_counts`.
+    made : callable
+        Says which tables the reports have to be of, where rows name them.
     skipped : SkippedRows, optional
         Where users are counted whose reports are none; without it they are refused.
 
@@ -40,17 +43,17 @@ def answered_outputs(
     -------
     >>> both = [("web", np.ones(2, dtype=bool)), ("app", np.ones(3, dtype=bool))]
     >>> rows = {"web": np.array([1, 0]), "app": np.ma.masked_array([2, 0], [False, True]), "n": np.array([5, 7])}
-    >>> answered_outputs(both, rows, None)
+    >>> answered_outputs(both, rows, lambda: "t0123456789ab+tba9876543210", None)
     (array([[ 1,  2],
            [ 0, -1]], dtype=int32), array([5, 7]))
     """
     possible = [able for _, able in services]
     if len(services) == 1:
-        found = _told(counted_rows(rows, [Wanted((OUTPUT,))], skipped), skipped, only=FAULTS)
+        found = _told(counted_rows(rows, [Wanted((OUTPUT,))], made, skipped), skipped, only=FAULTS)
         return _sound(found, found.columns, services, skipped, blank=False)
     codes = OutputCodes.of([able.size for able in possible])
     coded, named = Wanted(tuple(codes.columns)), Wanted(tuple(name for name, _ in services), may_be_blank=True)
-    found = counted_rows(rows, [coded, named], skipped)
+    found = counted_rows(rows, [coded, named], made, skipped)
     if found.wanted is named:
         return _sound(found, found.columns, services, skipped)
     found = _told(found, skipped)
@@ -90,7 +93,7 @@ def answer_of(counts: ReportCounts) -> dict[str, np.ndarray]:
 
 
 def drawn_outputs(
-    attributes: Sequence[tuple[str, np.ndarray]], drawn: int, rows: Any, skipped: SkippedRows | None
+    attributes: Sequence[tuple[str, np.ndarray]], drawn: int, rows: Any, made: Made, skipped: SkippedRows | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the outputs (R, d) of users who each report some of d attributes, -1 elsewhere, and how many users (R,).
 
@@ -100,7 +103,7 @@ def drawn_outputs(
         Name, which is that of its column, and which of its outputs its table can make.
     drawn : int
         Attributes that each user reports.
-    rows, skipped
+    rows, made, skipped
         As of `answered_outputs`.
 
     Raises
@@ -111,10 +114,10 @@ def drawn_outputs(
     Example
     -------
     >>> one = [("age", np.ones(2, dtype=bool))]
-    >>> drawn_outputs(one, 1, {"age": np.array([1, 0]), "n": np.array([5, 7])}, None)[1]
+    >>> drawn_outputs(one, 1, {"age": np.array([1, 0]), "n": np.array([5, 7])}, lambda: "t0123456789ab", None)[1]
     array([5, 7])
     """
-    found = counted_rows(rows, [Wanted(tuple(name for name, _ in attributes), may_be_blank=True)], skipped)
+    found = counted_rows(rows, [Wanted(tuple(name for name, _ in attributes), may_be_blank=True)], made, skipped)
     many = (np.stack(found.columns, axis=1) != NOT_REPORTED).sum(axis=1)
     reasons = [f"{number} attributes and not {drawn}" for number in many[many != drawn][:ROWS_NAMED].tolist()]
     found = found.refuse(many != drawn, reasons, skipped)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, Self
 
@@ -21,6 +22,7 @@ from ...mechanisms.shown.told import Profile, Told
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import units_label
 from ..data.skipped_rows import SkippedRows
+from ..data.table_column import named_tables
 from .answers import answered_outputs
 from .group import NOT_REPORTED, ReportGroup, groups_of, require_positions
 from .reported_numbers import ReportedNumbers
@@ -177,7 +179,8 @@ class ReportCounts(Shown):
         ------
         InputError
             One line each: columns that are not there; numbers of users that are negative, fractional, missing or too
-            large; outputs that are missing or none of the table's; users with several reports to a service.
+            large; outputs that are missing or none of the table's, or of another table where rows name one; users with
+            several reports to a service.
 
         Example
         -------
@@ -195,9 +198,9 @@ class ReportCounts(Shown):
             )
         asked = tuple(asked)
         account, skip = SkippedRows.of(skip_invalid)
-        matrix, users = answered_outputs(
-            [(s.name, s.mechanism.possible) for s in asked], rows, account if skip else None
-        )
+        able = [(service.name, service.mechanism.possible) for service in asked]
+        made = partial(named_tables, [service.mechanism for service in asked])
+        matrix, users = answered_outputs(able, rows, made, account if skip else None)
         account.tell(skip_invalid)
         return cls.from_outputs(asked, matrix, users)
 

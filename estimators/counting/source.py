@@ -11,6 +11,7 @@ import duckdb
 import numpy as np
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.table.table import TabulatedMechanism
 from ..data.simulated_columns import OUTPUT, column_of_reports
 from ..data.source import Source
@@ -33,6 +34,10 @@ class ReportSource(Source):
 
     service: Service
     indexed: bool = False
+
+    def made(self) -> str:
+        """Return the name of the table that its rows have to be of."""
+        return table_identifier(self.service.mechanism)
 
     def knowing(self, connection: duckdb.DuckDBPyConnection, column: str) -> ReportSource:
         """Return the source, knowing whether the column of reports that it has holds numbers of outputs."""

@@ -12,6 +12,7 @@ from ..data.files import column_position, extension_of
 from ..data.simulated_columns import OUTPUT, marked_column
 from ..data.skipped_rows import OFFER, ROWS_NAMED
 from ..data.source import Source
+from ..data.table_column import of_table
 from .source import ReportSource
 from .user_keys import CSV_TEXT, KeyColumn
 
@@ -99,6 +100,7 @@ def source_rows(
         A source that cannot be opened, or without the columns.
     """
     relation, names = source.open(connection, tolerant=tolerant)
+    relation = of_table(relation, names, source.made, source.where, path=source.path)
     column = marked_column(names, OUTPUT if source.indexed else column, source.where)
     where = f"column {column!r} of {source.where}"
     position = column_position(names, column, where)

@@ -11,9 +11,11 @@ from ...mechanisms.errors import InputError
 from .cells import MISSING_MARKS, quoted, text_fault
 from .counted_rows import NOTHING, Wanted
 from .files import column_position, connected, listed
+from .other_table import TABLE, Made
 from .simulated_columns import SIMULATED, USERS, marked_column
 from .skipped_rows import TEXT_SHOWN
 from .source import Source
+from .table_column import of_table
 
 NO_NUMBER = (*MISSING_MARKS, "nan", "NaN", "<NA>", "null", "NULL")
 """What engines, and those who write down their answers, say where there is no number."""
@@ -22,13 +24,15 @@ WHOLE = "[+-]?[0-9]{1,19}([.]0*)?"
 """How whole numbers are written: an engine may give them a point, and those with an exponent have lost digits."""
 
 
-def read_cells(rows: Any, wanted: Sequence[Wanted], where: str) -> tuple[int, list[str], dict[str, Any]]:
+def read_cells(rows: Any, wanted: Sequence[Wanted], made: Made, where: str) -> tuple[int, list[str], dict[str, Any]]:
     """Return which of the wanted columns are there, what they are called, and their cells.
 
     Parameters
     ----------
     rows : path or table in memory
     wanted : sequence of Wanted
+    made : callable
+        Says which table the reports have to be of.
     where : str
         How messages call the rows.
 
@@ -44,21 +48,22 @@ def read_cells(rows: Any, wanted: Sequence[Wanted], where: str) -> tuple[int, li
     Raises
     ------
     InputError
-        No such file or columns.
+        No such file or columns, reports of another table.
 
     Example
     -------
     >>> import numpy as np
     >>> rows = {"output": np.array(["7"]), "n": np.array([2])}
-    >>> read_cells(rows, [Wanted(("output",))], "the table")[2]["c0"].tolist()
+    >>> read_cells(rows, [Wanted(("output",))], lambda: "t0123456789ab", "the table")[2]["c0"].tolist()
     [7]
     """
     source = Source(rows, where)
     with connected() as connection:
         relation, there = source.open(connection)
-        there = _small({USERS, *(name for each in wanted for name in each.columns)}, there)
+        there = _small({USERS, TABLE, *(name for each in wanted for name in each.columns)}, there)
         marked = [[marked_column(there, name, where) for name in each.columns] for each in wanted]
         form = next((i for i, names in enumerate(marked) if set(names) <= set(there)), 0)
+        relation = of_table(relation, there, made, where, path=source.path, own=marked[form])
         users, *cells = [_cell(relation, there, name, where) for name in (USERS, *marked[form])]
         parts = [f"{_whole(users)} AS users, left({users}, {TEXT_SHOWN}) AS shown"]
         for i, cell in enumerate(cells):

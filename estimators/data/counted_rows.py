@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...mechanisms.errors import InputError
+from .other_table import TABLE, Made
 from .simulated_columns import OUTPUT, USERS, is_marked, marked_column
 from .skipped_rows import OFFER, ROWS_NAMED, TEXT_SHOWN, SkippedRows, failing_rows
 
@@ -89,7 +90,7 @@ class CountedRows:
         return self.those(~wrong)
 
 
-def counted_rows(rows: Any, wanted: Sequence[Wanted], skipped: SkippedRows | None = None) -> CountedRows:
+def counted_rows(rows: Any, wanted: Sequence[Wanted], made: Made, skipped: SkippedRows | None = None) -> CountedRows:
     """Read rows of reports and numbers of users; those of no users are left out.
 
     Parameters
@@ -98,6 +99,8 @@ def counted_rows(rows: Any, wanted: Sequence[Wanted], skipped: SkippedRows | Non
         As `count` takes sources.
     wanted : sequence of Wanted
         The first of these whose columns are all there is read.
+    made : callable
+        Says which table the reports have to be of, where rows name one.
     skipped : SkippedRows, optional
         Where users are counted whose reports are missing or unreadable; without it they are refused.
 
@@ -105,11 +108,12 @@ def counted_rows(rows: Any, wanted: Sequence[Wanted], skipped: SkippedRows | Non
     ------
     InputError
         One line each: no such file or columns; numbers of users that are none: negative, fractional, missing, too
-        large; reports that are missing or unreadable.
+        large; reports that are missing or unreadable, or of another table.
 
     Example
     -------
-    >>> found = counted_rows({"output": np.array([2, 0]), "n": np.array([5, 7])}, [Wanted(("output",))])
+    >>> rows = {"output": np.array([2, 0]), "n": np.array([5, 7])}
+    >>> found = counted_rows(rows, [Wanted(("output",))], lambda: "t0123456789ab")
     >>> found.columns, found.users
     ((array([2, 0]),), array([5, 7]))
     """
@@ -118,7 +122,7 @@ def counted_rows(rows: Any, wanted: Sequence[Wanted], skipped: SkippedRows | Non
     if found is None:
         from .counted_cells import read_cells  # loads the engine
 
-        found = read_cells(rows, wanted, where)
+        found = read_cells(rows, wanted, made, where)
     form, names, cells = found
     counts, simulated = _users(cells, where), any(map(is_marked, names))
     reports = [cells[f"c{i}"] for i in range(len(names))]
@@ -138,7 +142,7 @@ def counted_rows(rows: Any, wanted: Sequence[Wanted], skipped: SkippedRows | Non
 
 def _plain_columns(rows: Any, wanted: Sequence[Wanted], where: str) -> tuple[int, list[str], dict[str, Any]] | None:
     """What `read_cells` returns, of numpy's whole numbers, which need no engine to be read; None for all else."""
-    if not isinstance(rows, Mapping) or not all(isinstance(name, str) for name in rows):
+    if not isinstance(rows, Mapping) or not all(isinstance(name, str) for name in rows) or TABLE in rows:
         return None
     marked = [[marked_column(list(rows), name, where) for name in each.columns] for each in wanted]
     form = next((i for i, names in enumerate(marked) if {USERS, *names} <= set(rows)), None)
@@ -184,6 +188,7 @@ def _reason(found: dict[str, Any], many: int, row: int, whole: bool) -> str:
 def counted_reports(
     parse: Callable[[Sequence[str]], np.ndarray],
     rows: Any,
+    made: Made,
     skipped: SkippedRows | None = None,
     *,
     columns: tuple[str, ...] = (OUTPUT,),
@@ -195,6 +200,8 @@ def counted_reports(
     parse : callable
         Makes reports of texts, or raises InputError where one is none; of the first column.
     rows : path or table in memory
+    made : callable
+        As of `counted_rows`.
     skipped : SkippedRows, optional
         Where users are counted whose report is none; without it they are refused.
     columns : tuple of str
@@ -207,10 +214,10 @@ def counted_reports(
     Example
     -------
     >>> rows = {"output": np.array(["7", "8"]), "n": np.array([2, 1])}
-    >>> counted_reports(lambda texts: np.array([int(text) for text in texts]), rows)[0]
+    >>> counted_reports(lambda texts: np.array([int(text) for text in texts]), rows, lambda: "t0123456789ab")[0]
     array([7, 8])
     """
-    found = counted_rows(rows, [Wanted(columns, whole=False)], skipped)
+    found = counted_rows(rows, [Wanted(columns, whole=False)], made, skipped)
     texts = found.columns[0]
     wrong = np.zeros(texts.size, dtype=bool)
     try:

@@ -28,6 +28,7 @@ from ...mechanisms.errors import InputError
 from ..forms.plain_file import NO_EXTENSIONS, STANDARD_INPUT, PlainFile, existing, kind_of_file, plain_file
 from .cells import MISSING_MARKS
 from .csv_rows import first_fault, is_unicode, load_rows
+from .other_table import other_table
 from .skipped_rows import TEXT_SHOWN
 
 FilePath: TypeAlias = str | os.PathLike[str]
@@ -232,11 +233,15 @@ def _new_name() -> str:
 def unreadable(path: FilePath, error: Exception, cure: str = "") -> InputError:
     """Return what to raise instead of one of `UNREADABLE_FILE`; a CSV's faulty row is named by its number.
 
+    A row of another table is said to be that.
+
     Example
     -------
     >>> unreadable("people.csv", OSError("disk on fire"))
     InputError("'people.csv' must be a readable .csv file: disk on fire")
     """
+    if (other := other_table(error)) is not None:
+        return other
     return InputError(f"{str(path)!r} must be a readable {extension_of(path)} file: {_reason(path, error)}{cure}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import duckdb
 import numpy as np
@@ -22,6 +23,7 @@ from .files import (
     written_extension,
 )
 from .numbers import named_cells, writable
+from .written_rows import with_constants, write_parquet_rows
 
 
 def write_keyed_reports(
@@ -32,6 +34,7 @@ def write_keyed_reports(
     columns: Sequence[str],
     key: str | None,
     keep: Sequence[str] = (),
+    constants: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Write reports, one for each row of a data file that has its values, beside that row's key and public columns.
 
@@ -49,6 +52,8 @@ def write_keyed_reports(
         Its column of the users' keys, kept as it is; None for no keys.
     keep : sequence of str
         Further columns that are kept as they are: what is no secret, such as a region or a weight.
+    constants : mapping of str to str
+        As of `write_columns`.
 
     Raises
     ------
@@ -66,7 +71,7 @@ def write_keyed_reports(
     >>> (folder / "out.csv").read_text().split()
     ['id,report', 'ann,0.5', 'bo,-3.0']
     """
-    require_other_columns(key, keep, columns, reports)
+    require_other_columns(key, keep, columns, [*reports, *constants])
     extension = written_extension(path)
     values = {f"c{i}": writable(column) for i, column in enumerate(reports.values())}
     try:
@@ -81,7 +86,7 @@ def write_keyed_reports(
                 f"{named_cells(values, list(reports))} "
                 "FROM (SELECT * FROM keys ORDER BY r) POSITIONAL JOIN reports"
             )
-            _write(joined, path, extension)
+            _write(connection, with_constants(joined, constants), path, extension, constants)
     except BrokenPipeError:
         raise  # the reader of standard output has gone
     except UNREADABLE_FILE as error:
@@ -179,10 +184,19 @@ def common_keys(first: FilePath, second: FilePath, key: str) -> int:
         return connection.sql("SELECT count(DISTINCT k) FROM first WHERE k IN (SELECT k FROM second)").fetchall()[0][0]
 
 
-def _write(relation: duckdb.DuckDBPyRelation, path: FilePath, extension: str) -> None:
+def _write(
+    connection: duckdb.DuckDBPyConnection,
+    relation: duckdb.DuckDBPyRelation,
+    path: FilePath,
+    extension: str,
+    constants: Mapping[str, str],
+) -> None:
     try:
         with destination(path) as part:
-            (relation.write_csv if extension == ".csv" else relation.write_parquet)(str(part))
+            if extension == ".csv":
+                relation.write_csv(str(part))
+            else:
+                write_parquet_rows(connection, relation, part, constants)
     except duckdb.Error as error:
         raise InputError(f"the output must be writable, got {str(path)!r}: {short_message(error)}") from None
 

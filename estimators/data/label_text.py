@@ -3,7 +3,7 @@
 Reports of a table of points are such columns, where turning ten million numbers into text takes most of the time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import BinaryIO
 
 import duckdb
@@ -29,8 +29,14 @@ def may_be_labels(columns: Mapping[str, np.ndarray]) -> bool:
     return all(array.size >= ROWS_AT_ONCE and array.dtype == np.float64 for array in columns.values())
 
 
-def write_labels(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, columns: Mapping[str, np.ndarray]) -> bool:
-    """Write columns (N,) of doubles as lines of CSV, as duckdb would; False if they are no few numbers, or NaN.
+def write_labels(
+    connection: duckdb.DuckDBPyConnection,
+    stream: BinaryIO,
+    columns: Mapping[str, np.ndarray],
+    constants: Sequence[str] = (),
+) -> bool:
+    """Write columns (N,) of doubles, and constants after them, as lines of CSV, as duckdb would; False if they are no
+    few numbers, or NaN.
 
     What has been written until then is to be thrown away.
 
@@ -44,7 +50,7 @@ def write_labels(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, column
     True
     b'0.5,0.0\\n-2.0,0.0\\n'
     """
-    ends = [","] * (len(columns) - 1) + ["\n"]
+    ends = [","] * (len(columns) - 1) + ["".join(f",{text}" for text in constants) + "\n"]
     labels = [_Labels(connection, end) for end in ends]
     for start in range(0, min(array.size for array in columns.values()), ROWS_AT_ONCE):
         cells = []

@@ -4,9 +4,11 @@ CSV goes through duckdb as Parquet does, so that one set of queries and of messa
 stay out of core. `write_column` is for users' scripts, to write values that commands then read.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import duckdb
 import numpy as np
@@ -28,6 +30,10 @@ from .files import (
     written_extension,
 )
 from .label_text import may_be_labels, write_labels
+from .written_rows import with_constants, write_parquet_rows
+
+PLAIN = re.compile(r"[\w.+:-]+", re.ASCII)
+"""Texts that stand in a CSV as they are."""
 
 
 def read_column(path: FilePath, column: str, *, drop_missing: bool = False, units: str | None = None) -> np.ndarray:
@@ -177,10 +183,19 @@ def write_column(path: FilePath, name: str, values: ArrayLike) -> None:
     write_columns(path, {name: values})
 
 
-def write_columns(path: FilePath, columns: Mapping[str, ArrayLike]) -> None:
+def write_columns(
+    path: FilePath, columns: Mapping[str, ArrayLike], constants: Mapping[str, str] = MappingProxyType({})
+) -> None:
     """Write columns of equal length, by name, as `write_column` writes one; text stays text.
 
     Missing numbers, NaN, become empty cells.
+
+    Parameters
+    ----------
+    path : str or path-like
+    columns : mapping of str to (n,) array_like
+    constants : mapping of str to str
+        Columns after these that hold one text each, which the metadata of a Parquet file have, too.
 
     Raises
     ------
@@ -205,23 +220,28 @@ def write_columns(path: FilePath, columns: Mapping[str, ArrayLike]) -> None:
         with destination(path) as part, connected() as connection:
             connection.register("columns_out", arrays)
             relation = connection.view("columns_out").project(named_cells(arrays, list(columns)))
+            relation = with_constants(relation, constants)
             if extension == ".parquet":
-                relation.write_parquet(str(part))
-            elif not _write_few(connection, relation, part, arrays):
+                write_parquet_rows(connection, relation, part, constants)
+            elif not _write_few(connection, relation, part, arrays, constants):
                 relation.write_csv(str(part))
     except duckdb.Error as error:
         raise InputError(f"the output must be writable, got {str(path)!r}: {short_message(error)}") from None
 
 
 def _write_few(
-    connection: duckdb.DuckDBPyConnection, relation: duckdb.DuckDBPyRelation, part: Path, arrays: dict[str, np.ndarray]
+    connection: duckdb.DuckDBPyConnection,
+    relation: duckdb.DuckDBPyRelation,
+    part: Path,
+    arrays: dict[str, np.ndarray],
+    constants: Mapping[str, str],
 ) -> bool:
     """Write a CSV of few different numbers, whose header duckdb writes; False where there are too many."""
-    if not may_be_labels(arrays):
+    if not may_be_labels(arrays) or not all(map(PLAIN.fullmatch, constants.values())):
         return False
     relation.limit(0).write_csv(str(part))
     with part.open("ab") as stream:
-        return write_labels(connection, stream, arrays)
+        return write_labels(connection, stream, arrays, tuple(constants.values()))
 
 
 def writable(values: ArrayLike) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...mechanisms.errors import InputError
 from .files import UNREADABLE_FILE, FilePath, open_file, open_tolerant, short_message, unreadable
+from .other_table import other_table
 from .skipped_rows import OFFER
 
 KINDS = "a CSV or Parquet path, an Arrow, pandas or polars table, numpy arrays by column, or one numpy array"
@@ -91,6 +92,8 @@ class Source:
         except (*UNREADABLE_FILE, TypeError) as error:
             if self.path is not None:
                 raise unreadable(self.path, error, f": correct it, {OFFER}") from None
+            if (other := other_table(error)) is not None:
+                raise other from None
             kind, reason = type(self.reports).__name__, short_message(error)
             raise InputError(f"reports of {self.where} must be {KINDS}, got {kind}: {reason}") from None
 

@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.files.identifier import table_identifier
 from ..counting.codes import FOREIGN, REPEATED, UNNAMED, OutputCodes
 from ..counting.collect import require_common_users
 from ..counting.counts import ReportCounts, Service
 from ..data.files import listed, short_message
+from ..data.other_table import TABLE
 from ..data.simulated_columns import OUTPUT, USERS, column_of_reports, marked_column
 from ..data.skipped_rows import SkippedRows
+from ..data.table_column import named_tables
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -162,7 +165,9 @@ def _of_one(nw: Any, service: Service, frame: Any, column: str) -> dict[str, np.
             f"reports of {service.name!r} lie in intervals and must be numbers of outputs in a frame that is not read: "
             "perturb --as index, or join the cells of output_cells"
         )
-    grouped = frame.select(nw.col(marked).alias(OUTPUT)).group_by(OUTPUT).agg(nw.len().alias(USERS)).head(MOST_REPORTS)
+    held = [TABLE] if TABLE in names else []
+    wanted = [nw.col(marked).alias(OUTPUT), *map(nw.col, held)]
+    grouped = frame.select(*wanted).group_by(OUTPUT, *held).agg(nw.len().alias(USERS)).head(MOST_REPORTS)
     found = fetched(grouped)
     if indexed:
         return found
@@ -175,7 +180,8 @@ def _matched(nw: Any, services: Sequence[Service], frames: Sequence[Any], key: s
     codes, alone = OutputCodes.of([service.mechanism.low.size for service in services]), len(services) == 1
     parts, types = [], {}
     for j, (service, frame) in enumerate(zip(services, frames, strict=True)):
-        marked = marked_column(list(frame.collect_schema()), OUTPUT, repr(service.name))
+        columns = list(frame.collect_schema())
+        marked = marked_column(columns, OUTPUT, repr(service.name))
         schema = _schema(service, frame, [marked, key])
         types[service.name] = schema[key]
         if not schema[marked].is_integer():
@@ -188,7 +194,9 @@ def _matched(nw: Any, services: Sequence[Service], frames: Sequence[Any], key: s
         cells = [nw.col(key).alias("user_key"), nw.when(sound).then(code).otherwise(nw.lit(0)).alias(f"code_{j}")]
         cells += [nw.lit(0, dtype=nw.Int64).alias(f"code_{i}") for i in range(len(services)) if i != j]
         cells += [nw.lit(int(i == j), dtype=nw.Int64).alias(f"from_{i}") for i in range(len(services))]
-        parts.append(frame.select(*cells).select("user_key", *_names("code", services), *_names("from", services)))
+        cells.append(_other_table(nw, service, TABLE in columns).alias("other"))
+        wanted = ("user_key", *_names("code", services), *_names("from", services), "other")
+        parts.append(frame.select(*cells).select(*wanted))
     if len({str(kind) for kind in types.values()}) > 1:
         told = " and ".join(f"{kind} for {name!r}" for name, kind in types.items())
         raise InputError(f"keys must have the same type in all frames, got {told}: convert one of them")
@@ -196,6 +204,7 @@ def _matched(nw: Any, services: Sequence[Service], frames: Sequence[Any], key: s
     users = both.group_by("user_key").agg(
         *(nw.col(name).max() for name in _names("code", services)),
         *(nw.col(name).sum() for name in _names("from", services)),
+        nw.col("other").max(),
         nw.len().alias("reports"),
     )
     reported = [nw.col(name) for name in _names("from", services)]
@@ -213,7 +222,9 @@ def _matched(nw: Any, services: Sequence[Service], frames: Sequence[Any], key: s
         told = nw.when(repeated).then(nw.lit(REPEATED)).otherwise(told)
         words.append(nw.when(nw.col("user_key").is_null()).then(nw.lit(UNNAMED)).otherwise(told).alias(name))
     number = nw.when(nw.col("user_key").is_null()).then(nw.col("reports")).otherwise(nw.lit(1)).alias(USERS)
-    counted = users.select(*words, number).group_by(*codes.columns).agg(nw.col(USERS).sum())
+    right = nw.lit(named_tables([service.mechanism for service in services]))
+    table = nw.when(nw.col("other") == "").then(right).otherwise(nw.col("other")).alias(TABLE)
+    counted = users.select(*words, table, number).group_by(*codes.columns, TABLE).agg(nw.col(USERS).sum())
     found = fetched(counted)
     return found | {USERS: np.ma.getdata(found[USERS]).astype(np.int64)}  # numpy has sums of DuckDB as doubles
 
@@ -237,8 +248,17 @@ def fetched(frame: Any) -> dict[str, np.ndarray]:
 
 def _column(series: Any) -> np.ndarray:
     missing = series.is_null().to_numpy().astype(bool)
-    cells = (series.fill_null(0) if missing.any() else series).to_numpy()
+    cells = (series.fill_null(0) if missing.any() and series.dtype.is_numeric() else series).to_numpy()
     return np.ma.masked_array(cells, missing) if missing.any() else cells
+
+
+def _other_table(nw: Any, service: Service, named: bool) -> Any:
+    """The name of the table of each report, if it is another one than the service's, else an empty text."""
+    if not named:
+        return nw.lit("")
+    table = nw.col(TABLE)
+    right = table.is_null() | (table == table_identifier(service.mechanism))
+    return nw.when(right).then(nw.lit("")).otherwise(table)
 
 
 def _names(what: str, services: Sequence[Service]) -> list[str]:

@@ -10,10 +10,12 @@ import numpy as np
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
+from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.keyed import KeyedReports, secret_of
 from ...mechanisms.keyed.reports import Keyed
 from ...mechanisms.keyed.secret import SecretSource
 from ..data.cells import MISSING_MARKS
+from ..data.other_table import TABLE
 from ..data.simulated_columns import OUTPUT
 from .lazy import narwhals_or_refuse
 
@@ -60,7 +62,8 @@ def perturb_partition(
     Returns
     -------
     frame, or iterator of pyarrow.RecordBatch
-        Of the kind of `partition`: the key as it is, and the column output, as `perturb --as index` writes it.
+        Of the kind of `partition`: the key as it is, and the columns output and table, as `perturb --as index` writes
+        them.
 
     Raises
     ------
@@ -77,7 +80,7 @@ def perturb_partition(
     >>> people = pl.DataFrame({"user": ["ann", "bo"], "x": [0.5, 0.25]})
     >>> drawn = perturb_partition(people, table, secret, column="x", key="user")
     >>> drawn.columns, drawn.equals(perturb_partition(people, table, secret, column="x", key="user"))
-    (['user', 'output'], True)
+    (['user', 'output', 'table'], True)
     """
     nw = narwhals_or_refuse("parts of tables")
     keyed = KeyedReports(mechanism, secret_of(secret, group_readable=group_readable), column=column, label=label)
@@ -110,8 +113,9 @@ class _Part:
             if name not in frame.columns:
                 has = ", ".join(map(repr, frame.columns[:20]))
                 raise InputError(f"column {name!r} of a part must exist: it has {has}")
-        if self.key in (self.column, OUTPUT):
-            raise InputError(f"the key must be another column than the values and {OUTPUT!r}, got {self.key!r}")
+        if self.key in (self.column, OUTPUT, TABLE):
+            own = f"{OUTPUT!r} and {TABLE!r}"
+            raise InputError(f"the key must be another column than the values, {own}, got {self.key!r}")
         frame = self._present(frame)
         values = np.asarray(frame[self.column].to_list())
         if self.clip:
@@ -119,7 +123,8 @@ class _Part:
         reports = _reports(self.keyed, frame[self.key].to_list(), values)
         kind = None if reports.size else self.nw.Int64
         drawn = self.nw.new_series(OUTPUT, reports.tolist(), kind, backend=frame.implementation)
-        return frame.select(self.nw.col(self.key)).with_columns(drawn).to_native()
+        table = self.nw.lit(table_identifier(self.keyed.mechanism)).alias(TABLE)
+        return frame.select(self.nw.col(self.key)).with_columns(drawn, table).to_native()
 
     def _present(self, frame: Any) -> Any:
         """The rows that have a value: all of them, unless those without are to be left out."""

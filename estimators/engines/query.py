@@ -11,11 +11,13 @@ from typing import get_args
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
+from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.floors.form import FloorForm
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
 from ...mechanisms.table.table import TabulatedMechanism
 from ..counting.codes import FOREIGN, REPEATED, UNNAMED, OutputCodes
 from ..data.cells import quoted
+from ..data.other_table import BETWEEN, TABLE
 from ..data.simulated_columns import OUTPUT, USERS
 from ..methods import Dialect
 
@@ -36,12 +38,13 @@ def count_query(
     key: str | None = None,
     column: str = OUTPUT,
     cells: str | None = None,
+    table: bool = True,
 ) -> str:
     """Return the query whose answer `ReportCounts.from_counts`, or that of categories or pairs, takes.
 
-    Its columns are output and n; for several services output has codes of all of them, and goes on in output_2, ...
-    beyond 63 bits. With a key, what stands for no user is counted under numbers below 0, which estimators refuse: users
-    with several reports to a service, users with a report that is none, reports without a key.
+    Its columns are output, n and table; for several services output has codes of all of them, and goes on in output_2,
+    ... beyond 63 bits. With a key, what stands for no user is counted under numbers below 0, which estimators refuse:
+    users with several reports to a service, users with a report that is none, reports without a key.
 
     Parameters
     ----------
@@ -57,6 +60,9 @@ def count_query(
     cells : str, optional
         What the engine calls the table of `output_cells`: the column then has reports that are numbers, of one service.
         A report that no cell holds is counted under no output.
+    table : bool
+        Ask for the column table of the reports, which names what made them, so that reports of other tables are found;
+        False where the engine has no such column.
 
     Returns
     -------
@@ -74,7 +80,7 @@ def count_query(
     >>> from optldp.estimators.engines import count_query
     >>> from optldp.mechanisms.families.grr import grr
     >>> print(count_query([grr([0, 1], 1.0)], ["idx"]))
-    SELECT "output", COUNT(*) AS "n" FROM "idx" GROUP BY "output"
+    SELECT "output", "table", COUNT(*) AS "n" FROM "idx" GROUP BY "output", "table"
     """
     if dialect not in DIALECTS:
         raise InputError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r:.60}")
@@ -88,25 +94,29 @@ def count_query(
     if cells is not None:
         if key is not None or len(tables) != 1:
             raise InputError("cells are for one table of numbers without a key: write numbers of outputs for services")
-        return _in(dialect, _joined(_relation(relations[0]), column, _relation(cells)))
+        return _in(dialect, _joined(_relation(relations[0]), column, _relation(cells), table))
     if key is None:
-        return _in(dialect, _plain(_relation(relations[0]), column))
+        return count_together(relations[0], {column: OUTPUT}, dialect, table=table)
     sizes = [made.low.size if isinstance(made, TabulatedMechanism) else made.places.size for made in tables]
-    return _in(dialect, _matched(sizes, [_relation(name) for name in relations], column, key))
+    names = [table_identifier(made) for made in tables] if table else None
+    return _in(dialect, _matched(sizes, [_relation(name) for name in relations], column, key, names))
 
 
-def count_together(relation: str, columns: Mapping[str, str], dialect: Dialect = "duckdb") -> str:
+def count_together(
+    relation: str, columns: Mapping[str, str], dialect: Dialect = "duckdb", *, table: bool = True
+) -> str:
     """Return the query that counts how many users have the same in all these columns, given the names that they get.
 
-    Raises InputError as `count_query`.
+    `table` and what is raised are as of `count_query`.
 
     Example
     -------
-    >>> print(count_together("r", {"report": "output", "level": "level"}))
+    >>> print(count_together("r", {"report": "output", "level": "level"}, table=False))
     SELECT "report" AS "output", "level", COUNT(*) AS "n" FROM "r" GROUP BY "report", "level"
     """
     if dialect not in DIALECTS:
         raise InputError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r:.60}")
+    columns = {**columns, TABLE: TABLE} if table else columns
     cells = [quoted(name) + ("" if name == named else f" AS {quoted(named)}") for name, named in columns.items()]
     groups = ", ".join(map(quoted, columns))
     return _in(
@@ -122,30 +132,30 @@ def _relation(name: str) -> str:
     return ".".join(map(quoted, parts))
 
 
-def _plain(relation: str, column: str) -> str:
-    cell, renamed = quoted(column), "" if column == OUTPUT else f" AS {quoted(OUTPUT)}"
-    return f"SELECT {cell}{renamed}, COUNT(*) AS {quoted(USERS)} FROM {relation} GROUP BY {cell}"
-
-
-def _joined(relation: str, column: str, cells: str) -> str:
+def _joined(relation: str, column: str, cells: str, table: bool) -> str:
     report, low, below = f"r.{quoted(column)}", 'c."low"', 'c."below"'
+    named, grouped = (f", r.{quoted(TABLE)} AS {quoted(TABLE)}", f", r.{quoted(TABLE)}") if table else ("", "")
     return (
-        f"SELECT c.{quoted(OUTPUT)} AS {quoted(OUTPUT)}, COUNT(*) AS {quoted(USERS)} FROM {relation} AS r "
-        f"LEFT JOIN {cells} AS c ON {report} >= {low} AND {report} < {below} GROUP BY c.{quoted(OUTPUT)}"
+        f"SELECT c.{quoted(OUTPUT)} AS {quoted(OUTPUT)}{named}, COUNT(*) AS {quoted(USERS)} FROM {relation} AS r "
+        f"LEFT JOIN {cells} AS c ON {report} >= {low} AND {report} < {below} GROUP BY c.{quoted(OUTPUT)}{grouped}"
     )
 
 
-def _matched(sizes: Sequence[int], relations: Sequence[str], column: str, key: str) -> str:
+def _matched(
+    sizes: Sequence[int], relations: Sequence[str], column: str, key: str, tables: Sequence[str] | None
+) -> str:
     """Codes of different services have no bit in common, so that their sum is the code of the user.
 
-    Of each service the largest is taken: the sum of what a user sent several times might be no number of 64 bits.
+    Of each service the largest is taken: the sum of what a user sent several times might be no number of 64 bits. A
+    user of whom one report is of another table than the service's is counted under the name of that.
     """
     codes, alone = OutputCodes.of(sizes), len(sizes) == 1
     output, parts = quoted(column), []
     for j, (size, relation) in enumerate(zip(sizes, relations, strict=True)):
         code = output if alone else f"(CAST({output} AS BIGINT) + 1) * {1 << codes.shifts[j]}"
         sound = f"CASE WHEN {output} BETWEEN 0 AND {size - 1} THEN {code} END"
-        parts.append(f"SELECT {quoted(key)} AS user_key, {j} AS service, {sound} AS code FROM {relation}")
+        named = f"CASE WHEN {quoted(TABLE)} <> '{tables[j]}' THEN {quoted(TABLE)} END AS other, " if tables else ""
+        parts.append(f"SELECT {quoted(key)} AS user_key, {named}{j} AS service, {sound} AS code FROM {relation}")
     repeated = " OR ".join(f"COUNT(CASE WHEN service = {j} THEN 1 END) > 1" for j in range(len(sizes)))
     users = []
     for word, name in enumerate(codes.columns):
@@ -155,11 +165,14 @@ def _matched(sizes: Sequence[int], relations: Sequence[str], column: str, key: s
             f"CASE WHEN user_key IS NULL THEN {UNNAMED} WHEN {repeated} THEN {REPEATED} "
             f"WHEN COUNT(code) < COUNT(*) THEN {FOREIGN} ELSE {code} END AS {quoted(name)}"
         )
-    names = ", ".join(map(quoted, codes.columns))
+    names, told, grouped = ", ".join(map(quoted, codes.columns)), "", ""
+    if tables:
+        users.append("MAX(other) AS other")
+        told, grouped = f"COALESCE(other, '{BETWEEN.join(tables)}') AS {quoted(TABLE)}, ", ", other"
     number = f"SUM(CASE WHEN {quoted(OUTPUT)} = {UNNAMED} THEN reports ELSE 1 END)"
     return (
-        f"SELECT {names}, {number} AS {quoted(USERS)} FROM (SELECT {', '.join(users)}, COUNT(*) AS reports "
-        f"FROM ({' UNION ALL '.join(parts)}) AS each_report GROUP BY user_key) AS each_user GROUP BY {names}"
+        f"SELECT {names}, {told}{number} AS {quoted(USERS)} FROM (SELECT {', '.join(users)}, COUNT(*) AS reports "
+        f"FROM ({' UNION ALL '.join(parts)}) AS each_report GROUP BY user_key) AS each_user GROUP BY {names}{grouped}"
     )
 
 
@@ -167,7 +180,7 @@ def _in(dialect: Dialect, query: str) -> str:
     """The query in another dialect; what is read is our own writing, so that nothing of it can be misread.
 
     Names keep their quotes, as user is a function in some dialects; but snowflake has plain names in capitals, whoever
-    made the columns, and tells these from quoted ones in small letters.
+    made the columns, and tells these from quoted ones in small letters; TABLE, which is a word of its own, is quoted.
     """
     if dialect == "duckdb":
         return query
@@ -181,5 +194,7 @@ def _in(dialect: Dialect, query: str) -> str:
     tree = parse_one(query, read="duckdb")
     if dialect == "snowflake":
         for name in tree.find_all(Identifier):
-            name.set("quoted", not re.fullmatch("[a-z_][a-z0-9_]*", name.name))
+            name.set("quoted", name.name == TABLE or not re.fullmatch("[a-z_][a-z0-9_]*", name.name))
+            if name.name == TABLE:
+                name.set("this", TABLE.upper())
     return tree.sql(dialect=dialect)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
 from ...mechanisms.errors import InputError
+from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Profile, Told
 from ...solvers.likelihood.bits import count_bit_rows
@@ -108,7 +109,8 @@ class CategoryCounts(Shown):
         array([7, 5])
         """
         account, skip = SkippedRows.of(skip_invalid)
-        reports, found = counted_reports(parse or mechanism.from_text, rows, account if skip else None)
+        made = partial(table_identifier, mechanism)
+        reports, found = counted_reports(parse or mechanism.from_text, rows, made, account if skip else None)
         account.tell(skip_invalid)
         return cls(mechanism, *_counted(reports, whole_counts("n", found.users, least=1)))
 

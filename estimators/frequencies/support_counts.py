@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.categorical.mechanism import PureProtocol
 from ...mechanisms.errors import InputError
+from ...mechanisms.files.identifier import table_identifier
 from ...solvers.likelihood.bits import bit_sums
 from ..counting.user_numbers import total_users, whole_counts
 from ..data.counted_rows import counted_reports
@@ -98,7 +100,7 @@ class SupportCounts:
         >>> SupportCounts.from_counts(optimised_unary(["a", "b", "c"], 1.0), rows, n_users=9).supports
         array([7, 0, 5])
         """
-        codes, found = counted_reports(mechanism.categories.codes, rows)
+        codes, found = counted_reports(mechanism.categories.codes, rows, partial(table_identifier, mechanism))
         supports = np.zeros(len(mechanism.categories), dtype=np.int64)
         np.add.at(supports, codes, whole_counts("n", found.users, least=1, together=False))
         return cls(mechanism, supports, n_users)

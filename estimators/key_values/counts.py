@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.bundle import bundle_to_document
 from ...mechanisms.files.checksum import checksum
+from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import HeatMap, Told
@@ -142,7 +144,8 @@ class KeyValueCounts(_OfOneMechanism):
         [[7, 0], [0, 12]]
         """
         account, skip = SkippedRows.of(skip_invalid)
-        reports, found = counted_reports(mechanism.from_text, rows, account if skip else None)
+        made = partial(table_identifier, mechanism)
+        reports, found = counted_reports(mechanism.from_text, rows, made, account if skip else None)
         account.tell(skip_invalid)
         return cls(mechanism, *added_up(reports, whole_counts("n", found.users, least=1)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...mechanisms.documents.report_text import integers_of_text, report_numbers
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.bundle import bundle_to_document
 from ...mechanisms.files.checksum import checksum
+from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.laws.domain import numbers
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
@@ -119,7 +121,7 @@ class PersonalisedCounts(Shown):
         array([3., 9.])
         """
         parse = doubles if mechanism.tables else mechanism.categorical[0].from_text
-        given, found = counted_reports(parse, rows, columns=(OUTPUT, LEVEL))
+        given, found = counted_reports(parse, rows, partial(table_identifier, mechanism), columns=(OUTPUT, LEVEL))
         levels = mechanism.checked_level_reports(integers_of_text(found.columns[1].tolist()))
         reports = _checked_reports(mechanism, given)
         _require_of_some_level(mechanism, levels, reports)

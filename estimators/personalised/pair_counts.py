@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from ...mechanisms.documents.report_text import integers_of_text
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.bundle import bundle_to_document
 from ...mechanisms.files.checksum import checksum
+from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.table.table import TabulatedMechanism
@@ -112,7 +114,7 @@ class PersonalisedPairCounts(Shown):
         array([3, 4])
         """
         parse = mechanism.levels[0].from_text
-        reports, found = counted_reports(parse, rows, columns=(OUTPUT, LEVEL))
+        reports, found = counted_reports(parse, rows, partial(table_identifier, mechanism), columns=(OUTPUT, LEVEL))
         levels = mechanism.checked_level_reports(integers_of_text(found.columns[1].tolist()))
         users, clear, parts = whole_counts("n", found.users, least=1), mechanism.level_report.protocol is None, []
         for number in range(mechanism.level_report.n_reports):

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
@@ -21,6 +22,7 @@ import duckdb
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.atomic_write import TEMPORARY, replacing
 from ..data.files import FilePath, connected, short_message, written_extension
+from ..data.written_rows import write_parquet_rows
 from ..forms.destination import destination
 from .value_blocks import MEMORY
 
@@ -76,8 +78,11 @@ class OutputParts:
             if place.exists():
                 raise InputError(f"one run at a time may write {str(self.folder)!r}, got two: end one of them")
 
-    def join(self, out: FilePath) -> None:
-        """Write all parts, one after the other, as one file, whole or not at all; a killed run leaves it among them."""
+    def join(self, out: FilePath, constants: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Write all parts, which have these constants, one after the other as one file, whole or not at all.
+
+        A killed run leaves it among the parts.
+        """
         files = [self.folder / f"{number:08d}{self.suffix}" for number in range(self.done)]
         with destination(out, within=self.folder) as joined:
             if self.suffix == ".csv":
@@ -86,10 +91,10 @@ class OutputParts:
                         with file.open("rb") as part:
                             shutil.copyfileobj(part, stream, 2**20)
             else:
-                self._join_parquet(files, joined, out)
+                self._join_parquet(files, joined, out, constants)
             _to_disk(joined)  # before the parts go
 
-    def _join_parquet(self, files: list[Path], joined: Path, out: FilePath) -> None:
+    def _join_parquet(self, files: list[Path], joined: Path, out: FilePath, constants: Mapping[str, str]) -> None:
         try:
             with tempfile.TemporaryDirectory(prefix="optldp-") as folder:
                 link = Path(folder, "parts")  # the output's name may be a pattern to duckdb
@@ -97,7 +102,8 @@ class OutputParts:
                 limits = {"memory_limit": MEMORY, "temp_directory": str(Path(folder, "spill")), "threads": "1"}
                 with connected(limits) as connection:
                     names = [str(link / file.name) for file in files]
-                    connection.read_parquet(names, hive_partitioning=False).write_parquet(str(joined))
+                    rows = connection.read_parquet(names, hive_partitioning=False)
+                    write_parquet_rows(connection, rows, joined, constants)
         except duckdb.Error as error:
             raise InputError(f"the output must be writable, got {str(out)!r}: {short_message(error)}") from None
 

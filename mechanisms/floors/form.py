@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -343,7 +344,7 @@ class FloorForm(BetweenKnots, Bundle):
                 f"a floor form expands to at most {MOST_EXPANDED} probabilities, got {self.knots.size} x "
                 f"{self.places.size}: means of one service need no table, for what else is asked design fewer knots"
             )
-        return TabulatedMechanism(
+        table = TabulatedMechanism(
             knots=self.knots,
             low=self.outputs,
             high=self.outputs,
@@ -354,8 +355,25 @@ class FloorForm(BetweenKnots, Bundle):
             units=self.units,
             exact=True,
         )
+        _EXPANDED[table] = self
+        return table
 
     def without_prior(self) -> Self:
         """Return the same without the prior, which may be as sensitive as the data it came from."""
         given = (self.knots, self.places, self.step, self.floor, self.starts, self.ratio, self.epsilon)
         return type(self)(*given, self.provenance, None, self.units)
+
+
+_EXPANDED: WeakKeyDictionary[TabulatedMechanism, FloorForm] = WeakKeyDictionary()
+
+
+def form_of(table: TabulatedMechanism) -> FloorForm | None:
+    """Return the floor form that a table was expanded from, in whose file it is; None for any other.
+
+    Example
+    -------
+    >>> form = FloorForm([0, 1], [-1, 1], 2.0**-1, [2**51] * 2, [0, 2**52], 3 * 2**128, 1.1)
+    >>> form_of(form.expand()) is form, form_of(form.expand().without_prior())
+    (True, None)
+    """
+    return _EXPANDED.get(table)

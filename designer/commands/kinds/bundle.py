@@ -77,6 +77,10 @@ class BundleKind(Kind[B]):
     def found(self, counts: Any, asked: EstimateOptions) -> Found:
         """Return what counts of reports tell of the values."""
 
+    def to_test(self, counts: Any) -> Sequence[Any]:
+        """Return counts as those who test whether they fit take them."""
+        return [counts]
+
     def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> Any:
         """Return the counts of an engine's answer; InputError for kinds that have none."""
         raise InputError(f"--counts are not for {self.mechanism.kind}: give the reports")
@@ -110,6 +114,7 @@ class BundleKind(Kind[B]):
         return read_laid_out(
             layout,
             service.reports,
+            self.identifier,
             drop_missing=asked.drop_missing,
             skip_invalid=asked.skip_invalid,
             once=self.once and is_long(service.reports),
@@ -137,7 +142,7 @@ class BundleKind(Kind[B]):
             raise InputError("--out is for results of several rows, got a mean: leave it out")
         told = told_of_reports(simulated, skipped)
         said = None if found.said is None else found.said | told
-        return replace(found, facts=found.facts | told, said=said)
+        return replace(found, facts=found.facts | told, said=said, counts=self.to_test(counts))
 
 
 def found_rows(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from ....estimators.data.simulated_columns import SIMULATED
+from ....estimators.data.table_column import constants_beside
 from ....estimators.intervals import CONFIDENCE
 from ....mechanisms.errors import InputError
+from ....mechanisms.files.identifier import table_identifier
 from ..said.output import number
 
 if TYPE_CHECKING:
@@ -61,6 +63,14 @@ class Kind(ABC, Generic[M]):
     """What one report does, before the amount."""
 
     mechanism: M
+
+    def identifier(self) -> str:
+        """Return what names its file beside its reports and their counts."""
+        return table_identifier(self.mechanism)
+
+    def constants(self, columns: Collection[str]) -> dict[str, str]:
+        """Return what stands beside reports in these columns, the same in all rows: the table that made them."""
+        return constants_beside(columns, [self.mechanism])
 
     @abstractmethod
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
@@ -297,6 +307,8 @@ class Found:
         What people are shown instead of the facts.
     last : str, optional
         What people are told below the facts.
+    counts : sequence of counts
+        What it was estimated from, for whoever tests whether these fit; empty where nothing is counted.
     """
 
     title: str
@@ -308,6 +320,7 @@ class Found:
     moved: str = "the mean"
     said: dict[str, Any] | None = None
     last: str | None = None
+    counts: Sequence[Any] = ()
 
 
 def split(found: Estimate, confidence: float) -> tuple[dict[str, Any], dict[str, list[Any]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from ....mechanisms.composed.levelled import Levelled, PersonalisedReports
 from ....mechanisms.composed.personalised import PersonalisedMechanism
 from ....mechanisms.errors import InputError, unwired, wired
 from ....mechanisms.exactness.verification import verify
+from ....mechanisms.files.identifier import table_identifier
 from ..asked.kind import DesignKind
 from ..said.output import number, refuse_given
 from .asked import LEVEL_COLUMN, REPORT_COLUMN
@@ -226,7 +228,8 @@ def query_of_levels(kinds: Sequence[Kind], relations: Sequence[str], **options: 
     if len(kinds) > 1:
         raise InputError("several services must be tables of numbers, got levels: count them by themselves")
     column = REPORT_COLUMN if options["column"] == OUTPUT else options["column"]
-    return count_together(relations[0], {column: OUTPUT, LEVEL_COLUMN: LEVEL_COLUMN}, options["dialect"])
+    columns = {column: OUTPUT, LEVEL_COLUMN: LEVEL_COLUMN}
+    return count_together(relations[0], columns, options["dialect"], table=options["table"])
 
 
 def counted_levels(mechanism: Levelled[Any], path: Path, skip_invalid: bool | SkippedRows) -> dict[str, np.ndarray]:
@@ -236,7 +239,8 @@ def counted_levels(mechanism: Levelled[Any], path: Path, skip_invalid: bool | Sk
 
     if skip_invalid:
         raise InputError("--skip-invalid is not for counts of levels: leave it out, or give the reports")
-    found = counted_rows(path, [Wanted((OUTPUT, LEVEL_COLUMN), whole=False)])
+    made = partial(table_identifier, mechanism)
+    found = counted_rows(path, [Wanted((OUTPUT, LEVEL_COLUMN), whole=False)], made)
     levels = read_levels(mechanism, doubles(found.columns[1].tolist()))
     return {OUTPUT: found.columns[0], LEVEL_COLUMN: levels, USERS: found.users}
 

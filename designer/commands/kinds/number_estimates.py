@@ -112,7 +112,8 @@ def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
     from ....estimators import count  # of every kind of mechanism, which takes as long to load as a small file to count
 
     layout = service.kind.layout(asked.column, "")
-    read = read_laid_out(layout, service.reports, drop_missing=asked.drop_missing, skip_invalid=asked.skip_invalid)
+    options = {"drop_missing": asked.drop_missing, "skip_invalid": asked.skip_invalid}
+    read = read_laid_out(layout, service.reports, service.kind.identifier, **options)
     mechanism = service.kind.mechanism
     with accounted(read.skipped):
         if isinstance(mechanism, FloorForm) and not mechanism.expands and asked.winsorise is None:
@@ -188,7 +189,7 @@ def _of_counts(services: Sequence[Service], asked: EstimateOptions) -> Found:
             f"{asked.method or 'none'}: choose one of these, or leave it out"
         )
     counts, told, _ = _taken(services, asked)
-    return told_by_counts(counts, asked, started, told)
+    return replace(told_by_counts(counts, asked, started, told), counts=[counts])
 
 
 def told_by_counts(

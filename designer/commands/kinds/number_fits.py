@@ -84,9 +84,8 @@ def mean_found(
     variance: float | None = None,
 ) -> Found:
     """Return a mean, what else is known of it, and what privacy costs where counts or a fit say how values vary."""
-    return Found(
-        "mean of the values", found.to_dict(asked.confidence) | ratio_facts(found, asked, counts, variance) | evidence
-    )
+    facts = found.to_dict(asked.confidence) | ratio_facts(found, asked, counts, variance) | evidence
+    return Found("mean of the values", facts, counts=[] if counts is None else [counts])
 
 
 def ratio_facts(

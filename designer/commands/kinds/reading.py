@@ -32,8 +32,10 @@ from ....estimators.data.files import (
     open_tolerant,
     unreadable,
 )
+from ....estimators.data.other_table import Made
 from ....estimators.data.simulated_columns import column_of_reports, is_marked, marked_column
 from ....estimators.data.skipped_rows import OFFER, ROWS_NAMED, SkippedRows, failing_rows
+from ....estimators.data.table_column import of_table
 from ....estimators.data.work_database import work_database
 from ....mechanisms.errors import InputError
 from .kind import Layout
@@ -68,15 +70,16 @@ class ReadReports:
 
 
 def read_laid_out(
-    layout: Layout, path: FilePath, *, drop_missing: bool, skip_invalid: bool, once: bool = False
+    layout: Layout, path: FilePath, made: Made, *, drop_missing: bool, skip_invalid: bool, once: bool = False
 ) -> ReadReports:
-    """Read the rows of a file that hold reports; see `read_reports` for what is refused.
+    """Read the rows of a file that hold reports of the mechanism that `made` names; see `read_reports` for what is
+    refused.
 
     `once` has equal rows read once, whatever their number, so that memory is that of the different ones.
     """
     try:
         with work_database(ONCE_MEMORY) if once else connected() as connection:
-            cells = _Cells.read(connection, path, layout, tolerant=skip_invalid, once=once)
+            cells = _Cells.read(connection, path, layout, made, tolerant=skip_invalid, once=once)
     except UNREADABLE_FILE as error:
         raise unreadable(path, error, "" if skip_invalid else f": correct it, {OFFER}") from None
     where = f"column {cells.names[0]!r} of {str(path)!r}" if len(cells.names) == 1 else repr(str(path))
@@ -226,10 +229,18 @@ class _Cells:
 
     @classmethod
     def read(
-        cls, connection: duckdb.DuckDBPyConnection, path: FilePath, layout: Layout, *, tolerant: bool, once: bool
+        cls,
+        connection: duckdb.DuckDBPyConnection,
+        path: FilePath,
+        layout: Layout,
+        made: Made,
+        *,
+        tolerant: bool,
+        once: bool,
     ) -> _Cells:
         relation, names = (open_tolerant if tolerant else open_file)(connection, path)
         place = repr(str(path))
+        relation = of_table(relation, names, made, place, path=path, own=layout.columns)
         found = tuple(marked_column(names, name, place, others=layout.columns) for name in layout.columns)
         faults, blanks, columns = [quoted(relation.columns[-1])] if tolerant else [], [], []
         for i, (name, numeric) in enumerate(zip(found, layout.numeric, strict=True)):

@@ -111,7 +111,8 @@ def read_reports(
     ------
     InputError
         One line each: a file that cannot be read, a column that is not there, or there in earnest and simulated;
-        unless skip_invalid, rows without a report, with their number and the first; no report at all.
+        reports of another table; unless skip_invalid, rows without a report, with their number and the first; no
+        report at all.
 
     Example
     -------
@@ -126,5 +127,7 @@ def read_reports(
     """
     from .reading import read_laid_out
 
-    layout = kind_of(mechanism).layout(column, level_column)
-    return read_laid_out(layout, path, drop_missing=drop_missing, skip_invalid=skip_invalid)
+    kind = kind_of(mechanism)
+    return read_laid_out(
+        kind.layout(column, level_column), path, kind.identifier, drop_missing=drop_missing, skip_invalid=skip_invalid
+    )

@@ -13,6 +13,7 @@ from ....estimators.data.cells import quoted
 from ....estimators.data.files import short_message
 from ....estimators.data.keyed import require_other_columns
 from ....estimators.data.numbers import named_cells, writable
+from ....estimators.data.written_rows import with_constants, write_parquet_rows
 from ....estimators.forms.plain_file import STANDARD_INPUT, existing
 from ....estimators.streams import value_blocks
 from ....estimators.streams.output_parts import output_parts, partial_folder, refuse_partial, resumed_parts
@@ -78,12 +79,13 @@ def perturb_blocks(asked: PerturbOptions, kind: Kind, rng: np.random.Generator |
         if drawing.mark is not None:
             _require_one_value(blocks, drawing)
         if asked.resume:
-            parts = stack.enter_context(resumed_parts(asked.out, _run(asked, blocks, drawing.mark)))
+            parts = stack.enter_context(resumed_parts(asked.out, _run(asked, kind, blocks, drawing.mark)))
         else:
             parts = stack.enter_context(output_parts(asked.out))
         try:
-            clipped = _drawn(asked, drawing, column, blocks, parts)
-            parts.join(asked.out)
+            constants = kind.constants([])
+            clipped = _drawn(asked, drawing, column, blocks, parts, constants)
+            parts.join(asked.out, constants)
         except BaseException:
             if asked.resume:
                 rows = blocks.rows_of(parts.done)[0]
@@ -117,7 +119,7 @@ def _require_one_value(blocks: ValueBlocks, drawing: Drawing) -> None:
     connection.execute("DROP TABLE held")
 
 
-def _run(asked: PerturbOptions, blocks: ValueBlocks, mark: str | None) -> Mapping[str, object]:
+def _run(asked: PerturbOptions, kind: Kind, blocks: ValueBlocks, mark: str | None) -> Mapping[str, object]:
     """What a run must have in common with the one that it goes on with; no digest of values, which could be guessed."""
     if str(asked.data) == STANDARD_INPUT or str(asked.out) == STANDARD_INPUT:
         raise InputError("--resume needs files, which are there for another run, got -: write to a file first")
@@ -134,10 +136,18 @@ def _run(asked: PerturbOptions, blocks: ValueBlocks, mark: str | None) -> Mappin
         "--drop-missing": asked.drop_missing,
         "--secret or --round": mark,
         "block": blocks.size,
+        "columns at the end": kind.constants([]),
     }
 
 
-def _drawn(asked: PerturbOptions, drawing: Drawing, column: str, blocks: ValueBlocks, parts: OutputParts) -> int:
+def _drawn(
+    asked: PerturbOptions,
+    drawing: Drawing,
+    column: str,
+    blocks: ValueBlocks,
+    parts: OutputParts,
+    constants: Mapping[str, str],
+) -> int:
     """Draw what is not there yet; return how many of these values were clipped."""
     clipped = 0
     with rows_progress("perturbing", blocks.rows) as update:
@@ -152,16 +162,23 @@ def _drawn(asked: PerturbOptions, drawing: Drawing, column: str, blocks: ValueBl
                 written = drawing.draw(blocks.values(block), users)
             except InputError as error:
                 raise InputError(f"rows {first + 1:,} to {stop:,}, counted anew from 1: {error}") from None
-            require_other_columns(asked.key, asked.keep or (), [column], written.columns)
+            require_other_columns(asked.key, asked.keep or (), [column], [*written.columns, *constants])
             with parts.writing(block) as part:
-                _write(blocks, block, written, asked.beside, part, header=block == 0)
+                _write(blocks, block, written, asked.beside, part, constants, header=block == 0)
             clipped += written.clipped
         update(blocks.rows)
     return clipped
 
 
 def _write(
-    blocks: ValueBlocks, block: int, written: WrittenReports, beside: Sequence[str], part: Path, *, header: bool
+    blocks: ValueBlocks,
+    block: int,
+    written: WrittenReports,
+    beside: Sequence[str],
+    part: Path,
+    constants: Mapping[str, str],
+    *,
+    header: bool,
 ) -> None:
     values = {f"r{i}": writable(column) for i, column in enumerate(written.columns.values())}
     cells = named_cells(values, list(written.columns))
@@ -174,8 +191,9 @@ def _write(
             found = connection.sql(f"SELECT {named}, {cells} FROM beside POSITIONAL JOIN reports")
         else:
             found = connection.sql(f"SELECT {cells} FROM reports")
+        found = with_constants(found, constants)
         if part.suffix == ".parquet":
-            found.write_parquet(str(part))
+            write_parquet_rows(connection, found, part, constants)
         else:
             found.write_csv(str(part), header=header)
     except duckdb.IOException as error:

@@ -40,7 +40,7 @@ def perturb_windows(asked: PerturbOptions, kind: Kind, rng: np.random.Generator 
     require_no_rows_before("write to a file of its own")
     asked.refuse("of no use to a stream in windows", "--ledger", "--resume" if asked.resume else "--budget")
     kind.drawing(asked, rng)  # a user's pairs may stand in two windows: kinds of one column alone
-    n = clipped = 0
+    n, clipped, constants = 0, 0, kind.constants([])
     with tempfile.TemporaryDirectory(prefix="optldp-") as folder:
         part = Path(folder, "reports.csv")
         for window in csv_windows(asked.window or 1):
@@ -48,7 +48,7 @@ def perturb_windows(asked: PerturbOptions, kind: Kind, rng: np.random.Generator 
                 here = replace(asked, data=window.file)
                 written = kind.perturb(here, rng)
                 if not asked.beside:
-                    write_columns(part, written.columns)
+                    write_columns(part, written.columns, constants)
                 else:
                     write_keyed_reports(
                         part,
@@ -57,6 +57,7 @@ def perturb_windows(asked: PerturbOptions, kind: Kind, rng: np.random.Generator 
                         columns=[asked.needed("--column")],
                         key=asked.key,
                         keep=asked.keep or (),
+                        constants=constants,
                     )
             text = part.read_bytes()
             _let_go(text if n == 0 else text.partition(b"\n")[2], asked.out)
@@ -78,6 +79,7 @@ def count_windows(asked: CountOptions, kind: Kind, table: Path) -> int:
     if piped := str(asked.out) == STANDARD_INPUT:
         require_no_rows_before("--out FILE.csv goes on with one")
     before, users = CountsSoFar() if piped else CountsSoFar.of(asked.out), 0
+    constants = kind.constants([])
     with tempfile.TemporaryDirectory(prefix="optldp-") as folder:
         part = Path(folder, "counts.csv")
         for window in csv_windows(asked.window or 1):
@@ -89,7 +91,7 @@ def count_windows(asked: CountOptions, kind: Kind, table: Path) -> int:
                 many = int(columns[USERS].sum())
                 place = {WINDOW: number, FIRST_ROW: before.rows + window.first_row, ROWS: window.rows}
                 ahead = {name: np.full(columns[USERS].size, value) for name, value in place.items()}
-                write_columns(part, ahead | marked_counts(columns, told))
+                write_columns(part, ahead | marked_counts(columns, told), constants)
             text = part.read_bytes()
             header = text[: text.index(b"\n") + 1]
             before.require_header(header, asked.out)

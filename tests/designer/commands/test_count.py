@@ -73,7 +73,8 @@ class TestNumbers:
         done = optldp("count-sql", "mech.json", "--from", "r", "--column", "report", "--cells", "cells.parquet")
         assert 'LEFT JOIN "cells"' in done.stdout
         optldp("perturb", "mech.json", *INCOME, "--out", "r.parquet", "--seed", 1)
-        write_columns("s.parquet", {"report": sql("FROM 'r.parquet'").fetchnumpy()["simulated_report"]})
+        reports = sql("FROM 'r.parquet'").fetchnumpy()
+        write_columns("s.parquet", {"report": reports["simulated_report"], "table": reports["table"]})
         query = done.stdout.replace('"r" AS', "'s.parquet' AS").replace('"cells" AS', "'cells.parquet' AS")
         write_columns("counts.csv", sql(query).fetchnumpy())
         assert estimated(optldp, "mech.json", "--counts", "counts.csv")["value"] == pytest.approx(
@@ -108,7 +109,7 @@ def test_categories_go_the_same_way(optldp, tmp_path, monkeypatch):
         optldp("design", "people.csv", "--column", "job", "--categorical", "--epsilon", 1, "--method", method, *out)
         optldp("perturb", "jobs.json", "people.csv", "--column", "job", "--as", "index", "--force", "--out", "idx.csv")
         optldp("count", "jobs.json", "idx.csv", "--force", "--out", "counts.csv")
-        assert Path("counts.csv").read_text().startswith("output,n\n")
+        assert Path("counts.csv").read_text().startswith("output,n,table\n")
         query = optldp("count-sql", "jobs.json", "--from", "idx").stdout
         duckdb.read_csv("idx.csv", all_varchar=True).create_view("idx", replace=True)
         write_columns("engine.csv", sql(query).fetchnumpy())

@@ -20,7 +20,7 @@ class TestPerturb:
     def test_every_value_becomes_one_report_of_the_table(self, optldp):
         found = json.loads(optldp(*PERTURB, "--out", "reports.csv", "--json").stdout)
         assert found == {"n": 300, "clipped": 0, "out": "reports.csv", "simulated": False}
-        assert Path("reports.csv").read_text().startswith("report\n")
+        assert Path("reports.csv").read_text().startswith("report,table\n")
         reports = read_column("reports.csv", "report")
         assert len(load_table("mech.json").output_index(reports)) == 300
 
@@ -66,11 +66,11 @@ class TestPerturb:
         done = optldp(*words, "--keep", "region", "--keep", "id", "--out", "r.csv")
         assert "region, id of each person stand in clear" in done.stderr
         first, *rows = [line.split(",") for line in Path("r.csv").read_text().splitlines()]
-        assert first == ["region", "id", "simulated_report"]
+        assert first == ["region", "id", "simulated_report", "table"]
         assert [row[:2] for row in rows] == [["north", "a"], ["", "c"]]
         keyed = optldp(*words, "--keep", "region", "--key", "id", "--out", "k.csv")
         assert keyed.exit_code == 0
-        assert Path("k.csv").read_text().startswith("id,region,simulated_report\na,north,")
+        assert Path("k.csv").read_text().startswith("id,region,simulated_report,table\na,north,")
         assert "which is protected" in refusal(*words, "--keep", "x", "--out", "no.csv")
         assert "did you mean 'region'" in refusal(*words, "--keep", "regio", "--out", "no.csv")
         assert "those kept already" in refusal(*words, "--keep", "id", "--keep", "id", "--out", "no.csv")
@@ -129,8 +129,10 @@ class TestPerturb:
         rows = Path("reports.csv").read_text().splitlines()
         expected = load_table("mech.json").sample(PEOPLE, np.random.default_rng(7))
         assert found["n"] == 300
-        assert rows[0] == "name,simulated_report"
-        assert rows[1:] == [f"p{i},{float(report)!r}" for i, report in enumerate(expected)]
+        assert rows[0] == "name,simulated_report,table"
+        assert [row.rpartition(",")[0] for row in rows[1:]] == [
+            f"p{i},{float(report)!r}" for i, report in enumerate(expected)
+        ]
         assert "column 'who' of 'people.csv' must exist" in refusal(*PERTURB, "--key", "who", "--out", "more.csv")
 
 

@@ -74,8 +74,8 @@ def test_every_value_of_every_block_has_its_report(optldp, source, target):
 def test_labels_too_and_to_a_pipe(optldp):
     Path("jobs.csv").write_text("job\n" + '"a, b"\nc\n' * 120)
     done = optldp("perturb", "jobs.json", "jobs.csv", "--column", "job", "--out", "-")
-    assert done.stdout.splitlines()[0] == "report"
-    assert sorted(set(done.stdout.splitlines()[1:])) == ["0", "1"]
+    assert done.stdout.splitlines()[0] == "report,table"
+    assert sorted({line.partition(",")[0] for line in done.stdout.splitlines()[1:]}) == ["0", "1"]
     assert len(done.stdout.splitlines()) == 241
 
 
@@ -116,7 +116,14 @@ def test_a_run_that_goes_on_draws_no_row_twice(optldp, refusal, interrupted, suf
             [duckdb.execute(f"SELECT output FROM read_{suffix}('{part}')").fetchnumpy()["output"] for part in parts]
         )
         if suffix == "parquet"
-        else np.array([int(line) for part in parts for line in part.read_text().split() if line != "output"])
+        else np.array(
+            [
+                int(line.partition(",")[0])
+                for part in parts
+                for line in part.read_text().split()
+                if line != "output,table"
+            ]
+        )
     )
     assert kept.size == 200
     assert os.stat(f"out.{suffix}.partial").st_mode & 0o077 == 0
@@ -298,7 +305,7 @@ def test_a_stream_flows_in_windows_and_their_counts_add_up(optldp):
     reports = piped(people, *words, "--window", 70).stdout
     counts = piped(reports, "count", "mech.json", "-", "--window", 120, "--out", "-").stdout
     head, *rows = counts.split()
-    assert head == "window,first_row,rows,output,n"
+    assert head == "window,first_row,rows,output,n,table"
     assert [row.split(",")[:3] for row in rows[::2]] == [["0", "1", "120"], ["1", "121", "120"], ["2", "241", "60"]]
     Path("all.csv").write_text(counts)
     Path("one.csv").write_text("\n".join([head, *rows[:2]]))

@@ -16,11 +16,12 @@ from optldp.estimators.engines import perturb_partition
 from optldp.mechanisms import InputError, duchi, make_exact
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+from optldp.mechanisms.files.identifier import table_identifier
 from optldp.mechanisms.keyed import KeyedReports, Secret, new_secret, read_secret
 from optldp.mechanisms.laws.domain import ClippingWarning
 
 TABLE = make_exact(duchi([0.0, 1.0], 1.0)).mechanism
-WRITTEN = {"user": pl.String, "output": pl.Int64}
+WRITTEN = {"user": pl.String, "output": pl.Int64, "table": pl.String}
 PEOPLE = {"user": [f"u{i}" for i in range(30)], "x": np.linspace(0, 1, 30)}
 
 
@@ -40,7 +41,8 @@ def test_every_kind_of_part_draws_the_reports_of_all_together_and_again(secret):
         assert pa.Table.from_batches(task(iter(batches)))["output"].to_pylist() == expected
         assert task(pa.table(PEOPLE))["output"].to_pylist() == expected
         assert pl.DataFrame(PEOPLE).lazy().map_batches(task, schema=WRITTEN).collect()["output"].to_list() == expected
-        meta = pd.DataFrame({"user": pd.Series(dtype="str"), "output": pd.Series(dtype="int64")})
+        kinds = {"user": "str", "output": "int64", "table": "str"}
+        meta = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
         whole = dask.from_pandas(pd.DataFrame(PEOPLE), npartitions=4)  # pyright: ignore[reportPrivateImportUsage]
         frame = whole.map_partitions(task, meta=meta)
         done = frame.compute(scheduler="synchronous")
@@ -48,6 +50,11 @@ def test_every_kind_of_part_draws_the_reports_of_all_together_and_again(secret):
         assert done["user"].tolist() == PEOPLE["user"]
     lazily = pl.DataFrame(PEOPLE).lazy().map_batches(task, schema=WRITTEN)
     assert count(TABLE, lazily).n_users == 30
+    with pytest.raises(InputError, match=f"got some of table {table_identifier(TABLE)}"):
+        count(duchi([0.0, 1.0], 2.0), lazily)
+    with pytest.raises(InputError, match=f"got some of table {table_identifier(TABLE)}"):
+        count([(duchi([0.0, 1.0], 2.0), lazily), (TABLE, lazily)], key="user")
+    assert count([(TABLE, lazily), (TABLE, lazily)], key="user").n_users == 30
 
 
 @pytest.mark.parametrize("made", [categorical_grr("ab", 1.0), optimised_unary("ab", 1.0)], ids=lambda made: made.kind)
@@ -60,7 +67,7 @@ def test_categories_are_written_as_perturb_writes_them(secret, made):
 
 def test_no_rows_are_no_reports(secret):
     empty = pl.DataFrame({"user": [], "x": []}, schema={"user": pl.String, "x": pl.Float64})
-    assert perturb_partition(empty, TABLE, secret, column="x", key="user").shape == (0, 2)
+    assert perturb_partition(empty, TABLE, secret, column="x", key="user").shape == (0, 3)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from optldp.estimators import ReportCounts, Service, count
 from optldp.estimators.engines import DIALECTS, count_query, output_cells
 from optldp.mechanisms import FAMILIES, InputError, TabulatedMechanism, duchi, make_exact, piecewise
 from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.files.identifier import table_identifier
 from sqlglot.expressions import Select
 
 NARROW = make_exact(duchi([0.0, 1.0], 2.0)).mechanism
@@ -21,7 +22,9 @@ def collected(mechanisms: list[TabulatedMechanism], connection: duckdb.DuckDBPyC
     rng, sources = np.random.default_rng(4), []
     for j, mechanism in enumerate(mechanisms):
         users = rng.permutation(60)[:45]
-        reports = {"user": users, "output": mechanism.sample_index(rng.uniform(0, 1, 45), rng).astype(np.int32)}
+        outputs = mechanism.sample_index(rng.uniform(0, 1, 45), rng).astype(np.int32)
+        names = np.array([table_identifier(mechanism), None])[users % 2]  # some rows are older than the column
+        reports = {"user": users, "output": outputs, "table": names}
         connection.register(f"v{j}", reports)
         connection.sql(f"CREATE TABLE t{j} AS FROM v{j}")
         sources.append((f"s{j}", mechanism, reports))
@@ -54,11 +57,34 @@ def test_users_without_a_key_with_two_reports_or_with_none_are_told_apart_and_re
     rows = "(1, 0), (1, 1), (2, 9), (NULL, 1), (NULL, 0), (3, 1), (4, NULL)"
     with duckdb.connect() as connection:
         connection.sql(f'CREATE TABLE t AS SELECT * FROM (VALUES {rows}) AS t("user", output)')
-        answer = connection.sql(count_query([NARROW], ["t"], key="user"))
+        answer = connection.sql(count_query([NARROW], ["t"], key="user", table=False))
         assert sorted(answer.fetchall()) == [(-3, 2), (-2, 2), (-1, 1), (1, 1)]
         with pytest.raises(InputError, match=r"got 5 of what is none, the first in row \d: (users|reports) with"):
             ReportCounts.from_counts(NARROW, answer.fetchnumpy())
         assert ReportCounts.from_counts(NARROW, answer.df(), skip_invalid=_account()).n_users == 1
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("key", [None, "user"])
+def test_reports_of_another_table_are_found_where_they_lie(dialect, key):
+    mine, other = table_identifier(NARROW), table_identifier(WIDE)
+    with duckdb.connect() as connection:
+        connection.sql(f'CREATE TABLE t AS SELECT range AS "user", 1 AS output, \'{mine}\' AS "table" FROM range(4)')
+        query = count_query([NARROW], ["t"], key=key, dialect=dialect)
+        (again,) = sqlglot.transpile(query, read=dialect, write="duckdb")
+        assert ReportCounts.from_counts(NARROW, connection.sql(again).df()).n_users == 4
+        connection.sql(f"INSERT INTO t VALUES (9, 0, '{other}')")
+        with pytest.raises(InputError, match=f"must hold reports of table {mine} alone, got some of table {other}"):
+            ReportCounts.from_counts(NARROW, connection.sql(again).df())
+
+
+def test_reports_that_a_range_join_locates_are_held_to_their_table_too():
+    with duckdb.connect() as connection:
+        connection.register("cells", output_cells(WIDE))
+        connection.sql("CREATE TABLE reports AS SELECT 0.5 AS report, 't0123456789ab' AS \"table\"")
+        answer = connection.sql(count_query([WIDE], ["reports"], column="report", cells="cells")).df()
+    with pytest.raises(InputError, match="got some of table t0123456789ab"):
+        ReportCounts.from_counts(WIDE, answer)
 
 
 def _account():
@@ -74,7 +100,7 @@ def test_a_user_with_many_reports_overflows_nothing():
         for dialect in DIALECTS:
             query = count_query([NARROW, NARROW], ["t", "t"], key="u", dialect=dialect)
             assert "SUM(code" not in query.upper()
-        assert connection.sql(count_query([NARROW, NARROW], ["t", "t"], key="u")).fetchall() == [(-1, 1)]
+        assert connection.sql(count_query([NARROW, NARROW], ["t", "t"], key="u", table=False)).fetchall() == [(-1, 1)]
 
 
 def test_a_second_report_to_the_last_of_many_services_is_found_in_every_word():
@@ -83,7 +109,7 @@ def test_a_second_report_to_the_last_of_many_services_is_found_in_every_word():
         for j in range(25):
             connection.sql(f"CREATE TABLE t{j} AS SELECT 1 AS u, 1 AS output")
         connection.sql("INSERT INTO t24 VALUES (1, 0), (2, 1), (2, 1)")
-        query = count_query([WIDE] * 25, [f"t{j}" for j in range(25)], key="u")
+        query = count_query([WIDE] * 25, [f"t{j}" for j in range(25)], key="u", table=False)
         assert connection.sql(query).fetchall() == [(-1, -1, 2)]
         services = [Service(f"s{j}", WIDE) for j in range(25)]
         with pytest.raises(InputError, match=r"got 2 of what is none.*users with several reports to a service"):
@@ -99,7 +125,7 @@ def test_a_range_join_finds_the_output_of_every_report_and_counts_those_of_none(
     with duckdb.connect() as connection:
         connection.register("reports", {"report": reports})
         connection.register("cells", output_cells(table))
-        query = count_query([table], ["reports"], column="report", cells="cells")
+        query = count_query([table], ["reports"], column="report", cells="cells", table=False)
         found = dict(connection.sql(query).fetchall())
     outputs, counts = np.unique(located, return_counts=True)
     assert found == {None if o < 0 else o: n for o, n in zip(outputs.tolist(), counts.tolist(), strict=True)}
@@ -136,7 +162,7 @@ def test_a_name_is_a_name_whatever_it_holds():
     with duckdb.connect() as connection:
         connection.register("rows", {"o": np.array([1, 1])})
         connection.sql('CREATE TABLE t AS SELECT o AS "{}" FROM rows'.format(hostile.replace('"', '""')))
-        assert connection.sql(count_query([NARROW], ["t"], column=hostile)).fetchall() == [(1, 2)]
+        assert connection.sql(count_query([NARROW], ["t"], column=hostile, table=False)).fetchall() == [(1, 2)]
         for dialect in DIALECTS:
             (again,) = sqlglot.parse(count_query([NARROW], ["t"], column=hostile, dialect=dialect), read=dialect)
             assert isinstance(again, Select)

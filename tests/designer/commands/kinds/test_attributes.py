@@ -107,7 +107,7 @@ def test_bad_rows_are_left_out_and_counted(optldp, refusal, collected):
     """Two rows of a user, about different attributes, are two reports; a cell of text is none."""
     text = Path("both2.csv").read_text().splitlines()
     user = next(row for row in text[1:] if row.split(",")[1] == "")
-    Path("both2.csv").write_text("\n".join([*text, user.split(",")[0] + f",{AGE.low[0]},", "p0,banana,"]) + "\n")
+    Path("both2.csv").write_text("\n".join([*text, user.split(",")[0] + f",{AGE.low[0]},,", "p0,banana,,"]) + "\n")
     arguments = ("estimate", *words(collected[:2]), "--key", "id")
     assert "'banana' is no number" in refusal(*arguments)
     assert "got 1 users with several rows in service 'both2'" in refusal(*arguments, "--skip-invalid")

@@ -135,6 +135,7 @@ class TestCategories:
         facts = design(*CATEGORICAL, "--method", "oue")
         shown = found(optldp, "show", "made.json")
         moved = shown.pop("one_report_times_n")
+        assert shown.pop("table")
         assert {**shown, "file": "made.json"} == facts
         assert moved == pytest.approx(1 / (shown["own_support"] - shown["other_support"]))
         assert f"one_report     of n moves a frequency by at most {moved:.7g}/n" in optldp("show", "made.json").stdout

@@ -122,7 +122,7 @@ def test_rows_that_are_no_reports_are_left_out_and_counted(optldp, designed):
     designed(*DUCHI)
     whole = found(optldp, "estimate", "made.json", "r.csv")
     with Path("r.csv").open("a") as file:
-        file.write("20,,\n,,1\n20,30,1\n")
+        file.write("20,,,\n,,1,\n20,30,1,\n")
     done = optldp("estimate", "made.json", "r.csv")
     assert done.exit_code == 2
     assert "3 of 903 rows" in done.stderr

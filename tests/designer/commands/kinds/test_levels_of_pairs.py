@@ -134,7 +134,7 @@ def test_rows_that_are_no_reports_are_left_out_and_counted(optldp, designed):
     designed()
     whole = found(optldp, "estimate", "made.json", "r.csv")
     with Path("r.csv").open("a") as file:
-        file.write("0:1,3\n9:1,1\n0:7,1\n")
+        file.write("0:1,3,\n9:1,1,\n0:7,1,\n")
     done = optldp("estimate", "made.json", "r.csv")
     assert done.exit_code == 2
     assert "3 of 903 rows" in done.stderr

@@ -1,0 +1,48 @@
+"""What names a table or a bundle in few letters, beside its reports and their counts: made of its file's checksum."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..documents.table import table_to_document
+from ..floors.form import form_of
+from ..table.table import TabulatedMechanism
+from .bundle import bundle_to_document
+from .checksum import PREFIX, checksum
+
+if TYPE_CHECKING:
+    from ..documents.bundle import Bundle
+
+LETTER, DIGITS = "t", 12
+"""A letter first, so that no program takes an identifier for a number, of which it would change the spelling."""
+
+PATTERN = f"{LETTER}[0-9a-f]{{{DIGITS}}}"
+"""What every identifier matches, as a regular expression."""
+
+
+def table_identifier(mechanism: TabulatedMechanism | Bundle) -> str:
+    """Return the letter t and the first twelve hexadecimal digits of the checksum that the mechanism's file has.
+
+    The table that a floor form expands to is named as the form: what is on disk, and what people report through.
+
+    Example
+    -------
+    >>> from ..categorical.table import categorical_grr
+    >>> table_identifier(categorical_grr(["yes", "no"], 1.0))
+    'te52d6ba3a19a'
+    """
+    if not isinstance(mechanism, TabulatedMechanism):
+        return identifier_of(checksum(bundle_to_document(mechanism)))
+    form = form_of(mechanism)
+    return identifier_of(checksum(table_to_document(mechanism) if form is None else bundle_to_document(form)))
+
+
+def identifier_of(found: str) -> str:
+    """Return the identifier of what has this checksum.
+
+    Example
+    -------
+    >>> identifier_of("sha256:0123456789abcdef")
+    't0123456789ab'
+    """
+    return LETTER + found.removeprefix(PREFIX)[:DIGITS]

@@ -117,7 +117,8 @@ def advise_command(
     for row in advice.rows:
         root = row.mse.value**0.5
         cells.append([row.mechanism, row.estimator, number(root), f"{row.mse.error / (2 * root):.2g}"])
-        cells[-1] += [*_shown(row.jensen_shannon), *_shown(row.wasserstein), str(row.draws or "exact"), row.standing]
+        place = "tie" if advice.tie and row in advice.rows[:2] else row.standing
+        cells[-1] += [*_shown(row.jensen_shannon), *_shown(row.wasserstein), str(row.draws or "exact"), place]
     print_rows(advice.sentence, header, cells)
 
 
@@ -137,7 +138,7 @@ def _advice_facts(advice: Advice) -> dict[str, object]:
     keys = ("mechanism", "estimator", "reason")
     left_out = [dict(zip(keys, entry, strict=True)) for entry in advice.left_out]
     size = {"n": advice.n, "epsilon": advice.epsilon, "of": advice.of, "repetitions": advice.repetitions}
-    behind = {"behind": None, "behind_error": None}
+    behind = {"behind": None, "behind_error": None, "tie": advice.tie}
     if advice.behind is not None:
-        behind = {"behind": advice.behind.value, "behind_error": advice.behind.error}
+        behind |= {"behind": advice.behind.value, "behind_error": advice.behind.error}
     return {"advice": advice.sentence, **size, **behind, "rows": rows, "left_out": left_out}

@@ -11,12 +11,10 @@ import numpy as np
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
 from .bootstrap import AdviceRow, Simulated
+from .race import SURE
 
 Of = Literal["mean", "frequencies", "distribution"]
 """What is to be known best: the mean of numbers, frequencies of categories, or the distribution of either."""
-
-SURE = 2.0
-"""Standard errors that a difference must have to be one."""
 
 SPOKEN = {
     "optimal": "the designed table",
@@ -61,8 +59,8 @@ class Advice(Shown):
     of : {"mean", "frequencies", "distribution"}
         What decided.
     behind : Simulated or None
-        By what share the second row's error is larger than the first's, from draws that chose neither; below zero it
-        did better in them. None of one row alone.
+        By what share the second row's error is larger than the first's, from draws that chose no more than their order.
+        None of one row alone.
 
     Example
     -------
@@ -136,6 +134,11 @@ class Advice(Shown):
         Take the designed table and the average of the reports: with 1,000 people
         at epsilon 1 the mean errs by 2 (root mean square). Next is Duchi's
         mechanism with the average of the reports, 50% worse.
+        >>> advice = Advice((row, other), (), 1000, 1.0, 12, "mean", Simulated(0.5, 0.3))
+        >>> print(textwrap.fill(advice.sentence, 75))
+        Take the designed table and the average of the reports or Duchi's mechanism
+        and the average of the reports, a tie within the simulation's error (+-
+        30%): with 1,000 people at epsilon 1 the mean errs by 2 (root mean square).
         """
         error = self.error_of(self.best)
         about = _short(error.value, 3) + (f" +- {_short(error.error, 2)}" if error.error else "")
@@ -144,23 +147,34 @@ class Advice(Shown):
             "frequencies": f"a frequency errs by {about} (root mean square)",
             "distribution": f"the distribution is {about} off on average ({self._distance})",
         }[self.of]
-        first = f"Take {_spoken(self.best, ' and ')}: with {self.n:,} people at epsilon {self.epsilon:g} {kind}."
-        return first if self.behind is None else f"{first} Next is {_spoken(self.rows[1], ' with ')}, {self._said}."
+        rows = self.rows[: 2 if self.tie else 1]
+        taken = " or ".join(_spoken(row, " and ") for row in rows)
+        first = f"Take {taken}{self._tied}: with {self.n:,} people at epsilon {self.epsilon:g} {kind}."
+        if self.behind is None or self.tie:
+            return first
+        return f"{first} Next is {_spoken(self.rows[1], ' with ')}, {self._said}."
+
+    @property
+    def tie(self) -> bool:
+        """Whether simulations do not tell the first two rows apart: either may be taken."""
+        return self.behind is not None and abs(self.behind.value) < SURE * self.behind.error
 
     @property
     def _distance(self) -> str:
         return "Wasserstein" if self.best.wasserstein is not None else "Jensen-Shannon"
 
     @property
+    def _tied(self) -> str:
+        if self.behind is None or not self.tie:
+            return ""
+        return f", a tie within the simulation's error (+- {self.behind.error:.0%})"
+
+    @property
     def _said(self) -> str:
         assert self.behind is not None
         share, error = self.behind.value, self.behind.error
-        said = "as good" if abs(share) < 0.005 else f"{abs(share):.0%} {'worse' if share > 0 else 'better'}"
-        if not error:
-            return said
-        if abs(share) < SURE * error:
-            return f"{said}, within the simulation's error (+- {error:.0%})"
-        return f"{said} (+- {error:.0%})" + ("" if share > 0 else " in draws that the race had not seen: ask for more")
+        said = "as good" if abs(share) < 0.005 else f"{share:.0%} worse"
+        return f"{said} (+- {error:.0%})" if error else said
 
 
 def _spoken(row: AdviceRow, between: str) -> str:

@@ -83,7 +83,8 @@ class AdviceRow(Shown):
         Simulated collections that these are means of; 0 where the error is exact.
     standing : {"first", "next", "behind", "worse"}
         In a race: whether it won, came next, was left behind for time, or was clearly worse. Errors of the first two
-        come of draws that chose nothing.
+        come of draws that chose no more than their order; those of the others are the first one's times what they were
+        over it in the race.
 
     Example
     -------

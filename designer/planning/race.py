@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -36,6 +36,15 @@ LOOKS = (3, 6, 12)
 
 KEPT = (8, 3, 2)
 """Simulated candidates that go on after each look at most."""
+
+SURE = 2.0
+"""Standard errors that a difference must have to be one."""
+
+CLOSE = 0.05
+"""Difference of logarithms that is a tie once it is known to be no larger: more draws would only tell the two apart."""
+
+MOST_FRESH = 4
+"""Times as many fresh draws as asked for, at most, while it is not decided which of the two errs less."""
 
 LEAST_EXPECTED = 0.1
 """Share of a mean error that is expected, by a control variate, of draws in which the unbiased estimate errs little."""
@@ -96,13 +105,17 @@ class Race:
     drawn : mapping of Candidate to list of Errors
         Those of the race, in order.
     fresh : mapping of Candidate to list of Errors
-        Of the first two in the order, where they are simulated, from draws after the race.
+        Of the first two in the order, where they are simulated, from draws after the race, which chose nothing but
+        that the second comes first where it clearly errs less.
     worse : frozenset of Candidate
         Stopped as clearly worse. All others without fresh draws were left behind for time.
     order : tuple of Candidate
         By the error that the race judged by, or that is known; those that went further come first.
     slopes : mapping of str to ndarray of float
         Of each estimator's relative error in the control variates, from the race's draws.
+    over_first : mapping of Candidate to float
+        Logarithm of the error of those without fresh draws over the first one's, as both were judged at the last look
+        that the former came to: in the same draws, as errors of other draws differ by the draws' luck.
     """
 
     drawn: Mapping[Candidate, list[Errors]]
@@ -110,6 +123,7 @@ class Race:
     worse: frozenset[Candidate]
     order: tuple[Candidate, ...]
     slopes: Mapping[str, np.ndarray]
+    over_first: Mapping[Candidate, float]
 
 
 def run_race(
@@ -133,7 +147,8 @@ def run_race(
     criterion : {"squared", "jensen_shannon", "wasserstein"}
         What is to be least, on average.
     fresh : int
-        Draws for the two that lead, at least 2. No candidate gets more in the race, either.
+        Draws for the two that lead, at least 2; up to `MOST_FRESH` times as many until it is decided which of them errs
+        less, or that they are `CLOSE`. No candidate gets more in the race than were asked for.
     progress : callable, optional
         Called with a mechanism and the share of the work that is done.
     linear : mapping of str to float, optional
@@ -146,7 +161,7 @@ def run_race(
     worse, seen, work = set[Candidate](), 0, _Work(_most_estimates(len(drawn), looks, fresh), progress)
     place = {one: Place.known(value) for one, value in exact.items()}
     leading = {one: place[one].value for one in exact}
-    slopes = dict[str, np.ndarray]()
+    slopes, history = dict[str, np.ndarray](), list[dict[Candidate, float]]()
     for number, (look, most) in enumerate(zip(looks, KEPT, strict=False)):
         ran = {one: drawn[one] for one in running}
         _extend(ran, range(seen, look), draw, work)
@@ -156,15 +171,66 @@ def run_race(
         if alive:
             worse |= clearly_worse(alive, (len(drawn) + len(exact)) * len(looks)) & set(running)
         leading = _leading({one: place[one] for one in running}, linear) | {one: place[one].value for one in exact}
+        history.append(leading)
         running = sorted((one for one in running if one not in worse), key=lambda one: leading[one])[:most]
         further |= dict.fromkeys(running, number + 1)
     ahead = sorted([*running, *exact], key=lambda one: leading[one])
     behind = [one for one in drawn if one not in running]
     order = (*ahead, *sorted(behind, key=lambda one: (-further[one], place[one].value)))
     anew = {one: list[Errors]() for one in order[:2] if one in drawn}
-    _extend(anew, range(seen, seen + fresh), draw, work)
+    race = Race(drawn, anew, frozenset(worse), order, slopes, {})
+    _draw_until_decided(race, exact, criterion, seen, fresh, draw, work)
     work.end()
-    return Race(drawn, anew, frozenset(worse), order, slopes)
+    if len(order) > 1 and is_behind(*log_ratio(race, exact, criterion)):
+        order = (order[1], order[0], *order[2:])
+    return replace(race, order=order, over_first=_over(order, history, further))
+
+
+def _draw_until_decided(
+    race: Race, exact: Mapping[Candidate, float], criterion: Criterion, seen: int, fresh: int, draw: Draw, work: _Work
+) -> None:
+    """Draw anew for the two that lead, as often as asked for and on until it is decided which of them errs less."""
+    drawn = 0
+    for until in (fresh, *(fresh * 2**k for k in range(1, MOST_FRESH.bit_length()))):
+        _extend(race.fresh, range(seen + drawn, seen + until), draw, work)
+        drawn = until
+        if len(race.order) < 2 or not race.fresh or is_decided(*log_ratio(race, exact, criterion)):
+            return
+
+
+def is_behind(ratio: float, error: float) -> bool:
+    """Whether what came first in the race errs more than the second: by less than that, it is a tie, and stays one.
+
+    Of two that are alike whichever had the luckier draws would always seem better than it is.
+
+    Example
+    -------
+    >>> is_behind(-0.5, 0.1), is_behind(-0.1, 0.1), is_behind(-0.1, 0.0)
+    (True, False, True)
+    """
+    return ratio < 0 and -ratio >= SURE * error
+
+
+def is_decided(ratio: float, error: float) -> bool:
+    """Whether a logarithm of two errors' ratio, known to a standard error, says which is less, or that they are close.
+
+    Example
+    -------
+    >>> is_decided(0.5, 0.1), is_decided(0.01, 0.01), is_decided(0.1, 0.1)
+    (True, True, False)
+    """
+    return abs(ratio) >= SURE * error or abs(ratio) + SURE * error <= CLOSE
+
+
+def _over(
+    order: Sequence[Candidate], history: Sequence[Mapping[Candidate, float]], further: Mapping[Candidate, int]
+) -> dict[Candidate, float]:
+    """Logarithms of errors over the first one's at the last look that each of the others and it came to."""
+    found, final = dict[Candidate, float](), len(history) - 1
+    for one in order[2:]:
+        judged = history[min(further.get(one, final), further.get(order[0], final), final)]
+        found[one] = judged[one] - judged[order[0]]
+    return found
 
 
 def log_ratio(race: Race, exact: Mapping[Candidate, float], criterion: Criterion) -> tuple[float, float]:

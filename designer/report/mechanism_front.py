@@ -59,6 +59,10 @@ UNPROVED = (
     "Do not hand it out: its probabilities are in doubles, so what clients would draw by is not what was looked at. "
     "make_exact makes a table of it that can be proved."
 )
+LEFT_OUT = (
+    "It was designed for a prior, which its file leaves out: whether another mechanism would err less for such values "
+    "cannot be told from it."
+)
 SPENDING = "The budget is that of all that a person sends, whatever they hold."
 
 
@@ -164,9 +168,17 @@ def _judged(table: TabulatedMechanism | FloorForm, found: Verification, n: int) 
         return (UNPROVED,)
     if not isinstance(table.promise, Pure) or not _unbiased(table, found) or table.knots.size > MOST_KNOTS:
         return (PROVED,)
+    if table.prior is None and _designed_for_a_prior(table):
+        return (PROVED, LEFT_OUT)
     own = found.worst_case_variance if found.expected_variance is None else found.expected_variance
     what = "for values of which nothing is known" if found.expected_variance is None else "under the prior it carries"
     return (PROVED, *_beside_closed_forms(table, own, what, n))
+
+
+def _designed_for_a_prior(table: TabulatedMechanism | FloorForm) -> bool:
+    """Whether the file says that the table was chosen for what is known of values, and not for the worst of them."""
+    certificate = table.provenance.certificate
+    return certificate is not None and certificate.get("objective") not in (None, "minimax")
 
 
 def _beside_closed_forms(table: TabulatedMechanism | FloorForm, own: float, what: str, n: int) -> tuple[str, ...]:

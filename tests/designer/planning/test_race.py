@@ -4,7 +4,20 @@ import math
 
 import numpy as np
 import pytest
-from optldp.designer.planning.race import KEPT, LOOKS, RISK, Errors, Place, Race, controlled, log_ratio, run_race
+from optldp.designer.planning import race as race_module
+from optldp.designer.planning.race import (
+    KEPT,
+    LOOKS,
+    RISK,
+    Errors,
+    Place,
+    Race,
+    controlled,
+    is_behind,
+    is_decided,
+    log_ratio,
+    run_race,
+)
 
 NAMES = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y"), ("c", "x"), ("c", "y")]
 
@@ -100,7 +113,7 @@ def test_what_a_control_variate_takes_off_never_leaves_less_than_no_error():
     one = ("a", "x")
     errors = [Errors(squared, 0.1, 0.1, control, 0.0) for squared, control in ((1.0, 3.0), (1.2, 4.0))]
     before = [Errors(squared, 0.1, 0.1, 0.0, 0.0) for squared in (1.0, 1.2)]
-    race = Race({one: before}, {one: errors}, frozenset(), (one,), {"x": np.array([1.0, 0.0])})
+    race = Race({one: before}, {one: errors}, frozenset(), (one,), {"x": np.array([1.0, 0.0])}, {})
     assert controlled(race, one, "squared") == pytest.approx([1.0, 1.2])
 
 
@@ -119,8 +132,10 @@ def test_both_control_variates_of_a_distance_are_taken_out():
     assert found.std() < 0.05 * np.std([errors.wasserstein for errors in race.fresh["a", "x"]]) * 4
 
 
-def test_what_linear_estimates_err_by_finds_the_best_more_often_than_few_draws():
-    """Mechanisms that differ by a tenth, as the linear estimate says, in draws that scatter by half."""
+def test_what_linear_estimates_err_by_finds_the_best_more_often_than_few_draws(monkeypatch):
+    """Mechanisms that differ by a tenth, as the linear estimate says, in draws that scatter by half: in the race."""
+    monkeypatch.setattr(race_module, "MOST_FRESH", 1)
+    monkeypatch.setattr(race_module, "is_behind", lambda ratio, error: False)
     means = dict(zip(NAMES, [1.0, 1.3, 1.1, 1.43, 1.21, 1.573], strict=True))
     linear = {"a": 2.0, "b": 2.2, "c": 2.42}
     right = {None: 0, "linear": 0}
@@ -148,3 +163,36 @@ def test_mean_errors_of_unequal_numbers_of_draws_are_compared_as_independent_one
     fewer = Place.of_values(common[:30])
     alone = [float(one.pseudo.std(ddof=1)) / math.sqrt(one.pseudo.size) for one in (second, fewer)]
     assert (second - fewer)[1] == pytest.approx(math.hypot(*alone))
+
+
+def test_draws_go_on_until_it_is_decided_which_of_two_errs_less():
+    """Two that differ by a third in draws that scatter as much; two that are alike stop at four times as many."""
+    far, near = dict.fromkeys(NAMES, 9.0), dict.fromkeys(NAMES, 9.0)
+    far |= {("a", "x"): 1.0, ("a", "y"): 1.35}
+    near |= {("a", "x"): 1.0, ("a", "y"): 1.0}
+    many = []
+    for means in (far, near):
+        races = [run_race(NAMES, {}, drawn_by(means, k), "wasserstein", 4) for k in range(20)]
+        many.append([len(race.fresh["a", "x"]) for race in races])
+        for race, fresh in zip(races, many[-1], strict=True):
+            assert {len(errors) for errors in race.fresh.values()} == {fresh} <= {4, 8, 16}
+            assert fresh == 16 or is_decided(*log_ratio(race, {}, "wasserstein"))
+    assert np.mean(many[0]) < np.mean(many[1])
+
+
+def test_the_first_is_never_clearly_behind_the_second():
+    """Whichever the race put first: what is printed of the two does not contradict their order."""
+    means = dict(zip(NAMES, [1.0, 1.1, 1.2, 1.3, 1.4, 1.5], strict=True))
+    for k in range(40):
+        race = run_race(NAMES, {}, drawn_by(means, k, spread=0.5), "wasserstein", 4)
+        assert not is_behind(*log_ratio(race, {}, "wasserstein"))
+
+
+def test_what_went_no_further_is_compared_with_the_first_in_the_same_draws():
+    """A third that is half as bad again is said to be so, however lucky the draws were that both had in common."""
+    means = dict(zip(NAMES, [1.0, 1.02, 1.5, 9.0, 9.0, 9.0], strict=True))
+    found = []
+    for k in range(40):
+        race = run_race(NAMES, {}, drawn_by(means, k, spread=0.1), "wasserstein", 4)
+        found.append(race.over_first["b", "x"])
+    assert np.mean(found) == pytest.approx(math.log(1.5), abs=0.05)

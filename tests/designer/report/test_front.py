@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.designer import Error, FactorAmbiguity, Prior, design
+from optldp.designer import Error, FactorAmbiguity, Prior, WorstCase, design
 from optldp.designer.planning.biased import cut_words
 from optldp.designer.planning.people import table_mean_within
 from optldp.designer.report.front import promise_words, within
@@ -124,6 +124,21 @@ def test_better_and_worse_mechanisms_are_named_with_their_price():
     worse = make_exact(laplace(prior.knots, 1.0)).mechanism
     assert "Better at the same budget: " in front_of(worse, 1000).recommends[-1]
     assert front_of(laplace(KNOTS, 1.0)).recommends[0].startswith("Do not hand it out: ")
+
+
+@pytest.mark.parametrize("method", ["optimal", "laplace"])
+def test_what_was_designed_for_a_prior_that_is_left_out_is_not_judged_by_the_worst_case(method):
+    prior = Prior.on_knots(np.linspace(0, 100, 9), [200, 50, 9, 4, 2, 1, 1, 1, 1], source="sensitive")
+    made = design(prior, 2.0, method=method).mechanism
+    said = front_of(made.without_prior(), 1000).recommends
+    assert "cannot be told from it" in said[-1]
+    assert not any("Better at the same budget" in line or "To choose otherwise" in line for line in said)
+
+
+def test_what_was_designed_for_the_worst_case_is_judged_by_it():
+    even = Prior.even(np.linspace(0, 100, 9))
+    said = front_of(design(even, 1.0, objective=WorstCase()).mechanism, 1000).recommends
+    assert "for values of which nothing is known" in said[-1]
 
 
 CATEGORIES = categorical_grr(["a", "b", "<i>"], 1.0)

@@ -46,6 +46,9 @@ EVIDENCE = (
 )
 """Facts of the JSON object that say how well a fit is solved: a person is told only if it is not."""
 
+FIT = "fit_p_value"
+"""Whether counts fit: who is not told that they do not knows that they do, unless that cannot be known."""
+
 LIMIT = "iteration-limit"
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
@@ -75,6 +78,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     from ...mechanisms.adopted.mark import MARK, is_adopted
     from .kinds.kind import Service
     from .kinds.registry import kind_of
+    from .said.fit import with_fit
 
     tables, reports = _tables_and_reports(asked)
     check_confidence(asked.confidence)
@@ -93,7 +97,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     services = [Service(*each) for each in zip(kinds, tables, reports, strict=True)]
     # One that is estimated from by itself says so; those that are estimated from together are of one kind.
     leading = next((kind for kind in kinds if kind.by_itself), kinds[0])
-    found = _estimated(leading, services, asked)
+    found = with_fit(_estimated(leading, services, asked))
     if any(map(is_adopted, [*loaded, *others])):
         origin = {"origin": MARK}
         found = replace(found, facts=found.facts | origin, said=None if found.said is None else found.said | origin)
@@ -208,8 +212,11 @@ def _readable(found: Found, units: str) -> list[tuple[str, str]]:
 
     rows = []
     facts: Mapping[str, Any] = found.facts if found.said is None else found.said
-    hidden = EVIDENCE if facts.get("stop") == LIMIT else (*EVIDENCE, "stop")
+    evidence = (*EVIDENCE, FIT)
+    hidden = evidence if facts.get("stop") == LIMIT else (*evidence, "stop")
     for name, value in facts.items():
+        if name == FIT and value is None:
+            rows.append(("fit", "cannot be tested"))
         if value is None or name in hidden:
             continue
         if name == "one_report":

@@ -130,6 +130,12 @@ class GroupedTallies:
     simulated: bool
     skipped: SkippedRows
 
+    @property
+    def whole(self) -> Tally:
+        """All groups together; a report has a row for each group that made it."""
+        parts = [(one.reports, one.users, one.weights, one.squares) for one in self.tallies]
+        return Tally(self.tallies[0].mechanism, *(np.concatenate(column) for column in zip(*parts, strict=True)))
+
 
 def tally_groups(
     mechanism: Any,

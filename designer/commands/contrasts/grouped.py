@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ....mechanisms.errors import InputError
@@ -48,7 +49,7 @@ def by_group(service: Service, asked: EstimateOptions) -> Found:
     shown = _shown(found, rows, asked, weighted=tallies.weighted)
     written: dict[str, Any] = {name: values for name, values in columns.items() if name != "too_few"}
     written["ratio_to_no_privacy"] = [math.nan if x is None else x for x in columns["ratio_to_no_privacy"]]
-    return Found("estimate", facts, {"rows": rows}, shown, written)
+    return Found("estimate", facts, {"rows": rows}, shown, written, counts=[tallies.whole])
 
 
 def of_weights(service: Service, asked: EstimateOptions) -> Found:
@@ -66,9 +67,10 @@ def of_weights(service: Service, asked: EstimateOptions) -> Found:
         asked.refuse("for frequencies of categories", "--top")
         if asked.out is not None:
             raise InputError("--out is for results of several rows, got a mean: leave it out")
-        return Found("mean of the values, weighted", found.to_dict(asked.confidence) | told)
+        return Found("mean of the values, weighted", found.to_dict(asked.confidence) | told, counts=[tally])
     facts, columns = split(found, each_confidence(asked, found.value.size))
-    return ranked(found_rows("frequencies of the categories, weighted", facts | told, columns), tally, asked)
+    made = ranked(found_rows("frequencies of the categories, weighted", facts | told, columns), tally, asked)
+    return replace(made, counts=[tally])
 
 
 def _tallied(service: Service, asked: EstimateOptions) -> GroupedTallies:

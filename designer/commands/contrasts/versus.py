@@ -34,19 +34,19 @@ def versus(service: Service, asked: EstimateOptions) -> Found:
     parts: dict[str, Any] = {"first_estimate": _part(found.first, asked), "second_estimate": _part(found.second, asked)}
     if found.matched is None:
         say(INDEPENDENT)
-    last = _in_words(found, asked)
+    last, both = _in_words(found, asked), (tallies.first, tallies.second)
     if not isinstance(found.first, WeightedFrequencies):
         asked.refuse("for frequencies, and for groups", "--simultaneous")
         asked.refuse("for frequencies of categories", "--top")
         if asked.out is not None:
             raise InputError("--out is for results of several rows, got a mean: leave it out")
-        return Found("difference of the means", facts | told, parts, last=last)
+        return Found("difference of the means", facts | told, parts, last=last, counts=both)
     top = asked.top or MOST_ROWS
     made = found_rows(
         "differences of the frequencies, first less second", facts, columns, top=top, in_order=True, signed=True
     )
     more = {"simultaneous": asked.simultaneous}
-    return replace(made, facts=facts | more | told, more={**columns, **parts}, last=last)
+    return replace(made, facts=facts | more | told, more={**columns, **parts}, last=last, counts=both)
 
 
 def _part(found: Any, asked: EstimateOptions) -> dict[str, Any]:

@@ -267,7 +267,7 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
     told = told_of_reports(simulated, skipped)
     if asked.attribute is not None:
         found = told_by_counts(counts[asked.attribute], asked, started, told, drawn_from=counts.n_users)
-        return named(found, asked.attribute)
+        return replace(named(found, asked.attribute), counts=[counts[asked.attribute]])
     trusts: dict[str, Any] = {}
     if asked.method == BIAS_AWARE:
         asked.of_population(f"attributes by --method {BIAS_AWARE}")
@@ -279,7 +279,8 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
     else:
         means = estimate_attribute_means(counts, method=cast("MeanMethod | None", asked.method), target=asked.target)
     found = mean_rows(means, asked, units_of(held))
-    return replace(found, facts=found.facts | trusts | {"seconds": time.perf_counter() - started} | told)
+    facts = found.facts | trusts | {"seconds": time.perf_counter() - started} | told
+    return replace(found, facts=facts, counts=[counts])
 
 
 def mean_rows(means: AttributeMeans, asked: EstimateOptions, units: Mapping[str, str]) -> Found:

@@ -115,6 +115,11 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
         """Counts are by attribute, and levels are those of users: both are counted of reports."""
         return reports
 
+    def to_test(self, counts: PersonalisedReports) -> Sequence[Any]:
+        from ....estimators import count
+
+        return [count(self.mechanism, counts)]
+
     def found(self, counts: PersonalisedReports, asked: EstimateOptions) -> Found:
         from ....estimators import count, personalised_mean
         from ....estimators.personalised.attributes import personalised_attribute_means

@@ -46,9 +46,11 @@ def _loaded(name: str) -> Any:
     """Return a command as typer calls it."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     run = getattr(import_module(COMMANDS[name], __package__), f"{name.replace('-', '_')}_command")
+    options, output = (import_module(f".commands.{each}", __package__) for each in ("asked.options", "said.output"))
+    run = options.allows_large(run)
     if name in READ_FILES:
-        options, output = (import_module(f".commands.{each}", __package__) for each in ("asked.options", "said.output"))
-        run = output.one_line_errors(options.reads_files(run))
+        run = options.reads_files(run)
+    run = output.one_line_errors(run)
     first = (run.__doc__ or "").partition("\n\n")[0]
     said = " ".join(first.split())
     app.command(name, cls=PanelledCommand, no_args_is_help=True, short_help=said)(with_help_all(run))

@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..mechanisms.cost import fit_cost, require_affordable
 from ..mechanisms.errors import InputError
 from ..mechanisms.laws.domain import rounding_weights
 from ..mechanisms.promise import Metric
@@ -95,6 +96,12 @@ class InputGrid:
     def size(self) -> int:
         """Number of components K."""
         return self.points.size
+
+    def require_modest(self, mechanisms: Sequence[TabulatedMechanism]) -> None:
+        """Raise InputError where a fit to the reports of these tables would cost too much, see `allow_large`."""
+        outputs = sum(mechanism.low.size for mechanism in mechanisms)
+        what, cure = f"a fit of {self.size} cells to {outputs} outputs", "use fewer --cells (an InputGrid in Python)"
+        require_affordable(what, fit_cost(self.size, outputs), cure)
 
     def rows(self, mechanism: TabulatedMechanism) -> np.ndarray:
         """Return the (K, m) probability of each output for an input of each component.

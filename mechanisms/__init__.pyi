@@ -9,6 +9,7 @@ from .client.one_report import SimulatedClient as SimulatedClient
 from .client.sampler import Sampler as Sampler
 from .composed.attributes import AttributeSampling as AttributeSampling
 from .composed.personalised import PersonalisedMechanism as PersonalisedMechanism
+from .cost import allow_large as allow_large
 from .errors import BudgetError as BudgetError
 from .errors import InputError as InputError
 from .errors import OptldpError as OptldpError

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...mechanisms import InputError, TabulatedMechanism
+from ...mechanisms.cost import require_affordable, table_cost
 from ...mechanisms.documents.bundle import Bundle
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
@@ -222,6 +223,9 @@ def audit(
         raise InputError(f"confidence must lie strictly between 0 and 1, got {confidence!r}")
     rng = np.random.default_rng() if rng is None else rng
     kind = kind_of(table, epsilon, rng, outside=outside)
+    columns = len(kind.tables())
+    what = f"an audit of {columns} attributes by {samples} reports"
+    require_affordable(what, table_cost(samples, max(columns - 1, 0)), "use fewer --samples")
     if isinstance(draw, str):
         subject: Sampled = FromCommand(kind, draw, rng, timeout)
     else:

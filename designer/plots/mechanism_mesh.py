@@ -29,6 +29,9 @@ MOST_DRAWN, LONGEST_NAME = 40, 24
 ALL_NAMED, SOME_NAMED = 12, 8
 """Rows or columns that all have their name beside them; of more, how many have one, evenly spaced."""
 
+MOST_CELLS = 1024
+"""Values that the picture of a table has at most, and reports: more than it has pixels. Of more, evenly spaced ones."""
+
 MOST_PARTS, PART_WIDTH, PART_HEIGHT = 6, 5.2, 3.9
 """Parts of a mechanism that are drawn at most; inches of each."""
 
@@ -57,7 +60,9 @@ class _Rows:
     names: list[str]
     ends: np.ndarray
     key: str
-    whole: bool
+    together: str
+    top: float
+    endless: bool
     epsilon: float
 
 
@@ -93,12 +98,16 @@ def heat_map(mechanism: TabulatedMechanism, ax: Axes | None = None) -> Axes:
     ('value', 'report')
     """
     axes = axes_or_new(ax, height=5.0)
-    used = np.flatnonzero(mechanism.probabilities.any(axis=0))
-    places = _places(mechanism.low[used], mechanism.high[used])
-    order = np.argsort(places, kind="stable")
-    ratios, floors = over_floor(mechanism.probabilities[:, used[order]])
-    names = [plain_number(float(f"{place:.3g}")) for place in places[order]]
-    _draw(axes, _Rows(ratios, floors, names, _edges(mechanism.knots), KEY, True, mechanism.epsilon))
+    floors, most = mechanism.probabilities.min(axis=0), mechanism.probabilities.max(axis=0)
+    places = _places(mechanism.low, mechanism.high)
+    used = np.flatnonzero(most > 0)
+    drawn = _some(used[np.argsort(places[used], kind="stable")])
+    values = _some(np.arange(mechanism.knots.size))
+    ratios, _ = over_floor(mechanism.probabilities[np.ix_(values, drawn)], floors[drawn])
+    names = [plain_number(float(f"{place:.3g}")) for place in places[drawn]]
+    share = f"{100 * floors.sum():.3g}% in all"
+    ends, kept = _edges(mechanism.knots[values]), _largest(most, floors)
+    _draw(axes, _Rows(ratios, floors[drawn], names, ends, KEY, share, *kept, mechanism.epsilon))
     axes.set_xlabel(axis_label("value", mechanism.units))
     axes.set_ylabel(axis_label("report", mechanism.units))
     axes.locator_params(axis="x", nbins=5)
@@ -146,7 +155,8 @@ def support_map(mechanism: CategoricalMechanism | KeyValueMechanism, ax: Axes | 
     what = "key" if pairs else "category"
     size = min(len(names), MOST_DRAWN)
     if isinstance(mechanism, CategoricalTable):
-        ratios, floors = over_floor(mechanism.probabilities[:, :MOST_DRAWN])
+        shown = mechanism.probabilities[:, :MOST_DRAWN]
+        ratios, floors = over_floor(shown)
         reports, up, key = [f"{place}" for place in range(floors.size)], "output", KEY
     elif isinstance(mechanism, KeyValueMechanism | PureProtocol):
         own, other = (
@@ -162,7 +172,9 @@ def support_map(mechanism: CategoricalMechanism | KeyValueMechanism, ax: Axes | 
     else:
         raise InputError(f"a picture is of a table or a pure protocol, got {mechanism!r:.60}")
     whole = isinstance(mechanism, CategoricalTable) and mechanism.probabilities.shape[1] == floors.size
-    _draw(axes, _Rows(ratios[:size], floors, reports, np.arange(size + 1) - 0.5, key, whole, mechanism.epsilon))
+    share = f"{100 * floors.sum():.3g}% in all" if whole else f"up to {floors.max():.2g}"
+    kept = _largest(shown[:size].max(axis=0), floors)
+    _draw(axes, _Rows(ratios[:size], floors, reports, np.arange(size + 1) - 0.5, key, share, *kept, mechanism.epsilon))
     chosen = _spread(size)
     axes.set_xticks(chosen, [_short(names)[place] for place in chosen], rotation=30, ha="right", rotation_mode="anchor")
     axes.set_xlabel(what)
@@ -200,8 +212,7 @@ def _draw(axes: Axes, rows: _Rows) -> None:
     from matplotlib.colors import LogNorm
 
     many, figure = len(rows.names), axes.figure
-    finite = rows.ratios[np.isfinite(rows.ratios)]
-    top = max(float(finite.max(initial=1.0)), 1.0 + 1e-9)
+    top = rows.top
     edges = np.arange(many + 1) - 0.5
     shown = np.where(np.isfinite(rows.ratios), rows.ratios, top).T
     image = axes.pcolormesh(rows.ends, edges, shown, norm=LogNorm(1.0, top), cmap=COLORS, rasterized=True)
@@ -212,15 +223,25 @@ def _draw(axes: Axes, rows: _Rows) -> None:
     strip.stairs(rows.floors, edges, orientation="horizontal", color=GREY, linewidth=0.8)
     strip.set_xlim(0.0, 1.1 * float(rows.floors.max()) or 1.0)
     strip.set_xticks([])
-    together = f"\n{100 * rows.floors.sum():.3g}% in all" if rows.whole else f"\nup to {rows.floors.max():.2g}"
-    strip.set_xlabel(f"floor,{together}", fontsize=SMALL)
+    strip.set_xlabel(f"floor,\n{rows.together}", fontsize=SMALL)
     keys: Any = [axes, strip]
     spent = math.isclose(math.log(top), rows.epsilon, rel_tol=SPENT)
     bar = figure.colorbar(image, ax=keys, label=f"{rows.key}, at most eᵋ" if spent else rows.key, pad=0.02)
     numbers = _numbers(top)
     bar.set_ticks(numbers, labels=[plain_number(float(f"{number:.3g}")) for number in numbers])
     bar.minorticks_off()
-    add_note(axes, "" if finite.size == rows.ratios.size else ENDLESS)
+    add_note(axes, ENDLESS if rows.endless else "")
+
+
+def _largest(most: np.ndarray, floors: np.ndarray) -> tuple[float, bool]:
+    """The largest finite ratio of reports of these largest and least probabilities, and whether there are infinite."""
+    finite = most[floors > 0] / floors[floors > 0]
+    return max(float(finite.max(initial=1.0)), 1.0 + 1e-9), bool((most[floors == 0] > 0).any())
+
+
+def _some(places: np.ndarray) -> np.ndarray:
+    """Return all of them, or as many as are drawn, from the first to the last."""
+    return places[np.linspace(0, places.size - 1, min(places.size, MOST_CELLS)).round().astype(int)]
 
 
 def _numbers(top: float) -> list[float]:

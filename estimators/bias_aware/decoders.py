@@ -91,6 +91,7 @@ def decode(counts: ReportCounts, priors: BoxSet, *, alike: bool) -> Decoded:
     max q.v_g / N + (sum_g a_g B_g)^2; where all groups report to the same tables that program is the least of it.)
     """
     grid, users = InputGrid.common(counts.mechanisms), counts.n_users
+    grid.require_modest(counts.mechanisms)
     unit = UnitInterval.of(grid.points)
     rows = [np.asarray(grid.rows(table)) for table in counts.mechanisms]
     sets = [UserSet(g.n_users / users, [rows[j] for j in g.services]) for g in counts.groups]

@@ -18,6 +18,10 @@ LOGLIK_CHANGE = 1e-3
 
 MOST_STEPS = 2_000
 
+MOST_KNOTS, MOST_OUTPUTS = 512, 1024
+"""Of a table that the steps go through: of more knots evenly spaced ones are looked at, and of more outputs neighbours
+together.  So a large table takes no longer, and is off by the spacing that is left, of which see above."""
+
 
 class ValueScatter:
     """The distribution of the values of all users, and from it the variance of those of a part.
@@ -41,12 +45,13 @@ class ValueScatter:
     """
 
     def __init__(self, table: TabulatedMechanism, outputs: np.ndarray, users: float) -> None:
-        self._table = table
-        self._weights = _likely(table.probabilities, outputs / outputs.sum() * users)
+        self._few = _Few(table.knots, [table.probabilities])
+        self._weights = _likely(self._few.probabilities, self._few.counts([outputs / outputs.sum() * users]))
 
     def variance(self, outputs: np.ndarray) -> float:
         """Return the variance of the values of users who reported each output (m,) so often."""
-        return _variance(self._table.knots, _step(self._weights, self._table.probabilities, outputs))
+        few = self._few
+        return _variance(few.knots, _step(self._weights, few.probabilities, few.counts([outputs])))
 
 
 def value_variance(counts: ReportCounts) -> float | None:
@@ -63,9 +68,29 @@ def value_variance(counts: ReportCounts) -> float | None:
     knots = counts.mechanisms[0].knots
     if any(not np.array_equal(knots, table.knots) for table in counts.mechanisms):
         return None
-    probabilities = np.hstack([table.probabilities for table in counts.mechanisms])
-    often = np.concatenate([counts.reports_of(j) for j in range(len(counts.services))]).astype(np.float64)
-    return _variance(knots, _likely(probabilities, often))
+    few = _Few(knots, [table.probabilities for table in counts.mechanisms])
+    often = few.counts([counts.reports_of(j).astype(np.float64) for j in range(len(counts.services))])
+    return _variance(few.knots, _likely(few.probabilities, often))
+
+
+class _Few:
+    """Tables on the same knots side by side, of no more knots and outputs than are looked at."""
+
+    def __init__(self, knots: np.ndarray, tables: list[np.ndarray]) -> None:
+        rows = np.linspace(0, knots.size - 1, min(knots.size, MOST_KNOTS)).round().astype(int)
+        self.knots, self._starts = knots[rows], [_starts(table.shape[1]) for table in tables]
+        self.probabilities = np.hstack(
+            [np.add.reduceat(table[rows], ends, axis=1) for table, ends in zip(tables, self._starts, strict=True)]
+        )
+
+    def counts(self, often: list[np.ndarray]) -> np.ndarray:
+        """Return what outputs (m,) of each table count together."""
+        return np.concatenate([np.add.reduceat(one, ends) for one, ends in zip(often, self._starts, strict=True)])
+
+
+def _starts(outputs: int) -> np.ndarray:
+    """The first output of each group of neighbours."""
+    return np.arange(0, outputs, -(-outputs // MOST_OUTPUTS))
 
 
 def _likely(probabilities: np.ndarray, often: np.ndarray) -> np.ndarray:

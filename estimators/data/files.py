@@ -24,6 +24,7 @@ from typing import TypeAlias
 
 import duckdb
 
+from ...mechanisms.cost import columns_cost, require_affordable
 from ...mechanisms.errors import InputError
 from ..forms.plain_file import NO_EXTENSIONS, STANDARD_INPUT, PlainFile, existing, kind_of_file, plain_file
 from .cells import MISSING_MARKS
@@ -200,6 +201,8 @@ def _feather_relation(connection: duckdb.DuckDBPyConnection, file: Path) -> duck
 def _parquet_relation(connection: duckdb.DuckDBPyConnection, name: str, file: Path) -> duckdb.DuckDBPyRelation:
     """The rows of a Parquet file that holds no more of them, and no more text, than its size can account for."""
     size = file.stat().st_size
+    columns = connection.execute("SELECT count(*) FROM parquet_schema(?)", [name]).fetchall()[0][0]
+    _require_modest(columns, str(file))
     rows = connection.execute("SELECT num_rows FROM parquet_file_metadata(?)", [name]).fetchall()[0][0]
     if rows > (most := FEW_ROWS + ROWS_A_BYTE * size):
         raise InputError(f"{str(file)!r} of {size} bytes must hold at most {most} rows, got {rows}: write it as CSV")
@@ -281,6 +284,7 @@ def _header(plain: PlainFile, path: FilePath) -> list[str]:
         first = stream.readline(LONGEST_HEADER)
         if len(first) == LONGEST_HEADER:
             raise InputError(f"the first line of {file!r} must name the columns, but it does not end")
+        _require_modest(first.count(plain.delimiter) + 1, file)
         lines = chain([first], iter(lambda: stream.readline(LONGEST_HEADER), ""))
         names = [name.strip() for name in next(csv.reader(lines, delimiter=plain.delimiter), [])]
     if not is_unicode("".join(names)):
@@ -288,6 +292,11 @@ def _header(plain: PlainFile, path: FilePath) -> list[str]:
     if not any(names):
         raise InputError(f"the first line of {file!r} must name the columns, but it is empty")
     return names
+
+
+def _require_modest(columns: int, file: str) -> None:
+    """Raise InputError for a file of so many columns that reading any of them would take too much."""
+    require_affordable(f"the {columns} columns of {file!r}", columns_cost(columns), "keep those that are needed")
 
 
 def column_position(names: Sequence[str], column: str, where: str) -> int:

@@ -62,7 +62,7 @@ def likelihood_of(counts: ReportCounts, grid: InputGrid, *, atoms: ArrayLike = (
     Raises
     ------
     InputError
-        No users, a service nobody reported to, or a grid or atoms outside the domain.
+        No users, a service nobody reported to, a grid or atoms outside the domain, or a fit that would take too much.
 
     Source: Du, Ye, Fu and Hu (2025), equations (12) to (14).
 
@@ -77,6 +77,7 @@ def likelihood_of(counts: ReportCounts, grid: InputGrid, *, atoms: ArrayLike = (
     array([0.5, 0.5])
     """
     counts.require_reports()
+    grid.require_modest(counts.mechanisms)
     return _likelihood(counts.groups, _views(counts, grid, atoms))
 
 

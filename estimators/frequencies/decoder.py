@@ -162,6 +162,8 @@ class TableDecoder(FrequencyDecoder):
         self._table = table.probabilities
         average = prior @ self._table
         used = average > 0
+        if (many := int(np.count_nonzero(used))) < len(self._table):
+            raise InputError(_not_told(many, len(self._table), ""))
         root = np.sqrt(average[used])
         basis, factor = np.linalg.qr((self._table[:, used] / root).T)
         self._values = np.zeros_like(self._table)
@@ -169,10 +171,7 @@ class TableDecoder(FrequencyDecoder):
             self._values[:, used] = solve_triangular(factor, basis.T) / root
         off = float(np.abs(self._table @ self._values.T - np.eye(len(self._table))).max())
         if not off <= UNBIASED_TOLERANCE:
-            raise InputError(
-                f"an unbiased estimate must be possible, but the table's {used.sum()} outputs do not tell "
-                f"{len(self._table)} categories apart (the best decoder found is off by {off:.2g}): use method mle"
-            )
+            raise InputError(_not_told(many, len(self._table), f" (the best decoder found is off by {off:.2g})"))
 
     def frequencies(self, counts: CategoryCounts | SupportCounts) -> np.ndarray:
         assert isinstance(counts, CategoryCounts)  # a table has no support counts
@@ -210,6 +209,13 @@ class TableDecoder(FrequencyDecoder):
         """Twice the farthest from the medians, by the triangle inequality; attained by randomised response."""
         made = self._values[:, self._table.max(axis=0) > 0]
         return 2.0 * float(np.abs(made - np.median(made, axis=1)[:, None]).sum(axis=0).max())
+
+
+def _not_told(outputs: int, categories: int, how: str) -> str:
+    return (
+        f"an unbiased estimate must be possible, but the table's {outputs} outputs do not tell {categories} categories "
+        f"apart{how}: use method mle"
+    )
 
 
 def frequency_decoder(mechanism: CategoricalMechanism, prior: ArrayLike | None = None) -> FrequencyDecoder:

@@ -19,9 +19,6 @@ SEEDS = 2**32
 MOST_VALUES = 2**16
 """g; with it the numbers of reports fit 48 bits."""
 
-HASHED_AT_ONCE = 2**22
-"""Hashes in memory at a time."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SeededHashing(HashedResponse):
@@ -110,11 +107,11 @@ class SeededHashing(HashedResponse):
         return found
 
     def support(self, reports: np.ndarray) -> np.ndarray:
-        step = max(1, HASHED_AT_ONCE // len(self.categories))
-        bits = np.empty((reports.size, -(-len(self.categories) // 8)), dtype=np.uint8)
-        for start in range(0, reports.size, step):
-            bits[start : start + step] = np.packbits(self.supported(reports[start : start + step]), axis=1)
-        return bits
+        seeds, told = reports // self.n_values, reports % self.n_values
+        bits = np.zeros((-(-len(self.categories) // 8), reports.size), dtype=np.uint8)
+        for code in range(len(self.categories)):  # a bit each: all hashes would take eight times as much
+            bits[code // 8] |= (self.hashes(code, seeds) == told).astype(np.uint8) << (7 - code % 8)
+        return np.ascontiguousarray(bits.T)
 
     def all_reports(self) -> np.ndarray:
         raise InputError(f"reports of seeded hashing cannot be listed, there are {SEEDS * self.n_values} of them")

@@ -32,6 +32,9 @@ from .table import randomised_response_numerators
 MOST_LISTED = 2**20
 """Reports that are still listed."""
 
+SUPPORTED_AT_ONCE = 2**24
+"""Reports times categories whose bits are not yet packed."""
+
 HASHED_AT_ONCE = 2**20
 """Users whose digits are formed at a time."""
 
@@ -150,7 +153,12 @@ class LocalHashing(HashedResponse):
         return value, which.reshape(-1)
 
     def support(self, reports: np.ndarray) -> np.ndarray:
-        return np.packbits(self.supported(reports), axis=1)
+        size = len(self.categories)
+        bits = np.empty((len(reports), -(-size // 8)), dtype=np.uint8)
+        step = max(1, SUPPORTED_AT_ONCE // size)
+        for start in range(0, len(reports), step):
+            bits[start : start + step] = np.packbits(self.supported(reports[start : start + step]), axis=1)
+        return bits
 
     def all_reports(self) -> np.ndarray:
         many = self.n_hashes * self.n_values

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
+from ..cost import columns_cost, require_affordable
 from ..documents.bundle import Bundle, Nested, require_exact
 from ..documents.table import as_number, require_keys
 from ..errors import InputError, TableError
@@ -135,6 +136,7 @@ class AttributeSampling(Bundle):
         for name in ("attributes", "mechanisms"):
             if not isinstance(members[name], list):
                 raise TableError(f"{name} must be a list, got {type(members[name]).__name__}")
+        require_readable(len(members["attributes"]))
         tables = [nested(document) for document in members["mechanisms"]]
         return cls(members["attributes"], tables, members["sampled"], as_number("epsilon", members["epsilon"]))
 
@@ -237,6 +239,17 @@ def attribute_budget(epsilon: float, sampled: int) -> float:
     while Fraction(share) * sampled > Fraction(epsilon):
         share = nextafter(share, 0.0)
     return check_epsilon(share)
+
+
+def require_readable(attributes: int) -> None:
+    """Raise InputError for more attributes than a file of values can well have, of which each is a column to be read.
+
+    Example
+    -------
+    >>> require_readable(12)
+    """
+    what = f"a mechanism for {attributes} attributes"
+    require_affordable(what, columns_cost(attributes, read=attributes), "use fewer attributes")
 
 
 def _check_members(attributes: tuple[Any, ...], mechanisms: tuple[Any, ...]) -> None:

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from ..cost import require_affordable, table_cost
 from ..errors import TableError
 from ..integers.numerators import DENOMINATOR
 from ..laws.within_cell import law_from_parameters
-from ..promise import Pure, promise_from_document, promise_to_document
+from ..promise import Approximate, Pure, promise_from_document, promise_to_document
 from ..table.knot_prior import KnotPrior
 from ..table.provenance import Provenance
 from ..table.table import TabulatedMechanism
@@ -73,6 +74,7 @@ def document_to_table(document: Mapping[str, Any]) -> TabulatedMechanism:
     exact = document.get("format") == EXACT_FORMAT
     require_keys("the table", document, EXACT_KEYS if exact else KEYS, optional=("checksum", "promise"))
     require_sides(document["knots"], document["low"])
+    require_modest_table(document)
     if exact:
         require_denominator(document["denominator"])
         probabilities = numerators_from_document(document["numerators"]) / DENOMINATOR
@@ -102,6 +104,23 @@ def require_sides(*sides: object) -> None:
     for side in sides:
         if isinstance(side, list | np.ndarray) and len(side) > MAX_SIDE:
             raise TableError(f"a table file must have at most {MAX_SIDE} knots and outputs, got {len(side)}: use fewer")
+
+
+def require_modest_table(document: Mapping[str, Any]) -> None:
+    """Raise InputError for the document of a table that would cost too much, whose matrices may still be missing.
+
+    Example
+    -------
+    >>> require_modest_table({"knots": [0, 1], "low": [0, 1]})
+    """
+    said, n, m = document.get("promise"), *(_length(document[side]) for side in ("knots", "low"))
+    all_pairs = isinstance(said, Mapping) and said.get("kind") == Approximate.kind
+    what = f"a table of {n} knots and {m} outputs" + f" with a promise of kind {Approximate.kind}" * all_pairs
+    require_affordable(what, table_cost(n, m, all_pairs=all_pairs), "use fewer knots or outputs, or a floor form")
+
+
+def _length(side: object) -> int:
+    return len(side) if isinstance(side, list | np.ndarray) else 0
 
 
 def require_keys(

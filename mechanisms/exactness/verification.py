@@ -13,7 +13,7 @@ from ..promise import Approximate, Metric, Promise, Pure, as_promise
 from ..shown.shown import Shown
 from ..shown.told import Dots, Told
 from ..table.table import TabulatedMechanism
-from .proof import prove
+from .proof import ExactProof, prove
 
 MAX_ROW_SUM_ERROR = 1e-12
 """Summing 1e4 doubles that ought to give one errs by about 1e-14; more is a table that was not normalised."""
@@ -152,12 +152,10 @@ def verify(table: TabulatedMechanism, *, epsilon: Promise | float | None = None)
     """
     promise = table.promise if epsilon is None else as_promise(epsilon)
     ratios = log_ratios(table)
-    kept = _kept(table, promise, ratios)
     row_errors = np.abs(table.probabilities.sum(axis=1) - 1)
-    if table.exact:
-        failures = prove(table, epsilon=promise).failures
-    else:
-        failures = _failures(table, promise, ratios, kept, row_errors)
+    proof = prove(table, epsilon=promise) if table.exact else None
+    kept = _kept(table, promise, ratios, proof)
+    failures = _failures(table, promise, ratios, kept, row_errors) if proof is None else proof.failures
     return Verification(
         verdict=Verdict.BROKEN if failures else Verdict.PROVED if table.exact else Verdict.NOT_PROVED,
         promise=promise,
@@ -171,9 +169,11 @@ def verify(table: TabulatedMechanism, *, epsilon: Promise | float | None = None)
     )
 
 
-def _kept(table: TabulatedMechanism, promise: Promise, ratios: np.ndarray) -> float:
+def _kept(table: TabulatedMechanism, promise: Promise, ratios: np.ndarray, proof: ExactProof | None) -> float:
     """The least number that could stand in the promise, in doubles."""
     if isinstance(promise, Approximate):
+        if proof is not None and proof.divergence is not None:
+            return float(proof.divergence)
         return largest_divergence_in_doubles(table.probabilities, promise.epsilon)
     if isinstance(promise, Metric):
         p = table.probabilities

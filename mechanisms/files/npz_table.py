@@ -8,7 +8,14 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..documents.bundle import other_format
-from ..documents.table import EXACT_FORMAT, FORMAT, MAX_SIDE, ends_from_document, ends_to_document
+from ..documents.table import (
+    EXACT_FORMAT,
+    FORMAT,
+    MAX_SIDE,
+    ends_from_document,
+    ends_to_document,
+    require_modest_table,
+)
 from ..errors import InputError, TableError
 from ..integers.numerators import check_numerators
 from ..table.checks import check_outputs, check_rows
@@ -69,7 +76,7 @@ def from_npz(stream: BinaryIO) -> dict[str, Any]:
     TableError
         No archive of a table, or an array that is not of the shape that knots and outputs give it, or not a table's.
     InputError
-        Knots that are none.
+        Knots that are none, or a table that would cost too much.
     """
     archive = NpzArchive(stream, MOST_ARRAYS)
     return with_arrays(archive, text_document(archive))
@@ -90,6 +97,7 @@ def with_arrays(archive: NpzArchive, document: Any) -> dict[str, Any]:
     check_outputs(low, high)
     _put(document, "low", ends_to_document(low))
     _put(document, "high", ends_to_document(high))
+    require_modest_table(document)
     for name, size in zip(PRIOR_VECTORS, (n, n - 1), strict=True):
         if name in archive.names:
             _put(document, name, archive.array(name, np.float64, (size,)))

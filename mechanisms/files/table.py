@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..documents.bundle import other_format
-from ..documents.table import EXACT_FORMAT, FORMAT, document_to_table, table_to_document
+from ..documents.table import EXACT_FORMAT, FORMAT, document_to_table, require_modest_table, table_to_document
 from ..errors import InputError, TableError
 from ..exactness.verification import require_usable
 from ..table.table import TabulatedMechanism
@@ -41,7 +41,8 @@ def save_table(table: TabulatedMechanism, path: str | os.PathLike[str], *, allow
     TableError
         The table is not proved, or is broken.
     InputError
-        Another suffix, or a place that cannot be written; nothing is left behind.
+        Another suffix, a table that would cost too much to be read again (see `allow_large`), or a place that cannot be
+        written; nothing is left behind.
 
     Example
     -------
@@ -59,6 +60,7 @@ def save_table(table: TabulatedMechanism, path: str | os.PathLike[str], *, allow
         raise InputError(f"a table file must end in {' or '.join(SUFFIXES)}, got {str(target)!r}")
     require_usable(table, allow_unproved=allow_unproved)
     document = table_to_document(table)
+    require_modest_table(document)
     document["checksum"] = checksum(document)
     content = to_json(document).encode() if target.suffix.lower() == ".json" else to_npz(document)
     with replacing(target) as temporary:

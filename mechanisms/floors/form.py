@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
+from ..cost import Cost, affordable, require_affordable, table_cost
 from ..documents.bundle import Bundle, Nested
 from ..documents.exact_table import whole_numbers
 from ..documents.table import require_sides
@@ -44,9 +45,6 @@ from .windows import MOST_RAISED, Moments, Windows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-MOST_EXPANDED = 2**26
-"""Entries of a table that a form is expanded to: no npz file holds more either."""
 
 LARGEST_RATIO = SCALE << 24
 """Above e^16 2^128, so that no whole number is longer than it need be."""
@@ -320,16 +318,21 @@ class FloorForm(BetweenKnots, Bundle):
 
     @property
     def expands(self) -> bool:
-        """Whether its table is small enough to be made."""
-        return self.knots.size * self.places.size <= MOST_EXPANDED
+        """Whether its table costs no more than may be taken here, see `allow_large`."""
+        return affordable(self.expanded_cost)
+
+    @property
+    def expanded_cost(self) -> Cost:
+        """What its table would cost."""
+        return table_cost(self.knots.size, self.places.size)
 
     def expand(self) -> TabulatedMechanism:
         """Return the table of the same law: same numerators, and same reports of the same random words.
 
         Raises
         ------
-        TableError
-            It would have more than 2^26 entries.
+        InputError
+            Its table would cost too much, see `allow_large`.
 
         Example
         -------
@@ -339,11 +342,11 @@ class FloorForm(BetweenKnots, Bundle):
         array([[0.75, 0.25],
                [0.25, 0.75]])
         """
-        if not self.expands:
-            raise TableError(
-                f"a floor form expands to at most {MOST_EXPANDED} probabilities, got {self.knots.size} x "
-                f"{self.places.size}: means of one service need no table, for what else is asked design fewer knots"
-            )
+        require_affordable(
+            f"the table of a floor form of {self.knots.size} knots and {self.places.size} outputs",
+            self.expanded_cost,
+            "means of one service need no table, for what else is asked design fewer knots",
+        )
         table = TabulatedMechanism(
             knots=self.knots,
             low=self.outputs,

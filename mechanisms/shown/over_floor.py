@@ -7,7 +7,7 @@ import numpy as np
 FAVOUR = "log of the probability over its floor"
 
 
-def over_floor(probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def over_floor(probabilities: np.ndarray, floors: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return every probability over its report's floor, and the floors.
 
     Reports' own rates cancel out: of a mechanism that spends its budget nearly all ratios are 1 or e^epsilon, and a
@@ -17,6 +17,8 @@ def over_floor(probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ----------
     probabilities : (n, m) ndarray of float
         Of m reports at n values.
+    floors : (m,) ndarray of float, optional
+        Where these are some of all values: the least of all of them.
 
     Returns
     -------
@@ -31,7 +33,7 @@ def over_floor(probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> ratios.tolist(), floors.tolist()
     ([[3.0, 1.0], [1.0, 3.0]], [0.25, 0.25])
     """
-    floors = probabilities.min(axis=0)
+    floors = probabilities.min(axis=0) if floors is None else floors
     ratios = np.where(probabilities > 0, np.inf, 1.0)
     np.divide(probabilities, floors, out=ratios, where=floors > 0)
     return ratios, floors

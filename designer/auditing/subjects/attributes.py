@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ....mechanisms import AttributeSampling, InputError, TabulatedMechanism
+from ....mechanisms.cost import require_affordable, table_cost
 from .events import STATED, Columns, Family
 from .inputs import values_to_try
 from .numbers import checked_numbers, foreign_numbers, stated_family
@@ -43,6 +44,12 @@ class AttributeKind(Kind):
         self.weights = np.ones(len(self.rows))
         self.weights[[0, -1]] = VALUES
         self.claims = np.full((len(self.rows),) * 2, epsilon)
+        outputs = sum(table.low.size for table in mechanism.mechanisms)
+        require_affordable(
+            f"an audit of {len(mechanism.attributes)} attributes of {outputs} outputs in all",
+            table_cost(len(self.rows), outputs),
+            "audit tables of some of them",
+        )
         self._laws = [table.pmf(column) for table, column in zip(mechanism.mechanisms, self.rows.T, strict=True)]
 
     def _chosen(self, rng: np.random.Generator) -> np.ndarray:

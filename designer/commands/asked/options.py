@@ -156,7 +156,6 @@ def reads_files(run: Callable[..., None]) -> Callable[..., None]:
     >>> list(inspect.signature(reads_files(lambda: None)).parameters)
     ['delimiter', 'decimal', 'encoding']
     """
-    asked = {"delimiter": Delimiter, "decimal": Decimal, "encoding": Encoding}
 
     @functools.wraps(run)
     def command(delimiter: str | None, decimal: str | None, encoding: str | None, **given: Any) -> None:
@@ -167,16 +166,53 @@ def reads_files(run: Callable[..., None]) -> Callable[..., None]:
         ):
             run(**given)
 
+    asked = {"delimiter": Delimiter, "decimal": Decimal, "encoding": Encoding}
+    return _with_options(command, run, {name: (hint, None) for name, hint in asked.items()})
+
+
+AllowLarge = Annotated[
+    bool,
+    typer.Option(
+        "--allow-large",
+        help="Accept files of any cost: without it what may take over 2 GiB of memory or 2^33 multiplications is "
+        "refused, in a line that says how much it would take.",
+    ),
+]
+
+
+def allows_large(run: Callable[..., None]) -> Callable[..., None]:
+    """Let a command be told that the files that it reads may cost more than what anybody's file may.
+
+    Example
+    -------
+    >>> list(inspect.signature(allows_large(lambda: None)).parameters)
+    ['allow_large']
+    """
+
+    @functools.wraps(run)
+    def command(allow_large: bool, **given: Any) -> None:
+        from ....mechanisms import cost
+
+        with cost.allow_large(allow_large):
+            run(**given)
+
+    return _with_options(command, run, {"allow_large": (AllowLarge, False)})
+
+
+def _with_options(
+    command: Callable[..., None], run: Callable[..., None], asked: dict[str, tuple[Any, Any]]
+) -> Callable[..., None]:
+    """Give a command the signature of what it runs and these options, each with its annotation and its default."""
     signature, hints = inspect.signature(run), get_type_hints(run, include_extras=True)
     given_too = [each.replace(annotation=hints.get(name)) for name, each in signature.parameters.items()]
     parameters = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
-        for name, hint in asked.items()
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+        for name, (hint, default) in asked.items()
     ]
     command.__signature__ = signature.replace(  # pyright: ignore[reportAttributeAccessIssue] -- what inspect looks for
         parameters=[*given_too, *parameters]
     )
-    command.__annotations__ = hints | asked
+    command.__annotations__ = hints | {name: hint for name, (hint, _) in asked.items()}
     return command
 
 

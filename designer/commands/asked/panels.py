@@ -43,8 +43,8 @@ PANELS = {
     "--threshold --cells --least-components --prune --preselect --winsorise --raw --target --weights --simultaneous "
     "--top",
     "Precision": "--tolerance --gap --uniform-share --seed --workers",
-    "Files in detail": "--units --form --omit-prior --allow-unproved --skip-invalid --group-readable --delimiter "
-    "--decimal --encoding",
+    "Files in detail": "--units --form --omit-prior --allow-unproved --allow-large --skip-invalid --group-readable "
+    "--delimiter --decimal --encoding",
     "Help": "--help --help-all",
 }
 """Panels in their order, and what stands in them whatever the command."""

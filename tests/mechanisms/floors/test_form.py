@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from optldp.mechanisms import InputError, TableError, prove
+from optldp.mechanisms import InputError, TableError, allow_large, prove
 from optldp.mechanisms.files.bundle import document_to_mechanism
 from optldp.mechanisms.floors import FloorForm, form_over
 from optldp.mechanisms.integers.exponential import exponential_below
@@ -115,9 +115,11 @@ def test_a_copy_is_the_same_and_checked_again():
 
 def test_a_form_too_large_to_be_a_table_says_so(monkeypatch):
     """In one line, before memory is asked for."""
-    monkeypatch.setattr("optldp.mechanisms.floors.form.MOST_EXPANDED", 8)
-    with pytest.raises(TableError, match="at most 8 probabilities, got 3 x 3: means of one service"):
+    monkeypatch.setattr("optldp.mechanisms.cost.ENTRY_BYTES", 2**31)
+    with pytest.raises(InputError, match=r"of 3 knots and 3 outputs may take .* means of one service need no table"):
         by_hand().expand()
+    with allow_large():
+        assert by_hand().expand().probabilities.shape == (3, 3)
 
 
 def test_without_prior_it_is_the_same_mechanism():

@@ -89,7 +89,7 @@ def test_a_mean_needs_no_table_and_what_does_says_so(optldp, refusal, table, flo
     """The estimate is that of the table, for a form that is taken to be too large for one."""
     optldp("perturb", floor, *INCOME, "--out", "r.csv")
     plain = found(optldp, "estimate", floor, "r.csv")
-    monkeypatch.setattr("optldp.mechanisms.floors.form.MOST_EXPANDED", 8)
+    monkeypatch.setattr("optldp.mechanisms.cost.ENTRY_BYTES", 2**31)
     again = found(optldp, "estimate", floor, "r.csv")
     assert again.keys() == plain.keys()
     for name in ("value", "std_error", "low", "high", "one_report"):

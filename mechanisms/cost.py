@@ -1,0 +1,160 @@
+"""What a file may make its readers do: bytes of memory and multiplications, told by its shape before any work is done.
+
+One model for all that is read: tables and what floor forms expand to, fits to their outputs, columns of data files.
+Its constants are what the most costly command takes, measured and rounded up; docs/bundle-format.md has them for other
+readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
+
+from .errors import InputError
+
+MOST_MEMORY = 2**31
+"""Bytes that may be taken without being asked for: less than the smallest machines have that people work on."""
+
+MOST_MULTIPLICATIONS = 2**33
+"""Half a minute of one processor, with all that goes along with a multiplication."""
+
+ENTRY_BYTES, ENTRY_PASSES = 64, 64
+"""Of a table, for each of its knots times outputs: eight doubles at a time, and so often is each looked at. Other
+matrices that are as large as a file or an option says count as tables."""
+
+PAIR_PASSES = 4
+"""So often is each output of a pair of rows looked at, where a promise is of all pairs."""
+
+CELL_BYTES, CELL_PASSES = 128, 2**12
+"""Of a fit, for each of its cells times outputs: what it is iterated for, some hundred steps of some ten passes."""
+
+COLUMN_BYTES, COLUMN_PASSES = 2**13, 2**15
+"""Of a data file, for each column, whatever its cells hold; for each column and column that is asked for."""
+
+
+class Cost(NamedTuple):
+    """What something takes at most.
+
+    Attributes
+    ----------
+    memory : int
+        Bytes at a time.
+    multiplications : int
+    """
+
+    memory: int
+    multiplications: int
+
+    def __str__(self) -> str:
+        return f"{self.memory / 1e9:.2g} GB of memory and {self.multiplications:.1e} multiplications"
+
+
+_LARGE: ContextVar[bool] = ContextVar("large files are allowed", default=False)
+
+
+@contextmanager
+def allow_large(wanted: bool = True) -> Iterator[None]:
+    """Let files, tables and fits cost what they cost, in this block; the option --allow-large of all commands.
+
+    Without it what would take more than 2 GiB of memory or 2^33 multiplications is refused, in a line that says how
+    much it would take, before it is made: a file of some kilobytes may come from anybody, and ask for that.
+
+    Parameters
+    ----------
+    wanted : bool
+        False changes nothing.
+
+    Example
+    -------
+    >>> with allow_large():
+    ...     require_affordable("a table of 10^10 entries", table_cost(10**5, 10**5))
+    >>> require_affordable("a table of 10^10 entries", table_cost(10**5, 10**5))
+    Traceback (most recent call last):
+        ...
+    optldp.mechanisms.errors.InputError: a table of 10^10 entries may take 6.4e+02 GB of memory and 6.4e+11 \
+multiplications, and without --allow-large (allow_large in Python) at most 2.1 GB and 8.6e+09
+    """
+    token = _LARGE.set(_LARGE.get() or wanted)
+    try:
+        yield
+    finally:
+        _LARGE.reset(token)
+
+
+def affordable(cost: Cost) -> bool:
+    """Whether a cost is within what may be taken, or large ones are allowed here.
+
+    Example
+    -------
+    >>> affordable(table_cost(4001, 8002)), affordable(table_cost(8192, 8190))
+    (True, False)
+    """
+    few = cost.memory <= MOST_MEMORY and cost.multiplications <= MOST_MULTIPLICATIONS
+    return few or _LARGE.get()
+
+
+def require_affordable(what: str, cost: Cost, cure: str = "") -> None:
+    """Raise InputError for what would cost too much, with how much, unless large files are allowed here.
+
+    Parameters
+    ----------
+    what : str
+        It, for the message.
+    cost : Cost
+    cure : str
+        What costs less.
+
+    Example
+    -------
+    >>> require_affordable("a table", table_cost(101, 202))
+    """
+    if affordable(cost):
+        return
+    most = f"{MOST_MEMORY / 1e9:.2g} GB and {MOST_MULTIPLICATIONS:.1e}"
+    raise InputError(
+        f"{what} may take {cost}, and without --allow-large (allow_large in Python) at most {most}"
+        + (f": {cure}" if cure else "")
+    )
+
+
+def table_cost(knots: int, outputs: int, *, all_pairs: bool = False) -> Cost:
+    """Return what a table costs the command that does most with it, but for fits.
+
+    Parameters
+    ----------
+    knots, outputs : int
+    all_pairs : bool
+        Whether its promise is one of all pairs of rows, as `Approximate` is.
+
+    Example
+    -------
+    >>> table_cost(1001, 2002, all_pairs=True).multiplications > 4 * 1001**2 * 2002
+    True
+    """
+    entries = knots * outputs
+    return Cost(ENTRY_BYTES * entries, entries * (ENTRY_PASSES + (PAIR_PASSES * knots if all_pairs else 0)))
+
+
+def fit_cost(cells: int, outputs: int) -> Cost:
+    """Return what it costs to fit a distribution on so many cells to reports of so many outputs of all services.
+
+    Example
+    -------
+    >>> affordable(fit_cost(1001, 2002)), affordable(fit_cost(2001, 4002))
+    (True, False)
+    """
+    entries = cells * outputs
+    return Cost(CELL_BYTES * entries, CELL_PASSES * entries)
+
+
+def columns_cost(columns: int, *, read: int = 1) -> Cost:
+    """Return what it costs to read so many columns of a data file that has that many, but for its rows.
+
+    Example
+    -------
+    >>> affordable(columns_cost(10_000)), affordable(columns_cost(400_000)), affordable(columns_cost(10_000, read=100))
+    (True, False, False)
+    """
+    return Cost(COLUMN_BYTES * columns, COLUMN_PASSES * columns * read)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -14,6 +15,7 @@ from ..counting.codes import require_few
 from ..counting.collect import require_common_users
 from ..counting.counts import ReportCounts, Service
 from ..counting.group import NOT_REPORTED
+from ..counting.source import require_one_round
 from ..counting.user_keys import common_key_type
 from ..data.files import FilePath
 from ..data.skipped_rows import SkippedRows
@@ -37,6 +39,7 @@ def collect_attributes(
     allow_disjoint: bool = False,
     drop_missing: bool = False,
     skip_invalid: bool | SkippedRows = False,
+    rounds: bool = False,
     memory_limit: str | None = None,
     temp_directory: FilePath | None = None,
     progress: Progress | None = None,
@@ -71,6 +74,8 @@ def collect_attributes(
         users = _aligned(chosen, cells)
     else:
         with work_database(memory_limit, temp_directory) as connection:
+            if not rounds:
+                require_one_round(connection, chosen, [source.fingerprint for source in chosen])
             cells, users = _read(connection, chosen, key, tell, tolerant=skip)
     rules = RowRules(drop_missing or (key is None and len(chosen) > 1), skipped)
     rows = [
@@ -85,7 +90,7 @@ def collect_attributes(
     together = _sets_of_services(mine)
     if not allow_disjoint:
         require_common_users([source.where for source in chosen], [s for s, _ in together])
-    found = _by_attribute(chosen, rows, mine)
+    found = {name: replace(one, rounds=rounds) for name, one in _by_attribute(chosen, rows, mine).items()}
     tell("counting users", 1.0)
     account.tell(skip_invalid)
     return AttributeCounts(found, sum(number for _, number in together))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, TypeVar
 
 import duckdb
@@ -12,7 +13,7 @@ import numpy as np
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
-from ..data.simulated_columns import OUTPUT, column_of_reports
+from ..data.simulated_columns import OUTPUT, ROUND, column_of_reports
 from ..data.source import Source
 from .counts import Service
 from .group import NOT_REPORTED
@@ -94,6 +95,31 @@ def described(sources: Sequence[Sequence[Any]], kind: type[M]) -> list[tuple[str
             where += f" ({str(reports)!r})"
         made.append((name, mechanism, reports, where))
     return made
+
+
+def require_one_round(connection: duckdb.DuckDBPyConnection, sources: Sequence[Source], tables: Sequence[str]) -> None:
+    """Raise InputError for sources that say that they are of different rounds, or of rounds of one table.
+
+    A source that says no round may be of any. Two of one table, by whatever says which table it is, have the same
+    report of a value that has not changed, whatever their rounds are called.
+
+    Example
+    -------
+    >>> days = [{"user": np.array([7]), "round": np.array(["5 May"])} for _ in range(2)]
+    >>> with duckdb.connect() as connection:
+    ...     require_one_round(connection, [Source(day, "'day.csv'") for day in days], ["a", "b"])
+    """
+    told = [
+        (source.where, table, said)
+        for source, table in zip(sources, tables, strict=True)
+        if (said := source.said_once(connection, ROUND)) is not None
+    ]
+    for (where, table, said), (other, second, label) in combinations(told, 2):
+        if said != label or table == second:
+            raise InputError(
+                f"services that are joined must have measured one value of each user, got the rounds {said!r:.40} of "
+                f"{where} and {label!r:.40} of {other}: files of different times are rounds=True (--rounds)"
+            )
 
 
 def _brief(value: object) -> str:

@@ -67,15 +67,16 @@ def perturb_command(asked: PerturbOptions) -> None:
     except BaseException:
         asked.forget()
         raise
-    if not written.columns:
+    columns = asked.with_round(written.columns) if written.columns else {}
+    if not columns:
         pass  # block by block they are written already
     elif not asked.beside:
-        write_columns(out, written.columns)
+        write_columns(out, columns)
     else:
         first = next(iter(written.columns))  # of attributes, which every user has all of, any column will do
         present = asked.column or (first if rng is None else first.removeprefix(SIMULATED))
         column = None if written.every_row else present
-        write_keyed_reports(out, written.columns, data=data, column=column, key=asked.key, keep=asked.keep or ())
+        write_keyed_reports(out, columns, data=data, column=column, key=asked.key, keep=asked.keep or ())
     if again is not None:
         say(again)
     if asked.keep:
@@ -91,6 +92,8 @@ def perturb_command(asked: PerturbOptions) -> None:
     if written.clipped:
         say(f"note: {written.clipped:,} of {written.n:,} values were outside the range and clipped")
     facts: dict[str, Any] = {"n": written.n, "clipped": written.clipped, "out": str(out), "simulated": rng is not None}
+    if asked.period is not None:
+        facts |= {"round": asked.period}
     if written.given is not None and ledger is not None:
         say(ledger_note(written.given, kind.mechanism.epsilon, ledger.budget))
         facts |= {"new": written.given.new, "repeated": written.given.repeated, "spent": written.given.spent}

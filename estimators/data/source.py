@@ -94,7 +94,7 @@ class Source:
             return None
         cell = quoted(relation.columns[names.index(column)])
         with self.reading():
-            told = relation.project(f"DISTINCT CAST({cell} AS VARCHAR) AS told").order("told").limit(3).fetchall()
+            told = relation.project(f"CAST({cell} AS VARCHAR) AS told").distinct().order("told").limit(3).fetchall()
         return " and ".join(str(text) for (text,) in told) or None
 
     @contextmanager

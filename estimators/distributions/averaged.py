@@ -27,7 +27,7 @@ class AveragedExplained(Explained):
         As of `Explained`; the ball is that of the first of them, and is not used.
     parts : tuple of Explained
         At the same points.
-    shares : tuple of float
+    weights : tuple of float
         s, summing to one.
 
     Example
@@ -40,10 +40,10 @@ class AveragedExplained(Explained):
     """
 
     parts: tuple[Explained, ...] = ()
-    shares: tuple[float, ...] = ()
+    weights: tuple[float, ...] = ()
 
     def seen_at(self, places: np.ndarray) -> AveragedExplained:
-        return averaged_explained([part.seen_at(places) for part in self.parts], self.shares)
+        return averaged_explained([part.seen_at(places) for part in self.parts], self.weights)
 
     def largest(self, functionals: np.ndarray, confidence: float) -> np.ndarray:
         return self._averaged([part.largest(functionals, confidence) for part in self.parts])
@@ -52,7 +52,7 @@ class AveragedExplained(Explained):
         return self._averaged([part.most(functionals, confidence) for part in self.parts])
 
     def _averaged(self, each: Sequence[np.ndarray]) -> np.ndarray:
-        return np.sum([share * one for share, one in zip(self.shares, each, strict=True)], axis=0)
+        return np.sum([share * one for share, one in zip(self.weights, each, strict=True)], axis=0)
 
 
 def averaged_explained(parts: Sequence[Explained], shares: Sequence[float]) -> AveragedExplained:
@@ -67,7 +67,7 @@ def averaged_explained(parts: Sequence[Explained], shares: Sequence[float]) -> A
     points = np.unique(np.concatenate([part.points for part in parts]))
     held = tuple(part.seen_at(points) for part in parts)
     first = held[0]
-    return AveragedExplained(first.points, first.matrix, first.centre, first.between, parts=held, shares=tuple(shares))
+    return AveragedExplained(first.points, first.matrix, first.centre, first.between, parts=held, weights=tuple(shares))
 
 
 def averaged(parts: Sequence[DistributionEstimate], shares: np.ndarray) -> DistributionEstimate:

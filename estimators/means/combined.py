@@ -23,7 +23,7 @@ from ..rounds.by_user import average_by_user
 from .between_users import participation_of, user_precision, weighed_sample
 from .decoding import decoded_variances, plain_decoders
 from .joint_decoder import joint_decoder
-from .mean import MeanEstimate
+from .mean import MeanEstimate, estimate_mean
 from .noise import MechanismNoise, fixed_users_variance
 from .raw_reports import raw_decoders, raw_sample, raw_variances
 from .service_weights import PriorEstimator, population_weights, rough_prior
@@ -207,7 +207,7 @@ def _of_rounds(counts: ReportCounts) -> MeanEstimate:
     moved = sum(float(np.ptp(decoder)) for decoder in decoders) / reports
     error = math.sqrt(covariance[0, 0])
     alone = {
-        service.name: estimate_combined_mean(replace(counts.only([j]), rounds=False), method="ua")
+        service.name: estimate_mean(replace(counts.only([j]), rounds=False))
         for j, service in enumerate(counts.services)
     }
     return MeanEstimate(float(value[0]), error, counts.n_users, "average", one_report=moved, rounds=alone)

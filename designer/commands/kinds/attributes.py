@@ -18,7 +18,7 @@ from ....mechanisms.exactness.verification import verify
 from ..asked.kind import DesignKind
 from .bundle import BundleKind, found_rows, read_to_count
 from .kind import Designed, Found, Kind, Layout, Part, Service, WrittenReports, marked, split
-from .number_estimates import require_method, say_of_users, service_names, told_by_counts, with_bias
+from .number_estimates import names_of, require_method, say_of_users, told_by_counts, with_bias
 from .number_fits import mean_found
 
 if TYPE_CHECKING:
@@ -98,6 +98,8 @@ class Attributes(BundleKind[AttributeSampling]):
         asked.refuse("as it is for attributes, which chance draws", "--alike")
         held = [_require_attributes(service, asked.attribute) for service in services]
         asked = with_bias(asked, [table for made in held for table in made.mechanisms])
+        if len(services) == 1:
+            asked.refuse("for several files of different times", "--rounds")
         alone = len(services) == 1 and asked.key is None and asked.of in (None, "mean")
         alone = alone and asked.method in (None, "unbiased")
         if asked.method not in (None, *MEAN_METHODS, BIAS_AWARE, *DISTRIBUTION_METHODS) and not alone:
@@ -249,8 +251,9 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
         raise InputError("--counts of attributes are those of one service and its means, got more: give the reports")
     with share_progress("counting reports") as update:
         counts = count(
-            list(zip(service_names(services), held, paths, strict=True)),
+            list(zip(names_of(services, asked), held, paths, strict=True)),
             key=asked.key,
+            rounds=asked.rounds,
             keep_first=asked.keep_first,
             allow_disjoint=asked.allow_disjoint,
             drop_missing=asked.drop_missing,
@@ -273,7 +276,18 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
     else:
         means = estimate_attribute_means(counts, method=cast("MeanMethod | None", asked.method), target=asked.target)
     found = mean_rows(means, asked, units_of(held))
+    if asked.rounds:
+        found = replace(found, more=found.more | {"rounds": _of_each_round(means, asked.confidence)})
     return replace(found, facts=found.facts | trusts | {"seconds": time.perf_counter() - started} | told)
+
+
+def _of_each_round(means: AttributeMeans, confidence: float) -> list[dict[str, Any]]:
+    """What each round's own reports say of each attribute."""
+    return [
+        {"round": name, "attribute": attribute, **own.to_dict(confidence)}
+        for attribute, mean in zip(means.attributes, means.means, strict=True)
+        for name, own in mean.rounds.items()
+    ]
 
 
 def mean_rows(means: AttributeMeans, asked: EstimateOptions, units: Mapping[str, str]) -> Found:

@@ -161,7 +161,7 @@ def perturbed(
     column = asked.needed("--column")
     values = read_column(asked.data, column, drop_missing=asked.drop_missing, units=mechanism.units)
     if asked.ledger is None and asked.secret is None:
-        asked.refuse("for reports by a --secret", "--round")
+        asked.refuse("for reports by a --secret or through a --ledger", "--round")
         return drawing(mechanism, asked, rng).draw(values)
     clipped = 0
     if asked.clip:

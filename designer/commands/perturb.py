@@ -92,8 +92,6 @@ def perturb_command(asked: PerturbOptions) -> None:
     if written.clipped:
         say(f"note: {written.clipped:,} of {written.n:,} values were outside the range and clipped")
     facts: dict[str, Any] = {"n": written.n, "clipped": written.clipped, "out": str(out), "simulated": rng is not None}
-    if asked.period is not None:
-        facts |= {"round": asked.period}
     if written.given is not None and ledger is not None:
         say(ledger_note(written.given, kind.mechanism.epsilon, ledger.budget))
         facts |= {"new": written.given.new, "repeated": written.given.repeated, "spent": written.given.spent}

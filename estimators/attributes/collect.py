@@ -18,6 +18,7 @@ from ..counting.group import NOT_REPORTED
 from ..counting.source import require_one_round
 from ..counting.user_keys import common_key_type
 from ..data.files import FilePath
+from ..data.simulated_columns import ROUND
 from ..data.skipped_rows import SkippedRows
 from ..data.work_database import work_database
 from .cells import AttributeTable, Cells
@@ -75,7 +76,7 @@ def collect_attributes(
     else:
         with work_database(memory_limit, temp_directory) as connection:
             if not rounds:
-                require_one_round(connection, chosen, [source.fingerprint for source in chosen])
+                require_one_round(connection, [each for each in chosen if ROUND not in each.mechanism.attributes])
             cells, users = _read(connection, chosen, key, tell, tolerant=skip)
     rules = RowRules(drop_missing or (key is None and len(chosen) > 1), skipped)
     rows = [

@@ -10,7 +10,6 @@ import numpy as np
 
 from ...mechanisms.composed.attributes import AttributeSampling
 from ...mechanisms.errors import InputError
-from ..counting.counts_file import table_fingerprint
 from ..counting.source import described
 from ..data.source import Source
 
@@ -21,11 +20,6 @@ class AttributeSource(Source):
 
     name: str
     mechanism: AttributeSampling
-
-    @property
-    def fingerprint(self) -> str:
-        """What makes the tables of all attributes the same tables."""
-        return " ".join(map(table_fingerprint, self.mechanism.mechanisms))
 
     @property
     def columns(self) -> list[np.ndarray] | None:

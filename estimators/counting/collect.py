@@ -17,7 +17,6 @@ from ..data.skipped_rows import SkippedRows
 from ..data.work_database import work_database
 from .codes import OutputCodes
 from .counts import ReportCounts
-from .counts_file import table_fingerprint
 from .source import report_sources, require_one_round
 from .users import Counting, Progress
 
@@ -54,7 +53,7 @@ def collect(
     codes = OutputCodes.of([service.mechanism.low.size for service in empty.services])
     with work_database(memory_limit, temp_directory) as connection:
         if not rounds:
-            require_one_round(connection, chosen, [table_fingerprint(source.service.mechanism) for source in chosen])
+            require_one_round(connection, chosen)
         chosen = tuple(source.knowing(connection, column) if key != OUTPUT else source for source in chosen)
         if raw and (indexed := [source.where for source in chosen if source.indexed]):
             raise InputError(f"raw needs the reports themselves, got numbers of outputs for {indexed[0]}: leave it out")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any, TypeVar
 
 import duckdb
@@ -97,28 +96,24 @@ def described(sources: Sequence[Sequence[Any]], kind: type[M]) -> list[tuple[str
     return made
 
 
-def require_one_round(connection: duckdb.DuckDBPyConnection, sources: Sequence[Source], tables: Sequence[str]) -> None:
-    """Raise InputError for sources that say that they are of different rounds, or of rounds of one table.
-
-    A source that says no round may be of any. Two of one table, by whatever says which table it is, have the same
-    report of a value that has not changed, whatever their rounds are called.
+def require_one_round(connection: duckdb.DuckDBPyConnection, sources: Sequence[Source]) -> None:
+    """Raise InputError for sources that say that they are of different rounds; one that says nothing may be of any.
 
     Example
     -------
-    >>> days = [{"user": np.array([7]), "round": np.array(["5 May"])} for _ in range(2)]
+    >>> days = [Source({"user": np.array([7]), "round": np.array(["5 May"])}, "'day.csv'") for _ in range(2)]
     >>> with duckdb.connect() as connection:
-    ...     require_one_round(connection, [Source(day, "'day.csv'") for day in days], ["a", "b"])
+    ...     require_one_round(connection, days)
     """
-    told = [
-        (source.where, table, said)
-        for source, table in zip(sources, tables, strict=True)
-        if (said := source.said_once(connection, ROUND)) is not None
-    ]
-    for (where, table, said), (other, second, label) in combinations(told, 2):
-        if said != label or table == second:
+    told = [(source.where, source.said_once(connection, ROUND)) for source in sources]
+    said = [(where, text) for where, text in told if text is not None]
+    for where, text in said[1:]:
+        first, other = said[0]
+        if text != other:
             raise InputError(
-                f"services that are joined must have measured one value of each user, got the rounds {said!r:.40} of "
-                f"{where} and {label!r:.40} of {other}: files of different times are rounds=True (--rounds)"
+                f"services that are joined must have measured one value of each user, got round {other!r:.40} of "
+                f"{first} and {text!r:.40} of {where}: files of different times are rounds=True (--rounds), and those "
+                "of one time have one round (perturb --round)"
             )
 
 

@@ -21,7 +21,8 @@ from ..intervals import IntervalKind, Sample, pooled
 from ..methods import MEAN_METHODS, MeanMethod, Target
 from ..rounds.by_user import average_by_user
 from .between_users import participation_of, user_precision, weighed_sample
-from .decoding import decoded_variances, plain_decoders
+from .decoder import mean_decoder
+from .decoding import decoded_variances, plain_decoder, plain_decoders
 from .joint_decoder import joint_decoder
 from .mean import MeanEstimate, estimate_mean
 from .noise import MechanismNoise, fixed_users_variance
@@ -201,7 +202,9 @@ def estimate_combined_mean(
 
 def _of_rounds(counts: ReportCounts) -> MeanEstimate:
     """The average of the decoded reports of all files, and that of each file by itself."""
-    decoders = plain_decoders(counts.services)
+    chosen = [mean_decoder(mechanism).values for mechanism in counts.mechanisms]
+    plain = zip(chosen, counts.mechanisms, strict=True)
+    decoders = [plain_decoder(mechanism) if values is None else values for values, mechanism in plain]
     value, covariance = average_by_user(counts, [decoder[:, None] for decoder in decoders])
     reports = sum(len(group.services) * group.n_users for group in counts.groups)
     moved = sum(float(np.ptp(decoder)) for decoder in decoders) / reports

@@ -103,7 +103,7 @@ class PerturbOptions(LedgerOptions):
         typer.Option(
             "--round",
             help="The period, written into the column round. With --secret users report anew in another one; default: "
-            "none. With --ledger the same value has the same report in all; default: today.",
+            "none. With --ledger the same value has the same report in all; default: the date.",
         ),
     ] = None
     seed: Annotated[

@@ -12,7 +12,7 @@ import numpy as np
 from ....estimators.data.simulated_columns import USERS
 from ....estimators.intervals import CONFIDENCE
 from ....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MEAN_METHODS
-from ....mechanisms.composed.attributes import AttributeSampling
+from ....mechanisms.composed.attributes import AttributeSampling, naming
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ..asked.kind import DesignKind
@@ -242,6 +242,7 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
     from ....estimators import count, estimate_attribute_means
     from ....estimators.bias_aware import bias_aware_attribute_means
     from ....estimators.data import SkippedRows
+    from ....estimators.rounds.one_value import require_one_value
     from ..said.output import share_progress, told_of_reports
     from .reading import holds_simulated
 
@@ -265,6 +266,10 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
     if asked.attribute is not None:
         found = told_by_counts(counts[asked.attribute], asked, started, told, drawn_from=counts.n_users)
         return named(found, asked.attribute)
+    for name, mine in counts.items():
+        if not asked.rounds:
+            with naming(name):
+                require_one_value(mine)
     trusts: dict[str, Any] = {}
     if asked.method == BIAS_AWARE:
         asked.of_population(f"attributes by --method {BIAS_AWARE}")

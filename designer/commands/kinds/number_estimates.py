@@ -204,12 +204,16 @@ def told_by_counts(
     """
     from ....estimators import InputGrid, estimate_combined_mean
     from ....estimators.distributions.scatter import BIASED
+    from ....estimators.rounds.one_value import require_one_value
 
     table = counts.mechanisms[0]
+    of_mean = asked.of in (None, "mean") and asked.method not in DISTRIBUTION_METHODS
+    if of_mean and not counts.rounds:  # a fit asks for itself
+        require_one_value(counts)
     if asked.method == BIAS_AWARE:
         return _bias_aware(counts, asked, started, told, drawn=drawn_from is not None)
     grid = None if asked.cells is None else InputGrid.equal_cells(*table.domain, asked.cells)
-    if asked.of in (None, "mean") and asked.method not in DISTRIBUTION_METHODS:
+    if of_mean:
         method = cast("MeanMethod", asked.method or "population")
         options: dict[str, Any] = {"grid": grid, "raw": asked.raw, "target": asked.target, "drawn_from": drawn_from}
         drawn = drawn_from is not None and not counts.rounds and method in ("population", "decoder")

@@ -10,11 +10,11 @@ from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.ledger import Ledger, new_ledger_key
 from scipy import stats
 
-USERS, COLLECTIONS = 500, 24
+USERS, COLLECTIONS = 400, 12
 VALUES = stats.beta(2, 5, scale=40)
 TABLE = make_exact(square_wave(np.linspace(0, 40, 41), 2.0)).mechanism
-MISSED = 5
-"""Of 24 collections those that 95% intervals may miss: more have a chance of 0.1%."""
+MISSED = 3
+"""Of 12 collections those that 95% intervals may miss: more have a chance of 0.2%."""
 
 
 def collected(

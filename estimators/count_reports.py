@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -59,6 +60,7 @@ def count(
     drop_missing: bool = False,
     skip_invalid: bool | SkippedRows = False,
     raw: bool = False,
+    rounds: bool = False,
     memory_limit: str | None = None,
     temp_directory: FilePath | None = None,
     progress: Progress | None = None,
@@ -73,6 +75,7 @@ def count(
     allow_disjoint: bool = False,
     drop_missing: bool = False,
     skip_invalid: bool | SkippedRows = False,
+    rounds: bool = False,
     memory_limit: str | None = None,
     temp_directory: FilePath | None = None,
     progress: Progress | None = None,
@@ -88,6 +91,7 @@ def count(
     drop_missing: bool = False,
     skip_invalid: bool | SkippedRows = False,
     raw: bool = False,
+    rounds: bool = False,
     memory_limit: str | None = None,
     temp_directory: FilePath | None = None,
     progress: Progress | None = None,
@@ -114,6 +118,9 @@ def count(
     shards with different users add up, whatever the kind: ``a + b``. Those of an array, without further options, keep
     how often each number was reported where a table's outputs are intervals, for `estimate_mean`.
 
+    Services that are matched are taken to have measured one value of each user. Files of different times, in which a
+    user has another value, or the same report again, are rounds: `rounds`.
+
     Parameters
     ----------
     mechanism : mechanism, or list of services
@@ -138,6 +145,10 @@ def count(
         For tables of numbers: keep sums of the reports beside the counts of their outputs, of which
         `estimate_combined_mean` and `estimate_mean` average raw reports: J + J^2 numbers for each combination of
         outputs of J services. Equal up to roundings from run to run.
+    rounds : bool
+        Whether the services are files of different times: estimates are then of the average over the files, weighed by
+        their reports, with intervals that count users. Without it files that say that they are of different rounds, or
+        of the rounds of one table (`perturb --ledger` writes a column round), are refused.
     memory_limit : str, optional
         What duckdb may keep in memory, such as "4GB"; 2GB by default.
     temp_directory : path, optional
@@ -180,6 +191,7 @@ def count(
         "drop_missing": drop_missing,
         "skip_invalid": skip_invalid,
         "raw": raw,
+        "rounds": rounds,
         "memory_limit": memory_limit,
         "temp_directory": temp_directory,
         "progress": progress,
@@ -187,6 +199,8 @@ def count(
     given = column != COLUMN or any(option not in (None, False) for option in options.values())
     mechanism = _expanded(mechanism)
     services = mechanism if isinstance(mechanism, list | tuple) else [(mechanism, reports)]
+    if rounds and len(services) < 2:
+        raise InputError("rounds are several files, got one: give a list of (mechanism, reports), or leave rounds out")
     if _of_attributes(services):
         if column != COLUMN:
             raise InputError(f"attributes have columns of their own names, got column {column!r}: leave it out")
@@ -233,7 +247,8 @@ def _lazily(services: Sequence[Any], column: str, options: dict[str, Any]) -> Re
     progress("counting in the frame's engine", 0.0)
     chosen = {name: options[name] for name in ("key", "allow_disjoint", "skip_invalid")}
     services = [source.service for source in sources]
-    return collect_lazily(services, [source.reports for source in sources], column=column, **chosen)
+    counts = collect_lazily(services, [source.reports for source in sources], column=column, **chosen)
+    return replace(counts, rounds=options["rounds"])
 
 
 def _expanded(mechanism: Any) -> Any:

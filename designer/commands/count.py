@@ -26,10 +26,13 @@ def count_command(asked: CountOptions) -> None:
     Example: producer | optldp count mech.json - --window 100000 --out counts.csv
     Example: optldp count a.json a.parquet b.json b.parquet --key user --out counts.parquet
     """
+    import numpy as np
+
     from ...estimators.data.numbers import write_columns
     from ...estimators.data.table_column import constants_beside
     from ...mechanisms import InputError, load_mechanism
     from .kinds.kind import Service
+    from .kinds.reading import ROUNDS, told_of_users
     from .kinds.registry import kind_of
 
     files, out, piped = asked.files, asked.out, str(asked.out) == "-"
@@ -52,10 +55,12 @@ def count_command(asked: CountOptions) -> None:
             print_json({USERS: many, "out": str(out)})
         return
     columns, told = leading.answer(services, asked)
-    columns = marked_counts(columns, told)
-    write_columns(out, columns, constants_beside(columns, [kind.mechanism for kind in kinds]))
-    say_of_reports(told)
     users = columns[USERS]
+    of_rounds = {ROUNDS: np.ones(users.size, dtype=np.int64)} if asked.rounds else {}
+    columns = marked_counts(columns, told) | of_rounds
+    write_columns(out, columns, constants_beside(columns, [kind.mechanism for kind in kinds]))
+    told |= told_of_users(files[1::2], asked.key)
+    say_of_reports(told)
     if piped:  # what people are told would be among the counts
         say(f"note: the reports of {int(users.sum()):,} users, counted, to standard output")
         return

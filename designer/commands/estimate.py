@@ -69,6 +69,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     Example: optldp estimate mech.json reports.csv --by region --simultaneous --out regions.csv
     Example: optldp estimate jobs.json reports.csv --weights weight --top 10
     Example: optldp estimate a.json a.csv b.json b.parquet --key user
+    Example: optldp estimate mech.json may.csv mech.json june.csv --key user --rounds
     Example: optldp estimate both.json r1.csv both2.json r2.csv --key user --attribute income --of quantiles
     Example: optldp estimate jobs.json reports.csv --method mr --preselect 2
     Example: optldp estimate jobs.json reports.csv --method mr --out frequencies.csv --plot jobs.png
@@ -102,6 +103,10 @@ def estimate_command(asked: EstimateOptions) -> None:
         origin = {"origin": MARK}
         found = replace(found, facts=found.facts | origin, said=None if found.said is None else found.said | origin)
     found = _as_counted(found, kinds, asked.attribute)
+    if not asked.counts:
+        from .kinds.reading import told_of_users
+
+        found = replace(found, facts=found.facts | told_of_users(reports, asked.key))
     _write(found, asked.out, asked.plot)
     say_of_reports(found.facts)
     if asked.as_json:
@@ -232,8 +237,8 @@ def _readable(found: Found, units: str) -> list[tuple[str, str]]:
             rows.append((ends, f"{number(value['value'])}, from {number(value['low'])} to {number(value['high'])}"))
         elif name == "ratio_to_no_privacy":
             rows.append(("without privacy", f"an interval {value:.3g} times shorter"))
-        elif name == "others":
-            continue  # a line below the rows has said it
+        elif name in ("others", "repeated_users"):
+            continue  # a line below the rows, or a note, has said it
         else:
             rows += facts_shown({name: value})
     return rows

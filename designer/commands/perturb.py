@@ -68,20 +68,21 @@ def perturb_command(asked: PerturbOptions) -> None:
     except BaseException:
         asked.forget()
         raise
-    if not written.columns:
+    columns = asked.with_round(written.columns) if written.columns else {}
+    if not columns:
         pass  # block by block they are written already
     elif not asked.beside:
-        write_columns(out, written.columns, kind.constants(written.columns))
+        write_columns(out, columns, kind.constants(columns))
     else:
         present = [asked.needed("--column")] if written.present is None else written.present
         write_keyed_reports(
             out,
-            written.columns,
+            columns,
             data=data,
             columns=present,
             key=asked.key,
             keep=asked.keep or (),
-            constants=kind.constants(written.columns),
+            constants=kind.constants(columns),
         )
     if again is not None:
         say(again)

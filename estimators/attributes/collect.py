@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -14,8 +15,10 @@ from ..counting.codes import require_few
 from ..counting.collect import require_common_users
 from ..counting.counts import ReportCounts, Service
 from ..counting.group import NOT_REPORTED
+from ..counting.source import require_one_round
 from ..counting.user_keys import common_key_type
 from ..data.files import FilePath
+from ..data.simulated_columns import ROUND
 from ..data.skipped_rows import SkippedRows
 from ..data.work_database import work_database
 from .cells import AttributeTable, Cells
@@ -37,6 +40,7 @@ def collect_attributes(
     allow_disjoint: bool = False,
     drop_missing: bool = False,
     skip_invalid: bool | SkippedRows = False,
+    rounds: bool = False,
     memory_limit: str | None = None,
     temp_directory: FilePath | None = None,
     progress: Progress | None = None,
@@ -71,6 +75,8 @@ def collect_attributes(
         users = _aligned(chosen, cells)
     else:
         with work_database(memory_limit, temp_directory) as connection:
+            if not rounds:
+                require_one_round(connection, [each for each in chosen if ROUND not in each.mechanism.attributes])
             cells, users = _read(connection, chosen, key, tell, tolerant=skip)
     rules = RowRules(drop_missing or (key is None and len(chosen) > 1), skipped)
     rows = [
@@ -85,7 +91,7 @@ def collect_attributes(
     together = _sets_of_services(mine)
     if not allow_disjoint:
         require_common_users([source.where for source in chosen], [s for s, _ in together])
-    found = _by_attribute(chosen, rows, mine)
+    found = {name: replace(one, rounds=rounds) for name, one in _by_attribute(chosen, rows, mine).items()}
     tell("counting users", 1.0)
     account.tell(skip_invalid)
     return AttributeCounts(found, sum(number for _, number in together))

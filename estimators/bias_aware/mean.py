@@ -200,6 +200,7 @@ def bias_aware_mean(
     if counts.n_users < 2:
         raise InputError(f"users must be at least 2 for a standard error, got {counts.n_users}")
     counts.require_reports()
+    counts.require_one_time("a bias-aware mean")
     said = told_by(counts.mechanisms[0])
     factor = trust if trust is not None else (said and said.trust) or DEFAULT_TRUST
     priors = trusted_prior(counts, prior, factor)

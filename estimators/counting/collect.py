@@ -17,7 +17,7 @@ from ..data.skipped_rows import SkippedRows
 from ..data.work_database import work_database
 from .codes import OutputCodes
 from .counts import ReportCounts
-from .source import report_sources
+from .source import report_sources, require_one_round
 from .users import Counting, Progress
 
 
@@ -31,6 +31,7 @@ def collect(
     drop_missing: bool = False,
     skip_invalid: bool | SkippedRows = False,
     raw: bool = False,
+    rounds: bool = False,
     memory_limit: str | None = None,
     temp_directory: FilePath | None = None,
     progress: Progress | None = None,
@@ -51,6 +52,8 @@ def collect(
     account, skip = SkippedRows.of(skip_invalid)
     codes = OutputCodes.of([service.mechanism.low.size for service in empty.services])
     with work_database(memory_limit, temp_directory) as connection:
+        if not rounds:
+            require_one_round(connection, chosen)
         chosen = tuple(source.knowing(connection, column) if key != OUTPUT else source for source in chosen)
         if raw and (indexed := [source.where for source in chosen if source.indexed]):
             raise InputError(f"raw needs the reports themselves, got numbers of outputs for {indexed[0]}: leave it out")
@@ -65,7 +68,7 @@ def collect(
     if not allow_disjoint:
         require_common_users([source.where for source in chosen], [group.services for group in groups])
     account.tell(skip_invalid)
-    return ReportCounts(empty.services, groups)
+    return ReportCounts(empty.services, groups, rounds=rounds)
 
 
 def _silent(what: str, share: float) -> None:

@@ -72,6 +72,9 @@ class ReportCounts(Shown):
     numbers : ReportedNumbers, optional
         Of one service whose outputs are intervals, the reports themselves, counted; see `estimate_mean`. Neither saved
         nor split.
+    rounds : bool
+        Whether the services are files of different times, in each of which a user may have another value or the same
+        report again, and not measurements of one value.
 
     Raises
     ------
@@ -92,6 +95,7 @@ class ReportCounts(Shown):
     services: tuple[Service, ...]
     groups: tuple[ReportGroup, ...]
     numbers: ReportedNumbers | None = None
+    rounds: bool = False
 
     def __post_init__(self) -> None:
         if not self.services:
@@ -158,6 +162,7 @@ class ReportCounts(Shown):
         rows: Any,
         *,
         skip_invalid: bool | SkippedRows = False,
+        rounds: bool = False,
     ) -> Self:
         """Take over what another engine has counted: rows of outputs and of how many users reported them.
 
@@ -174,6 +179,8 @@ class ReportCounts(Shown):
             output (output_2, ... beyond 63 bits), as that query gives them.
         skip_invalid : bool or SkippedRows
             Leave out, and count, users whose reports are none, instead of refusing them; see `count`.
+        rounds : bool
+            Whether the services are files of different times; see `count`.
 
         Raises
         ------
@@ -202,12 +209,12 @@ class ReportCounts(Shown):
         made = partial(named_tables, [service.mechanism for service in asked])
         matrix, users = answered_outputs(able, rows, made, account if skip else None)
         account.tell(skip_invalid)
-        return cls.from_outputs(asked, matrix, users)
+        return replace(cls.from_outputs(asked, matrix, users), rounds=rounds)
 
     def _line(self) -> dict[str, Any]:
         return {
             "n": self.n_users,
-            "services": ", ".join(service.name for service in self.services),
+            "rounds" if self.rounds else "services": ", ".join(service.name for service in self.services),
             "outputs": sum(mechanism.low.size for mechanism in self.mechanisms),
         }
 
@@ -252,12 +259,27 @@ class ReportCounts(Shown):
         if silent := [service.name for j, service in enumerate(self.services) if j not in reported]:
             raise InputError(f"every service must have reports, got none for {silent[0]!r}: leave it out")
 
+    def require_one_time(self, what: str) -> None:
+        """Raise InputError for files of different times: `what` takes a user's reports for measurements of one value.
+
+        Example
+        -------
+        >>> from optldp.mechanisms.families.duchi import duchi
+        >>> ReportCounts.from_reports(duchi([0, 1], 1.0), []).require_one_time("a bias-aware mean")
+        """
+        if self.rounds:
+            raise InputError(
+                f"{what} is of one time, got rounds of {len(self.services)}: estimate each by itself, or take the "
+                "plain mean or the distribution of all"
+            )
+
     def only(self, services: Sequence[int]) -> ReportCounts:
         """Return the counts as if only these services, by position, had been reported to."""
         if not all(0 <= j < len(self.services) for j in services):
             raise InputError(f"services must be positions in 0..{len(self.services) - 1}, got {list(services)}")
         kept = tuple(self.services[j] for j in services)
-        return ReportCounts(kept, _regrouped(kept, [self], [{j: i for i, j in enumerate(services)}]), self.numbers)
+        groups = _regrouped(kept, [self], [{j: i for i, j in enumerate(services)}])
+        return ReportCounts(kept, groups, self.numbers, self.rounds)
 
     def split(self, shares: Sequence[float], rng: np.random.Generator) -> tuple[ReportCounts, ...]:
         """Deal the users out at random: every user goes to part f with probability ``shares[f]``.
@@ -270,7 +292,7 @@ class ReportCounts(Shown):
             raise InputError(f"shares must be non-negative numbers with a positive sum, got {shares!r}")
         dealt = [rng.multinomial(group.counts, parts / parts.sum()) for group in self.groups]
         return tuple(
-            ReportCounts(self.services, tuple(self._part(drawn[:, part] for drawn in dealt)))
+            ReportCounts(self.services, tuple(self._part(drawn[:, part] for drawn in dealt)), rounds=self.rounds)
             for part in range(len(shares))
         )
 
@@ -286,9 +308,13 @@ class ReportCounts(Shown):
         mine, theirs = ([service.name for service in counts.services] for counts in (self, other))
         if mine != theirs or not all(map(same_table, self.mechanisms, other.mechanisms)):
             raise InputError(f"counts can be added for the same services and tables only, got {mine} and {theirs}")
+        if self.rounds != other.rounds:
+            raise InputError("counts can be added where both are of rounds or neither is, got one of them: count anew")
         same = {j: j for j in range(len(mine))}
         together = None if self.numbers is None or other.numbers is None else self.numbers + other.numbers
-        return ReportCounts(self.services, _regrouped(self.services, [self, other], [same, same]), together)
+        return ReportCounts(
+            self.services, _regrouped(self.services, [self, other], [same, same]), together, self.rounds
+        )
 
 
 def require_sets(sets: Sequence[tuple[int, ...]], n_services: int) -> None:

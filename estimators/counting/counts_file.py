@@ -1,8 +1,9 @@
 """Counts on disk, format optldp-counts/1, so that reports can be counted where they lie and added elsewhere.
 
 An npz archive (a zip of binary arrays, without pickle): the text ``document``, JSON with the format, the services
-(name and fingerprint of the table) and the sets of services; and for each set the arrays ``outputs.0``, ``counts.0``
-and so on. No keys, no rows, no tables: the tables are wanted again when the counts are read.
+(name and fingerprint of the table), the sets of services and, where the services are files of different times,
+``"rounds": true``; and for each set the arrays ``outputs.0``, ``counts.0`` and so on.
+No keys, no rows, no tables: the tables are wanted again when the counts are read.
 """
 
 import math
@@ -72,6 +73,7 @@ def save_counts(counts: ReportCounts, path: str | os.PathLike[str]) -> None:
         "services": [{"name": s.name, "table": table_fingerprint(s.mechanism)} for s in counts.services],
         "groups": [list(group.services) for group in counts.groups],
     }
+    document |= {"rounds": True} if counts.rounds else {}
     _require_few(len(counts.groups))
     arrays = {"document": text_array(document)}
     for number, group in enumerate(counts.groups):
@@ -117,7 +119,7 @@ def load_counts(path: str | os.PathLike[str], mechanisms: Sequence[TabulatedMech
             sets = [tuple(group) for group in document["groups"]]
             require_sets(sets, len(services))
             groups = tuple(_group(archive, number, of, services) for number, of in enumerate(sets))
-            return ReportCounts(services, groups)
+            return ReportCounts(services, groups, rounds="rounds" in document)
         except (InputError, TableError) as error:
             raise InputError(f"counts {str(path)!r} refused: {one_line(error)}") from None
 
@@ -140,7 +142,9 @@ def _document(archive: NpzArchive) -> dict[str, Any]:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         found = document.get("format") if isinstance(document, dict) else None
         raise InputError(f"format must be {FORMAT!r}, got {found!r:.60}")
-    require_keys("the counts", document, ("format", "services", "groups"))
+    require_keys("the counts", document, ("format", "services", "groups"), ("rounds",))
+    if document.get("rounds", True) is not True:
+        raise InputError(f"rounds must be true or absent, got {document['rounds']!r:.60}")
     services, groups = document["services"], document["groups"]
     if not isinstance(services, list) or not all(
         isinstance(s, dict) and set(s) == {"name", "table"} and all(isinstance(v, str) for v in s.values())

@@ -13,7 +13,7 @@ import numpy as np
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.table.table import TabulatedMechanism
-from ..data.simulated_columns import OUTPUT, column_of_reports
+from ..data.simulated_columns import OUTPUT, ROUND, column_of_reports
 from ..data.source import Source
 from .counts import Service
 from .group import NOT_REPORTED
@@ -99,6 +99,27 @@ def described(sources: Sequence[Sequence[Any]], kind: type[M]) -> list[tuple[str
             where += f" ({str(reports)!r})"
         made.append((name, mechanism, reports, where))
     return made
+
+
+def require_one_round(connection: duckdb.DuckDBPyConnection, sources: Sequence[Source]) -> None:
+    """Raise InputError for sources that say that they are of different rounds; one that says nothing may be of any.
+
+    Example
+    -------
+    >>> days = [Source({"user": np.array([7]), "round": np.array(["5 May"])}, "'day.csv'") for _ in range(2)]
+    >>> with duckdb.connect() as connection:
+    ...     require_one_round(connection, days)
+    """
+    told = [(source.where, source.said_once(connection, ROUND)) for source in sources]
+    said = [(where, text) for where, text in told if text is not None]
+    for where, text in said[1:]:
+        first, other = said[0]
+        if text != other:
+            raise InputError(
+                f"services that are joined must have measured one value of each user, got round {other!r:.40} of "
+                f"{first} and {text!r:.40} of {where}: files of different times are rounds=True (--rounds), and those "
+                "of one time have one round (perturb --round)"
+            )
 
 
 def _brief(value: object) -> str:

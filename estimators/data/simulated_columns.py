@@ -16,6 +16,9 @@ REPORT = "report"
 OUTPUT = "output"
 """The column of reports that are said by the numbers of their outputs, in files of reports and of counts."""
 
+ROUND = "round"
+"""The column of a file of reports that says in which round they were collected: one text in all rows."""
+
 USERS = "n"
 """The column of a file of counts that says how many users made the report."""
 

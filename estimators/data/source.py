@@ -12,6 +12,7 @@ import duckdb
 import numpy as np
 
 from ...mechanisms.errors import InputError
+from .cells import quoted
 from .files import UNREADABLE_FILE, FilePath, open_file, open_tolerant, short_message, unreadable
 from .other_table import other_table
 from .skipped_rows import OFFER
@@ -81,6 +82,21 @@ class Source:
                 connection.register(view, {f"c{i}": array for i, array in enumerate(columns.values())})
                 relation, names = connection.view(view), list(columns)
             return relation.project("*, CAST(NULL AS VARCHAR) AS fault") if tolerant else relation, names
+
+    def said_once(self, connection: duckdb.DuckDBPyConnection, column: str) -> str | None:
+        """Return the text that a column has in all rows, what differs joined by " and "; None where there is none.
+
+        Rows that can be read but once are not looked at.
+        """
+        if self.vector is not None or not self.is_stored:
+            return None
+        relation, names = self.open(connection)
+        if column not in names:
+            return None
+        cell = quoted(relation.columns[names.index(column)])
+        with self.reading():
+            told = relation.project(f"CAST({cell} AS VARCHAR) AS told").distinct().order("told").limit(3).fetchall()
+        return " and ".join(str(text) for (text,) in told) or None
 
     @contextmanager
     def reading(self) -> Iterator[None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -82,6 +82,8 @@ class DistributionEstimate(Estimate):
         For "smooth": the fits that it averages, and draws from what they leave open if the distribution is as smooth.
     explained : Explained, optional
         What the reports say of all distributions: where intervals come from.
+    rounds : mapping of str to DistributionEstimate
+        Of rounds, what each one's own reports say, by name.
 
     Example
     -------
@@ -106,6 +108,7 @@ class DistributionEstimate(Estimate):
     target: Target = "population"
     smooth: SmoothFit | None = None
     explained: Explained | None = None
+    rounds: Mapping[str, DistributionEstimate] = field(default_factory=dict)
 
     @property
     def std_error(self) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,11 @@ from ...solvers.likelihood.mixture import MixtureLikelihood
 from ..counting.counts import ReportCounts
 from ..input_grid import InputGrid
 from ..methods import DISTRIBUTION_METHODS, MAXIMUM, DistributionMethod, unknown
+from ..rounds.one_value import require_one_value
+from ..rounds.pooled import of_one_table, shares_of
 from ..strict.explained import Explained
 from ..strict.points import at_points
+from .averaged import averaged
 from .covariance import ems_covariance, maximum_covariance
 from .distribution import DistributionEstimate
 from .likelihood import likelihood_of
@@ -61,11 +65,16 @@ def estimate_distribution(
 ) -> DistributionEstimate:
     """Estimate the distribution of the inputs from the reports of all services at once.
 
+    Services that are joined must have measured one value of each user: that is tested (`require_one_value`). Files of
+    different times are rounds, ``count(..., rounds=True)``: their estimate is the average of the files' distributions,
+    weighed by their numbers of reports, with intervals that count users (`reports_worth_one`). Of different tables each
+    has a fit of its own, and the average's intervals hold however the fits depend on each other (`AveragedExplained`).
+
     Parameters
     ----------
     counts : ReportCounts
         Of one service, or of several with the same or different users: users of several services enter with the
-        product of their reports' probabilities, which is what the papers call ULE.
+        product of their reports' probabilities, which is what the papers call ULE. Or of rounds.
     method : {"smooth", "em", "ule", "ems", "mr"}
         "smooth": log densities averaged over their smoothness, with masses at zero, the ends and round values where the
         reports ask for them (`smooth_likelihood`). "em", and
@@ -91,7 +100,7 @@ def estimate_distribution(
     ------
     InputError
         An unknown method, a setting of another method, tables whose knots disagree (say which
-        grid), a service without reports.
+        grid), a service without reports, services that have not measured one value.
 
     Example
     -------
@@ -122,6 +131,31 @@ def estimate_distribution(
         if method not in SETTINGS[name]:
             raise InputError(f"{name} is for {', '.join(SETTINGS[name])}, got method {method!r}: leave it out")
     place = InputGrid.common(counts.mechanisms) if grid is None else grid
+    progresses = {"progress": progress, "split_progress": split_progress}
+    if not counts.rounds:
+        require_one_value(counts)
+        return _estimated(counts, place, method, given, **progresses)
+    counts.require_reports()
+    alike = of_one_table(counts)
+    parts = [_estimated(counts.only(files), place, method, given, **progresses) for files in alike]
+    own = {
+        service.name: _estimated(replace(counts.only([j]), rounds=False), place, method, given, **progresses)
+        for j, service in enumerate(counts.services)
+    }
+    together = averaged(parts, shares_of(counts, alike)) if len(parts) > 1 else parts[0]
+    return replace(together, n=counts.n_users, rounds=own)
+
+
+def _estimated(
+    counts: ReportCounts,
+    place: InputGrid,
+    method: DistributionMethod,
+    given: dict[str, Any],
+    *,
+    progress: Callable[[Progress], None] | None,
+    split_progress: Callable[[int, int], None] | None,
+) -> DistributionEstimate:
+    """The fit to one likelihood of all reports."""
     if method == "smooth":
         averaged = smooth_likelihood(counts, place, progress=split_progress)
         fit, scatter = averaged.fit, np.atleast_2d(np.cov(averaged.draws.T, bias=True))
@@ -145,7 +179,7 @@ def estimate_distribution(
 def _explained(counts: ReportCounts, grid: InputGrid, weights: np.ndarray) -> Explained:
     """What the reports say of all distributions."""
     seen = at_points(grid, weights, counts.mechanisms)
-    if seen.between and any(len(group.services) > 1 for group in counts.groups):
+    if seen.between and not counts.rounds and any(len(group.services) > 1 for group in counts.groups):
         finer = _finer(seen.points)
         if finer.size > seen.points.size:  # where values lie in wide cells is for the reports to say
             likelihood = likelihood_of(counts, InputGrid.knots(finer))

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...mechanisms.errors import InputError
 from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.mixture import MixtureLikelihood, SumLikelihood
 from ...solvers.likelihood.runs import RunLikelihood, jumps_of, jumps_of_products
 from ...solvers.likelihood.tuples import TupleLikelihood
 from ..counting.counts import ReportCounts, ReportGroup
 from ..input_grid import InputGrid
+from ..rounds.pooled import of_one_table, pooled, reports_worth_one
 
 DENSE_FACTOR = 12
 """Combinations of outputs per combination seen up to which a full table is faster: its products run at the speed of
@@ -46,6 +48,10 @@ def likelihood_of(counts: ReportCounts, grid: InputGrid, *, atoms: ArrayLike = (
     (For points between knots and for cells, where the product of averages stands for the average of products,
     this is exact for one service and off by the square of the grid's spacing for several.)
 
+    Of rounds, files of different times that have one table, it is the likelihood of the pooled reports, each counted as
+    1 / `reports_worth_one`, so that what follows from it is as uncertain as their users make it. (It is that of
+    independent users of a mixture, the average of the files' distributions, to the power of that.)
+
     Parameters
     ----------
     counts : ReportCounts
@@ -62,7 +68,8 @@ def likelihood_of(counts: ReportCounts, grid: InputGrid, *, atoms: ArrayLike = (
     Raises
     ------
     InputError
-        No users, a service nobody reported to, a grid or atoms outside the domain, or a fit that would take too much.
+        No users, a service nobody reported to, a grid or atoms outside the domain, a fit that would take too much, or
+        rounds of different tables.
 
     Source: Du, Ye, Fu and Hu (2025), equations (12) to (14).
 
@@ -78,6 +85,9 @@ def likelihood_of(counts: ReportCounts, grid: InputGrid, *, atoms: ArrayLike = (
     """
     counts.require_reports()
     grid.require_modest(counts.mechanisms)
+    if counts.rounds:
+        _require_one_table(counts)
+        return likelihood_of(pooled(counts), grid, atoms=atoms).scaled(1 / reports_worth_one(counts))
     return _likelihood(counts.groups, _views(counts, grid, atoms))
 
 
@@ -92,12 +102,23 @@ def thinned_likelihood(counts: ReportCounts, grid: InputGrid, atoms: ArrayLike, 
     >>> 80 < thinned_likelihood(counts, InputGrid.common([table]), (), 100).total < 120
     True
     """
+    if counts.rounds:
+        worth = reports_worth_one(counts)
+        return thinned_likelihood(pooled(counts), grid, atoms, round(users * worth)).scaled(1 / worth)
     rng, groups = np.random.default_rng(THINNING_SEED), []
     for group in counts.groups:
         drawn = rng.binomial(group.counts, min(1.0, users / counts.n_users))
         if (seen := drawn > 0).any():
             groups.append(ReportGroup(group.services, group.outputs[seen], drawn[seen]))
     return _likelihood(groups or counts.groups, _views(counts, grid, atoms))
+
+
+def _require_one_table(counts: ReportCounts) -> None:
+    if len(of_one_table(counts)) > 1:
+        raise InputError(
+            f"rounds must have one table for a likelihood, got {len(counts.services)} rounds of different tables: "
+            "estimate_distribution averages a fit to each"
+        )
 
 
 def _views(counts: ReportCounts, grid: InputGrid, atoms: ArrayLike = ()) -> list[np.ndarray]:

@@ -98,6 +98,8 @@ def estimate_attribute_means(
     attribute where.  (Whoever is asked by more services is heard more often: where users of several services differ
     from those of one, so do those heard from all.)
 
+    Of rounds, files of different times, each is the average of all files' reports on the attribute, by user.
+
     Of one service: of n users n_j have drawn attribute j, each set of n_j equally likely, so the average of their
     decoded reports d is unbiased.  With V the mean over all users of Var(d | x) and S^2 the variance of their values,
     its variance is
@@ -169,7 +171,7 @@ def _combined(counts: AttributeCounts, method: MeanMethod, target: Target) -> At
     means = []
     for name, mine in counts.items():
         with naming(name):
-            alike = method in ("population", "decoder")
+            alike = method in ("population", "decoder") and not mine.rounds
             found = estimate_combined_mean(mine, method=method, alike=alike, target=target, drawn_from=counts.n_users)
             means.append(found)
     return AttributeMeans(tuple(counts), tuple(means), target, method)

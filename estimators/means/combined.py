@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import get_args
@@ -19,10 +19,12 @@ from ..estimate import check_target
 from ..input_grid import InputGrid
 from ..intervals import IntervalKind, Sample, pooled
 from ..methods import MEAN_METHODS, MeanMethod, Target
+from ..rounds.by_user import average_by_user
 from .between_users import participation_of, user_precision, weighed_sample
-from .decoding import decoded_variances, plain_decoders
+from .decoder import mean_decoder
+from .decoding import decoded_variances, plain_decoder, plain_decoders
 from .joint_decoder import joint_decoder
-from .mean import MeanEstimate
+from .mean import MeanEstimate, estimate_mean
 from .noise import MechanismNoise, fixed_users_variance
 from .raw_reports import raw_decoders, raw_sample, raw_variances
 from .service_weights import PriorEstimator, population_weights, rough_prior
@@ -59,7 +61,11 @@ def estimate_combined_mean(
 ) -> MeanEstimate:
     r"""Estimate the mean of the users' values from all that they reported to any service.
 
-    Each user's reports become one number, and the estimate is the average of these over all users, whichever
+    Of rounds, files of different times, it is the average of the decoded reports of all files, the mean of the average
+    of their distributions weighed by reports, and its standard error is by user (`average_by_user`); no option is for
+    rounds.
+
+    Else each user's reports become one number, and the estimate is the average of these over all users, whichever
     services they reported to, unless these are `alike`.  With d_j the `plain_decoder` of service j and J services of
     that user:
 
@@ -156,6 +162,13 @@ def estimate_combined_mean(
         what = "raw reports" if raw else f"{method}, {interval}"
         raise InputError(f"target users is for ua, population and decoder with normal intervals, got {what}")
     _require_usable(counts)
+    if counts.rounds:
+        if method != "population" or prior is not None or alike or interval != "normal" or target == "users":
+            raise InputError(
+                "rounds have the mean of all decoded reports, got an option for services that measured one value "
+                "(method, prior, alike, interval, target): leave it out"
+            )
+        return _of_rounds(counts)
     participation, parts = None, []
     if method == "ua":
         parts = [] if raw else [_averaged(counts)]
@@ -188,6 +201,22 @@ def estimate_combined_mean(
         samples=wired("interval", {"normal": (), "bernstein": tuple(samples)}, interval),
         participation=participation,
     )
+
+
+def _of_rounds(counts: ReportCounts) -> MeanEstimate:
+    """The average of the decoded reports of all files, and that of each file by itself."""
+    chosen = [mean_decoder(mechanism).values for mechanism in counts.mechanisms]
+    plain = zip(chosen, counts.mechanisms, strict=True)
+    decoders = [plain_decoder(mechanism) if values is None else values for values, mechanism in plain]
+    value, covariance = average_by_user(counts, [decoder[:, None] for decoder in decoders])
+    reports = sum(len(group.services) * group.n_users for group in counts.groups)
+    moved = sum(float(np.ptp(decoder)) for decoder in decoders) / reports
+    error = math.sqrt(covariance[0, 0])
+    alone = {
+        service.name: estimate_mean(replace(counts.only([j]), rounds=False))
+        for j, service in enumerate(counts.services)
+    }
+    return MeanEstimate(float(value[0]), error, counts.n_users, "average", one_report=moved, rounds=alone)
 
 
 @dataclass(frozen=True, eq=False)

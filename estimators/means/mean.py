@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,8 @@ class MeanEstimate(NumberEstimate):
         Where the interval is to hold for any number of users: what the empirical Bernstein bound needs.
     participation : Participation, optional
         By "population" and "decoder" of users of different services: the means of each set of services compared.
+    rounds : mapping of str to MeanEstimate
+        Of rounds, what each one's own reports say, by name.
 
     Example
     -------
@@ -74,6 +77,7 @@ class MeanEstimate(NumberEstimate):
     bias_high: float = 0.0
     samples: tuple[Sample, ...] = ()
     participation: Participation | None = None
+    rounds: Mapping[str, MeanEstimate] = field(default_factory=dict)
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
         """Return where the truth lies, whatever the bias within its bounds; InputError for a confidence outside (0, 1).

@@ -66,6 +66,7 @@ def fitted_influence(
     >>> found.times_n.round(3), found.reports_per_std_error.round(1)
     (array([2.314]), array([12.3]))
     """
+    counts.require_one_time("the influence of a fit")
     if len(counts.services) != 1:
         raise InputError(f"influence of a fit is known for one service, got {len(counts.services)}")
     if estimate.n != counts.n_users:

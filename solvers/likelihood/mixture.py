@@ -11,8 +11,10 @@ several.
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -58,6 +60,12 @@ class MixtureLikelihood(ABC):
         self.counts.setflags(write=False)
         self._seen = self.counts > 0
         self._all_seen = bool(self._seen.all())
+
+    def scaled(self, factor: float) -> Self:
+        """Return the likelihood of the same observations, each of which counts for so many of these, above 0."""
+        other = copy.copy(self)
+        other._count(factor * self.counts)
+        return other
 
     @abstractmethod
     def mix(self, weights: np.ndarray) -> np.ndarray:

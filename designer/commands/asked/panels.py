@@ -35,8 +35,8 @@ PANELS = {
     "--versus --by",
     "Output": "--out --plot --results --force --resume --explain --json",
     "Objectives": "--expected --worst --ambiguity --radius --criterion --patterns --trust --trust-from",
-    "Users, pairs and attributes": "--alike --keep-first --allow-disjoint --value-column --value-method --padding "
-    "--attribute --sampled",
+    "Users, pairs and attributes": "--rounds --alike --keep-first --allow-disjoint --value-column --value-method "
+    "--padding --attribute --sampled",
     "Levels of privacy": "--levels --level-column --level-epsilon --level-method --leakage --level-shares --outputs",
     "Noise of one shape": "--delta --per-unit",
     "Methods in detail": "--estimator --intervals --window --tail-ratio --worst-case --eta --distance --stop "

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from ....estimators.data.simulated_columns import REPORT
+from ....estimators.data.simulated_columns import REPORT, ROUND
 from ....estimators.methods import BiasAware, DistributionMethod, FrequencyMethod, MeanMethod, Target, unknown
 from ..asked.contrasts import ContrastOptions
 from ..asked.ledger import LedgerOptions
@@ -98,7 +100,11 @@ class PerturbOptions(LedgerOptions):
     ] = None
     label: Annotated[
         str | None,
-        typer.Option("--round", help="With --secret: the period; in another one users report anew. Default: empty."),
+        typer.Option(
+            "--round",
+            help="The period, written into the column round. With --secret users report anew in another one; default: "
+            "none. With --ledger the same value has the same report in all; default: the date.",
+        ),
     ] = None
     seed: Annotated[
         int | None,
@@ -136,24 +142,43 @@ class PerturbOptions(LedgerOptions):
             "--column", "--value-column", "--level-column", "--as", "--secret", "--round", "--ledger", "--clip",
             "--drop-missing",
         )  # fmt: skip
+        named = ("--round",) if self.ledger is not None and "--ledger" in options else ()
         if "--secret" not in options:
-            self.refuse("for one table of numbers and for categories, whose reports can be drawn again", *KEYED)
+            keyed = (name for name in KEYED if name not in named)
+            self.refuse("for one table of numbers and for categories, whose reports can be drawn again", *keyed)
         if "--as" not in options:
             self.refuse(
                 "for one table of numbers and for categories: GROUP BY counts these reports as they are", "--as"
             )
-        self.refuse("of no use to this mechanism", *(name for name in of_a_kind if name not in options))
+        self.refuse("of no use to this mechanism", *(name for name in of_a_kind if name not in (*options, *named)))
 
     @property
     def beside(self) -> list[str]:
         """Columns of DATA that stand beside each report: the key, and what is kept."""
         return ([] if self.key is None else [self.key]) + list(self.keep or ())
 
+    @cached_property
+    def period(self) -> str | None:
+        """What stands in the column of the round; None where reports have none."""
+        today = None if self.ledger is None else datetime.now(UTC).date().isoformat()
+        return self.label or today
+
+    def with_round(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Return columns of reports with that of their round, where they have one."""
+        import numpy as np
+
+        if self.period is None:
+            return dict(columns)
+        rows = next(iter(columns.values())).size
+        return {**columns, ROUND: np.full(rows, self.period, dtype=object)}
+
     def refuse_to_keep(self, secret: Iterable[str]) -> None:
         """Refuse --keep of a column that a mechanism protects, or that is not there, before anything is spent."""
         from ....estimators.data.keyed import require_columns
         from ....mechanisms.errors import InputError
 
+        if self.period is not None and ROUND in (*secret, *self.beside):
+            raise InputError(f"the round is written into the column {ROUND!r}, got one of that name: rename it")
         hidden = {*secret, self.column, self.value_column, self.level_column}
         for name in self.keep or ():
             if name in hidden:
@@ -203,7 +228,7 @@ class PerturbOptions(LedgerOptions):
         from ....estimators.data.keyed import read_keys
         from ..asked.ledger import LedgerReports
 
-        self.refuse("of no use to a --ledger, which keeps reports in earnest", "--seed", "--secret", "--round")
+        self.refuse("of no use to a --ledger, which keeps reports in earnest", "--seed", "--secret")
         if self.key is None:
             raise InputError("--ledger needs --key, the column that names the user, got none: name it")
         return LedgerReports(mechanism, self.opened), read_keys(self.data, columns, self.key).tolist()
@@ -213,7 +238,7 @@ class PerturbOptions(LedgerOptions):
         from ....mechanisms.errors import InputError
 
         if self.secret is None:
-            self.refuse("for reports by a --secret", "--round")
+            self.refuse("for reports by a --secret or through a --ledger", "--round")
             return None
         from ....mechanisms.keyed import KeyedReports, read_secret
 
@@ -260,6 +285,14 @@ class ReportOptions(Options):
     allow_disjoint: Annotated[bool, typer.Option("--allow-disjoint", help="Accept services without common users.")] = (
         False
     )
+    rounds: Annotated[
+        bool,
+        typer.Option(
+            "--rounds",
+            help="The files are of different times: the average over them, weighed by their reports, with intervals "
+            "that count users, and each file by itself. Without it services are taken to have measured one value.",
+        ),
+    ] = False
     drop_missing: DropMissing = False
     skip_invalid: SkipInvalid = False
     allow_unproved: AllowUnproved = False

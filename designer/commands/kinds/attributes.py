@@ -12,13 +12,13 @@ import numpy as np
 from ....estimators.data.simulated_columns import USERS
 from ....estimators.intervals import CONFIDENCE
 from ....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MEAN_METHODS
-from ....mechanisms.composed.attributes import AttributeSampling
+from ....mechanisms.composed.attributes import AttributeSampling, naming
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ..asked.kind import DesignKind
 from .bundle import BundleKind, found_rows, read_to_count
 from .kind import Designed, Found, Kind, Layout, Part, Service, WrittenReports, marked, split
-from .number_estimates import require_method, say_of_users, service_names, told_by_counts, with_bias
+from .number_estimates import names_of, require_method, say_of_users, told_by_counts, with_bias
 from .number_fits import mean_found
 
 if TYPE_CHECKING:
@@ -104,6 +104,8 @@ class Attributes(BundleKind[AttributeSampling]):
         asked.refuse("as it is for attributes, which chance draws", "--alike")
         held = [_require_attributes(service, asked.attribute) for service in services]
         asked = with_bias(asked, [table for made in held for table in made.mechanisms])
+        if len(services) == 1:
+            asked.refuse("for several files of different times", "--rounds")
         alone = len(services) == 1 and asked.key is None and asked.of in (None, "mean")
         alone = alone and asked.method in (None, "unbiased")
         if asked.method not in (None, *MEAN_METHODS, BIAS_AWARE, *DISTRIBUTION_METHODS) and not alone:
@@ -246,6 +248,7 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
     from ....estimators import count, estimate_attribute_means
     from ....estimators.bias_aware import bias_aware_attribute_means
     from ....estimators.data import SkippedRows
+    from ....estimators.rounds.one_value import require_one_value
     from ..said.output import share_progress, told_of_reports
     from .reading import holds_simulated
 
@@ -255,8 +258,9 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
         raise InputError("--counts of attributes are those of one service and its means, got more: give the reports")
     with share_progress("counting reports") as update:
         counts = count(
-            list(zip(service_names(services), held, paths, strict=True)),
+            list(zip(names_of(services, asked), held, paths, strict=True)),
             key=asked.key,
+            rounds=asked.rounds,
             keep_first=asked.keep_first,
             allow_disjoint=asked.allow_disjoint,
             drop_missing=asked.drop_missing,
@@ -268,6 +272,10 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
     if asked.attribute is not None:
         found = told_by_counts(counts[asked.attribute], asked, started, told, drawn_from=counts.n_users)
         return replace(named(found, asked.attribute), counts=[counts[asked.attribute]])
+    for name, mine in counts.items():
+        if not asked.rounds:
+            with naming(name):
+                require_one_value(mine)
     trusts: dict[str, Any] = {}
     if asked.method == BIAS_AWARE:
         asked.of_population(f"attributes by --method {BIAS_AWARE}")
@@ -279,8 +287,19 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
     else:
         means = estimate_attribute_means(counts, method=cast("MeanMethod | None", asked.method), target=asked.target)
     found = mean_rows(means, asked, units_of(held))
+    if asked.rounds:
+        found = replace(found, more=found.more | {"rounds": _of_each_round(means, asked.confidence)})
     facts = found.facts | trusts | {"seconds": time.perf_counter() - started} | told
     return replace(found, facts=facts, counts=[counts])
+
+
+def _of_each_round(means: AttributeMeans, confidence: float) -> list[dict[str, Any]]:
+    """What each round's own reports say of each attribute."""
+    return [
+        {"round": name, "attribute": attribute, **own.to_dict(confidence)}
+        for attribute, mean in zip(means.attributes, means.means, strict=True)
+        for name, own in mean.rounds.items()
+    ]
 
 
 def mean_rows(means: AttributeMeans, asked: EstimateOptions, units: Mapping[str, str]) -> Found:

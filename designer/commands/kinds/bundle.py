@@ -35,7 +35,7 @@ MOST_ROWS = 25
 
 NUMERIC = (
     "--of", "--key", "--cells", "--quantile", "--between", "--stop", "--winsorise", "--raw", "--keep-first",
-    "--allow-disjoint", "--prior", "--trust", "--alike",
+    "--allow-disjoint", "--rounds", "--prior", "--trust", "--alike",
 )  # fmt: skip
 """Options of `estimate` that only tables of numbers have a use for."""
 
@@ -181,7 +181,7 @@ def found_rows(
 
 def read_to_count(kind: BundleKind[Any], services: Sequence[Service], asked: CountOptions) -> ReadReports:
     """Return the reports of the one service whose reports are counted; InputError for several, or their options."""
-    asked.refuse("for tables of numbers", "--key", "--keep-first", "--allow-disjoint")
+    asked.refuse("for tables of numbers", "--key", "--keep-first", "--allow-disjoint", "--rounds")
     if len(services) > 1:
         raise InputError("several services must be tables of numbers, got another kind: count it by itself")
     return kind.read(services[0], asked)

@@ -97,7 +97,13 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
         return sent
 
     def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
-        asked.refuse("for reports of one service that chose their budgets", "--key", "--keep-first", "--allow-disjoint")
+        asked.refuse(
+            "for reports of one service that chose their budgets",
+            "--key",
+            "--keep-first",
+            "--allow-disjoint",
+            "--rounds",
+        )
         asked.refuse("of no use to attributes, which have columns of their own names", "--column")
         asked.refuse("for the plain mean of one table", "--winsorise", "--raw")
         asked.refuse("of no use to levels", "--stop", "--alike")

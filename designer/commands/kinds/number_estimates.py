@@ -17,7 +17,7 @@ from ..asked.trusted_prior import trusted_weights
 from ..said.output import number, say, share_progress, told_of_reports
 from ..said.participation import say_participation
 from .kind import Found, Service
-from .number_fits import mean_found, ratio_facts, told_fit
+from .number_fits import mean_found, ratio_facts, told_fit, with_rounds
 
 if TYPE_CHECKING:
     from ....estimators import BiasAwareMean, DistributionEstimate, InputGrid, MeanEstimate, ReportCounts
@@ -40,6 +40,7 @@ def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Fou
     require_method(asked, alone)
     if len(services) == 1:
         asked.refuse("for several services", "--alike")
+        asked.refuse("for several files of different times", "--rounds")
     return _plain_mean(services[0], asked) if alone else _of_counts(services, asked)
 
 
@@ -145,12 +146,14 @@ def _taken(services: Sequence[Service], asked: EstimateOptions) -> tuple[ReportC
     from ....estimators import ReportCounts
     from ....estimators.counting.counts import Service as Counted
     from ....estimators.data import SkippedRows
-    from .reading import added, answers_simulated
+    from .reading import added, answers_simulated, require_rounds
 
     skipped, tables = SkippedRows(), [service.kind.mechanism for service in services]
     named = [Counted(*each) for each in zip(service_names(services), tables, strict=True)]
     simulated, skip = answers_simulated(asked.counts), skipped if asked.skip_invalid else False
-    counts = added(ReportCounts.from_counts(named, path, skip_invalid=skip) for path in asked.counts)
+    require_rounds(asked.counts, asked.rounds)
+    options: dict[str, Any] = {"skip_invalid": skip, "rounds": asked.rounds}
+    counts = added(ReportCounts.from_counts(named, path, **options) for path in asked.counts)
     return counts, told_of_reports(simulated, skipped), skipped
 
 
@@ -165,8 +168,9 @@ def count_services(
     skipped, tables = SkippedRows(), [service.kind.mechanism for service in services]
     with share_progress("counting reports") as update:
         counts = count(
-            list(zip(service_names(services), tables, [service.reports for service in services], strict=True)),
+            list(zip(names_of(services, asked), tables, [service.reports for service in services], strict=True)),
             key=asked.key,
+            rounds=asked.rounds,
             column=asked.column,
             keep_first=asked.keep_first,
             allow_disjoint=asked.allow_disjoint,
@@ -201,18 +205,24 @@ def told_by_counts(
     """
     from ....estimators import InputGrid, estimate_combined_mean
     from ....estimators.distributions.scatter import BIASED
+    from ....estimators.rounds.one_value import require_one_value
 
     table = counts.mechanisms[0]
+    of_mean = asked.of in (None, "mean") and asked.method not in DISTRIBUTION_METHODS
+    if of_mean and not counts.rounds:  # a fit asks for itself
+        require_one_value(counts)
     if asked.method == BIAS_AWARE:
         return _bias_aware(counts, asked, started, told, drawn=drawn_from is not None)
     grid = None if asked.cells is None else InputGrid.equal_cells(*table.domain, asked.cells)
-    if asked.of in (None, "mean") and asked.method not in DISTRIBUTION_METHODS:
+    if of_mean:
         method = cast("MeanMethod", asked.method or "population")
         options: dict[str, Any] = {"grid": grid, "raw": asked.raw, "target": asked.target, "drawn_from": drawn_from}
-        alike = asked.alike or (drawn_from is not None and method in ("population", "decoder"))
+        drawn = drawn_from is not None and not counts.rounds and method in ("population", "decoder")
+        alike = asked.alike or drawn
         found = estimate_combined_mean(counts, method=method, alike=alike, **options)
         raw = {"raw": True} if asked.raw else {}
         made = mean_found(found, asked, raw | {"seconds": time.perf_counter() - started} | told, counts)
+        made = with_rounds(made, found.rounds, asked)
         return made if drawn_from is not None else with_participation(made, found, asked)
     estimate = _fitted(counts, grid, asked)
     facts: dict[str, Any] = {"seconds": time.perf_counter() - started} | told
@@ -220,7 +230,7 @@ def told_by_counts(
         facts["one_report"] = _one_report(counts, estimate)
         if estimate.method == BIASED:
             facts["bias"] = _bias(counts, estimate)
-    return told_fit(estimate, table.units, facts, asked)
+    return with_rounds(told_fit(estimate, table.units, facts, asked), estimate.rounds, asked)
 
 
 def with_participation(made: Found, found: MeanEstimate, asked: EstimateOptions) -> Found:
@@ -280,9 +290,17 @@ def bias_said(found: BiasAwareMean, confidence: float) -> str:
     )
 
 
+def names_of(services: Sequence[Service], asked: ReportOptions) -> list[str]:
+    """Name services by their tables' files, rounds by those of their reports, numbered where names repeat."""
+    return _numbered([service.reports.stem for service in services]) if asked.rounds else service_names(services)
+
+
 def service_names(services: Sequence[Service]) -> list[str]:
     """Name services by their tables' files, numbered where those repeat."""
-    names = [service.table.stem for service in services]
+    return _numbered([service.table.stem for service in services])
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
     return [f"{name}#{i + 1}" if names.count(name) > 1 else name for i, name in enumerate(names)]
 
 

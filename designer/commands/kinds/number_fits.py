@@ -12,9 +12,11 @@ from ..said.output import number, say
 from .kind import Found, Rows, split
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from matplotlib.axes import Axes
 
-    from ....estimators import DistributionEstimate, MeanEstimate, ReportCounts
+    from ....estimators import DistributionEstimate, Estimate, MeanEstimate, ReportCounts
     from ....estimators.estimate import NumberEstimate
     from .asked import EstimateOptions
 
@@ -33,6 +35,40 @@ def told_fit(estimate: DistributionEstimate, units: str, facts: dict[str, Any], 
         share = estimate.probability(*ends).to_dict(asked.confidence)
         facts["between"] = {"low_end": ends[0], "high_end": ends[1], **share}
     return _found(estimate, units, facts, asked)
+
+
+def with_rounds(made: Found, rounds: Mapping[str, Estimate], asked: EstimateOptions) -> Found:
+    """Return what was found of rounds with what each one's own reports say, as facts and in words."""
+    if not rounds:
+        return made
+    each = [{"round": name, **_own(one, asked)} for name, one in rounds.items()]
+    together, users = sum(one["n"] for one in each), made.facts["n"]
+    lines = [f"{together:,} reports of {users:,} users: intervals count users", "each round by itself:"]
+    for one in each:
+        told = one.get("quantiles") or [{"quantile": "mean", **one.get("mean", one)}]
+        numbers = (f"{q['quantile']} {number(q['value'])} [{number(q['low'])}, {number(q['high'])}]" for q in told)
+        lines.append(f"  {one['round']}, {one['n']:,} users: {', '.join(numbers)}")
+    last = "\n".join([line for line in (made.last,) if line is not None] + lines)
+    return replace(made, facts=made.facts | {"reports": together}, more=made.more | {"rounds": each}, last=last)
+
+
+def _own(estimate: Estimate, asked: EstimateOptions) -> dict[str, Any]:
+    """What one round's own reports say of what was asked."""
+    from ....estimators import DistributionEstimate
+
+    if not isinstance(estimate, DistributionEstimate):
+        return estimate.to_dict(asked.confidence)
+    if asked.of in (None, "mean"):
+        return estimate.mean().to_dict(asked.confidence)
+    own: dict[str, Any] = {"n": estimate.n}
+    if asked.of == "quantiles":
+        shares = asked.quantile or QUANTILES
+        found = ((share, estimate.quantile(share).to_dict(_each(asked, len(shares)))) for share in shares)
+        return own | {"quantiles": [{"quantile": share, **one} for share, one in found]}
+    own |= {"mean": estimate.mean().to_dict(asked.confidence)}
+    if asked.between is not None:
+        own |= {"between": estimate.probability(*asked.between).to_dict(asked.confidence)}
+    return own
 
 
 def _cut_in_half(estimate: DistributionEstimate, ends: tuple[float, float]) -> str | None:

@@ -42,6 +42,12 @@ from .kind import Layout
 
 C = TypeVar("C")
 
+ROUNDS = "rounds"
+"""The column of counts that says that their services are files of different times."""
+
+USER_COLUMNS = ("user", "user_id", "userid", "uid", "id", "key")
+"""What columns of users are called where none is named."""
+
 ONCE_MEMORY = "256MB"
 """What duckdb may keep in memory to find equal rows; the rest is on disk."""
 
@@ -161,6 +167,37 @@ def answers_simulated(paths: Sequence[FilePath]) -> bool:
             f"simulation and {str(other)!r} in earnest: leave one out"
         )
     return simulated[0]
+
+
+def require_rounds(paths: Sequence[FilePath], rounds: bool) -> None:
+    """Raise InputError for files of counts that say that they are of rounds where these were not asked for."""
+    if not rounds and (said := [path for path in paths if ROUNDS in _names_in(path)]):
+        raise InputError(f"counts of rounds are estimated by --rounds, got {str(said[0])!r} without it: add it")
+
+
+def repeated_users(path: FilePath) -> tuple[str, int, int] | None:
+    """Return the column that names users in a file, its rows and its users, where these are fewer; else None.
+
+    It is the first that has one of the names in `USER_COLUMNS`.
+    """
+    try:
+        with work_database(ONCE_MEMORY) as connection:
+            relation, names = open_tolerant(connection, path)
+            column = next((name for name in USER_COLUMNS if name in names), None)
+            if column is None:
+                return None
+            cell = quoted(relation.columns[names.index(column)])
+            rows, users = relation.aggregate(f"count({cell}), count(DISTINCT {cell})").fetchall()[0]
+    except UNREADABLE_FILE as error:
+        raise unreadable(path, error) from None
+    return (column, rows, users) if users < rows else None
+
+
+def told_of_users(paths: Sequence[FilePath], key: str | None) -> dict[str, Any]:
+    """Return what is to be said of users with several rows in a file; nothing where a key is named, or none has."""
+    told = [(str(path), found) for path in paths if (found := repeated_users(path))] if key is None else []
+    columns = ("file", "column", "rows", "users")
+    return {"repeated_users": [dict(zip(columns, (path, *found), strict=True)) for path, found in told]} if told else {}
 
 
 def added(counts: Iterable[C]) -> C:

@@ -148,7 +148,7 @@ def told_of_reports(simulated: bool, skipped: SkippedRows) -> dict[str, Any]:
 
 
 def say_of_reports(facts: Mapping[str, Any]) -> None:
-    """Say on stderr that reports were simulated, or that rows were left out."""
+    """Say on stderr that reports were simulated, that rows were left out, or that users have several."""
     if facts["simulated"]:
         say("note: these reports are simulated: whoever knows the seed can undo their noise, so they protect nobody")
     if facts["skipped"]:
@@ -156,6 +156,12 @@ def say_of_reports(facts: Mapping[str, Any]) -> None:
         one = facts["skipped"] == 1
         rows = "1 row holds no report and was" if one else f"{facts['skipped']} rows hold no report and were"
         say(f"note: {rows} left out, the first of them {first}")
+    for found in facts.get("repeated_users", ()):
+        say(
+            f"note: {found['rows']:,} rows of {found['file']!r} are of {found['users']:,} users by its column "
+            f"{found['column']!r}, and each counts as a user of its own: intervals are too short; files of different "
+            f"times, each by itself, are for --key {found['column']} --rounds"
+        )
 
 
 def _plain(value: Any) -> Any:

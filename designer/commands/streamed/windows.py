@@ -47,12 +47,13 @@ def perturb_windows(asked: PerturbOptions, kind: Kind, rng: np.random.Generator 
             with window.named():
                 here = replace(asked, data=window.file)
                 written = kind.perturb(here, rng)
+                columns = asked.with_round(written.columns)
                 if not asked.beside:
-                    write_columns(part, written.columns, constants)
+                    write_columns(part, columns, constants)
                 else:
                     write_keyed_reports(
                         part,
-                        written.columns,
+                        columns,
                         data=here.data,
                         columns=[asked.needed("--column")],
                         key=asked.key,

@@ -77,7 +77,8 @@ def require_one_value(counts: ReportCounts) -> None:
     one, other = (service.name for service in pairs[int(np.argmax(evidence))].services)
     raise InputError(
         f"services that are joined must have measured one value of each user, got reports to {one!r} and {other!r} "
-        f"that one value does not explain (p below {LEVEL:g}): files of different times are rounds=True (--rounds)"
+        f"that one value does not explain (p below {LEVEL:g}): read each with its own table, and files of different "
+        "times by rounds=True (--rounds)"
     )
 
 

@@ -58,8 +58,9 @@ def test_reports_of_another_table_are_answered_with_a_line(indices, asked):
 
 
 def test_several_services_say_which_does_not_fit(indices):
-    done = run("estimate", "right.json", "idx.csv", "wrong.json", "idx.csv", "--key", "user", "--json")
-    assert "the reports of 'wrong' do not fit the table" in done.stderr
+    """As rounds: as services of one value, which reports of a wrong table are not, they are not even joined."""
+    done = run("estimate", "right.json", "idx.csv", "wrong.json", "idx.csv", "--key", "user", "--rounds", "--json")
+    assert "the reports of 'idx#2' do not fit the table" in done.stderr
 
 
 def test_what_cannot_be_tested_is_said_in_both(here):

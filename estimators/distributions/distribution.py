@@ -84,6 +84,8 @@ class DistributionEstimate(Estimate):
         What the reports say of all distributions: where intervals come from.
     rounds : mapping of str to DistributionEstimate
         Of rounds, what each one's own reports say, by name.
+    instead_of : str
+        The method that was asked for and found nothing, so that `method` took its place; else empty.
 
     Example
     -------
@@ -109,6 +111,7 @@ class DistributionEstimate(Estimate):
     smooth: SmoothFit | None = None
     explained: Explained | None = None
     rounds: Mapping[str, DistributionEstimate] = field(default_factory=dict)
+    instead_of: str = ""
 
     @property
     def std_error(self) -> np.ndarray:
@@ -178,6 +181,8 @@ class DistributionEstimate(Estimate):
     def summary(self, confidence: float = CONFIDENCE) -> str:
         """Return mean and quartiles for people to read; InputError for a confidence outside (0, 1)."""
         lines = [f"mean {self.mean().summary(confidence)}"]
+        if self.instead_of:
+            lines.append(f"by {self.method}: {self.instead_of} found no fit")
         for share in QUARTILES:
             found = self.quantile(share)
             ends = found.interval(confidence)

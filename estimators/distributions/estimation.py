@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...mechanisms.errors import InputError, unwired, wired
+from ...mechanisms.errors import InputError, SolverError, unwired, wired
 from ...solvers import Progress
 from ...solvers.likelihood.fit import Method, MixtureFit, fit_mixture
 from ...solvers.likelihood.mixture import MixtureLikelihood
@@ -77,8 +77,9 @@ def estimate_distribution(
         product of their reports' probabilities, which is what the papers call ULE. Or of rounds.
     method : {"smooth", "em", "ule", "ems", "mr"}
         "smooth": log densities averaged over their smoothness, with masses at zero, the ends and round values where the
-        reports ask for them (`smooth_likelihood`). "em", and
-        "ule", its name for several services: the exact maximum likelihood, which overfits. "ems": EM with smoothing.
+        reports ask for them (`smooth_likelihood`); where none is found, "em" takes its place, and `instead_of` says so.
+        "em", and "ule", its name for several services: the exact maximum likelihood, which overfits. "ems": EM with
+        smoothing.
         "mr": mixture reduction.
     grid : InputGrid, optional
         Default: the knots that all tables share.
@@ -157,7 +158,11 @@ def _estimated(
 ) -> DistributionEstimate:
     """The fit to one likelihood of all reports."""
     if method == "smooth":
-        averaged = smooth_likelihood(counts, place, progress=split_progress)
+        try:
+            averaged = smooth_likelihood(counts, place, progress=split_progress)
+        except SolverError:  # of reports of nearly one value no log density may be found; the exact fit always is
+            exact = _estimated(counts, place, "em", given, progress=progress, split_progress=split_progress)
+            return replace(exact, instead_of=method)
         fit, scatter = averaged.fit, np.atleast_2d(np.cov(averaged.draws.T, bias=True))
         explained = _explained(counts, place, fit.weights)
         return DistributionEstimate(
@@ -211,7 +216,10 @@ def estimate_alone(counts: ReportCounts, method: DistributionMethod, grid: Input
     (array([0.5, 0.5]), 0.0)
     """
     if method == "smooth":
-        averaged = smooth_likelihood(counts, grid, draws=FEW_DRAWS)
+        try:
+            averaged = smooth_likelihood(counts, grid, draws=FEW_DRAWS)
+        except SolverError:  # as `estimate_distribution` does
+            return estimate_alone(counts, "em", grid)
         return averaged.fit.weights, float(averaged.means.mean())
     likelihood = likelihood_of(counts, grid)
     if method == "ems":

@@ -219,7 +219,7 @@ def fit_log_linear(loglik: LoglikAt, total: float, model: LogLinear, start: np.n
                 return LogLinearFit(model, z, weights, place.loglik, decrement, factor, steps)
             break
         z, place = ahead, there
-    raise SolverError(f"the log-density fit has not converged in {steps} evaluations: use method em")
+    raise SolverError(f"the log-density fit has not converged in {steps} evaluations")
 
 
 def _derivatives(

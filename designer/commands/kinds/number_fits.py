@@ -29,6 +29,9 @@ CERTIFIED = {"smooth": "log-likelihood"}
 def told_fit(estimate: DistributionEstimate, units: str, facts: dict[str, Any], asked: EstimateOptions) -> Found:
     """Return what a fit tells in the form that was asked for, with other facts beside its evidence."""
     facts = _evidence(estimate) | facts
+    if estimate.instead_of:
+        say(f"note: {estimate.instead_of} found no fit of these reports: {estimate.method} took its place")
+        facts["instead_of"] = estimate.instead_of
     if (ends := asked.between) is not None:
         if note := _cut_in_half(estimate, ends):
             say(note)

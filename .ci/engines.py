@@ -30,6 +30,7 @@ from optldp.estimators import ReportCounts, Service, count
 from optldp.estimators.data import SkippedRows
 from optldp.estimators.engines import count_query, output_cells, perturb_partition
 from optldp.mechanisms import InputError, duchi, make_exact, piecewise
+from optldp.mechanisms.files.identifier import table_identifier
 from optldp.mechanisms.keyed import KeyedReports, new_secret, read_secret
 
 NARROW = make_exact(duchi([0.0, 1.0], 2.0)).mechanism
@@ -39,7 +40,7 @@ CASES = {"one": [WIDE], "three": [WIDE, NARROW, WIDE], "many": [BROAD] * 8}
 """Tables of the services; the last take 9 bits each, so that their codes go on in a second column."""
 
 USERS = {"one": 40_000, "three": 20_000, "many": 2_000}
-WRITTEN = {"user": "string", "output": "int64"}
+WRITTEN = {"user": "string", "output": "int64", "table": "string"}
 BATCH = 500
 """Rows that a task of Spark draws at a time, so that it can be killed between two of them."""
 
@@ -82,13 +83,18 @@ class Data:
                 told = rng.random(USERS[case]) < (1.0 if case == "one" else 0.8)
                 outputs[told, j] = table.sample_index(rng.uniform(0, 1, told.sum()), rng)
                 users = rng.permutation(np.flatnonzero(told))
-                self._write(case, f"{case}_{j}", {"account": users + 10**12, "output": outputs[users, j]})
+                named = {"table": np.full(users.size, table_identifier(table))}
+                self._write(case, f"{case}_{j}", {"account": users + 10**12, "output": outputs[users, j]} | named)
             self.expected[case] = told_of(ReportCounts.from_outputs(services_of(tables), outputs))
-        self._write("twice", "twice", {"account": np.arange(100) % 99, "output": np.zeros(100, dtype=np.int64)})
+        twice = {"account": np.arange(100) % 99, "output": np.zeros(100, dtype=np.int64)}
+        self._write("twice", "twice", twice | {"table": np.full(100, table_identifier(NARROW))})
+        foreign = {"account": np.arange(100), "output": np.zeros(100, dtype=np.int64)}
+        self._write("foreign", "foreign", foreign | {"table": np.full(100, table_identifier(WIDE))})
         self._write("text", "text", {"account": np.arange(9), "output": np.array(list("010101010"))})
         reports = WIDE.sample(rng.uniform(0, 1, 5_000), rng)
         self.reports = np.concatenate([reports, [WIDE.high.max() + 1, WIDE.low.min() - 1, 1e9]])
-        self._write("cells", "reports", {"report": self.reports})
+        named = {"table": np.full(self.reports.size, table_identifier(WIDE))}
+        self._write("cells", "reports", {"report": self.reports} | named)
         self._write("cells", "cells", output_cells(WIDE))
         self.people = folder / "people.parquet"
         names = np.array([f"user {i}" for i in range(6_000)])
@@ -161,6 +167,13 @@ def check_queries(checks: Checks, engine: str, dialect: Any, data: Data, ask: As
             lambda: ReportCounts.from_counts(NARROW, ask(twice, data.files["twice"])), "users with several reports"
         ),
     )
+    foreign = count_query([NARROW], ["foreign"], dialect=dialect, key="account")
+    checks.that(
+        f"{engine}: reports of another table are refused in one line",
+        lambda: refused(
+            lambda: ReportCounts.from_counts(NARROW, ask(foreign, data.files["foreign"])), table_identifier(WIDE)
+        ),
+    )
 
 
 def check_frames(checks: Checks, engine: str, data: Data, lazily: Lazily) -> None:
@@ -216,7 +229,7 @@ def embedded(checks: Checks, data: Data) -> None:
 def polars(checks: Checks, data: Data) -> None:
     print(f"polars {version('polars')}")
     check_frames(checks, "polars", data, lambda name, path: pl.scan_parquet(path))
-    schema = {"account": pl.String, "output": pl.Int64}
+    schema = {"account": pl.String, "output": pl.Int64, "table": pl.String}
     drawn = pl.scan_parquet(data.people).map_batches(data.task(), schema=schema)
     checks.that("polars: perturb_partition by map_batches", lambda: data.are_drawn(drawn.collect().to_arrow()))
 
@@ -245,7 +258,8 @@ def dask(checks: Checks, data: Data) -> None:
 
         def survived() -> bool:
             people = dataframe.from_pandas(pd.read_parquet(data.people), npartitions=6)
-            meta = pd.DataFrame({"account": pd.Series(dtype="str"), "output": pd.Series(dtype="int64")})
+            kinds = {"account": "str", "output": "int64", "table": "str"}
+            meta = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
             drawn = people.map_partitions(dying, meta=meta).compute()
             attempts = [pd.read_pickle(path) for path in sorted(folder.iterdir())]
             print(f"       attempts at the first part: {len(attempts)}")
@@ -294,7 +308,7 @@ def killed_between_batches(checks: Checks, data: Data, people: Any) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)  # it would draw on until it notices
 
     def survived() -> bool:
-        drawn = people.repartition(2).mapInArrow(dying, "account string, output long").toArrow()
+        drawn = people.repartition(2).mapInArrow(dying, "account string, output long, `table` string").toArrow()
         before = set(folder.glob((folder / "killed").read_text()))
         after = set(folder.glob("0-*")) - before
         print(f"       batches of the first part before the kill: {len(before)}, after it: {len(after)}")
@@ -360,12 +374,12 @@ def postgres(checks: Checks, data: Data) -> None:
 
 def _whole(cell: Any) -> Any:
     """PostgreSQL adds whole numbers up to decimal ones."""
-    return None if cell is None else int(cell)
+    return cell if cell is None or isinstance(cell, str) else int(cell)
 
 
 def _load(connection: Any, name: str, table: pa.Table) -> None:
     kinds = {"int64": "bigint", "double": "double precision", "string": "text"}
-    columns = ", ".join(f"{field.name} {kinds[str(field.type)]}" for field in table.schema)
+    columns = ", ".join(f'"{field.name}" {kinds[str(field.type)]}' for field in table.schema)
     connection.execute(f"CREATE TABLE {name} ({columns})")
     with connection.cursor().copy(f"COPY {name} FROM STDIN") as copy:
         for row in zip(*table.to_pydict().values(), strict=True):

@@ -85,7 +85,7 @@ def _three_services(folder: Path, users: int, turns: int) -> Table:
             connection.register("rows", {"user": rng.permutation(users), "output": rng.integers(0, 17, users)})
             connection.execute(f"COPY (FROM rows) TO '{folder / name}.parquet'")
     files = [f"{name}.parquet" for name in SERVICES]
-    printed = count_query([TABLE] * 3, SERVICES, key="user")
+    printed = count_query([TABLE] * 3, SERVICES, key="user", table=False)
     for name, file in zip(SERVICES, files, strict=True):
         printed = printed.replace(f'FROM "{name}"', f"FROM '{file}'")
     joins = {name: f"JOIN '{name}.parquet' {name} USING (user)" for name in "bc"}

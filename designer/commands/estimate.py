@@ -10,6 +10,7 @@ import typer
 
 from .asked.options import takes_options
 from .kinds.asked import EstimateOptions
+from .said.fit import FIT, told_of_fit
 from .said.output import (
     facts_shown,
     number,
@@ -46,9 +47,6 @@ EVIDENCE = (
 )
 """Facts of the JSON object that say how well a fit is solved: a person is told only if it is not."""
 
-FIT = "fit_p_value"
-"""Whether counts fit: who is not told that they do not knows that they do, unless that cannot be known."""
-
 LIMIT = "iteration-limit"
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
@@ -79,7 +77,6 @@ def estimate_command(asked: EstimateOptions) -> None:
     from ...mechanisms.adopted.mark import MARK, is_adopted
     from .kinds.kind import Service
     from .kinds.registry import kind_of
-    from .said.fit import with_fit
 
     tables, reports = _tables_and_reports(asked)
     check_confidence(asked.confidence)
@@ -98,10 +95,10 @@ def estimate_command(asked: EstimateOptions) -> None:
     services = [Service(*each) for each in zip(kinds, tables, reports, strict=True)]
     # One that is estimated from by itself says so; those that are estimated from together are of one kind.
     leading = next((kind for kind in kinds if kind.by_itself), kinds[0])
-    found = with_fit(_estimated(leading, services, asked))
+    found = _estimated(leading, services, asked)
+    found = _with_facts(found, told_of_fit(found.counts))
     if any(map(is_adopted, [*loaded, *others])):
-        origin = {"origin": MARK}
-        found = replace(found, facts=found.facts | origin, said=None if found.said is None else found.said | origin)
+        found = _with_facts(found, {"origin": MARK})
     found = _as_counted(found, kinds, asked.attribute)
     if not asked.counts:
         from .kinds.reading import told_of_users
@@ -126,6 +123,11 @@ def _as_counted(found: Found, kinds: list[Kind], attribute: str | None) -> Found
     words = list(dict.fromkeys(map(clipped_words, ranges)))
     title = f"{found.title}, {words[0]}" if len(words) == 1 else found.title
     return replace(found, title=title, more=found.more | {"counted_into": ranges}, last="\n".join(lines))
+
+
+def _with_facts(found: Found, facts: Mapping[str, Any]) -> Found:
+    """Return what was found with further facts, for programs and for people."""
+    return replace(found, facts={**found.facts, **facts}, said=None if found.said is None else {**found.said, **facts})
 
 
 def _estimated(leading: Kind, services: list[Service], asked: EstimateOptions) -> Found:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import Any
 
 from .output import say
 
-if TYPE_CHECKING:
-    from ..kinds.kind import Found
+FIT = "fit_p_value"
+"""The fact; who is not told that reports do not fit knows that they do, unless that cannot be tested."""
 
 
-def with_fit(found: Found) -> Found:
-    """Return what was found with how well its counts fit as a fact, None where that cannot be tested."""
+def told_of_fit(counts: Iterable[Any]) -> dict[str, float | None]:
+    """Return how well counts fit as a fact, None where that cannot be tested, and say where they do not."""
     from ....estimators.goodness.fit import fit_of
 
-    fit = fit_of(found.counts)
+    fit = fit_of(counts)
     if fit.fails:
         told = f"{fit.p_value:.1g}" if fit.p_value else "below 1e-300"
         of = f" of {fit.part!r}" if fit.part else ""
         say(
-            f"note: the reports{of} do not fit the table (fit_p_value {told}): they may be another table's, "
-            "or several of each user, and the estimate may be wrong by any amount"
+            f"note: the reports{of} do not fit the table ({FIT} {told}): they may be another table's, or several of "
+            "each user, and the estimate may be wrong by any amount"
         )
-    fact = {"fit_p_value": fit.p_value}
-    said = None if found.said is None else found.said | fact
-    return replace(found, facts=found.facts | fact, said=said)
+    return {FIT: fit.p_value}

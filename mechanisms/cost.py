@@ -66,6 +66,10 @@ def allow_large(wanted: bool = True) -> Iterator[None]:
     wanted : bool
         False changes nothing.
 
+    Returns
+    -------
+    context manager
+
     Example
     -------
     >>> with allow_large():

@@ -74,7 +74,7 @@ def design_command(asked: DesignOptions) -> None:
     Example: optldp design survey.csv --column job --categorical --levels 0.1:1:0.1 --level-epsilon 0.5 --out jobs.json
     """
     from ...mechanisms.files.table import SUFFIXES
-    from .said.clipped import marked
+    from .kinds.clipped import marked
 
     asked.refuse_useless()
     one_table = asked.kind.one_table

@@ -51,7 +51,7 @@ class Attributes(BundleKind[AttributeSampling]):
     @classmethod
     def design(cls, options: DesignOptions) -> Designed:
         """Return a table for each attribute, given as NAME=LO:HI, and how many of them a user reports."""
-        from ..said.clipped import marked
+        from .clipped import marked
 
         priors, notes = attribute_priors(options)
         made = design_attributes(options, priors, options.sampled, options.budgets.epsilons[0])

@@ -17,7 +17,7 @@ from ....mechanisms.table.table import TabulatedMechanism
 if TYPE_CHECKING:
     from ....mechanisms.floors import FloorForm
     from ..asked.design import DesignOptions
-    from ..kinds.kind import Kind
+    from .kind import Kind
 
 CLIPPED, OUTSIDE = "clipped", "share_outside"
 """Parameters of a table's provenance: that values were clipped in its design, and what share of public ones was."""

@@ -239,7 +239,7 @@ def _readable(found: Found, units: str) -> list[tuple[str, str]]:
             rows.append((ends, f"{number(value['value'])}, from {number(value['low'])} to {number(value['high'])}"))
         elif name == "ratio_to_no_privacy":
             rows.append(("without privacy", f"an interval {value:.3g} times shorter"))
-        elif name in ("others", "repeated_users"):
+        elif name in ("others", "repeated_users", "not_one_value"):
             continue  # a line below the rows, or a note, has said it
         else:
             rows += facts_shown({name: value})

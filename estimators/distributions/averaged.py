@@ -99,7 +99,7 @@ def averaged(parts: Sequence[DistributionEstimate], shares: np.ndarray) -> Distr
         max((fit.stop for fit in fits), key=list(type(fits[0].stop)).index),
     )
     return replace(
-        first,
+        next((part for part in parts if part.instead_of), first),
         value=value,
         covariance=np.einsum("g,gkl->kl", shares, [part.covariance for part in parts]),
         fit=fit,

@@ -36,7 +36,25 @@ SEED = 0
 
 
 def require_one_value(counts: ReportCounts) -> None:
-    r"""Raise InputError where reports of the same users to two services are not what one value of each explains.
+    """Raise InputError, which names rounds, where `not_one_value` finds that services measured different ones.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import grr
+    >>> from ..counting.counts import Service
+    >>> services = [Service(name, grr([0.0, 1.0], 1.0)) for name in ("web", "app")]
+    >>> independent = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], 100, axis=0)
+    >>> require_one_value(ReportCounts.from_outputs(services, independent))
+    """
+    if (fault := not_one_value(counts)) is not None:
+        raise InputError(
+            f"services that are joined must have measured one value of each user, got {fault}: read each with its "
+            "own table, and files of different times by rounds=True (--rounds)"
+        )
+
+
+def not_one_value(counts: ReportCounts) -> str | None:
+    r"""Return which reports of the same users to two services one value of each does not explain; None for none.
 
     One value: a user's reports to the services a and b have the probability sum_k p_k P_a(y | k) P_b(y' | k). Files of
     different times do not: values have changed, so that reports depend less on each other than that, or a remembered
@@ -53,10 +71,10 @@ def require_one_value(counts: ReportCounts) -> None:
     ----------
     counts : ReportCounts
 
-    Raises
-    ------
-    InputError
-        Average above 1 / `LEVEL`: which services, and that files of different times are asked for by rounds.
+    Returns
+    -------
+    fault : str or None
+        Of an average above 1 / `LEVEL`: the services whose ratio is the largest, in words.
 
     Source: Wasserman, Ramdas and Balakrishnan (2020), "Universal inference", theorems 3 and 4.
 
@@ -64,22 +82,19 @@ def require_one_value(counts: ReportCounts) -> None:
     -------
     >>> from optldp.mechanisms import grr
     >>> from ..counting.counts import Service
-    >>> services = [Service(name, grr([0.0, 1.0], 1.0)) for name in ("web", "app")]
-    >>> independent = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], 100, axis=0)
-    >>> require_one_value(ReportCounts.from_outputs(services, independent))
+    >>> weeks = [Service(name, grr([0.0, 1.0, 2.0], 1.0)) for name in ("may", "june")]
+    >>> remembered = np.repeat([[0, 0], [1, 1], [2, 2]], 100, axis=0)
+    >>> not_one_value(ReportCounts.from_outputs(weeks, remembered))
+    "reports to 'may' and 'june' that one value does not explain (p below 0.0001)"
     """
     pairs = _pairs(counts)
     if not pairs:
-        return
+        return None
     evidence = [_log_ratio(pair) for pair in pairs]
     if np.logaddexp.reduce(evidence) - math.log(len(evidence)) < -math.log(LEVEL):
-        return
+        return None
     one, other = (service.name for service in pairs[int(np.argmax(evidence))].services)
-    raise InputError(
-        f"services that are joined must have measured one value of each user, got reports to {one!r} and {other!r} "
-        f"that one value does not explain (p below {LEVEL:g}): read each with its own table, and files of different "
-        "times by rounds=True (--rounds)"
-    )
+    return f"reports to {one!r} and {other!r} that one value does not explain (p below {LEVEL:g})"
 
 
 def _pairs(counts: ReportCounts) -> list[ReportCounts]:

@@ -12,13 +12,13 @@ import numpy as np
 from ....estimators.data.simulated_columns import USERS
 from ....estimators.intervals import CONFIDENCE
 from ....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MEAN_METHODS
-from ....mechanisms.composed.attributes import AttributeSampling, naming
+from ....mechanisms.composed.attributes import AttributeSampling
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ..asked.kind import DesignKind
 from .bundle import BundleKind, found_rows, read_to_count
 from .kind import Designed, Found, Kind, Layout, Part, Service, WrittenReports, marked, split
-from .number_estimates import names_of, require_method, say_of_users, told_by_counts, with_bias
+from .number_estimates import names_of, require_method, say_of_users, told_by_counts, told_of_join, with_bias
 from .number_fits import mean_found
 
 if TYPE_CHECKING:
@@ -248,7 +248,6 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
     from ....estimators import count, estimate_attribute_means
     from ....estimators.bias_aware import bias_aware_attribute_means
     from ....estimators.data import SkippedRows
-    from ....estimators.rounds.one_value import require_one_value
     from ..said.output import share_progress, told_of_reports
     from .reading import holds_simulated
 
@@ -272,10 +271,8 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
     if asked.attribute is not None:
         found = told_by_counts(counts[asked.attribute], asked, started, told, drawn_from=counts.n_users)
         return replace(named(found, asked.attribute), counts=[counts[asked.attribute]])
-    for name, mine in counts.items():
-        if not asked.rounds:
-            with naming(name):
-                require_one_value(mine)
+    for mine in counts.values():
+        told |= {} if asked.rounds else told_of_join(mine)
     trusts: dict[str, Any] = {}
     if asked.method == BIAS_AWARE:
         asked.of_population(f"attributes by --method {BIAS_AWARE}")

@@ -205,12 +205,11 @@ def told_by_counts(
     """
     from ....estimators import InputGrid, estimate_combined_mean
     from ....estimators.distributions.scatter import BIASED
-    from ....estimators.rounds.one_value import require_one_value
 
     table = counts.mechanisms[0]
     of_mean = asked.of in (None, "mean") and asked.method not in DISTRIBUTION_METHODS
     if of_mean and not counts.rounds:  # a fit asks for itself
-        require_one_value(counts)
+        told = told | told_of_join(counts)
     if asked.method == BIAS_AWARE:
         return _bias_aware(counts, asked, started, told, drawn=drawn_from is not None)
     grid = None if asked.cells is None else InputGrid.equal_cells(*table.domain, asked.cells)
@@ -231,6 +230,14 @@ def told_by_counts(
         if estimate.method == BIASED:
             facts["bias"] = _bias(counts, estimate)
     return with_rounds(told_fit(estimate, table.units, facts, asked), estimate.rounds, asked)
+
+
+def told_of_join(counts: ReportCounts) -> dict[str, Any]:
+    """Return, as a fact, that services have not measured one value of each user, which a mean of them needs not."""
+    from ....estimators.rounds.one_value import not_one_value
+
+    fault = not_one_value(counts)
+    return {} if fault is None else {"not_one_value": fault}
 
 
 def with_participation(made: Found, found: MeanEstimate, asked: EstimateOptions) -> Found:

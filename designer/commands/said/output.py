@@ -148,7 +148,7 @@ def told_of_reports(simulated: bool, skipped: SkippedRows) -> dict[str, Any]:
 
 
 def say_of_reports(facts: Mapping[str, Any]) -> None:
-    """Say on stderr that reports were simulated, that rows were left out, or that users have several."""
+    """Say on stderr that reports were simulated, that rows were left out, what users have several of."""
     if facts["simulated"]:
         say("note: these reports are simulated: whoever knows the seed can undo their noise, so they protect nobody")
     if facts["skipped"]:
@@ -156,6 +156,11 @@ def say_of_reports(facts: Mapping[str, Any]) -> None:
         one = facts["skipped"] == 1
         rows = "1 row holds no report and was" if one else f"{facts['skipped']} rows hold no report and were"
         say(f"note: {rows} left out, the first of them {first}")
+    if "not_one_value" in facts:
+        say(
+            f"warning: services that are joined have not measured one value of each user: {facts['not_one_value']}; "
+            "read each with its own table, and files of different times by --rounds"
+        )
     for found in facts.get("repeated_users", ()):
         say(
             f"note: {found['rows']:,} rows of {found['file']!r} are of {found['users']:,} users by its column "

@@ -89,12 +89,25 @@ def test_files_of_different_rounds_are_no_services(refusal, weeks, command):
     assert "rounds=True (--rounds)" in says
 
 
-@pytest.mark.parametrize("of", ["mean", "distribution", "quantiles"])
+@pytest.mark.parametrize("of", ["distribution", "quantiles"])
 def test_files_that_say_nothing_are_found_out_by_their_reports(refusal, weeks, of):
     without_rounds("may", "june")
     says = refusal("estimate", *WEEKS, "--of", of)
     assert "got reports to 'v1#1' and 'v1#2' that one value does not explain" in says
     assert "--rounds" in says
+
+
+def test_a_mean_holds_and_is_warned_of(optldp, weeks):
+    """A user's reports are one number, whatever they depend on; but whose value it is the mean of is not said."""
+    without_rounds("may", "june")
+    done = optldp("estimate", *WEEKS, "--json")
+    fault = "reports to 'v1#1' and 'v1#2' that one value does not explain (p below 0.0001)"
+    assert (
+        f"warning: services that are joined have not measured one value of each user: {fault}; "
+        "read each with its own table, and files of different times by --rounds\n"
+    ) in done.stderr
+    assert json.loads(done.stdout)["not_one_value"] == fault
+    assert "warning" not in optldp("estimate", *WEEKS, "--rounds").stderr
 
 
 def test_rounds_have_one_mean_with_an_interval_by_user_and_each_file_beside_it(optldp, weeks):
@@ -141,8 +154,9 @@ def test_counts_in_python_add_up_and_are_kept_as_rounds(weeks):
     assert (again + counts).rounds
     assert again.only([1]).rounds
     without_rounds("may", "june")
+    joined = count(sources, key="name")
     with pytest.raises(InputError, match="both are of rounds or neither is"):
-        counts + count(sources, key="name")
+        _ = counts + joined
     with pytest.raises(InputError, match="rounds are several files, got one"):
         count(table, "may.csv", rounds=True)
 
@@ -186,7 +200,7 @@ def test_rounds_of_attributes_have_a_mean_each_and_one_distribution(optldp, refu
     one = found(optldp, *joined, "--rounds", "--attribute", "age", "--of", "distribution", "--method", "em")
     assert one["reports"] == 2 * one["n"]
     without_rounds("mon", "tue")
-    assert "one value does not explain" in refusal(*joined)
+    assert "one value does not explain" in optldp(*joined).stderr
 
 
 class TestRepeatedUsers:

@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from optldp.designer.commands.kinds.clipped import counted_into
 from optldp.designer.commands.kinds.registry import kind_of
-from optldp.designer.commands.said.clipped import counted_into
 from optldp.estimators.data.numbers import write_columns
 from optldp.mechanisms import Provenance, duchi
 

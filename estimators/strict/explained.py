@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from ...solvers.likelihood.mixture import MixtureLikelihood, SumLikelihood
 from ...solvers.one_thread import one_thread
-from ...solvers.strict.bounds import Ball, Inside
+from ...solvers.strict.bounds import Ball
 from ..intervals import normal_quantile
 
-ROWS = 32
-"""Directions of the weights that reports are asked about, those that they tell most of: leaving out the others makes
-intervals longer by a few percent, and never too short."""
-
-FAINT = 0.05
-"""Standard errors by which a direction may move the reports of any two distributions and still be left out."""
-
-SPARE = 0.5
-"""Share of the squared normal quantile by which the start of the search explains the reports less than can be."""
+FAINT = 1e-4
+"""Standard errors by which a direction of the weights may move the reports of any two distributions and still be left
+out, as one of which the reports say nothing. All others count: what is left out for time makes intervals longer, and
+some of them false, since what the others leave unexplained seems less than it is."""
 
 SECTIONS = 16
 """Parts that each end of a quantile's interval is looked for in at once."""
@@ -34,10 +30,12 @@ class Explained:
 
     A distribution explains the reports where its misfit, twice the log-likelihood that it is short of the largest to
     second order, is at most z^2, z being the normal quantile: were weights free this would be the normal interval of
-    each linear number, and that weights are no less than zero makes intervals shorter. Nothing else is assumed of the
-    distribution: it may be smooth, or have all its mass at a few values that the reports cannot tell apart. Numbers
-    that reports tell, such as the mean, have bounds by linear estimates that the information alone chooses (`most`),
-    which hold as well where the number is as small or large as it can be.
+    each linear number, and that weights are no less than zero makes intervals shorter. **Where most weights are zero
+    z^2 is too little**: of shares beside a value that nearly everybody has, intervals hold the truth less often than
+    they say (docs/accuracy/boundary.md has how often). Nothing else is assumed of the distribution: it may be smooth,
+    or have all its mass at a few values that the reports cannot tell apart. Numbers that reports tell, such as the
+    mean, have bounds by linear estimates that the information alone chooses (`most`), which hold as well where the
+    number is as small or large as it can be.
 
     Parameters
     ----------
@@ -48,9 +46,9 @@ class Explained:
     between : bool
         Whether values may lie between the points.
 
-    Source: Stanley, Patil and Kuusela (2022), "Uncertainty quantification for wide-bin unfolding"; that z^2 is enough
-    under constraints is a conjecture (Burrus 1965) with rare exceptions: Batlle, Patil, Stanley, Owhadi and Kuusela
-    (2023), "Optimization-based frequentist confidence intervals for functionals in constrained inverse problems".
+    Source: Stanley, Patil and Kuusela (2022), "Uncertainty quantification for wide-bin unfolding". That z^2 is enough
+    under constraints was conjectured (Burrus 1965) and is false: Batlle, Patil, Stanley, Owhadi and Kuusela (2023),
+    "Optimization-based frequentist confidence intervals for functionals in constrained inverse problems".
 
     Example
     -------
@@ -65,7 +63,6 @@ class Explained:
     matrix: np.ndarray
     centre: np.ndarray
     between: bool
-    _starts: dict[float, Inside] = field(default_factory=dict, repr=False, compare=False)
     _belows: dict[tuple[float, bool], np.ndarray] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -98,8 +95,7 @@ class Explained:
         values, vectors = np.linalg.eigh((information + information.T) / 2)
         roots = np.sqrt(np.maximum(values, 0.0))
         apart = roots * np.ptp(vectors, axis=0)
-        told = np.argsort(-apart, kind="stable")[:ROWS]
-        told = told[apart[told] > FAINT]
+        told = apart > FAINT
         matrix = roots[told, None] * vectors[:, told].T
         centre = matrix @ weights + (vectors[:, told].T @ score) / roots[told]
         return cls(points, matrix, centre, between)
@@ -116,18 +112,19 @@ class Explained:
         order = np.argsort(every, kind="stable")
         return Explained(every[order], np.hstack([self.matrix, more])[:, order], self.centre, self.between)
 
+    @cached_property
+    def _ball(self) -> Ball:
+        return Ball(self.matrix, self.centre)
+
     @one_thread()
     def largest(self, functionals: np.ndarray, confidence: float) -> np.ndarray:
         """Return the largest that each of (F, P) linear functionals of the masses can be, (F,)."""
-        reach, ball = normal_quantile(confidence), Ball(self.matrix, self.centre)
-        if confidence not in self._starts:
-            self._starts[confidence] = ball.inside(SPARE * reach**2)
-        return ball.largest(functionals, reach, self._starts[confidence])
+        return self._ball.largest(functionals, normal_quantile(confidence))
 
     @one_thread()
     def most(self, functionals: np.ndarray, confidence: float) -> np.ndarray:
         """Return the same, (F,), by estimates that the information alone chooses where reports tell the numbers."""
-        foreseen, told = Ball(self.matrix, self.centre).foreseen(functionals, normal_quantile(confidence))
+        foreseen, told = self._ball.foreseen(functionals, normal_quantile(confidence))
         if not told.all():
             foreseen[~told] = self.largest(functionals[~told], confidence)
         return foreseen

@@ -59,6 +59,6 @@ def test_reports_of_a_mass_find_it():
     found = estimate_distribution(counts)
     assert found.smooth is not None
     assert found.smooth.atoms[0.0] == pytest.approx(1.0)
-    first = found.interval()
+    first = found.interval(0.99)
     assert first.low[0] < 0.35 < first.high[0]
     assert found.value[1] < 0.03

@@ -9,16 +9,14 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ...mechanisms.files.identifier import table_identifier
-from .cells import quoted
-from .files import FilePath
 from .other_table import BETWEEN, MARK, NAMES, TABLE, Made, require_table
-from .written_rows import literal, said_of_rows
 
 if TYPE_CHECKING:
     import duckdb
 
     from ...mechanisms.documents.bundle import Bundle
     from ...mechanisms.table.table import TabulatedMechanism
+    from .files import FilePath
 
 
 def named_tables(mechanisms: Iterable[TabulatedMechanism | Bundle]) -> str:
@@ -84,6 +82,9 @@ def of_table(
     >>> of_table(rows, ["table"], lambda: "t0123456789ab", "'day.csv'").fetchall()
     [('t0123456789ab',)]
     """
+    from .cells import quoted  # loads the engine, which names of tables do not need
+    from .written_rows import said_of_rows
+
     if TABLE in own:
         return relation
     places = [place for place, name in enumerate(names) if name == TABLE]
@@ -96,6 +97,8 @@ def of_table(
 
 def _held(cell: str, name: str, where: str) -> str:
     """SQL that is true of a row of the table, or of none, and an error of any other."""
+    from .written_rows import literal
+
     shown = f"CASE WHEN regexp_full_match({cell}, {literal(NAMES)}) THEN {cell} ELSE '' END"
     said = f"{literal(MARK)} || {shown} || {literal(MARK + name + MARK + where + MARK)}"
     held = f"{cell} IS NULL OR {cell} = {literal(name)} OR trim({cell}) = ''"

@@ -162,9 +162,10 @@ def _drawn(
                 written = drawing.draw(blocks.values(block), users)
             except InputError as error:
                 raise InputError(f"rows {first + 1:,} to {stop:,}, counted anew from 1: {error}") from None
-            require_other_columns(asked.key, asked.keep or (), [column], [*written.columns, *constants])
+            columns = asked.with_round(written.columns)
+            require_other_columns(asked.key, asked.keep or (), [column], [*columns, *constants])
             with parts.writing(block) as part:
-                _write(blocks, block, written, asked.beside, part, constants, header=block == 0)
+                _write(blocks, block, columns, asked.beside, part, constants, header=block == 0)
             clipped += written.clipped
         update(blocks.rows)
     return clipped
@@ -173,15 +174,15 @@ def _drawn(
 def _write(
     blocks: ValueBlocks,
     block: int,
-    written: WrittenReports,
+    columns: Mapping[str, np.ndarray],
     beside: Sequence[str],
     part: Path,
     constants: Mapping[str, str],
     *,
     header: bool,
 ) -> None:
-    values = {f"r{i}": writable(column) for i, column in enumerate(written.columns.values())}
-    cells = named_cells(values, list(written.columns))
+    values = {f"r{i}": writable(column) for i, column in enumerate(columns.values())}
+    cells = named_cells(values, list(columns))
     connection = blocks.connection
     connection.register("reports", values)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,11 +20,14 @@ class CountsSoFar:
         Its first line; empty where there is none yet.
     windows, rows : int
         Of the streams that were counted into it: the numbers that the next window goes on from.
+    last : tuple of str
+        The cells of its last row.
     """
 
     header: bytes = b""
     windows: int = 0
     rows: int = 0
+    last: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, path: Path) -> CountsSoFar:
@@ -46,18 +50,24 @@ class CountsSoFar:
         try:
             if not tail.endswith(b"\n"):
                 raise ValueError
-            window, first_row, rows = map(int, tail.splitlines()[-1].split(b",")[:3])
+            last = tuple(tail.decode().splitlines()[-1].split(","))
+            window, first_row, rows = map(int, last[:3])
         except (ValueError, IndexError):
             raise InputError(
                 f"counts in windows go on with a file that count --window wrote, got {str(path)!r}, which ends "
                 "otherwise: write to another --out"
             ) from None
-        return cls(header, window + 1, first_row - 1 + rows)
+        return cls(header, window + 1, first_row - 1 + rows, last)
 
-    def require_header(self, header: bytes, path: Path) -> None:
-        """Raise InputError unless the columns of further windows are those that are there."""
+    def require_like(self, header: bytes, constants: Mapping[str, str], path: Path) -> None:
+        """Raise InputError unless further windows have the columns that are there, and the same table and constants."""
         if self.header and self.header != header:
             raise InputError(
                 f"counts of {str(path)!r} must go on with the columns that it has, {self.header.decode().strip()!r}, "
                 f"got {header.decode().strip()!r}: write to another --out"
             )
+        for value, there in zip(reversed(constants.values()), reversed(self.last), strict=False):  # the last columns
+            if value != there:
+                raise InputError(
+                    f"counts of {str(path)!r} must go on with {there}, got {value}: write to another --out"
+                )

@@ -95,7 +95,7 @@ def count_windows(asked: CountOptions, kind: Kind, table: Path) -> int:
                 write_columns(part, ahead | marked_counts(columns, told), constants)
             text = part.read_bytes()
             header = text[: text.index(b"\n") + 1]
-            before.require_header(header, asked.out)
+            before.require_like(header, constants, asked.out)
             _let_go(text if window.number == 0 and not before.header else text[len(header) :], asked.out)
             users += many
     return users

@@ -323,13 +323,15 @@ def test_counts_of_further_streams_go_on_in_the_same_file(optldp):
     for many in (300, 200):
         piped("output\n" + "0\n1\n" * (many // 2), *words)
     head, *rows = Path("counts.csv").read_text().split()
-    assert head == "window,first_row,rows,output,n"
+    assert head == "window,first_row,rows,output,n,table"
     places = ["0,1,120", "1,121,120", "2,241,60", "3,301,120", "4,421,80"]
-    assert [row.rsplit(",", 2)[0] for row in rows] == [place for place in places for _ in range(2)]
+    assert [row.rsplit(",", 3)[0] for row in rows] == [place for place in places for _ in range(2)]
     assert found(optldp, "estimate", "mech.json", "--counts", "counts.csv")["n"] == 500
     before = Path("counts.csv").read_text()
     assert "must go on with the columns that it has" in piped("simulated_output\n0\n1\n", *words).stderr
     assert "--force is of no use to windows" in piped("output\n0\n", *words, "--force").stderr
+    save_table(make_exact(duchi([0.0, 100.0], 2.0)).mechanism, "other.json")
+    assert "must go on with t" in piped("output\n0\n", "count", "other.json", *words[2:]).stderr
     assert Path("counts.csv").read_text() == before
     for text in ("x\n1\n", before[:-1], before + "a,b,c\n"):
         Path("counts.csv").write_text(text)

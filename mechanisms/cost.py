@@ -30,7 +30,7 @@ PAIR_PASSES = 4
 CELL_BYTES, CELL_PASSES = 128, 2**12
 """Of a fit, for each of its cells times outputs: what it is iterated for, some hundred steps of some ten passes."""
 
-COLUMN_BYTES, COLUMN_PASSES = 2**13, 2**15
+COLUMN_BYTES, COLUMN_PASSES = 2**16, 2**17
 """Of a data file, for each column, whatever its cells hold; for each column and column that is asked for."""
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -80,10 +81,16 @@ class Categories:
         if not given.size:
             return np.zeros(0, dtype=np.int64)
         distinct, which = np.unique(given.astype(np.str_), return_inverse=True)
+        names, order = self._in_order
+        place = np.minimum(np.searchsorted(names, distinct), len(self) - 1)
+        return np.where(names[place] == distinct, order[place], -1)[which]
+
+    @cached_property
+    def _in_order(self) -> tuple[np.ndarray, np.ndarray]:
+        """The labels as they are looked up, sorted, and the place of each among the labels."""
         names = np.array(self.labels)
         order = np.argsort(names)
-        place = np.minimum(np.searchsorted(names, distinct, sorter=order), len(self) - 1)
-        return np.where(names[order[place]] == distinct, order[place], -1)[which]
+        return names[order], order
 
     def checked_codes(self, codes: ArrayLike) -> np.ndarray:
         """Return positions (N,) as int64, or raise InputError for numbers that are no positions."""

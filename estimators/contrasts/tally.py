@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 import numpy as np
 
 from ...mechanisms.errors import InputError
 from ..data.skipped_rows import SkippedRows
-from ..data.source import Source
-from ..data.work_database import work_database
 from ..frequencies.category_counts import CategoryCounts
-from .staged_reports import Columns, Mechanism, OpenedReports, tallied_mechanism
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from ..data.source import Source
+    from .staged_reports import Columns, Mechanism, OpenedReports
 
 SAME = 1e-9
 """Relative difference of two sums of equal weights that rounding makes."""
@@ -189,6 +191,9 @@ def tally_groups(
     >>> found.names, [tally.users.tolist() for tally in found.tallies]
     (('east', 'west'), [[2], [1]])
     """
+    from ..data.work_database import work_database
+    from .staged_reports import Columns, OpenedReports, tallied_mechanism
+
     made, asked = tallied_mechanism(mechanism), Columns(column, by, weights)
     account, skip = SkippedRows.of(skip_invalid)
     with work_database() as connection:
@@ -210,6 +215,8 @@ def tally_groups(
 
 def source_of(reports: Any) -> Source:
     """Return where rows come from, and how messages call it."""
+    from ..data.source import Source
+
     return Source(reports, repr(str(reports)) if isinstance(reports, str | os.PathLike) else "the table of reports")
 
 

@@ -56,7 +56,7 @@ class TestImports:
                 *("design", people, *column, "--range", "0", "9", "--epsilon", "1", "--knots", "5", "--out", made)
             ],
             ("scipy", "highspy"): ["perturb", made, people, *column, "--out", reports],
-            ("scipy", "highspy", "typer.rich_utils"): ["estimate", made, reports],
+            ("scipy.stats", "scipy.optimize", "highspy", "typer.rich_utils"): ["estimate", made, reports],
         }
         for absent, arguments in commands.items():
             loaded = loaded_after(f"sys.argv = ['optldp', *{arguments!r}]\n{run} as done:\n    assert not done.code")
@@ -130,7 +130,7 @@ KEYS = {
     "table",
     "verify": "ok verdict promise epsilon kept max_log_ratio max_abs_bias max_row_sum_error expected_variance failures",
     "audit": "ok epsilon lower_bound confidence inputs event counts trials draws tested foreign tried not_tried "
-    "sampler simulated",
+    "misspelled first_misspelled sampler simulated",
     "perturb": "n clipped out simulated",
     "estimate": "value std_error low high confidence n method target one_report bias_low bias_high "
     "ratio_to_no_privacy simulated skipped skipped_first",

@@ -112,9 +112,9 @@ def test_a_new_promise_is_never_verified_as_pure():
         epsilon = 1.0
 
     table, ratios = duchi([0.0, 1.0], 1.0), np.array([1.0])
-    assert _kept(table, Pure(1.0), ratios) == 1.0
+    assert _kept(table, Pure(1.0), ratios, None) == 1.0
     with refused("known by name, and nothing here works by it"):
-        _kept(table, Newer(), ratios)  # pyright: ignore[reportArgumentType]
+        _kept(table, Newer(), ratios, None)  # pyright: ignore[reportArgumentType]
 
 
 def test_a_page_does_not_say_what_reports_of_a_new_oracle_are():

@@ -32,11 +32,16 @@ def square_table(n: int, m: int, promise: Approximate | None = None) -> Tabulate
 
 def test_the_limits_are_where_the_page_has_them():
     """docs/bundle-format.md#what-a-file-may-cost: the largest of each kind, and one more."""
-    assert affordable(table_cost(4096, 8192)) and not affordable(table_cost(4096, 8193))
-    assert affordable(table_cost(1001, 2002, all_pairs=True)) and not affordable(table_cost(8192, 500, all_pairs=True))
-    assert affordable(fit_cost(1024, 2048)) and not affordable(fit_cost(1024, 2049))
-    assert affordable(columns_cost(2**15)) and not affordable(columns_cost(2**15 + 1))
-    assert affordable(columns_cost(256, read=256)) and not affordable(columns_cost(257, read=257))
+    assert affordable(table_cost(4096, 8192))
+    assert not affordable(table_cost(4096, 8193))
+    assert affordable(table_cost(1001, 2002, all_pairs=True))
+    assert not affordable(table_cost(8192, 500, all_pairs=True))
+    assert affordable(fit_cost(1024, 2048))
+    assert not affordable(fit_cost(1024, 2049))
+    assert affordable(columns_cost(2**15))
+    assert not affordable(columns_cost(2**15 + 1))
+    assert affordable(columns_cost(256, read=256))
+    assert not affordable(columns_cost(257, read=257))
 
 
 def test_more_is_allowed_in_a_block_alone():
@@ -70,11 +75,13 @@ def test_the_table_of_a_floor_form_is_not_made_unless_it_is_allowed(monkeypatch)
     """Its own numbers are few, and are read whatever its table would cost."""
     monkeypatch.setattr("optldp.mechanisms.cost.ENTRY_BYTES", MOST_MEMORY)
     form = by_hand()
-    assert not form.expands and form.proof().ok
+    assert not form.expands
+    assert form.proof().ok
     with pytest.raises(InputError, match="the table of a floor form of 3 knots and 3 outputs may take"):
         form.expand()
     with allow_large():
-        assert form.expands and form.expand().low.size == 3
+        assert form.expands
+        assert form.expand().low.size == 3
 
 
 def test_multiplications_are_counted_as_the_page_says():

@@ -25,6 +25,7 @@ class TestEstimate:
     def test_it_is_the_librarys_estimate(self, optldp):
         found = json.loads(optldp("estimate", "mech.json", "reports.csv", "--confidence", 0.8, "--json").stdout)
         reports = read_column("reports.csv", "report")
+        assert found.pop("fit_p_value") > 1e-4
         told = {name: found.pop(name) for name in ("simulated", "skipped", "skipped_first")}
         assert told == {"simulated": False, "skipped": 0, "skipped_first": []}
         counts = count(load_table("mech.json"), reports)
@@ -55,13 +56,13 @@ class TestEstimate:
         assert other.stdout == optldp("estimate", "mech.json", "reports.csv", "--json").stdout
 
     def test_missing_reports_are_refused_or_left_out(self, optldp, refusal):
-        Path("gaps.csv").write_text(Path("reports.csv").read_text().replace("report\n", "report\nNA\n"))
+        Path("gaps.csv").write_text(Path("reports.csv").read_text().replace("\n", "\nNA,\n", 1))
         assert "--drop-missing" in refusal("estimate", "mech.json", "gaps.csv")
         assert json.loads(optldp("estimate", "mech.json", "gaps.csv", "--drop-missing", "--json").stdout)["n"] == 300
 
     def test_reports_that_the_table_cannot_produce_are_counted(self, refusal):
         text = Path("reports.csv").read_text().splitlines()
-        text[3], text[8] = "0.125", "17"
+        text[3], text[8] = "0.125,", "17,"
         Path("foreign.csv").write_text("\n".join(text) + "\n")
         message = refusal("estimate", "mech.json", "foreign.csv")
         assert "must hold reports of this mechanism, got 2 of 300 rows that hold none" in message

@@ -207,6 +207,7 @@ class TestAdvise:
             "repetitions",
             "behind",
             "behind_error",
+            "tie",
             "rows",
             "left_out",
         ]

@@ -130,7 +130,7 @@ KEYS = {
     "table",
     "verify": "ok verdict promise epsilon kept max_log_ratio max_abs_bias max_row_sum_error expected_variance failures",
     "audit": "ok epsilon lower_bound confidence inputs event counts trials draws tested foreign tried not_tried "
-    "sampler simulated",
+    "misspelled first_misspelled sampler simulated",
     "perturb": "n clipped out simulated",
     "estimate": "value std_error low high confidence n method target one_report bias_low bias_high "
     "ratio_to_no_privacy simulated skipped skipped_first",

@@ -108,17 +108,19 @@ class InOrder(Subject):
         return self._together(*halves)
 
     def _neighbours(self, pairs: np.ndarray) -> Columns:
-        """Draw pairs one after the other: half begin at even places of the call and half at odd ones, told apart.
+        """Draw each second pair so that it begins at an odd place of the call, the others at even ones, told apart.
 
-        A random word that is used again may be so at either. With one more report in the middle and one at the end a
-        call has an even number of them, so that even places are even for a sampler that counts on from call to call.
+        A random word that is used again may be so at either. First come those at even places, then one report more, the
+        others, and one report more: so even places are even for a sampler that counts on from call to call, too. The
+        pairs are returned in their own order, since a search looks at the first half before it looks at the second.
         """
-        odd = np.arange(len(pairs)) >= len(pairs) // 2
-        middle = 2 * np.count_nonzero(~odd)
-        drawn = self.subject.draw(np.insert(pairs.ravel(), [middle, pairs.size], pairs[0, 0]))
-        kept = {name: np.delete(column, [middle, column.size - 1]) for name, column in drawn.items()}
-        both = ({name: column[place::2] for name, column in kept.items()} for place in (0, 1))
-        return self._together(*both, odd.astype(np.int64))
+        odd = np.arange(len(pairs)) % 2
+        order = np.argsort(odd, kind="stable")
+        middle = 2 * np.count_nonzero(odd == 0)
+        drawn = self.subject.draw(np.insert(pairs[order].ravel(), [middle, pairs.size], pairs[0, 0]))
+        place = 2 * np.argsort(order) + odd  # of each pair's first report
+        both = ({name: column[place + later] for name, column in drawn.items()} for later in (0, 1))
+        return self._together(*both, odd)
 
     def _together(self, before: Columns, after: Columns, odd: np.ndarray | int = 0) -> Columns:
         """Return the later report, and both together: which is larger, the parts that they lie in, their last bits.

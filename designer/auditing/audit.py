@@ -237,7 +237,7 @@ def audit(
 
     found = hunt(subject, int(SEARCH * samples), rng, learn=can_learn(), advance=advance)
     tests = _in_order(subject, found, samples, rng, advance)
-    left = samples - subject.draws - sum(2 * test.samples + 1 for test in tests)
+    left = samples - subject.draws - sum(2 * test.samples + 2 for test in tests)
     tests += [_Test(subject, *plan, left // len(found.plans)) for plan in found.plans]
     tested = sum(len(test.candidates) for test in tests)
     results: list[_Result] = []

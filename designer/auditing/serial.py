@@ -3,8 +3,7 @@
 Reports that are drawn independently keep their claim together: of two of them, whose values differ in one place only,
 the pair of reports is as private as the one report. So two reports at some distance are one report here, and two
 values one input. The distance is 1 (a sampler that remembers its last value), a whole call of the sampler (a generator
-that starts anew) or the one at which noise was seen to repeat. Half of the pairs begin at even places of a call and
-half at odd ones, since a random word may be used again at either.
+that starts anew) or the one at which noise was seen to repeat.
 """
 
 from __future__ import annotations
@@ -28,6 +27,9 @@ FEW = 1000
 
 PARTS = 16
 """Parts of the range of each of two reports in which they are looked at together."""
+
+ODD_ORDER = 10
+"""Added to the code of which report is larger where the pair begins at an odd place."""
 
 CLEAR = 6.5
 """Standard errors of a correlation of noise that are taken for a repetition; the largest of a million is at 5."""
@@ -92,28 +94,50 @@ class InOrder(Subject):
         if self.distance == NEXT_CALL:
             both = self.subject.draw(pairs[:, 0]), self.subject.draw(pairs[:, 1])
             return self._together(*both)
+        if self.distance == 1:
+            return self._neighbours(pairs)
         step = self.distance
         blocks = -(-inputs.size // step)
         padded = np.concatenate([pairs, np.broadcast_to(pairs[:1], (blocks * step - inputs.size, 2))])
         stream = padded.reshape(blocks, step, 2).transpose(0, 2, 1).ravel()  # a block of firsts, then one of seconds
-        middle = blocks // 2 * 2 * step
-        drawn = self.subject.draw(np.insert(stream, middle, stream[:1]))  # from here on pairs stand at odd places
-        kept = {name: np.delete(column, middle).reshape(blocks, 2, step) for name, column in drawn.items()}
-        halves = [{name: column[:, place].ravel()[: inputs.size] for name, column in kept.items()} for place in (0, 1)]
+        drawn = self.subject.draw(stream)
+        halves = [
+            {name: column.reshape(blocks, 2, step)[:, place].ravel()[: inputs.size] for name, column in drawn.items()}
+            for place in (0, 1)
+        ]
         return self._together(*halves)
 
-    def _together(self, before: Columns, after: Columns) -> Columns:
-        """Return the later report, and both together: which is larger, the parts that they lie in, their last bits."""
+    def _neighbours(self, pairs: np.ndarray) -> Columns:
+        """Draw each second pair so that it begins at an odd place of the call, the others at even ones, told apart.
+
+        A random word that is used again may be so at either. First come those at even places, then one report more, the
+        others, and one report more: so even places are even for a sampler that counts on from call to call, too. The
+        pairs are returned in their own order, since a search looks at the first half before it looks at the second.
+        """
+        odd = np.arange(len(pairs)) % 2
+        order = np.argsort(odd, kind="stable")
+        middle = 2 * np.count_nonzero(odd == 0)
+        drawn = self.subject.draw(np.insert(pairs[order].ravel(), [middle, pairs.size], pairs[0, 0]))
+        place = 2 * np.argsort(order) + odd  # of each pair's first report
+        both = ({name: column[place + later] for name, column in drawn.items()} for later in (0, 1))
+        return self._together(*both, odd)
+
+    def _together(self, before: Columns, after: Columns, odd: np.ndarray | int = 0) -> Columns:
+        """Return the later report, and both together: which is larger, the parts that they lie in, their last bits.
+
+        A pair that begins at an odd place has codes of its own.
+        """
         columns = {_later(name): column for name, column in after.items()}
         for name, one in before.items():
             other, cuts = after[name], self._cuts[name]
             with np.errstate(invalid="ignore"):
                 larger = np.where(one.view(np.int64) == other.view(np.int64), 0, np.where(other > one, 1, -1))
-            columns[f"{name}, compared with what follows,"] = larger
-            columns[f"{name} and what follows"] = np.searchsorted(cuts, one) * PARTS + np.searchsorted(cuts, other)
+            parts = np.searchsorted(cuts, one) * PARTS + np.searchsorted(cuts, other)
+            columns[f"{name}, compared with what follows,"] = larger + ODD_ORDER * odd
+            columns[f"{name} and what follows"] = parts + PARTS**2 * odd
             if np.issubdtype(one.dtype, np.floating):
                 last = [values.view(np.int64) & 1 for values in (one, other)]
-                columns[f"the last bits of {name} and what follows"] = 2 * last[0] + last[1]
+                columns[f"the last bits of {name} and what follows"] = 2 * last[0] + last[1] + 4 * odd
         return columns
 
     def words(self, number: int) -> object:

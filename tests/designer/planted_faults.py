@@ -222,27 +222,29 @@ def previous_value(rng):
     return draw
 
 
-def words_used_twice(rng):
-    """Each random word serves two users, who follow each other."""
-    table = cells()
+def used_again(table: TabulatedMechanism, first: int) -> Callable[[np.random.Generator], Draw]:
+    """Every second user, from this one on, has the random words of the one before."""
+
+    def sampler(rng):
+        def draw(x):
+            def words(size):
+                drawn = rng.integers(0, 2**64 - 1, size, dtype=np.uint64, endpoint=True)
+                drawn[first + 1 :: 2] = drawn[first:-1:2]
+                return drawn
+
+            return table.exact_law.draw(x, words)
+
+        return draw
+
+    return sampler
+
+
+def last_bit_of_the_one_before(rng):
+    """The last bit of a report is that of the one before, turned over if the value is positive."""
 
     def draw(x):
-        return table.exact_law.draw(
-            x, lambda size: np.repeat(rng.integers(0, 2**64, -(-size // 2), np.uint64), 2)[:size]
-        )
-
-    return draw
-
-
-def words_used_twice_from_the_second(rng):
-    """The same, of the second and the third, the fourth and the fifth, and so on."""
-    table = cells()
-
-    def draw(x):
-        def words(size):
-            return np.repeat(rng.integers(0, 2**64, size // 2 + 1, np.uint64), 2)[1 : size + 1]
-
-        return table.exact_law.draw(x, words)
+        bits = np.cumsum(np.concatenate([rng.integers(0, 2, 1), (x > 0)[1:]])) & 1
+        return with_bits(cells().sample(x, rng), 1, bits)
 
     return draw
 
@@ -434,8 +436,10 @@ FAULTS: dict[str, Fault] = {
     "tails are cut": Fault(tails(), cut_tails, MILLION),
     "a claim 10% too small": Fault(cells(), lambda rng: honest(cells(), rng), MILLION, {"epsilon": 0.9}),
     "the value before": Fault(points(), previous_value, MILLION),
-    "each random word is used for two users": Fault(cells(), words_used_twice),
-    "each random word is used for two users, from the second on": Fault(cells(), words_used_twice_from_the_second),
+    "a random word used again for the next user": Fault(points(), used_again(points(), 0)),
+    "a random word used again for the next user, from the second on": Fault(points(), used_again(points(), 1)),
+    "a random word used again for the next user, cells": Fault(cells(), used_again(cells(), 1)),
+    "the last bit of the report before": Fault(cells(), last_bit_of_the_one_before),
     "a generator that starts anew in every call": Fault(cells(), seeded_per_call),
     "the same numbers in every call": Fault(points(), same_noise_per_call),
     "a generator of a short period": Fault(cells(), short_period),

@@ -1,4 +1,4 @@
-"""One input in several spellings: a user's own column has whole numbers as `3`, prices as `3.50`, others as `3e0`."""
+"""One input in several spellings: columns of users have a whole number as `3`, a price as `3.50`, a rate as `3e-2`."""
 
 from __future__ import annotations
 

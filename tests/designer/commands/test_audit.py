@@ -1,6 +1,7 @@
 """`optldp audit`: exit codes, what it says, bundles, and samplers behind a pipe."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -144,6 +145,8 @@ LEAKS = {
     "the end of the line": (r"repr(y) + ('\r' if x > 50 else '')", "is published as"),
     "digits that no double has": ("repr(y) + ('00000000000000000000' if x > 50 else '')", "is published as"),
     "a space": ("repr(y) + ' ' * (x > 50)", "is published as"),
+    "one more digit": ("f'{y:.40f}'[:30] + ('7' if x > 50 else '3')", "is published as"),
+    "integers as they came": ("line.strip() if '.' not in line else repr(y)", "is published as"),
     "an exponent": ("f'{y:.17e}' if x > 50 else repr(y)", "is published as"),
 }
 """Forms that read as the same report, and tell whether the value is above 50."""
@@ -157,7 +160,7 @@ def test_a_client_that_tells_by_how_its_report_is_written_is_caught(optldp, tabl
     done = optldp("audit", table, "--sampler", client(table, form), "--samples", 3000, "--json")
     assert done.exit_code == 1
     found = json.loads(done.stdout)
-    assert found["misspelled"] > 500
+    assert found["misspelled"] > 400
     assert says in found["first_misspelled"]
     shown = optldp("audit", table, "--sampler", client(table, form), "--samples", 3000).stdout
     assert "misspelled" in shown
@@ -175,6 +178,18 @@ def test_a_client_that_gives_back_what_is_spelled_in_one_way_is_caught(optldp, t
     found = json.loads(done.stdout)
     assert found["misspelled"] == 0
     assert done.exit_code == 1, found
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_learning")
+@pytest.mark.skipif(shutil.which("node") is None, reason="the shipped sampler runs in node")
+def test_the_shipped_browser_sampler_passes_with_values_outside(optldp, table):
+    """As the checklist asks for it."""
+    sampler = Path(__file__).parents[3] / "examples" / "browser-client" / "sampler.js"
+    command, options = f"node {sampler} {table}", ["--samples", 4000, "--confidence", 0.999999, "--json"]
+    done = optldp("audit", table, "--sampler", command, "--outside", *options)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["misspelled"] == 0
 
 
 @pytest.mark.slow

@@ -104,7 +104,7 @@ def _p_value(law: np.ndarray, counts: np.ndarray) -> float:
         if gap <= SMALL_GAP or p_value < LEVEL or len(active) == many:
             break
         active = _with_missed(active, fit, gains)
-    return p_value
+    return p_value  # pyright: ignore[reportPossiblyUnboundVariable] -- there is one round at least
 
 
 def _with_missed(active: np.ndarray, fit: MixtureFit, gains: np.ndarray) -> np.ndarray:

@@ -122,7 +122,7 @@ def _log_ratio(pair: ReportCounts) -> float:
     (one,), (other,) = halves
     rows = _rows(*pair.mechanisms)
     ratios = [_log_ratio_of(pair, rows, fitted, asked) for fitted, asked in ((one, other), (other, one))]
-    return float(np.logaddexp(*ratios) - math.log(2))
+    return float(np.logaddexp(*ratios) - math.log(2))  # pyright: ignore[reportArgumentType, reportCallIssue] -- the axis
 
 
 def _log_ratio_of(pair: ReportCounts, rows: list[np.ndarray], fitted: ReportGroup, asked: ReportGroup) -> float:

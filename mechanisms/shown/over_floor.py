@@ -35,8 +35,8 @@ def over_floor(probabilities: np.ndarray, floors: np.ndarray | None = None) -> t
     """
     floors = probabilities.min(axis=0) if floors is None else floors
     ratios = np.where(probabilities > 0, np.inf, 1.0)
-    np.divide(probabilities, floors, out=ratios, where=floors > 0)
-    return ratios, floors
+    np.divide(probabilities, floors, out=ratios, where=floors > 0)  # pyright: ignore[reportArgumentType, reportCallIssue, reportOptionalOperand] -- there is one column at least
+    return ratios, floors  # pyright: ignore[reportReturnType] -- there is one column at least
 
 
 def favour(probabilities: np.ndarray) -> np.ndarray:

@@ -42,7 +42,7 @@ def test_a_criterion_or_patterns_that_nothing_works_by_are_not_taken_for_others(
     name = option.capitalize()
     monkeypatch.setattr(information, name, extended(getattr(information, name)))
     with refused():
-        design(PRIOR, 1.0, objective=Information(**{option: NEW}))
+        design(PRIOR, 1.0, objective=Information(**{option: NEW}))  # pyright: ignore[reportArgumentType] -- of these there is one
 
 
 @pytest.mark.parametrize("criterion", ["mutual-information", "cumulative"])

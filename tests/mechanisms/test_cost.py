@@ -26,7 +26,13 @@ def square_table(n: int, m: int, promise: Approximate | None = None) -> Tabulate
     rows = np.full((n, m), D // m)
     rows[:, 0] += D - rows.sum(axis=1)
     return TabulatedMechanism(
-        np.arange(float(n)), np.arange(float(m)), np.arange(float(m)), rows / D, 1.0, exact=True, promise=promise
+        np.arange(float(n)),
+        np.arange(float(m)),
+        np.arange(float(m)),
+        rows / D,
+        1.0,
+        exact=True,
+        promise=promise,  # pyright: ignore[reportArgumentType] -- of these there is one
     )
 
 

@@ -73,9 +73,9 @@ class PanelledCommand(TyperCommand):
         """Refuse an option that is given twice and can be one thing only: the parser keeps the last."""
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         for param in {id(each): each for each in given}.values():
-            once = param.param_type_name == "option" and not (param.multiple or param.is_flag)
+            once = param.param_type_name == "option" and not (param.multiple or param.is_flag)  # pyright: ignore[reportAttributeAccessIssue] -- an option
             if once and given.count(param) > 1 and not ctx.resilient_parsing:
-                raise typer.BadParameter(f"takes one value, and is given {given.count(param)} times", ctx, param)
+                raise typer.BadParameter(f"takes one value, and is given {given.count(param)} times", ctx, param)  # pyright: ignore[reportArgumentType] -- an option
         return super().parse_args(ctx, args)
 
     def get_help(self, ctx: Any) -> str:

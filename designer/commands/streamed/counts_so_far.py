@@ -66,7 +66,7 @@ class CountsSoFar:
                 f"counts of {str(path)!r} must go on with the columns that it has, {self.header.decode().strip()!r}, "
                 f"got {header.decode().strip()!r}: write to another --out"
             )
-        for value, there in zip(reversed(constants.values()), reversed(self.last), strict=False):  # the last columns
+        for value, there in zip(reversed(constants.values()), reversed(self.last), strict=False):  # the last columns  # pyright: ignore[reportArgumentType, reportCallIssue] -- an ordered view
             if value != there:
                 raise InputError(
                     f"counts of {str(path)!r} must go on with {there}, got {value}: write to another --out"

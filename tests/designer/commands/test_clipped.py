@@ -55,7 +55,7 @@ def test_without_clip_nothing_is_said_of_it(optldp):
 
 def test_of_attributes_each_has_its_own_range(optldp):
     ends = ("--attribute", "hours=0:80", "--attribute", "age=0:70")
-    text, told = collected(optldp, "--clip", "--public", of=None, ends=ends)
+    text, told = collected(optldp, "--clip", "--public", of=None, ends=ends)  # pyright: ignore[reportArgumentType] -- of these there is one
     assert [(one["table"], one["high"], one["share_outside"]) for one in told["counted_into"]] == [
         ("hours", 80.0, OUTSIDE),
         ("age", 70.0, 0.0),

@@ -65,5 +65,5 @@ def test_no_row_prints_less_than_its_bound(optldp, command):
 def test_no_report_says_that_less_is_impossible_than_it_says_there_is(epsilon):
     found = bounds(Prior.on_knots([0, 5, 10, 20, 100], [8, 4, 2, 1, 1], source="public"), [epsilon])
     said = about_variance(found)[0]
-    has, least = re.search(r"variance of ([\d.,]+): .* less than ([\d.,]+), and the optimum is within", said).groups()
+    has, least = re.search(r"variance of ([\d.,]+): .* less than ([\d.,]+), and the optimum is within", said).groups()  # pyright: ignore[reportOptionalMemberAccess] -- of these there is one
     assert float(least.replace(",", "")) <= float(has.replace(",", ""))

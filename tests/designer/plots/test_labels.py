@@ -106,6 +106,6 @@ def test_the_name_of_a_line_that_leaves_stands_at_the_edge_that_it_leaves_by(sca
     axes.set_xlim(0, 2)
     label_ends(axes, [line])
     (box,) = axes.artists
-    assert (axes.transScale + axes.transLimits).transform(box.xy)[1] == pytest.approx(edge, abs=1e-9)
-    assert 1 < box.xy[0] < 2
-    assert box.xybox[1] == pytest.approx(edge, abs=0.1)
+    assert (axes.transScale + axes.transLimits).transform(box.xy)[1] == pytest.approx(edge, abs=1e-9)  # pyright: ignore[reportAttributeAccessIssue] -- of these there is one
+    assert 1 < box.xy[0] < 2  # pyright: ignore[reportAttributeAccessIssue] -- of these there is one
+    assert box.xybox[1] == pytest.approx(edge, abs=0.1)  # pyright: ignore[reportAttributeAccessIssue] -- of these there is one

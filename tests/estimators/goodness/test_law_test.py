@@ -1,5 +1,7 @@
 """The test of whether counts are of a mixture of laws: silent where they are, at any weights and any size."""
 
+# pyright: reportOptionalOperand=false, reportAttributeAccessIssue=false -- what is tested here can be
+
 import numpy as np
 import pytest
 from optldp.estimators.goodness import law_test

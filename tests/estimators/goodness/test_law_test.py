@@ -1,6 +1,7 @@
 """The test of whether counts are of a mixture of laws: silent where they are, at any weights and any size."""
 
-# pyright: reportOptionalOperand=false, reportAttributeAccessIssue=false -- what is tested here can be
+# What is tested here can be, and has laws.
+# pyright: reportOptionalOperand=false, reportAttributeAccessIssue=false
 
 import numpy as np
 import pytest

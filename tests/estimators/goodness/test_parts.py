@@ -1,6 +1,7 @@
 """What is tested of counts of each kind: silent with the mechanism that made them, loud with another."""
 
-# pyright: reportOptionalOperand=false, reportAttributeAccessIssue=false -- what is tested here can be
+# What is tested here can be, and has laws.
+# pyright: reportOptionalOperand=false, reportAttributeAccessIssue=false
 
 from collections.abc import Callable
 from typing import Any

@@ -76,6 +76,9 @@ def run(tmp_path_factory) -> Iterator[Callable[..., Result]]:
             drawn = DRAWN_BY.get(kind, kind)
             done = call("perturb", f"{drawn}.json", "people.csv", *columns(kind), "--seed", 1, "--out", f"{kind}.csv")
             assert done.exit_code == 0, done.output
+            if drawn != kind:  # another program's reports name no table
+                lines = Path(f"{kind}.csv").read_text().splitlines()
+                Path(f"{kind}.csv").write_text("\n".join(line.rpartition(",")[0] for line in lines) + "\n")
             call("count", f"{kind}.json", f"{kind}.csv", "--out", f"{kind} counted.csv")
         yield call
 

@@ -165,6 +165,13 @@ class Explained:
         least, most = self.shares(np.array([low]), np.array([high]), confidence)
         return float(least[0]), float(most[0])
 
+    def share_above(self, value: float, confidence: float) -> tuple[float, float]:
+        """Return how small the share above a value can be, and how large that from the next point on."""
+        seen = self.seen_at(np.array([value]))
+        above = (seen.points > value).astype(float)
+        low, high = seen.largest(np.stack([-above, above]), confidence)
+        return max(0.0, -float(low)), min(1.0, float(high))
+
     def variance(self, confidence: float) -> tuple[float, float]:
         """Return how small and how large the variance can be, squared units.
 

@@ -60,6 +60,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     \b
     Example: optldp estimate mech.json reports.csv
     Example: optldp estimate mech.json reports.csv --of distribution --out d.csv
+    Example: optldp estimate mech.json reports.csv --of quantiles --above 0
     Example: optldp estimate mech.json reports.csv --method mr --plot dist.png
     Example: optldp estimate mech.json reports.csv --method bias-aware --prior last_year.csv --trust 2
     Example: optldp estimate mech.json --counts counts.csv

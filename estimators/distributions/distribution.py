@@ -277,7 +277,7 @@ class DistributionEstimate(Estimate):
     def probability(self, low: float, high: float) -> NumberEstimate:
         """Return the probability of a range of inputs, both ends in it, its interval within [0, 1].
 
-        A mass that stands at an end is in the range; just beside the range it is not. The interval allows for what no
+        A mass that stands at an end is in the range; beside the range it is not. The interval allows for what no
         report tells, that it may stand there, and is then long: `probability_above` is for what is above a mass.
 
         Raises InputError for a range whose ends are not numbers in order.
@@ -294,7 +294,7 @@ class DistributionEstimate(Estimate):
         """Return the probability of inputs strictly above a value: how many have any at all, above zero.
 
         A value between two knots is reported as if it were the one or the other, by chance, so that no report tells
-        what is just above a knot from what stands at it. Inputs between `value` and the next knot above it count in
+        what is right above a knot from what stands at it. Inputs between `value` and the next knot above it count in
         proportion: half-way they count half. So the interval's low end bounds the probability above `value`, its high
         end that from the next knot on, wherever in between inputs lie; how many lie there cannot be told.
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 BESIDE = 0.1
-"""Share of a gap between two knots up to which a value is meant to be just above the first."""
+"""Share of a gap between two knots up to which a value is meant to be right above the first."""
 
 CERTIFIED = {"smooth": "log-likelihood"}
 """What the certificate bounds the gain of, where there is a choice."""
@@ -98,12 +98,12 @@ def _places(estimate: DistributionEstimate, value: float) -> tuple[float | None,
 
 
 def _just_above(estimate: DistributionEstimate, low: float) -> str | None:
-    """Return what to say of a range that begins just above a place that reports do not tell it from."""
+    """Return what to say of a range that begins right above a place that reports do not tell it from."""
     before, after = _places(estimate, low)
     if before is None or after is None or not 0.0 < low - before < BESIDE * (after - before):
         return None
     return (
-        f"note: no report tells a value just above {before:g} from {before:g} itself, so that the interval counts all "
+        f"note: no report tells a value right above {before:g} from {before:g} itself, so that the interval counts all "
         f"that may stand there: --above {before:g} asks for what is above"
     )
 

@@ -50,7 +50,7 @@ def test_a_density_has_no_masses():
 
 @pytest.mark.parametrize(("method", "cells"), [("em", None), ("mr", None), ("smooth", None), ("smooth", 32)])
 def test_any_at_all_is_a_question_with_an_answer(method, cells):
-    """One of a hundred: just above zero was .9999997 of everybody. Where it may stand no report tells."""
+    """One of a hundred: right above zero was .9999997 of everybody. Where it may stand no report tells."""
     grid = None if cells is None else InputGrid.equal_cells(0.0, 1.0, cells)
     found = estimate_distribution(nearly_all_zero(1), method=method, grid=grid)
     for one in (found.probability(1e-9, 1.0), found.probability_above(0.0)):

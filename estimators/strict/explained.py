@@ -32,9 +32,10 @@ class Explained:
     second order, is at most z^2, z being the normal quantile: were weights free this would be the normal interval of
     each linear number, and that weights are no less than zero makes intervals shorter. **Where most weights are zero
     z^2 is too little**: of shares beside a value that nearly everybody has, intervals hold the truth less often than
-    they say (docs/accuracy/boundary.md). Nothing else is assumed of the distribution: it may be smooth, or have all its mass at a few values that the reports cannot tell apart. Numbers that reports tell, such as the
-    mean, have bounds by linear estimates that the information alone chooses (`most`), which hold as well where the
-    number is as small or large as it can be.
+    they say (docs/accuracy/boundary.md). Nothing else is assumed of the distribution: it may be smooth, or have all its
+    mass at a few values that the reports cannot tell apart. Numbers that reports tell, such as the mean, have bounds by
+    linear estimates that the information alone chooses (`most`), which hold as well where the number is as small or
+    large as it can be.
 
     Parameters
     ----------

@@ -187,7 +187,7 @@ def _line(problem: Problem, on: Flags, a: Array, now: Array) -> _Line:
     w, v, nu = found[0], found[1], solved[:, size]
     pulled, turned = w @ problem.gram, v @ problem.gram
     excess = pulled + nu[:, :1] - problem.pull - now[:, None] * a
-    return _Line(w, v, pulled, turned, excess, turned + nu[:, 1:] - a)  # pyright: ignore[reportArgumentType] -- arrays
+    return _Line(w, v, pulled, turned, excess, turned + nu[:, 1:] - a)
 
 
 def _edge(problem: Problem, line: _Line, radius: float) -> Array:

@@ -72,6 +72,8 @@ def allow_large(wanted: bool = True) -> Iterator[None]:
 
     Example
     -------
+    >>> from optldp.mechanisms import allow_large
+    >>> from optldp.mechanisms.cost import require_affordable, table_cost
     >>> with allow_large():
     ...     require_affordable("a table of 10^10 entries", table_cost(10**5, 10**5))
     >>> require_affordable("a table of 10^10 entries", table_cost(10**5, 10**5))

@@ -264,6 +264,7 @@ class ReportCounts(Shown):
 
         Example
         -------
+        >>> from optldp.estimators import ReportCounts
         >>> from optldp.mechanisms.families.duchi import duchi
         >>> ReportCounts.from_reports(duchi([0, 1], 1.0), []).require_one_time("a bias-aware mean")
         """

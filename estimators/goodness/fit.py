@@ -88,6 +88,7 @@ def fit_p_value(counts: Any) -> float | None:
     -------
     >>> import numpy as np
     >>> from optldp.estimators import count
+    >>> from optldp.estimators import fit_p_value
     >>> from optldp.mechanisms import piecewise
     >>> reports = piecewise([-1.0, 0.0, 1.0], 1.0).sample(np.zeros(5000), np.random.default_rng(1))
     >>> fit_p_value(count(piecewise([-1.0, 0.0, 1.0], 1.0), reports)) > 1e-4

@@ -95,7 +95,7 @@ def jointly_explained(
     >>> at = AtPoints(np.array([0.0, 1.0]), np.array([0.3, 0.7]), False)
     >>> found = jointly_explained(sent, each, np.array([0.5, 0.5]), at)
     >>> [round(end, 3) for end in found.ends(np.array([0.0, 1.0]), np.array([0.0, 1.0]), 0.95)]
-    [0.671, 0.728]
+    [0.672, 0.728]
     """
     n, many = likelihood.total, shares.size
     information = n * expected_scores(every, shares, seen.weights)

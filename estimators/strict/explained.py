@@ -56,7 +56,7 @@ class Explained:
     >>> coin = DenseLikelihood([np.eye(2)], [300, 700])
     >>> found = Explained.of(coin, np.array([0.0, 1.0]), np.array([0.3, 0.7]), between=False)
     >>> [round(end, 3) for end in found.ends(np.array([0.0, 1.0]), np.array([0.0, 1.0]), 0.95)]
-    [0.671, 0.728]
+    [0.672, 0.728]
     """
 
     points: np.ndarray

@@ -29,7 +29,7 @@ def table_identifier(mechanism: TabulatedMechanism | Bundle) -> str:
     -------
     >>> from ..categorical.table import categorical_grr
     >>> table_identifier(categorical_grr(["yes", "no"], 1.0))
-    'te52d6ba3a19a'
+    't95ae466ab6ce'
     """
     if not isinstance(mechanism, TabulatedMechanism):
         return identifier_of(checksum(bundle_to_document(mechanism)))

@@ -116,8 +116,9 @@ class KeyedReports:
 
         Example
         -------
-        >>> from ..exactness.make_exact import make_exact
-        >>> from ..families.duchi import duchi
+        >>> from optldp import make_exact
+        >>> from optldp.mechanisms import duchi
+        >>> from optldp.mechanisms.keyed import KeyedReports, Secret
         >>> table, secret = make_exact(duchi([0, 1], 1.0)).mechanism, Secret(bytes(range(32)))
         >>> [len(KeyedReports(table, secret, label=label).run_mark()) for label in ("May", "June")]
         [64, 64]

@@ -119,6 +119,7 @@ def secret_of(source: SecretSource, *, group_readable: bool = False) -> Secret:
 
     Example
     -------
+    >>> from optldp.mechanisms.keyed import new_secret, secret_of
     >>> secret_of(new_secret)
     Secret(...)
     """

@@ -4,6 +4,7 @@ import ast
 import importlib
 import re
 import sys
+import tomllib
 from itertools import pairwise
 from pathlib import Path
 
@@ -30,6 +31,15 @@ def test_a_name_of_a_layer_is_an_arrow_to_the_room_where_it_lives(house):
     assert drawn.public("mechanisms")["Sampler"] == "mechanisms.client.sampler"
     assert not {"mechanisms", "solvers", "estimators", "designer"} & set().union(*found.values())
     assert found["designer.command_line"] == {"designer.commands"}
+
+
+def test_every_room_is_installed():
+    """What is not listed is found in a clone all the same, and missing from the wheel."""
+    root = Path(__file__).parents[1]
+    listed = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    layers = ("designer", "solvers", "mechanisms", "estimators")
+    rooms = [place.parent.relative_to(root) for layer in layers for place in (root / layer).rglob("__init__.py")]
+    assert set(listed) == {"optldp", *(f"optldp.{'.'.join(room.parts)}" for room in rooms)}
 
 
 def test_an_arrow_that_others_imply_is_left_out(house):

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -358,7 +357,7 @@ class FloorForm(BetweenKnots, Bundle):
             units=self.units,
             exact=True,
         )
-        _EXPANDED[table] = self
+        object.__setattr__(table, _FORM, self)  # of this very table: one that is equal may be of a file of its own
         return table
 
     def without_prior(self) -> Self:
@@ -367,7 +366,8 @@ class FloorForm(BetweenKnots, Bundle):
         return type(self)(*given, self.provenance, None, self.units)
 
 
-_EXPANDED: WeakKeyDictionary[TabulatedMechanism, FloorForm] = WeakKeyDictionary()
+_FORM = "_expanded_from"
+"""Attribute of a table that was expanded."""
 
 
 def form_of(table: TabulatedMechanism) -> FloorForm | None:
@@ -379,4 +379,4 @@ def form_of(table: TabulatedMechanism) -> FloorForm | None:
     >>> form_of(form.expand()) is form, form_of(form.expand().without_prior())
     (True, None)
     """
-    return _EXPANDED.get(table)
+    return getattr(table, _FORM, None)

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from optldp.mechanisms import InputError, TableError, allow_large, prove
 from optldp.mechanisms.files.bundle import document_to_mechanism
+from optldp.mechanisms.files.identifier import table_identifier
 from optldp.mechanisms.floors import FloorForm, form_over
+from optldp.mechanisms.floors.form import form_of
 from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.laws.domain import ClippingWarning
 from optldp.mechanisms.table.knot_prior import KnotPrior
@@ -148,3 +150,12 @@ def test_a_member_that_is_missing_is_named():
     for key in set(made) - {"format", "kind"}:
         with pytest.raises(TableError, match=f"must have the key '{key}', which is missing"):
             document_to_mechanism({k: v for k, v in made.items() if k != key})
+
+
+def test_a_table_is_of_a_form_if_it_was_expanded_from_it_and_not_if_it_is_equal():
+    """Of a file of its own it has the name of that, whatever else is in memory."""
+    form = by_hand()
+    expanded, alone = form.expand(), pickle.loads(pickle.dumps(form.expand()))
+    assert alone == expanded
+    assert (form_of(expanded), form_of(alone)) == (form, None)
+    assert table_identifier(alone) != table_identifier(expanded) == table_identifier(form)

@@ -8,6 +8,7 @@ from types import ModuleType
 
 from accuracy import (
     advice,
+    boundary,
     distributions,
     frequencies,
     full_tables,
@@ -32,6 +33,7 @@ PARTS: dict[str, ModuleType] = {
     "distributions": distributions,
     "shapes": shapes,
     "intervals": intervals,
+    "boundary": boundary,
     "smoothing": smoothing,
     "unequal": unequal,
     "personalised": personalised,
@@ -42,7 +44,7 @@ PARTS: dict[str, ModuleType] = {
     "advice": advice,
     "wavelets": wavelets,
 }
-SHORT = (smoothing, unequal, phases_default, advice, wavelets)
+SHORT = (smoothing, unequal, phases_default, advice, wavelets, boundary)
 """Parts whose page shows all; those of others show a summary of `rows`, which benchmarks/accuracy/full has as CSV."""
 
 

@@ -60,6 +60,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     \b
     Example: optldp estimate mech.json reports.csv
     Example: optldp estimate mech.json reports.csv --of distribution --out d.csv
+    Example: optldp estimate mech.json reports.csv --of quantiles --above 0
     Example: optldp estimate mech.json reports.csv --method mr --plot dist.png
     Example: optldp estimate mech.json reports.csv --method bias-aware --prior last_year.csv --trust 2
     Example: optldp estimate mech.json --counts counts.csv
@@ -213,6 +214,10 @@ def _print(found: Found, units: str) -> None:
         typer.echo(found.last)
 
 
+def _with_ends(share: Mapping[str, Any]) -> str:
+    return f"{number(share['value'])}, from {number(share['low'])} to {number(share['high'])}"
+
+
 def _readable(found: Found, units: str) -> list[tuple[str, str]]:
     """Return the facts that a person is shown, in words where they have any."""
     from ...estimators.forms.axis import TEMPORAL, length_on, said_on
@@ -236,7 +241,9 @@ def _readable(found: Found, units: str) -> list[tuple[str, str]]:
         elif name == "between":
             low, high = (said_on(value[end], units) or number(value[end]) for end in ("low_end", "high_end"))
             ends = f"between {low} and {high}"
-            rows.append((ends, f"{number(value['value'])}, from {number(value['low'])} to {number(value['high'])}"))
+            rows.append((ends, _with_ends(value)))
+        elif name == "above":
+            rows.append((f"above {said_on(value['limit'], units) or number(value['limit'])}", _with_ends(value)))
         elif name == "ratio_to_no_privacy":
             rows.append(("without privacy", f"an interval {value:.3g} times shorter"))
         elif name in ("others", "repeated_users", "not_one_value"):

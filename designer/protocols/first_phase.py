@@ -6,6 +6,7 @@ are of the knots that values were rounded to: frequencies of the knots, and the 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -47,6 +48,17 @@ OF_FREQUENCIES: dict[PriorMethod, FrequencyMethod] = {"em": "mle", "mr": "mr"}
 """Ways from an oracle's reports to a distribution that estimators of frequencies have, and what they call them."""
 
 
+class FallbackWarning(UserWarning):
+    """Another estimator took the place of the one that was asked for, of which the prior that is learnt cannot tell.
+
+    Example
+    -------
+    >>> import warnings
+    >>> from optldp.designer.protocols.first_phase import FallbackWarning
+    >>> warnings.filterwarnings("error", category=FallbackWarning)  # to stop there instead
+    """
+
+
 @dataclass(frozen=True, eq=False)
 class FirstTable:
     """The first phase through a table of numbers."""
@@ -58,7 +70,11 @@ class FirstTable:
         counts = ReportCounts.from_reports(self.mechanism, reports, name="first phase")
         grid = InputGrid.knots(knots)
         if estimator != "least-absolute":
-            return estimate_distribution(counts, method=estimator, grid=grid).value
+            found = estimate_distribution(counts, method=estimator, grid=grid)
+            if found.instead_of:
+                told = f"{found.instead_of} found no fit of the first reports: {found.method} took its place"
+                warnings.warn(told, FallbackWarning, stacklevel=2)
+            return found.value
         rows = grid.rows(self.mechanism)
         seen = np.bincount(self.mechanism.output_index(reports), minlength=rows.shape[1])
         return least_absolute(rows, seen / seen.sum())

@@ -20,11 +20,16 @@ from ..methods import Target
 from ..plots.density import distribution
 from ..strict.explained import Explained
 from ..strict.numbers import BoundedMean, BoundedNumber, Question
+from .atoms import deposits
 from .scatter import BIASED, ScatterEstimate, no_interval
 from .smooth import SmoothFit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+STANDS_OUT = 2.0
+"""How many times its neighbours' weight a point must have for a mass to stand there: next to an end, where there is one
+neighbour, a density that falls straight to nothing has no more."""
 
 QUARTILES = (0.25, 0.5, 0.75)
 
@@ -270,17 +275,48 @@ class DistributionEstimate(Estimate):
         return BoundedNumber(*about, ends=Question(self.explained, "variance"))
 
     def probability(self, low: float, high: float) -> NumberEstimate:
-        """Return the probability of a range of inputs, its interval within [0, 1].
+        """Return the probability of a range of inputs, both ends in it, its interval within [0, 1].
+
+        A mass that stands at an end is in the range; beside the range it is not. The interval allows for what no
+        report tells, that it may stand there, and is then long: `probability_above` is for what is above a mass.
 
         Raises InputError for a range whose ends are not numbers in order.
         """
         if not low <= high:
             raise InputError(f"a range must have its ends in order, got [{low!r}, {high!r}]")
-        found = self.functional(self._share_below(high) - self._share_below(low))
+        found = self.functional(self._share_below(high) - self._share_below(low, strictly=True))
         if (explained := self.explained) is None or self.method == BIASED:
             return replace(found, least=0.0, most=1.0)
         about = (found.value, found.std_error, self.n, self.method, self.target)
         return BoundedNumber(*about, ends=Question(explained, "share", (low, high)))
+
+    def probability_above(self, value: float) -> NumberEstimate:
+        """Return the probability of inputs strictly above a value: how many have any at all, above zero.
+
+        A value between two knots is reported as if it were the one or the other, by chance, so that no report tells
+        what is right above a knot from what stands at it. Inputs between `value` and the next knot above it count in
+        proportion: half-way they count half. So the interval's low end bounds the probability above `value`, its high
+        end that from the next knot on, wherever in between inputs lie; how many lie there cannot be told.
+
+        Raises InputError for a value that is not a number.
+
+        Example
+        -------
+        >>> from optldp.estimators import count, estimate_distribution
+        >>> from optldp.mechanisms import grr
+        >>> tips = grr([0.0, 10.0, 20.0], 4.0)
+        >>> found = estimate_distribution(count(tips, np.repeat([0.0, 10.0, 20.0], [950, 30, 20])), method="em")
+        >>> round(found.probability_above(0.0).value, 3), round(found.probability_above(0.0).high, 3)
+        (0.015, 0.03)
+        """
+        if np.isnan(value):
+            raise InputError(f"a value to be above of must be a number, got {value!r}")
+        grid = self.grid
+        found = self.functional(1.0 - self._share_below(value) if grid.flat else (grid.points > value).astype(float))
+        if (explained := self.explained) is None or self.method == BIASED:
+            return replace(found, least=0.0, most=1.0)
+        about = (found.value, found.std_error, self.n, self.method, self.target)
+        return BoundedNumber(*about, ends=Question(explained, "share_above", (value,)))
 
     def quantile(self, share: float) -> QuantileEstimate | BoundedNumber:
         """Return the value that this share of the distribution lies below, in the units of the inputs.
@@ -289,22 +325,48 @@ class DistributionEstimate(Estimate):
         """
         if not 0.0 < share < 1.0:
             raise InputError(f"a quantile's share must lie strictly between 0 and 1, got {share!r}")
-        edges = self.grid.edges
-        below = np.tri(edges.size, self.grid.size, -1)
+        places, standing = self._masses
+        edges = np.sort(np.concatenate([self.grid.edges, *2 * [places[standing > 0]]]))
+        before = np.append(edges[1:] == edges[:-1], False)  # at a mass the function jumps
+        ends = zip(edges.tolist(), before.tolist(), strict=True)
+        below = np.stack([self._share_below(edge, strictly=jumps) for edge, jumps in ends])
+        below[0], below[-1] = 0.0, 1.0
         rising = below @ self.value
         spread = below - rising[:, None]
-        errors = np.sqrt(np.maximum(np.einsum("ek,kl,el->e", spread, self.covariance, spread), 0.0))
+        errors = np.sqrt(np.maximum(((spread @ self.covariance) * spread).sum(axis=1), 0.0))
         found = QuantileEstimate(edges, rising, errors, share, self.n, self.method, self.target)
         if (explained := self.explained) is None or self.method == BIASED:
             return found
         about = (found.value, found.std_error, self.n, self.method, self.target)
         return BoundedNumber(*about, ends=Question(explained, "quantile", (share,)))
 
-    def _share_below(self, x: float) -> np.ndarray:
-        """(K,) share of each component's cell that lies below x."""
+    @property
+    def _masses(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where each component's weight stands as a mass, and which share (K,) of it does; the rest is spread evenly.
+
+        Of a grid of points those with more than `STANDS_OUT` times what both neighbours have are masses: spread evenly
+        beside a point, values would be rounded to the neighbours as often as to itself. Half of what these have stays
+        spread. Of cells there are the masses of a smooth fit.
+        """
+        weights, grid = self.value, self.grid
+        if not grid.flat:
+            beside = np.append(weights[1:], 0.0) + np.append(0.0, weights[:-1])
+            stands = weights > STANDS_OUT * beside
+            return grid.points, np.where(stands, 1.0 - beside / 2.0 / np.where(stands, weights, 1.0), 0.0)
+        places, shares = grid.points.copy(), np.zeros(grid.size)
+        if self.smooth is not None and self.smooth.masses.size:
+            held = deposits(grid, self.smooth.components.places) * self.smooth.masses[:, None]
+            places[held.any(axis=0)] = self.smooth.components.places[held.argmax(axis=0)][held.any(axis=0)]
+            shares = np.minimum(1.0, held.sum(axis=0) / np.where(weights > 0, weights, 1.0))
+        return places, shares
+
+    def _share_below(self, x: float, *, strictly: bool = False) -> np.ndarray:
+        """(K,) share of each component that lies below x, or at it."""
         low, high = self.grid.edges[:-1], self.grid.edges[1:]
         width = high - low
-        return np.where(width > 0, np.clip((x - low) / np.where(width > 0, width, 1.0), 0.0, 1.0), x >= low)
+        even = np.clip((x - low) / np.where(width > 0, width, 1.0), 0.0, 1.0)
+        places, standing = self._masses
+        return (1.0 - standing) * even + standing * (x > places if strictly else x >= places)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -315,8 +377,8 @@ class QuantileEstimate(Estimate):
 
     Parameters
     ----------
-    edges, below, errors : (K + 1,) ndarray of float
-        The distribution function at the cells' edges, and its standard errors there.
+    edges, below, errors : (E,) ndarray of float
+        The distribution function at the cells' edges, and its standard errors there; twice where it jumps.
     share : float
         Of the distribution that lies below the quantile.
     n : int

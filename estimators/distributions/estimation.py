@@ -204,7 +204,8 @@ def _finer(points: np.ndarray) -> np.ndarray:
 def estimate_alone(counts: ReportCounts, method: DistributionMethod, grid: InputGrid) -> tuple[np.ndarray, float]:
     """Return the (K,) weights that a method estimates, and their mean, without what says how well: for simulations.
 
-    Those of "smooth" are averaged over `FEW_DRAWS`, which adds 1% to the squared error.
+    Those of "smooth" are averaged over `FEW_DRAWS`, which adds 1% to the squared error; where it finds no fit they are
+    those of "em", as `estimate_distribution` has them.
 
     Example
     -------

@@ -32,10 +32,10 @@ class Explained:
     second order, is at most z^2, z being the normal quantile: were weights free this would be the normal interval of
     each linear number, and that weights are no less than zero makes intervals shorter. **Where most weights are zero
     z^2 is too little**: of shares beside a value that nearly everybody has, intervals hold the truth less often than
-    they say. Nothing else is assumed of the distribution: it may be smooth,
-    or have all its mass at a few values that the reports cannot tell apart. Numbers that reports tell, such as the
-    mean, have bounds by linear estimates that the information alone chooses (`most`), which hold as well where the
-    number is as small or large as it can be.
+    they say (docs/accuracy/boundary.md). Nothing else is assumed of the distribution: it may be smooth, or have all its
+    mass at a few values that the reports cannot tell apart. Numbers that reports tell, such as the mean, have bounds by
+    linear estimates that the information alone chooses (`most`), which hold as well where the number is as small or
+    large as it can be.
 
     Parameters
     ----------
@@ -164,6 +164,13 @@ class Explained:
         """Return how small and how large the share of one range can be."""
         least, most = self.shares(np.array([low]), np.array([high]), confidence)
         return float(least[0]), float(most[0])
+
+    def share_above(self, value: float, confidence: float) -> tuple[float, float]:
+        """Return how small the share above a value can be, and how large that from the next point on."""
+        seen = self.seen_at(np.array([value]))
+        above = (seen.points > value).astype(float)
+        low, high = seen.largest(np.stack([-above, above]), confidence)
+        return max(0.0, -float(low)), min(1.0, float(high))
 
     def variance(self, confidence: float) -> tuple[float, float]:
         """Return how small and how large the variance can be, squared units.

@@ -28,7 +28,7 @@ class Question:
     """
 
     explained: Explained
-    of: Literal["ends", "share", "quantile", "variance"]
+    of: Literal["ends", "share", "share_above", "quantile", "variance"]
     about: tuple[Any, ...] = ()
 
     def __call__(self, confidence: float) -> tuple[float, float]:

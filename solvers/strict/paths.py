@@ -184,10 +184,10 @@ def _line(problem: Problem, on: Flags, a: Array, now: Array) -> _Line:
     solved = np.linalg.solve(system, right)
     found = np.zeros((2, *on.shape))
     found[:, row, place] = np.moveaxis(solved[:, :size] * real[:, :, None], 2, 0)
-    (w, v), nu = found, solved[:, size]
+    w, v, nu = found[0], found[1], solved[:, size]
     pulled, turned = w @ problem.gram, v @ problem.gram
     excess = pulled + nu[:, :1] - problem.pull - now[:, None] * a
-    return _Line(w, v, pulled, turned, excess, turned + nu[:, 1:] - a)  # pyright: ignore[reportArgumentType] -- arrays
+    return _Line(w, v, pulled, turned, excess, turned + nu[:, 1:] - a)
 
 
 def _edge(problem: Problem, line: _Line, radius: float) -> Array:

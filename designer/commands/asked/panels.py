@@ -31,8 +31,8 @@ ASKED = "What is asked"
 PANELS = {
     "Data": "--column --range --clip --missing --drop-missing --categorical --prior --on --key --keep --counts --from",
     "Privacy": "--epsilon --public --secret --round --ledger --ledger-key --budget",
-    ASKED: "--objective --method --table --mechanism --n --error --of --knots --quantile --between --confidence "
-    "--versus --by",
+    ASKED: "--objective --method --table --mechanism --n --error --of --knots --quantile --between --above "
+    "--confidence --versus --by",
     "Output": "--out --plot --results --force --resume --explain --json",
     "Objectives": "--expected --worst --ambiguity --radius --criterion --patterns --trust --trust-from",
     "Users, pairs and attributes": "--rounds --alike --keep-first --allow-disjoint --value-column --value-method "

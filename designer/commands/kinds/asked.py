@@ -368,6 +368,10 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         tuple[float, float] | None,
         typer.Option("--between", metavar="LO HI", help="Add the probability of this range of values."),
     ] = None
+    above: Annotated[
+        float | None,
+        typer.Option("--above", help="Add the probability of values above this."),
+    ] = None
     stop: Annotated[
         StopRule | None,
         typer.Option("--stop", help="em, ule: at a certificate of 1e-8 (default), or at a step of 0.001 as in papers."),

@@ -34,7 +34,7 @@ MOST_ROWS = 25
 """Rows of a result that are printed; --out and --json have all."""
 
 NUMERIC = (
-    "--of", "--key", "--cells", "--quantile", "--between", "--stop", "--winsorise", "--raw", "--keep-first",
+    "--of", "--key", "--cells", "--quantile", "--between", "--above", "--stop", "--winsorise", "--raw", "--keep-first",
     "--allow-disjoint", "--rounds", "--prior", "--trust", "--alike",
 )  # fmt: skip
 """Options of `estimate` that only tables of numbers have a use for."""

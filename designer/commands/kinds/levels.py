@@ -177,7 +177,7 @@ class Levels(BundleKind[PersonalisedMechanism]):
 
     @property
     def takes(self) -> tuple[str, ...]:
-        return ("--of", "--cells", "--quantile", "--between") if self.mechanism.tables else ()
+        return ("--of", "--cells", "--quantile", "--between", "--above") if self.mechanism.tables else ()
 
     def influence_times_n(self) -> list[float] | None:
         """Return each level's, if all users were of that level; None for levels of categories."""

@@ -66,7 +66,7 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
         if not 0.0 < share < 1.0:
             raise InputError(f"a quantile's share must lie strictly between 0 and 1, got {share!r}")
     if of == "mean" and method not in DISTRIBUTION_METHODS:
-        options = [*(() if rows or method == BIAS_AWARE else ("--out",)), "--between"]
+        options = [*(() if rows or method == BIAS_AWARE else ("--out",)), "--between", "--above"]
         options += ["--plot"] if rows or method != BIAS_AWARE else []
         # A grid without a distribution serves the priors of several services.
         options += ["--cells"] if alone or method in ("ua", BIAS_AWARE) else []

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
+BESIDE = 0.1
+"""Share of a gap between two knots up to which a value is meant to be right above the first."""
+
 CERTIFIED = {"smooth": "log-likelihood"}
 """What the certificate bounds the gain of, where there is a choice."""
 
@@ -33,10 +36,19 @@ def told_fit(estimate: DistributionEstimate, units: str, facts: dict[str, Any], 
         say(f"note: {estimate.instead_of} found no fit of these reports: {estimate.method} took its place")
         facts["instead_of"] = estimate.instead_of
     if (ends := asked.between) is not None:
-        if note := _cut_in_half(estimate, ends):
-            say(note)
+        for note in (_cut_in_half(estimate, ends), _just_above(estimate, ends[0])):
+            if note is not None:
+                say(note)
         share = estimate.probability(*ends).to_dict(asked.confidence)
         facts["between"] = {"low_end": ends[0], "high_end": ends[1], **share}
+    if (limit := asked.above) is not None:
+        share, after = estimate.probability_above(limit).to_dict(asked.confidence), _places(estimate, limit)[1]
+        facts["above"] = {"limit": limit, "next_knot": after, **share}
+        if after is not None:
+            say(
+                f"note: a value between {limit:g} and {after:g} is reported as either, by chance: the low end is of "
+                f"all above {limit:g}, the high end of those from {after:g} on, and how many lie between cannot be told"
+            )
     return _found(estimate, units, facts, asked)
 
 
@@ -71,17 +83,41 @@ def _own(estimate: Estimate, asked: EstimateOptions) -> dict[str, Any]:
     own |= {"mean": estimate.mean().to_dict(asked.confidence)}
     if asked.between is not None:
         own |= {"between": estimate.probability(*asked.between).to_dict(asked.confidence)}
+    if asked.above is not None:
+        own |= {"above": estimate.probability_above(asked.above).to_dict(asked.confidence)}
     return own
 
 
+def _places(estimate: DistributionEstimate, value: float) -> tuple[float | None, float | None]:
+    """Return the last place up to a value and the first above it that reports tell apart, if values lie between."""
+    if (explained := estimate.explained) is None or not explained.between:
+        return None, None
+    points = explained.points
+    up_to, above = points[points <= value], points[points > value]
+    return (float(up_to[-1]) if up_to.size else None), (float(above[0]) if above.size else None)
+
+
+def _just_above(estimate: DistributionEstimate, low: float) -> str | None:
+    """Return what to say of a range that begins right above a place that reports do not tell it from."""
+    before, after = _places(estimate, low)
+    if before is None or after is None or not 0.0 < low - before < BESIDE * (after - before):
+        return None
+    return (
+        f"note: no report tells a value right above {before:g} from {before:g} itself, so that the interval counts all "
+        f"that may stand there: --above {before:g} asks for what is above"
+    )
+
+
 def _cut_in_half(estimate: DistributionEstimate, ends: tuple[float, float]) -> str | None:
-    """Return what to say of a range of whole numbers that holds half of its end's cell; None where it cuts none."""
+    """Return what to say of a range of whole numbers that holds half of its end's cell; None where it cuts none, or
+    masses alone, which are in the range."""
     edges = estimate.grid.edges
     inner = edges[1:-1]
     if inner.size == 0 or not (np.all(inner % 1 == 0.5) and np.all(np.diff(inner) == 1)):
         return None
     low, high = ends
-    if not any(end % 1 == 0 and edges[0] <= end <= edges[-1] for end in ends):
+    inside = [end for end in ends if end % 1 == 0 and edges[0] <= end <= edges[-1]]
+    if all(estimate.probability(end, end).value > 0 for end in inside):
         return None
     return (
         f"note: a value is spread over half a step to either side, so that --between {low:g} {high:g} holds but half "

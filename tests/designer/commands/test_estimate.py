@@ -262,6 +262,23 @@ class TestOptions:
         assert found == pytest.approx({"low_end": 2, "high_end": 5} | expected.to_dict())
         assert f"between 2 and 5  {expected.value:.7g}, from" in optldp(*arguments).stdout
 
+    def test_above_a_value_is_another_range(self, optldp):
+        """With the knot from which the high end counts, in JSON and in words, whatever is asked for beside it."""
+        arguments = ["estimate", *ONE, "--method", "em", "--of", "quantiles", "--above", 2]
+        done = optldp(*arguments, "--json")
+        found = json.loads(done.stdout)["above"]
+        expected = estimate_distribution(counted("sw"), method="em").probability_above(2)
+        assert found == pytest.approx({"limit": 2, "next_knot": found["next_knot"]} | expected.to_dict())
+        assert found["next_knot"] == TABLES["sw"].knots[TABLES["sw"].knots > 2][0]
+        assert f"a value between 2 and {found['next_knot']:g} is reported as either" in done.stderr
+        assert f"above 2 {expected.value:.7g}, from" in " ".join(optldp(*arguments).stdout.split())
+
+    def test_a_range_from_just_above_a_knot_says_what_it_cannot_tell(self, optldp):
+        """And what asks for it; one that begins at a knot or well between two has nothing to say."""
+        arguments = ["estimate", *ONE, "--method", "em", "--of", "distribution", "--between"]
+        assert "--above 0 asks for what is above" in optldp(*arguments, 1e-6, 10).stderr
+        assert "--above" not in optldp(*arguments, 0, 10).stderr + optldp(*arguments, 0.5, 10).stderr
+
     def test_the_papers_stop_is_plain_em(self, optldp):
         """Stopped by the change of the log-likelihood, and said so."""
         found = json.loads(
@@ -536,6 +553,7 @@ class TestBadInput:
             ((*ONE, "--out", "dist.csv"), "--out needs a distribution, got --of mean: add --of distribution"),
             ((*ONE, "--method", "ua", "--plot", "d.png"), "--plot needs a distribution, got --of mean"),
             ((*THREE, "--between", 1, 2), "--between needs a distribution, got --of mean"),
+            ((*ONE, "--above", 0), "--above needs a distribution, got --of mean"),
             ((*ONE, "--cells", 5), "--cells needs a distribution, got --of mean"),
             ((*THREE, "--method", "ua", "--cells", 5), "--cells needs a distribution, got --of mean"),
             ((*ONE, "--method", "em", "--between", 3, 1), "--between must have its ends in order, got 3.0 1.0"),

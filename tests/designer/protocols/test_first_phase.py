@@ -1,14 +1,18 @@
 """A first phase through oracles, AAA's linear program, and AAA's own parameters for the second phase."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from optldp.designer import TwoPhasePlan, two_phase
 from optldp.designer.methods.lattice import Lattice, lattice_mechanism
+from optldp.designer.protocols.first_phase import FallbackWarning
 from optldp.estimators.distributions.least_absolute import least_absolute
 from optldp.estimators.methods import OF_ORACLE
 from optldp.mechanisms import InputError, OneReportClient, grr
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.composed.rounded_oracle import RoundedOracle
+from optldp.mechanisms.errors import SolverError
 
 DOMAIN = (-1.0, 1.0)
 VALUES = np.random.default_rng(5).normal(-0.3, 0.2, 6000).clip(*DOMAIN)
@@ -80,3 +84,17 @@ def test_real_clients_are_not_asked_through_an_oracle():
     with pytest.raises(InputError, match="asked through a table of numbers, got an oracle"):
         two_phase(clients, 1.0, domain=DOMAIN, knots=9, phase_one="olh", share=0.5, rng=np.random.default_rng(1))
     assert not any(client.has_reported for client in clients)
+
+
+def test_a_first_phase_without_a_smooth_fit_says_so(monkeypatch):
+    """The exact maximum took its place, which the prior cannot say."""
+
+    def failing(*_: object, **__: object) -> None:
+        raise SolverError("the log-density fit has not converged in 102 evaluations: use method em")
+
+    monkeypatch.setattr("optldp.estimators.distributions.smooth.fit_log_density", failing)
+    plan = TwoPhasePlan((0.0, 1.0), 2.0, knots=9, estimator="smooth")
+    reports = plan.first.sample(np.random.default_rng(1).random(500), np.random.default_rng(2))
+    with pytest.warns(FallbackWarning, match="smooth found no fit of the first reports"):
+        prior = plan.learn(reports)
+    assert prior.weights == pytest.approx(replace(plan, estimator="em").learn(reports).weights)

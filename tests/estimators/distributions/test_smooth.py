@@ -179,3 +179,35 @@ def test_intervals_cover():
         ):
             held[k] += one.interval().low <= true <= one.interval().high
     assert (held >= 34).all()
+
+
+def failing(*_: object, **__: object) -> None:
+    raise SolverError("the log-density fit has not converged in 102 evaluations: use method em")
+
+
+def test_unlikely_fits_without_a_mode_are_left_out(monkeypatch):
+    """An average of those that are left; none where it is the likeliest that have no mode."""
+    fitted, grid = module.refit, InputGrid.knots(KNOTS)
+    whole = smooth_likelihood(counted(3000, 2), grid)
+
+    def last_fails(loglik, total, components, found):
+        if (found.order, found.length) == (whole.fits[-1].order, whole.fits[-1].length):
+            raise SolverError("the log-density fit has not converged in 557 evaluations: use method em")
+        return fitted(loglik, total, components, found)
+
+    monkeypatch.setattr(module, "refit", last_fails)
+    found = smooth_likelihood(counted(3000, 2), grid)
+    assert len(found.fits) == len(whole.fits) - 1
+    assert found.fit.weights == pytest.approx(whole.fit.weights, abs=0.02)
+    monkeypatch.setattr(module, "refit", failing)
+    with pytest.raises(SolverError, match="not converged"):
+        smooth_likelihood(counted(3000, 2), grid)
+
+
+@pytest.mark.slow
+def test_a_collection_that_had_no_fit_has_one():
+    """Nearly all at zero: one fit of ten, of 1% of the likeliest's evidence, had no mode, and none was returned."""
+    rng, table = np.random.default_rng(32), square_wave(np.linspace(0.0, 1.0, 65), 1.0)
+    values = np.where(rng.random(20_000) < 0.99, 0.0, rng.random(20_000))
+    found = estimate_distribution(ReportCounts.from_reports(table, table.sample(values, rng)))
+    assert (found.method, found.instead_of) == ("smooth", "")

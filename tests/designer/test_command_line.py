@@ -125,15 +125,15 @@ def arguments(command: str) -> list[Any]:
 
 
 KEYS = {
-    "design": "method epsilon knots outputs expected_variance program_variance lower_bound relative_gap "
-    "value worst_case_variance max_log_ratio max_abs_bias status seconds continuum_lower_bound total_gap knots_tried "
-    "table",
+    "design": "method epsilon knots outputs expected_variance program_variance program_lower_bound lower_bound "
+    "relative_gap value worst_case_variance max_log_ratio max_abs_bias status seconds continuum_lower_bound total_gap "
+    "knots_tried table",
     "verify": "ok verdict promise epsilon kept max_log_ratio max_abs_bias max_row_sum_error expected_variance failures",
     "audit": "ok epsilon lower_bound confidence inputs event counts trials draws tested foreign tried not_tried "
     "misspelled first_misspelled sampler simulated",
     "perturb": "n clipped out simulated",
     "estimate": "value std_error low high confidence n method target one_report bias_low bias_high "
-    "ratio_to_no_privacy simulated skipped skipped_first",
+    "ratio_to_no_privacy simulated skipped skipped_first fit_p_value",
     "compare": "rows",
 }
 ROW_KEYS = (

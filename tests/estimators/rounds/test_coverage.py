@@ -19,15 +19,15 @@ MISSED = 3
 
 
 def collected(
-    folder: Path, rng: np.random.Generator, weeks: int, changed: float, *, fresh: bool
+    folder: Path, rng: np.random.Generator, weeks: int, changed: float, *, fresh: bool, size: int = USERS
 ) -> list[dict[str, np.ndarray]]:
     """The reports of each week, as `perturb --ledger` writes them: the same value has the same report again."""
     ledger = Ledger.create(folder / f"{rng.integers(2**60)}.ledger", new_ledger_key(), budget=2.0 * weeks)
-    users = [f"u{number}" for number in range(USERS)]
-    values, files = VALUES.rvs(USERS, random_state=rng), []
+    users = [f"u{number}" for number in range(size)]
+    values, files = VALUES.rvs(size, random_state=rng), []
     for week in range(weeks):
         if week:
-            values = np.where(rng.random(USERS) < changed, VALUES.rvs(USERS, random_state=rng), values)
+            values = np.where(rng.random(size) < changed, VALUES.rvs(size, random_state=rng), values)
         reports = TABLE.sample(values) if fresh else ledger.reports(TABLE, users, values.tolist()).reports
         files.append({"user": np.array(users), "report": np.asarray(reports, dtype=float)})
     return files
@@ -65,13 +65,13 @@ def test_intervals_of_rounds_cover_the_average_of_the_weeks(tmp_path, weeks, cha
 
 @pytest.mark.slow
 def test_taking_the_weeks_for_services_would_not_have_covered(tmp_path, monkeypatch):
-    """What the refusal is for: the joint likelihood of remembered reports."""
+    """What the refusal is for: the joint likelihood of the reports remembered by 2,000 people."""
     from optldp.estimators.distributions import estimation
 
     monkeypatch.setattr(estimation, "require_one_value", lambda counts: None)
     rng, missed = np.random.default_rng(9), 0
     for _ in range(6):
-        files = collected(tmp_path, rng, 4, 0.0, fresh=False)
+        files = collected(tmp_path, rng, 4, 0.0, fresh=False, size=5 * USERS)
         counts = count([(f"week {number}", TABLE, one) for number, one in enumerate(files)], key="user")
         found = estimate_distribution(counts, method="em").mean()
         missed += not found.low <= VALUES.mean() <= found.high

@@ -118,7 +118,7 @@ def require_one_round(connection: duckdb.DuckDBPyConnection, sources: Sequence[S
             raise InputError(
                 f"services that are joined must have measured one value of each user, got round {other!r:.40} of "
                 f"{first} and {text!r:.40} of {where}: files of different times are rounds=True (--rounds), and those "
-                "of one time have one round (perturb --round)"
+                "of one time have one round (optldp perturb --round)"
             )
 
 

@@ -154,7 +154,8 @@ def refuse_bad_cells(texts: duckdb.DuckDBPyRelation, where: str, drop_missing: b
         return
     count, row = failed.aggregate("count(*), min(r)").fetchall()[0]
     if count:
-        raise InputError(f"{missing_message(where, count, row)}, which shows who has none (see design --missing)")
+        shown = "which shows who has none (see optldp design --missing)"
+        raise InputError(f"{missing_message(where, count, row)}, {shown}")
 
 
 def missing_message(where: str, count: int, row: int) -> str:

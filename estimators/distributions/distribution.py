@@ -302,6 +302,7 @@ class DistributionEstimate(Estimate):
 
         Example
         -------
+        >>> import numpy as np
         >>> from optldp.estimators import count, estimate_distribution
         >>> from optldp.mechanisms import grr
         >>> tips = grr([0.0, 10.0, 20.0], 4.0)

@@ -376,7 +376,8 @@ def form_of(table: TabulatedMechanism) -> FloorForm | None:
     Example
     -------
     >>> form = FloorForm([0, 1], [-1, 1], 2.0**-1, [2**51] * 2, [0, 2**52], 3 * 2**128, 1.1)
-    >>> form_of(form.expand()) is form, form_of(form.expand().without_prior())
+    >>> from optldp.mechanisms import duchi
+    >>> form_of(form.expand()) is form, form_of(duchi([0, 1], 1.1))
     (True, None)
     """
     return getattr(table, _FORM, None)

@@ -1,6 +1,7 @@
 """The command line, called in this process, in a folder of its own with a few data files."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -92,6 +93,33 @@ def design_once(optldp, designs_so_far) -> Callable[..., dict]:
     return run
 
 
+def refused_remedies(optldp: Optldp, words: Sequence[object], line: str) -> Iterator[str]:
+    """Options that a refusal's last words tell to add, and that the command refuses, or has not."""
+    remedy = line.removeprefix("optldp: error: ").rpartition(": ")[2]
+    for named in re.finditer(r"(--[a-z-]+)(?: ([a-z0-9._-]+))?", remedy):
+        option, value = named.groups()
+        command = re.findall(r"optldp ([a-z-]+)", remedy[: named.start()])
+        takes = options_of(command[-1] if command else str(words[0]))
+        if option not in takes:
+            yield option
+        elif not command and option not in words and not LEFT_OUT.search(remedy) and (value or takes[option]):
+            added = [option] if takes[option] else [option, value]
+            again = optldp(*words, *added).stderr
+            if again.startswith(f"optldp: error: {option} ") or f"'{option}'" in again:
+                yield option
+
+
+LEFT_OUT = re.compile(r"leave|without|instead of")
+"""Where a remedy says so, its options are those to take away."""
+
+
+@cache
+def options_of(command: str) -> dict[str, bool]:
+    """Names of the options of a command, and whether each is a flag."""
+    params = typer.main.get_command(app).commands[command].params  # pyright: ignore[reportAttributeAccessIssue] -- a group
+    return {name: getattr(param, "is_flag", False) for param in params for name in (*param.opts, *param.secondary_opts)}
+
+
 @pytest.fixture
 def refusal(here, optldp) -> Callable[..., str]:
     """Run a command that must refuse its input in one line, and leave the folder as it was; return the line."""
@@ -104,6 +132,10 @@ def refusal(here, optldp) -> Callable[..., str]:
         assert len(result.stderr.splitlines()) == 1, result.stderr
         assert result.stderr.startswith("optldp: error: ")
         assert contents(here) == before
+        for option in refused_remedies(optldp, arguments, result.stderr):
+            raise AssertionError(f"{option} is named as a remedy and not taken: {result.stderr}")
+        for name in contents(here).keys() - before.keys():
+            Path(name).unlink()
         return result.stderr
 
     return run

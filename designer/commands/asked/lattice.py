@@ -30,5 +30,7 @@ class LatticeOptions(Options):
         if all(option is None for option in asked):
             return method
         if method != "aaa":
-            raise InputError(f"--intervals, --window and --tail-ratio are options of aaa, got method {method!r}")
+            raise InputError(
+                f"--intervals, --window and --tail-ratio are for aaa, got method {method!r}: leave them out"
+            )
         return Lattice(*asked)

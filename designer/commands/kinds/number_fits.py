@@ -208,11 +208,12 @@ def _distribution(
     mean = estimate.mean().to_dict(confidence) | {"one_report": evidence.pop("one_report", None)}
     variance = {"variance": estimate.variance().to_dict(confidence)}
     ranges, last = _ranges(estimate, units, asked)
+    answers = {name: evidence[name] for name in ("between", "above") if name in evidence}  # what was asked for: first
     facts, columns = split(estimate, _each(asked, estimate.grid.size))
     return Found(
         "distribution of the values, and their mean",
         facts | columns | at_once | {"mean": mean} | variance | ranges | evidence,
-        said=mean | variance | evidence,
+        said=answers | mean | variance | evidence,
         columns=columns,
         last="\n".join([*last, "the weights themselves: --out FILE, --plot FILE or --json"]),
     )

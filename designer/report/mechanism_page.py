@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from typing import TYPE_CHECKING
 
 from ...estimators.plots.style import whole_figure
 from ...mechanisms.documents.bundle import Bundle
+from ...mechanisms.files.identifier import file_checksum, identifier_of
+from ...mechanisms.table.provenance import installed_version
 from ...mechanisms.table.table import TabulatedMechanism
 from .figures import SIZE
 from .front import Front
@@ -62,13 +65,36 @@ def mechanism_html(
     ('<!doctype html>', True)
     """
     require_report_tools()
-    return mechanism_page(front_of(mechanism, n), name, facts, [] if picture is None else [picture])
+    drawn = [] if picture is None else [picture]
+    return mechanism_page(front_of(mechanism, n), mechanism, name, facts, drawn)
 
 
-def mechanism_page(front: Front, name: str, facts: Sequence[tuple[str, str]], pictures: Sequence[Axes]) -> str:
-    """Return the page of a front that is made already; of several pictures each has its title below it."""
+def mechanism_page(
+    front: Front,
+    mechanism: TabulatedMechanism | Bundle,
+    name: str,
+    facts: Sequence[tuple[str, str]],
+    pictures: Sequence[Axes],
+) -> str:
+    """Return the page of a mechanism whose front is made already; of several pictures each has its title below it."""
     drawn = [_drawn(picture, f"picture-{place}") for place, picture in enumerate(pictures)]
-    return rendered("mechanism.html.j2", title=f"What {name} promises", front=front, facts=facts, pictures=drawn)
+    return rendered(
+        "mechanism.html.j2",
+        title=f"What {name} promises",
+        front=front,
+        signed=_signed(mechanism, name),
+        facts=facts,
+        pictures=drawn,
+    )
+
+
+def _signed(mechanism: TabulatedMechanism | Bundle, name: str) -> list[tuple[str, str]]:
+    """Return what is signed for: the very file, and where it and the page come from."""
+    found = file_checksum(mechanism)
+    origin = getattr(mechanism, "provenance", None)
+    made = [] if origin is None else [("made by", f"the method {origin.method} of optldp {origin.version}")]
+    said = [("file", name), ("its checksum", found), ("in reports and counts", identifier_of(found)), *made]
+    return [*said, ("page written", f"{date.today().isoformat()} by optldp {installed_version()}")]
 
 
 def _drawn(picture: Axes, name: str) -> tuple[Markup, str]:

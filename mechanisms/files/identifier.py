@@ -31,10 +31,22 @@ def table_identifier(mechanism: TabulatedMechanism | Bundle) -> str:
     >>> table_identifier(categorical_grr(["yes", "no"], 1.0))
     't95ae466ab6ce'
     """
+    return identifier_of(file_checksum(mechanism))
+
+
+def file_checksum(mechanism: TabulatedMechanism | Bundle) -> str:
+    """Return the checksum that the mechanism's file has, "sha256:" and 64 hexadecimal digits.
+
+    Example
+    -------
+    >>> from ..categorical.table import categorical_grr
+    >>> identifier_of(file_checksum(categorical_grr(["yes", "no"], 1.0)))
+    't95ae466ab6ce'
+    """
     if not isinstance(mechanism, TabulatedMechanism):
-        return identifier_of(checksum(bundle_to_document(mechanism)))
+        return checksum(bundle_to_document(mechanism))
     form = form_of(mechanism)
-    return identifier_of(checksum(table_to_document(mechanism) if form is None else bundle_to_document(form)))
+    return checksum(table_to_document(mechanism) if form is None else bundle_to_document(form))
 
 
 def identifier_of(found: str) -> str:

@@ -60,7 +60,7 @@ def report_pages(
         file = out.name if len(tables) == 1 else free_name(table.stem, pages)
         front = front_of(kind.mechanism, users)
         notes = [("note", note.removeprefix("note: ")) for note in kind.notes()]
-        pages[file] = mechanism_page(front, table.name, [*rows, *notes], _pictures(kind))
+        pages[file] = mechanism_page(front, kind.mechanism, table.name, [*rows, *notes], _pictures(kind))
         fronts[file] = (str(table), front)
     return pages if len(tables) == 1 else pages | {INDEX: index_html(fronts)}
 

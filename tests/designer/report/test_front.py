@@ -1,6 +1,8 @@
 """The first page of reports: odds against enumeration, errors against closed forms, and something for every kind."""
 
+import json
 import math
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from html import unescape
@@ -25,9 +27,12 @@ from optldp.mechanisms import (
     grr,
     laplace,
     make_exact,
+    save_bundle,
+    save_table,
 )
 from optldp.mechanisms.additive.gaussian import gaussian
 from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.files.identifier import table_identifier
 from optldp.mechanisms.key_value.response import key_value_response
 from optldp.mechanisms.promise import Approximate, Metric, Pure
 
@@ -110,10 +115,10 @@ def test_each_part_of_a_mechanism_has_a_picture_in_which_it_can_be_seen():
     from optldp.designer.plots import mechanism_mesh
 
     front, parts = front_of(ATTRIBUTES), dict(zip(ATTRIBUTES.attributes, ATTRIBUTES.mechanisms, strict=True))
-    page = mechanism_page(front, "both", [], [mechanism_mesh.part_map(*part) for part in parts.items()])
+    page = mechanism_page(front, ATTRIBUTES, "both", [], [mechanism_mesh.part_map(*part) for part in parts.items()])
     assert page.count("<figcaption>") == page.count("<figure>") == 2
     together = mechanism_mesh.parts_map(parts)
-    mechanism_page(front, "both", [], [together])
+    mechanism_page(front, ATTRIBUTES, "both", [], [together])
     assert min(axes.get_window_extent().width for axes in together.figure.axes[:2]) > 100
 
 
@@ -177,3 +182,16 @@ def test_an_index_links_to_each_report_with_its_numbers():
 def test_people_are_counted_in_whole_numbers(users):
     with pytest.raises(InputError, match="number of users must be whole"):
         front_of(TABLE, users)
+
+
+@pytest.mark.parametrize("mechanism", [TABLE, ATTRIBUTES], ids=["table", "bundle"])
+def test_the_page_says_which_file_is_signed_for(mechanism, tmp_path):
+    """By the checksum that is in the file, the origin, and the day; a page of bounds has the lines alone."""
+    save = save_table if mechanism is TABLE else save_bundle
+    save(mechanism, tmp_path / "made.json")
+    page = mechanism_html(mechanism, name="made.json")
+    assert f"<dd>{json.loads((tmp_path / 'made.json').read_text())['checksum']}</dd>" in page
+    assert table_identifier(mechanism) in page
+    assert f"<dd>{date.today().isoformat()} by optldp " in page
+    assert [f"<div>{line}</div>" in page for line in ("Name", "Date", "Signature")] == [True] * 3
+    assert ("the method duchi of optldp" in page) == (mechanism is TABLE)

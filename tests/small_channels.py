@@ -1,0 +1,97 @@
+"""A small mechanism of every kind that can be registered, and the columns of people.csv that it perturbs."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from optldp.mechanisms import (
+    Approximate,
+    AttributeSampling,
+    Metric,
+    PersonalisedMechanism,
+    TabulatedMechanism,
+    duchi,
+    gaussian,
+    geometric,
+    grr,
+    make_exact,
+    piecewise,
+    save_bundle,
+    save_table,
+    square_wave,
+)
+from optldp.mechanisms.adopted import adopt
+from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.mechanisms.categorical.subset_selection import subset_selection
+from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
+from optldp.mechanisms.documents.bundle import Bundle
+from optldp.mechanisms.floors import form_over
+from optldp.mechanisms.key_value.response import key_value_response
+from optldp.mechanisms.key_value.unary import key_value_unary
+
+KNOTS = np.linspace(0.0, 60.0, 5)
+JOBS = ["cook", "nurse", "smith"]
+PAY = make_exact(grr(KNOTS, 2.0)).mechanism
+TWO = [make_exact(duchi([0.0, 60.0], epsilon)).mechanism for epsilon in (1.0, 2.0)]
+
+SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
+    "numbers": PAY,
+    "intervals": make_exact(piecewise(KNOTS, 2.0)).mechanism,
+    "wave": make_exact(square_wave(KNOTS, 2.0)).mechanism,
+    "delta": make_exact(gaussian(KNOTS, Approximate(1.0, 1e-6))).mechanism,
+    "unit": make_exact(geometric(KNOTS, Metric(0.1))).mechanism,
+    "floor": form_over(KNOTS[::2], [-60.0, 30.0, 120.0], [0.2, 0.1, 0.2], 2.0),
+    "categories": categorical_grr(JOBS, 2.0),
+    "bits": optimised_unary(JOBS, 2.0),
+    "hashes": local_hashing(JOBS, 2.0),
+    "subsets": subset_selection([*JOBS, "clerk", "none"], 1.0),
+    "adopted": adopt("grr", JOBS, 2.0),
+    "seeded": adopt("olh", JOBS, 2.0),
+    "levels of numbers": PersonalisedMechanism(TWO),
+    "protected levels of numbers": PersonalisedMechanism(TWO, 1.0),
+    "levels of categories": PersonalisedMechanism([categorical_grr(JOBS, e) for e in (1.0, 2.0)]),
+    "protected levels of categories": PersonalisedMechanism([categorical_grr(JOBS, e) for e in (1.0, 2.0)], 1.0),
+    "pairs": key_value_unary(JOBS, PAY, 2.0),
+    "pairs of one key": key_value_response(JOBS, PAY, 2.0),
+    "attributes": AttributeSampling(["pay", "more"], [PAY, PAY], 1, 2.0),
+    "levels of attributes": PersonalisedAttributes(
+        [AttributeSampling(["pay", "more"], [t, t], 1, t.epsilon) for t in TWO]
+    ),
+    "levels of pairs": PersonalisedPairs([key_value_unary(JOBS, t, t.epsilon) for t in TWO]),
+    "protected levels of pairs": PersonalisedPairs([key_value_unary(JOBS, t, t.epsilon) for t in TWO], 1.0),
+}
+"""By names that say what is in them; more than one of a kind where estimators treat them differently."""
+
+DRAWN_BY: Mapping[str, str] = {"adopted": "categories", "seeded": "none"}
+"""Whose reports stand for those of a kind that draws none itself; of "none" other programs' are needed."""
+
+_LEVEL = ("--level-column", "budget")
+_PAIR = ("--column", "job", "--value-column", "pay")
+
+
+def columns(name: str) -> tuple[str, ...]:
+    """The options of `perturb` that name what a mechanism perturbs in people.csv."""
+    level = _LEVEL if "levels" in name else ()
+    if "attributes" in name:
+        return level
+    if "pairs" in name:
+        return (*_PAIR, *level)
+    made = DRAWN_BY.get(name, name)
+    numbers = "numbers" in made or made in ("intervals", "wave", "delta", "unit", "floor")
+    return ("--column", "pay" if numbers else "job", *level)
+
+
+def write_people(path: Path, users: int = 240) -> None:
+    """Write people.csv: user, job, pay, more and budget, the same each time."""
+    rows = (f"u{i},{JOBS[i * i % 3]},{15 * (i % 5)},{15 * (i // 5 % 5)},{1 + i % 2}" for i in range(users))
+    path.write_text("user,job,pay,more,budget\n" + "\n".join(rows) + "\n")
+
+
+def save(mechanism: TabulatedMechanism | Bundle, path: Path) -> None:
+    """Write the file of a mechanism of any kind."""
+    if isinstance(mechanism, TabulatedMechanism):
+        save_table(mechanism, path)
+    else:
+        save_bundle(mechanism, path)

@@ -1,0 +1,40 @@
+"""What mechanisms refuse that others can, with the reason; a refusal that is not listed fails, and so does one that is
+listed and no longer refused."""
+
+from collections.abc import Mapping
+
+from ..small_channels import DRAWN_BY, SMALL
+
+OTHERS = tuple(DRAWN_BY)
+LEVELS = tuple(name for name in SMALL if "levels" in name)
+ATTRIBUTES = tuple(name for name in SMALL if "attributes" in name)
+PAIRS = tuple(name for name in SMALL if "pairs" in name)
+
+NO_DRAWS = {OTHERS: "their reports are drawn by other programs: tests/mechanisms/adopted has some of these"}
+
+HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
+    "perturbed": NO_DRAWS,
+    "foreign_report_refused": NO_DRAWS,
+    "counts_add_up": NO_DRAWS,
+    "estimated": NO_DRAWS,
+    "repeated_user_refused": NO_DRAWS,
+    "counted_file_estimated": {
+        **NO_DRAWS,
+        ("levels of attributes",): "their users are nearly all different rows: estimate takes the reports",
+    },
+    "counted_by_sql": {
+        ("seeded",): "a report is in two columns",
+        ATTRIBUTES: "a row of attributes is counted by numbers of outputs, which its reports are not",
+    },
+    "remembered": {
+        ("seeded",): "draws no reports",
+        ("delta", "unit"): "budgets of other promises do not add up to an epsilon",
+        LEVELS: "the mechanism of the user's level is booked",
+    },
+    "poisoned": {LEVELS: "depends on how many users chose which level"},
+    "evaluated": {PAIRS: "what pairs cost depends on each key's share and values together"},
+    "audited": {
+        OTHERS: "draws no reports",
+        ("delta",): "an audit bounds log-ratios from below, and (epsilon, delta) bounds none from above",
+    },
+}

@@ -6,49 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.mechanisms import (
-    AttributeSampling,
-    PersonalisedMechanism,
-    TabulatedMechanism,
-    duchi,
-    grr,
-    make_exact,
-    save_bundle,
-    save_table,
-)
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
-from optldp.mechanisms.floors import form_over
-from optldp.mechanisms.key_value.unary import key_value_unary
+
+from ...small_channels import JOBS, SMALL, columns, save
 
 WORDS = {"value", "std_error", "low", "high", "confidence", "n", "method", "target"}
-JOBS = ["cook", "nurse"]
-PAY = make_exact(grr(np.linspace(0.0, 60.0, 5), 2.0)).mechanism
-TWO = [make_exact(duchi([0.0, 60.0], epsilon)).mechanism for epsilon in (1.0, 2.0)]
 KINDS = {
-    "numbers": PAY,
-    "floor": form_over(np.linspace(0.0, 60.0, 5), [-60.0, 30.0, 120.0], [0.2, 0.1, 0.2], 2.0),
-    "categories": categorical_grr(JOBS, 2.0),
-    "levels of numbers": PersonalisedMechanism(TWO),
-    "levels of categories": PersonalisedMechanism([categorical_grr(JOBS, e) for e in (1.0, 2.0)], 1.0),
-    "pairs": key_value_unary(JOBS, PAY, 2.0),
-    "attributes": AttributeSampling(["pay", "more"], [PAY, PAY], 1, 2.0),
-    "levels of attributes": PersonalisedAttributes(
-        [AttributeSampling(["pay", "more"], [t, t], 1, t.epsilon) for t in TWO]
-    ),
-    "levels of pairs": PersonalisedPairs([key_value_unary(JOBS, t, t.epsilon) for t in TWO], 1.0),
-}
-PERTURB = {
-    "numbers": ("--column", "pay"),
-    "floor": ("--column", "pay"),
-    "categories": ("--column", "job"),
-    "levels of numbers": ("--column", "pay", "--level-column", "budget"),
-    "levels of categories": ("--column", "job", "--level-column", "budget"),
-    "pairs": ("--column", "job", "--value-column", "pay"),
-    "attributes": (),
-    "levels of attributes": ("--level-column", "budget"),
-    "levels of pairs": ("--column", "job", "--value-column", "pay", "--level-column", "budget"),
-}
+    kind: SMALL[kind]
+    for kind in (
+        "numbers", "floor", "categories", "levels of numbers", "protected levels of categories", "pairs", "attributes",
+        "levels of attributes", "protected levels of pairs",
+    )
+}  # fmt: skip
 NUMBERS = [
     (),
     ("--winsorise", 0.1),
@@ -67,12 +35,12 @@ ESTIMATES = [
         for method in ("unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr")
     ),
     ("levels of numbers", ()),
-    *(("levels of categories", ("--method", method)) for method in ("unbiased", "mle")),
+    *(("protected levels of categories", ("--method", method)) for method in ("unbiased", "mle")),
     *(("pairs", ("--method", method)) for method in ("unbiased", "em", "mr", "mle")),
     ("attributes", ()),
     ("levels of attributes", ()),
     ("levels of attributes", ("--attribute", "pay")),
-    *(("levels of pairs", ("--method", method)) for method in ("unbiased", "em", "mr", "mle")),
+    *(("protected levels of pairs", ("--method", method)) for method in ("unbiased", "em", "mr", "mle")),
 ]
 
 
@@ -98,14 +66,6 @@ def require_words(told: dict, at_least: int = 1, target: str = "population") -> 
         assert one["target"] == target
 
 
-def save(kind: str) -> None:
-    made = KINDS[kind]
-    if isinstance(made, TabulatedMechanism):
-        save_table(made, "made.json")
-    else:
-        save_bundle(made, "made.json")
-
-
 @pytest.fixture
 def people(here) -> str:
     """some.csv: job, budget, pay and more of 200 people; even.csv: a prior of their pay."""
@@ -117,8 +77,8 @@ def people(here) -> str:
 
 @pytest.mark.parametrize(("kind", "options"), ESTIMATES, ids=str)
 def test_estimates_of_reports(optldp, people, kind, options):
-    save(kind)
-    done = optldp("perturb", "made.json", people, *PERTURB[kind], "--seed", 1, "--out", "reports.csv")
+    save(KINDS[kind], Path("made.json"))
+    done = optldp("perturb", "made.json", people, *columns(kind), "--seed", 1, "--out", "reports.csv")
     assert done.exit_code == 0, done.output
     done = optldp("estimate", "made.json", "reports.csv", *options, "--confidence", 0.9, "--json")
     assert done.exit_code == 0, done.output
@@ -132,19 +92,19 @@ OF_USERS = {
     "floor": "",
     "categories": "",
     "levels of numbers": "",
-    "levels of categories": "",
+    "protected levels of categories": "",
     "pairs": "",
     "attributes": "",
     "levels of attributes": "",
-    "levels of pairs": "--target is of the population alone for levels of pairs: leave it out",
+    "protected levels of pairs": "--target is of the population alone for levels of pairs: leave it out",
 }
 
 
 @pytest.mark.parametrize("kind", OF_USERS)
 def test_every_kind_is_about_these_very_users_where_that_is_asked_or_says_that_it_is_not(optldp, people, kind):
     """Intervals are no longer than the population's, by default it is that, and both are said."""
-    save(kind)
-    optldp("perturb", "made.json", people, *PERTURB[kind], "--seed", 1, "--out", "reports.csv")
+    save(KINDS[kind], Path("made.json"))
+    optldp("perturb", "made.json", people, *columns(kind), "--seed", 1, "--out", "reports.csv")
     asked = ("estimate", "made.json", "reports.csv", "--target", "users")
     if says := OF_USERS[kind]:
         done = optldp(*asked)
@@ -162,8 +122,8 @@ def test_every_kind_is_about_these_very_users_where_that_is_asked_or_says_that_i
 
 @pytest.mark.parametrize(("kind", "group"), [("numbers", "job"), ("categories", "region")])
 def test_contrasts_are_about_these_very_users_where_that_is_asked(optldp, people, kind, group):
-    save(kind)
-    optldp("perturb", "made.json", people, *PERTURB[kind], "--seed", 1, "--out", "reports.csv")
+    save(KINDS[kind], Path("made.json"))
+    optldp("perturb", "made.json", people, *columns(kind), "--seed", 1, "--out", "reports.csv")
     rows = Path("reports.csv").read_text().splitlines()
     Path("reports.csv").write_text(
         "\n".join([f"{rows[0]},{group},w", *(f"{row},{'ew'[i % 2]},{1 + i % 3}" for i, row in enumerate(rows[1:]))])
@@ -194,8 +154,10 @@ def test_estimates_of_both_phases_and_of_one_alone(optldp, people):
 
 
 def test_shares_of_levels_are_said_with_their_budgets(optldp, people):
-    save("levels of categories")
-    optldp("perturb", "made.json", people, *PERTURB["levels of categories"], "--seed", 1, "--out", "reports.csv")
+    save(KINDS["protected levels of categories"], Path("made.json"))
+    optldp(
+        "perturb", "made.json", people, *columns("protected levels of categories"), "--seed", 1, "--out", "reports.csv"
+    )
     told = json.loads(optldp("estimate", "made.json", "reports.csv", "--json").stdout)["level_shares"]
     shown = " ".join(optldp("estimate", "made.json", "reports.csv").stdout.split())
     assert f"level_shares {told['value'][0]:.7g} at 1, {told['value'][1]:.7g} at 2" in shown

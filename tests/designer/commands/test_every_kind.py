@@ -6,31 +6,20 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pytest
 from optldp.designer.command_line import app
-from optldp.mechanisms import (
-    Approximate,
-    Metric,
-    TabulatedMechanism,
-    gaussian,
-    geometric,
-    make_exact,
-    save_bundle,
-    save_table,
-)
-from optldp.mechanisms.adopted import adopt
 from typer.testing import CliRunner, Result
 
-from .test_estimates_in_json import JOBS, KINDS, PERTURB
+from ...small_channels import DRAWN_BY, SMALL, columns, save, write_people
 
 PAGE = Path(__file__).parents[3] / "docs/reference/kinds.md"
-KNOTS = np.linspace(0.0, 60.0, 5)
-NOISE = {"delta": gaussian(KNOTS, Approximate(1.0, 1e-6)), "unit": geometric(KNOTS, Metric(0.1))}
-EXACT_NOISE = {kind: make_exact(table).mechanism for kind, table in NOISE.items()}
-MADE = KINDS | EXACT_NOISE | {"adopted": adopt("grr", JOBS, 2.0)}
-DRAWN_BY = {"adopted": "categories"}
-"""Whose reports stand for those of a kind that draws none itself."""
+MADE = {
+    kind: SMALL[kind]
+    for kind in (
+        "numbers", "floor", "delta", "unit", "categories", "adopted", "pairs", "attributes", "levels of numbers",
+        "levels of categories", "levels of pairs", "levels of attributes",
+    )
+}  # fmt: skip
 
 VALUES = {
     "numbers": ("--column", "pay", "--range", 0, 60),
@@ -67,12 +56,11 @@ def run(tmp_path_factory) -> Iterator[Callable[..., Result]]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("kinds"))
-        rows = (f"u{i},{('cook', 'nurse')[i % 2]},{15 * (i % 5)},{15 * (i // 5 % 5)},{1 + i % 2}" for i in range(240))
-        Path("people.csv").write_text("user,job,pay,more,budget\n" + "\n".join(rows) + "\n")
+        write_people(Path("people.csv"))
         Path("secret").write_bytes(bytes(range(32)))
         os.chmod("secret", 0o600)
         for kind, made in MADE.items():
-            (save_table if isinstance(made, TabulatedMechanism) else save_bundle)(made, f"{kind}.json")  # pyright: ignore[reportArgumentType] -- it is that
+            save(made, Path(f"{kind}.json"))
             drawn = DRAWN_BY.get(kind, kind)
             done = call("perturb", f"{drawn}.json", "people.csv", *columns(kind), "--seed", 1, "--out", f"{kind}.csv")
             assert done.exit_code == 0, done.output
@@ -81,10 +69,6 @@ def run(tmp_path_factory) -> Iterator[Callable[..., Result]]:
                 Path(f"{kind}.csv").write_text("\n".join(line.rpartition(",")[0] for line in lines) + "\n")
             call("count", f"{kind}.json", f"{kind}.csv", "--out", f"{kind} counted.csv")
         yield call
-
-
-def columns(kind: str) -> tuple[str, ...]:
-    return PERTURB.get(DRAWN_BY.get(kind, kind), ("--column", "pay"))
 
 
 def of_a_file(command: str, kind: str) -> tuple[object, ...]:

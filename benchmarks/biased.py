@@ -11,11 +11,9 @@ from markdown_table import table
 from optldp.designer import Error, FactorAmbiguity, Prior, compare, confidence_region, design
 from optldp.designer.designs.judging import problem_for
 from optldp.mechanisms import FAMILIES, laplace, piecewise, square_wave
-from optldp.solvers import solve_unbiased
+from optldp.solvers import RobustProgram, solve_robust, solve_unbiased
 from optldp.solvers.biased import DecoderProgram, ErrorProgram, solve_decoder, solve_error, trusted
 from optldp.solvers.robust import BoxSet
-from optldp.solvers.robust.optimum import solve_robust
-from optldp.solvers.robust.program import RobustProgram
 from scipy.optimize import minimize_scalar
 from statsmodels.datasets import randhie
 

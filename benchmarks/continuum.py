@@ -11,8 +11,8 @@ from functools import partial
 
 import numpy as np
 from markdown_table import table
-from optldp.designer import KnotChoice, Prior, design
-from optldp.designer.designs.knots import ContinuumCertificate, continuum_certificate
+from optldp.designer import KnotChoice, Prior, continuum_certificate, design
+from optldp.designer.designs.knots import ContinuumCertificate
 from optldp.solvers import UnbiasedProgram, continuum_bound
 from optldp.solvers.barrier.optimum import solve_by_barrier
 from priors import EPSILONS

@@ -20,8 +20,7 @@ from optldp.estimators.contrasts import (
 )
 from optldp.estimators.data import SkippedRows
 from optldp.mechanisms import TabulatedMechanism, piecewise
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 
 COLLECTIONS = 600
 KNOTS = np.linspace(0, 1, 11)

@@ -24,9 +24,9 @@ from optldp.estimators.distributions.metrics import jensen_shannon_distance, was
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.estimators.methods import DistributionMethod
 from optldp.mechanisms import FAMILIES, TabulatedMechanism, piecewise, square_wave
+from optldp.solvers import fit_mixture
 from optldp.solvers.information.program import most_information
 from optldp.solvers.likelihood.dense import DenseLikelihood
-from optldp.solvers.likelihood.fit import fit_mixture
 from priors import EPSILONS, at_knots
 from redone.experiment.drawn_values import Draw, all_sets
 from scipy import stats

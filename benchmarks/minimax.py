@@ -7,8 +7,7 @@ import time
 
 import numpy as np
 from markdown_table import table
-from optldp.designer import Design, Prior, WorstCase, design
-from optldp.designer.designs.trade_off import trade_off_curve
+from optldp.designer import Design, Prior, WorstCase, design, trade_off_curve
 from optldp.designer.objectives.worst_case import minimax_knots
 from optldp.mechanisms import FAMILIES
 from priors import at_knots

@@ -12,12 +12,10 @@ import numpy as np
 from designs.many_knots import bell, to_floor, to_table
 from measured import Table, calibration, timed
 from optldp.designer import CategoricalPrior, design
-from optldp.estimators import InputGrid, ReportCounts, Service, likelihood_of
-from optldp.estimators.frequencies.category_counts import CategoryCounts
-from optldp.estimators.frequencies.estimation import estimate_frequencies
+from optldp.estimators import CategoryCounts, InputGrid, ReportCounts, Service, estimate_frequencies, likelihood_of
 from optldp.mechanisms import Sampler, make_exact, piecewise, prove, square_wave
 from optldp.mechanisms.categorical.local_hashing import local_hashing
-from optldp.solvers.likelihood.fit import fit_mixture
+from optldp.solvers import fit_mixture
 from priors import at_knots
 from threadpoolctl import threadpool_limits
 

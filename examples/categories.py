@@ -6,10 +6,9 @@ Run: python examples/categories.py
 import numpy as np
 from optldp.designer import CategoricalPrior, compare_categorical, design
 from optldp.estimators import CategoryCounts, estimate_frequencies
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
 
 USERS, EPSILON = 100_000, 1.0
 

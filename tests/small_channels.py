@@ -21,15 +21,13 @@ from optldp.mechanisms import (
     square_wave,
 )
 from optldp.mechanisms.adopted import adopt
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
 from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.floors import form_over
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.key_value import key_value_response, key_value_unary
 
 KNOTS = np.linspace(0.0, 60.0, 5)
 JOBS = ["cook", "nurse", "smith"]

@@ -9,7 +9,7 @@ from markdown_table import table
 from optldp.estimators import InputGrid, ReportCounts, likelihood_of, mixture_reduction
 from optldp.estimators.distributions.metrics import quantile_error, range_query_error, variance_error, wasserstein_1
 from optldp.mechanisms import laplace, piecewise, square_wave
-from optldp.solvers.likelihood.fit import fit_mixture
+from optldp.solvers import fit_mixture
 from redone.experiment.drawn_values import all_sets
 
 from .full_tables import Row, chosen, ratios, values

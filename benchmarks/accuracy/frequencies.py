@@ -14,18 +14,15 @@ from pathlib import Path
 
 import numpy as np
 from markdown_table import table
+from optldp.estimators import CategoryCounts, FrequencyEstimate, estimate_frequencies
 from optldp.estimators.distributions.covariance import maximum_covariance
-from optldp.estimators.frequencies.category_counts import CategoryCounts
-from optldp.estimators.frequencies.decoder import frequency_decoder
-from optldp.estimators.frequencies.estimation import estimate_frequencies
-from optldp.estimators.frequencies.frequencies import FrequencyEstimate
+from optldp.estimators.frequencies import frequency_decoder
 from optldp.estimators.frequencies.likelihood import category_likelihood
 from optldp.estimators.methods import FrequencyMethod
+from optldp.mechanisms import CategoricalMechanism
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
-from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
 
 from .coverage import LEAST, surely_below
 from .full_tables import Row, chosen, error, geometric, number

@@ -20,15 +20,10 @@ from typing import NamedTuple
 import numpy as np
 from markdown_table import table
 from optldp.designer import Prior, design
-from optldp.estimators.input_grid import InputGrid
-from optldp.estimators.key_values.counts import KeyValueCounts, ShownCounts
-from optldp.estimators.key_values.fit import fit_key_values
-from optldp.estimators.key_values.published import estimate_key_means
+from optldp.estimators import InputGrid, KeyValueCounts, estimate_key_means, fit_key_values
+from optldp.estimators.key_values.counts import ShownCounts
 from optldp.mechanisms import duchi, piecewise
-from optldp.mechanisms.key_value.choice import best_key_value
-from optldp.mechanisms.key_value.mechanism import KeyValueMechanism
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.key_value import KeyValueMechanism, best_key_value, key_value_response, key_value_unary
 
 from .full_tables import Row, chosen, geometric, number, ratios, values
 from .repetitions import Errors, repeat

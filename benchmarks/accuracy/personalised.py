@@ -14,16 +14,15 @@ from pathlib import Path
 
 import numpy as np
 from markdown_table import table
+from optldp.estimators import CategoryCounts, PersonalisedCounts, auem, personalised_mle
 from optldp.estimators.distributions.metrics import mae, mse
-from optldp.estimators.frequencies.category_counts import CategoryCounts
-from optldp.estimators.frequencies.consistency import norm_sub
-from optldp.estimators.personalised.auem import auem, clipped, invert_supports
-from optldp.estimators.personalised.counts import PersonalisedCounts
+from optldp.estimators.frequencies import norm_sub
+from optldp.estimators.personalised.auem import clipped, invert_supports
 from optldp.estimators.personalised.fit import derivatives
 from optldp.estimators.personalised.likelihood import personalised_likelihood
-from optldp.estimators.personalised.mle import personalised_mle
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor
-from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+from optldp.mechanisms import PersonalisedMechanism
+from optldp.mechanisms.categorical import basic_rappor
+from optldp.mechanisms.composed.personalised import PersonalisedReports
 from redone.febsf.emoa import emoa_printed
 from redone.febsf.personalised_baselines import apldp_levels, combine_levels, ppda, split_levels
 

@@ -9,7 +9,7 @@ from markdown_table import table
 from optldp.estimators import InputGrid, ReportCounts, count, estimate_mean, likelihood_of, mixture_reduction
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import duchi, piecewise, square_wave
-from optldp.solvers.likelihood.fit import fit_mixture
+from optldp.solvers import fit_mixture
 from redone.experiment.drawn_values import all_sets
 
 from .full_tables import Row, chosen, ratios

@@ -11,7 +11,7 @@ from optldp.estimators import InputGrid, ReportCounts, likelihood_of, mixture_re
 from optldp.estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import piecewise, square_wave
-from optldp.solvers.likelihood.fit import fit_mixture
+from optldp.solvers import fit_mixture
 from redone.experiment.drawn_values import all_sets
 
 from .repetitions import Errors, repeat

@@ -15,15 +15,12 @@ from pathlib import Path
 
 import numpy as np
 from markdown_table import table
-from optldp.estimators import InputGrid, ReportCounts, estimate_distribution
+from optldp.estimators import CategoryCounts, InputGrid, ReportCounts, estimate_distribution, estimate_frequencies
 from optldp.estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
-from optldp.estimators.frequencies.category_counts import CategoryCounts
-from optldp.estimators.frequencies.consistency import norm_sub
-from optldp.estimators.frequencies.estimation import estimate_frequencies
-from optldp.mechanisms import square_wave
-from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
+from optldp.estimators.frequencies import norm_sub
+from optldp.mechanisms import CategoricalMechanism, square_wave
+from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import categorical_grr
 
 from .repetitions import Errors, repeat
 from .shapes import population

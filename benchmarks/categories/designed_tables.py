@@ -5,8 +5,7 @@ Errors are expected squared errors of the frequencies, summed over categories, t
 
 import numpy as np
 from measured import Table, timed
-from optldp.designer import CategoricalPrior, design
-from optldp.designer.comparison.categorical import compare_categorical
+from optldp.designer import CategoricalPrior, compare_categorical, design
 
 TITLE = "Designed tables for categories, relative gap 1e-3"
 SIZES = (5, 16, 42, 64)

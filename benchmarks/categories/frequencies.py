@@ -10,13 +10,11 @@ from collections.abc import Callable
 
 import numpy as np
 from measured import Cell, Table, timed
-from optldp.estimators.frequencies.category_counts import CategoryCounts
-from optldp.estimators.frequencies.estimation import estimate_frequencies
+from optldp.estimators import CategoryCounts, estimate_frequencies
 from optldp.estimators.frequencies.likelihood import category_likelihood
+from optldp.mechanisms import CategoricalMechanism
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
-from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
 from optldp.solvers.likelihood.em import em
 
 TITLE = "Frequencies of categories"

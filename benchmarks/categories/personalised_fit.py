@@ -7,7 +7,7 @@ from optldp.estimators import PersonalisedCounts, personalised_mle
 from optldp.estimators.personalised.likelihood import personalised_likelihood
 from optldp.estimators.personalised.mle import relaxation_bound
 from optldp.mechanisms import PersonalisedMechanism
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor
+from optldp.mechanisms.categorical import basic_rappor
 
 TITLE = "Personalised budgets"
 USERS = 45_211

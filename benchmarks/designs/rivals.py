@@ -20,11 +20,9 @@ from typing import Any
 
 import numpy as np
 from measured import Cell, Table, alone, memory, timed
-from optldp.estimators.frequencies.category_counts import CategoryCounts
-from optldp.estimators.frequencies.estimation import estimate_frequencies
+from optldp.estimators import CategoryCounts, estimate_frequencies
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
 from optldp.solvers import solve_unbiased
 
 from designs import given_outputs

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from optldp.designer import Variance, WorstCase
+from optldp.designer import Prior, Variance, WorstCase
 from optldp.designer.designs.judging import problem_for
 from optldp.designer.methods.piece_search import PieceFloors, piece_search
 from optldp.designer.methods.pieces import closed_share
 from optldp.designer.objectives.base import DEFAULT_TOLERANCE
-from optldp.designer.priors.prior import Prior
 from optldp.mechanisms import InputError, TabulatedMechanism, ptt2
 from optldp.mechanisms.families.ptt import optimal_eta, window_shape
 from optldp.mechanisms.families.unit_domain import UnitDomain

@@ -11,8 +11,8 @@ from optldp.estimators.distributions.smooth import smooth_likelihood
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import TabulatedMechanism, duchi, piecewise, square_wave
 from optldp.mechanisms.table.output_cells import with_output_cells
+from optldp.solvers import fit_mixture
 from optldp.solvers.likelihood.em import em
-from optldp.solvers.likelihood.fit import fit_mixture
 
 TITLE = "Distributions by likelihood"
 EPSILON = 0.5

@@ -5,9 +5,7 @@ Target: under 3 s for 1e6 users, counting apart. The reference is Algorithms 1 a
 
 import numpy as np
 from measured import Cell, Table, timed
-from optldp.estimators.counting.counts import ReportCounts, Service
-from optldp.estimators.input_grid import InputGrid
-from optldp.estimators.means.combined import estimate_combined_mean
+from optldp.estimators import InputGrid, ReportCounts, Service, estimate_combined_mean
 from optldp.estimators.means.decoding import plain_decoders
 from optldp.mechanisms import duchi, laplace, piecewise, square_wave
 

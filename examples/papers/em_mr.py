@@ -22,7 +22,7 @@ from optldp.estimators import (
 from optldp.estimators.distributions.metrics import quantile_error, range_query_error, variance_error, wasserstein_1
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import duchi, laplace, piecewise, square_wave
-from optldp.solvers.likelihood.fit import fit_mixture
+from optldp.solvers import fit_mixture
 from redone.em_mr import categories, keys, steps
 from redone.em_mr.noise import noise
 from redone.em_mr.orders import orders

@@ -12,8 +12,7 @@ import numpy as np
 from optldp.estimators import PersonalisedCounts, auem
 from optldp.estimators.distributions.metrics import mse
 from optldp.mechanisms import PersonalisedMechanism
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor
+from optldp.mechanisms.categorical import basic_rappor, categorical_grr
 from redone.experiment.repeated import Errors, Scores, repeat, show_panels
 from redone.experiment.script import Check, Run, main
 from redone.febsf.emoa import emoa_printed

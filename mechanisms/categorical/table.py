@@ -156,6 +156,17 @@ def categorical_grr(categories: Categories | Sequence[object], epsilon: float) -
 
     With limit L <= e^epsilon, each other category has Q = ceil(2^53 / (L + K - 1)) of 2^53, the own one the rest.
 
+    Parameters
+    ----------
+    categories : Categories or sequence
+        At least two, different, in the order of the numbers that they get.
+    epsilon : float
+        The budget, in nats.
+
+    Returns
+    -------
+    table : CategoricalTable
+
     Raises
     ------
     InputError

@@ -147,6 +147,17 @@ def basic_rappor(categories: Categories | Sequence[object], epsilon: float) -> U
 
     p is the largest numerator with (p / (1 - p))^2 <= L, a rational L <= E.
 
+    Parameters
+    ----------
+    categories : Categories or sequence
+        At least two, different, in the order of the numbers that they get.
+    epsilon : float
+        The budget, in nats.
+
+    Returns
+    -------
+    encoding : UnaryEncoding
+
     Source
     ------
     Erlingsson, Pihur and Korolova (2014), without memoisation; Wang et al. (2017), section 4.2.
@@ -167,6 +178,17 @@ def optimised_unary(categories: Categories | Sequence[object], epsilon: float) -
     """Return OUE: p = 1/2 and q = 1 / (1 + E), the least variance of rare categories among unary encodings.
 
     q is the least numerator with p (1 - q) <= L q (1 - p), a rational L <= E.
+
+    Parameters
+    ----------
+    categories : Categories or sequence
+        At least two, different, in the order of the numbers that they get.
+    epsilon : float
+        The budget, in nats.
+
+    Returns
+    -------
+    encoding : UnaryEncoding
 
     Source
     ------

@@ -1,2 +1,3 @@
+from .levelled import PersonalisedReports as PersonalisedReports
 from .personalised_attributes import PersonalisedAttributes as PersonalisedAttributes
 from .personalised_pairs import PersonalisedPairs as PersonalisedPairs

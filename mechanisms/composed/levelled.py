@@ -51,6 +51,15 @@ class PersonalisedReports:
     reports : (N, ...) ndarray
         Reports of the values, of the kind that the levels' mechanisms make; of d attributes (N, d), NaN where one was
         not drawn.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import PersonalisedMechanism
+    >>> from optldp.mechanisms.categorical import categorical_grr
+    >>> made = PersonalisedMechanism([categorical_grr(["yes", "no"], epsilon) for epsilon in (1.0, 2.0)])
+    >>> sent = made.sample(["yes", "no", "no"], [0, 1, 1])
+    >>> sent.levels, sent.reports.shape
+    (array([0, 1, 1]), (3,))
     """
 
     levels: np.ndarray

@@ -135,6 +135,10 @@ def key_value_response(
     padding : int
         See `KeyValueMechanism`.
 
+    Returns
+    -------
+    mechanism : KeyValueResponse
+
     Raises
     ------
     InputError

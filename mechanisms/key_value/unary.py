@@ -144,6 +144,10 @@ def key_value_unary(
     own_shown : float
         a, in (0, 1). One half is best for the frequencies of rare keys, see `best_key_value` for means.
 
+    Returns
+    -------
+    mechanism : KeyValueUnary
+
     Raises
     ------
     InputError

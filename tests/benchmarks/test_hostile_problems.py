@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 from designs.hostile_problems import problem
-from optldp.solvers.certificate import Status
-from optldp.solvers.unbiased.optimum import solve_unbiased
-from optldp.solvers.unbiased.pricing import certified_bound
+from optldp.solvers import Status, certified_bound, solve_unbiased
 
 
 @pytest.mark.sampled(8)

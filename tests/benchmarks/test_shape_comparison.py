@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from designs.shape_comparison import shape_comparison
+from optldp.designer import Prior
 from optldp.designer.methods.pieces import closed_share
-from optldp.designer.priors.prior import Prior
 from optldp.mechanisms import InputError
 
 KNOTS = np.linspace(0, 10, 7)

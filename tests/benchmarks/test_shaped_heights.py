@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from designs.shaped_heights import cheapest_heights
-from optldp.mechanisms.errors import SolverError
+from optldp.mechanisms import SolverError
 from optldp.mechanisms.families.ptt import optimal_eta, ptt_variance, window_shape
 from optldp.mechanisms.families.ptt2 import ptt2_variance
 

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-from optldp.mechanisms import InputError, TableError
+from optldp.mechanisms import InputError, TableError, TabulatedMechanism
 from optldp.mechanisms.files.bundle import bundle_kinds
-from optldp.mechanisms.table.table import TabulatedMechanism
 
 from ..small_channels import SMALL, save, write_people
 from .case import Case

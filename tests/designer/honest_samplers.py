@@ -17,16 +17,14 @@ from optldp.mechanisms import (
     make_exact,
     piecewise,
 )
+from optldp.mechanisms.categorical import basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
 from optldp.mechanisms.composed.attributes import attribute_budget
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.exactness.point_outputs import to_points
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.key_value import key_value_response, key_value_unary
 
 EPSILONS = (0.1, 0.3, 1.0, 2.0, 4.0)
 

@@ -7,9 +7,8 @@ import functools
 
 import numpy as np
 import pytest
-from optldp.designer import Prior
+from optldp.designer import Prior, sweep
 from optldp.designer.comparison import judging
-from optldp.designer.comparison.sweep import sweep
 from optldp.designer.comparison.sweep_table import SweepTable
 
 KNOTS = np.linspace(0, 50, 7)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optldp.designer import Information, Prior, design
+from optldp.designer import Information, Prior, Pure, design
 from optldp.designer.commands.asked import objective as asked_objective
 from optldp.designer.commands.asked.kind import DesignKind
 from optldp.designer.commands.asked.objective import ObjectiveOptions
@@ -18,12 +18,10 @@ from optldp.designer.planning.bootstrap import Case, linear_row
 from optldp.designer.protocols import first_phase
 from optldp.designer.report.mechanism_front import _sent
 from optldp.mechanisms import InputError, duchi
-from optldp.mechanisms.adopted import written
-from optldp.mechanisms.adopted.adoption import adopt
-from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.adopted import adopt, written
+from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.composed.rounded_oracle import RoundedOracle
 from optldp.mechanisms.exactness.verification import _kept
-from optldp.mechanisms.promise import Pure
 
 from ..naming import NEW, extended
 

@@ -1,11 +1,10 @@
 """Categorical mechanisms of every kind, and everything there is to know about them, by enumeration."""
 
 import numpy as np
+from optldp.mechanisms import CategoricalMechanism
+from optldp.mechanisms.categorical import CategoricalTable, basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
-from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 
 
 def uneven_table(size: int, seed: int) -> CategoricalTable:

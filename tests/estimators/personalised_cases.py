@@ -1,12 +1,12 @@
 """Small personalised mechanisms, the exact law of their reports, and counts drawn from it."""
 
 import numpy as np
-from optldp.estimators.personalised.counts import PersonalisedCounts
+from optldp.estimators import PersonalisedCounts
+from optldp.mechanisms import PersonalisedMechanism
+from optldp.mechanisms.categorical import CategoricalTable, basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
-from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+from optldp.mechanisms.composed.personalised import PersonalisedReports
 
 
 def hashing(categories, epsilon):

@@ -25,8 +25,8 @@ from optldp.estimators import (
     personalised_mle,
 )
 from optldp.mechanisms import AttributeSampling, InputError, PersonalisedMechanism, duchi, grr, make_exact
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.categorical import categorical_grr
+from optldp.mechanisms.key_value import key_value_unary
 
 WORDS = ("value", "std_error", "low", "high", "confidence", "n", "method", "target")
 RNG = np.random.default_rng(1)

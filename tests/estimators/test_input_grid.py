@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from optldp.estimators.input_grid import InputGrid
-from optldp.mechanisms.errors import InputError
-from optldp.mechanisms.families.registry import FAMILIES
-from optldp.mechanisms.table.table import TabulatedMechanism
+from optldp.estimators import InputGrid
+from optldp.mechanisms import FAMILIES, InputError, TabulatedMechanism
 
 from .means.test_unbiasing import random_table
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from optldp.estimators import Interval
 from optldp.estimators.intervals import (
-    Interval,
     Sample,
     bernstein_reach,
     bias_aware_reach,
@@ -15,7 +15,7 @@ from optldp.estimators.intervals import (
     normal_quantile,
     pooled,
 )
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError
 from scipy import stats
 
 

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from optldp.estimators import (
     CategoryCounts,
+    InputGrid,
+    KeyValueCounts,
     ReportCounts,
     estimate,
     estimate_combined_mean,
@@ -20,14 +22,12 @@ from optldp.estimators.contrasts.report_numbers import report_numbers
 from optldp.estimators.distributions import estimation as of_distributions
 from optldp.estimators.distributions import mixture_reduction as reduction
 from optldp.estimators.frequencies import estimation as of_frequencies
-from optldp.estimators.input_grid import InputGrid
 from optldp.estimators.key_values import fit as of_keys
-from optldp.estimators.key_values.counts import KeyValueCounts
 from optldp.estimators.means import combined
 from optldp.estimators.means.decoder import MeanDecoder
 from optldp.mechanisms import InputError, duchi, make_exact, square_wave
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.categorical import categorical_grr
+from optldp.mechanisms.key_value import key_value_unary
 from optldp.solvers.likelihood import fit as of_mixtures
 from optldp.solvers.likelihood.dense import DenseLikelihood
 

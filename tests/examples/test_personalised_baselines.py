@@ -5,16 +5,14 @@
 
 import numpy as np
 import pytest
-from optldp.estimators.frequencies.category_counts import CategoryCounts
-from optldp.estimators.frequencies.decoder import frequency_decoder
-from optldp.estimators.personalised.auem import auem, clipped, invert_supports
-from optldp.estimators.personalised.counts import PersonalisedCounts, require_pure
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
-from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
-from optldp.mechanisms.errors import InputError
+from optldp.estimators import CategoryCounts, PersonalisedCounts, auem
+from optldp.estimators.frequencies import frequency_decoder
+from optldp.estimators.personalised.auem import clipped, invert_supports
+from optldp.estimators.personalised.counts import require_pure
+from optldp.mechanisms import InputError, PersonalisedMechanism, grr
+from optldp.mechanisms.categorical import basic_rappor, categorical_grr, optimised_unary
+from optldp.mechanisms.composed.personalised import PersonalisedReports
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
-from optldp.mechanisms.families.grr import grr
 from redone.febsf.emoa import emoa_printed, emoa_released
 from redone.febsf.personalised_baselines import apldp_levels, combine_levels, ppda, recycle, split_levels
 from scipy.optimize import minimize_scalar

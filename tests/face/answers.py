@@ -22,9 +22,9 @@ from optldp.designer import (
     two_phase,
 )
 from optldp.designer.auditing.audit import Audit
-from optldp.designer.designs.clips import clip_curve
+from optldp.designer.designs import clip_curve
 from optldp.designer.planning import plan_distribution_error, plan_error, plan_frequencies
-from optldp.designer.priors.trust import MeasuredTrust
+from optldp.designer.priors import MeasuredTrust
 from optldp.estimators import (
     bias_aware_mean,
     count,
@@ -47,14 +47,11 @@ from optldp.estimators.estimate import NumberEstimate
 from optldp.estimators.key_values.counts import ShownCounts
 from optldp.mechanisms import AttributeSampling, PersonalisedMechanism, duchi, make_exact, prove, verify
 from optldp.mechanisms.adopted import adopt
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
-from optldp.mechanisms.composed.personalised_attributes import PersonalisedAttributes
-from optldp.mechanisms.composed.personalised_pairs import PersonalisedPairs
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
+from optldp.mechanisms.key_value import key_value_response, key_value_unary
 
 from ..estimators.test_estimate import ANSWERS as ESTIMATES
 from ..mechanisms.floor_forms import by_hand

@@ -52,7 +52,7 @@ def test_estimates_from_counts_need_scipy_besides(tmp_path):
 import numpy as np
 import optldp.estimators as package
 from optldp.mechanisms import PersonalisedMechanism, duchi, grr
-from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical import categorical_grr
 table = duchi([0.0, 1.0], 1.0)
 answer = {"output": np.array([0, 1]), "n": np.array([380, 620])}
 counts = package.ReportCounts.from_counts(table, answer)

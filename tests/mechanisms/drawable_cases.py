@@ -11,17 +11,16 @@ from typing import Any
 
 import numpy as np
 from optldp.mechanisms import FAMILIES, AttributeSampling, PersonalisedMechanism, TabulatedMechanism, make_exact
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import bernoulli, optimised_unary
+from optldp.mechanisms.categorical.unary_encoding import bernoulli
+from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
 from optldp.mechanisms.composed.level_report import LevelReport
-from optldp.mechanisms.composed.personalised_attributes import PersonalisedAttributes
-from optldp.mechanisms.composed.personalised_pairs import PersonalisedPairs
 from optldp.mechanisms.composed.rounded_oracle import RoundedOracle
+from optldp.mechanisms.key_value import key_value_response, key_value_unary
 from optldp.mechanisms.key_value.pairs import sampled_pairs
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import KeyValueUnary, key_value_unary
+from optldp.mechanisms.key_value.unary import KeyValueUnary
 from optldp.mechanisms.laws.subsets import random_choices, random_subsets, uniform_below
 from optldp.mechanisms.table.exact_sampling import draw53, ordered_bits, random_words, rounded
 

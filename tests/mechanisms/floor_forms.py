@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import numpy as np
+from optldp.mechanisms import Provenance
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.files.bundle import bundle_to_document
 from optldp.mechanisms.files.checksum import checksum
@@ -11,7 +12,6 @@ from optldp.mechanisms.files.json_text import to_json
 from optldp.mechanisms.floors import FloorForm, form_over
 from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.table.knot_prior import KnotPrior
-from optldp.mechanisms.table.provenance import Provenance
 from scipy.optimize import brentq
 
 D, SCALE = 2**53, 2**128

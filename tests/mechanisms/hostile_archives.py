@@ -23,7 +23,7 @@ STORED, DEFLATED, BZIP2, LZMA = 0, 8, 12, 14
 READ = """
 import resource, sys
 from optldp.{module} import {names}
-from optldp.mechanisms.errors import OptldpError
+from optldp.mechanisms import OptldpError
 try:
     print(repr({call}))
 except OptldpError as error:

@@ -3,8 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.mechanisms import InputError, TableError
-from optldp.mechanisms.errors import OptldpError
+from optldp.mechanisms import InputError, OptldpError, TableError
 from optldp.mechanisms.printable import printable, shortened
 
 EVERYTHING = st.text(st.characters(exclude_categories=[]))

@@ -3,16 +3,9 @@
 import math
 
 import pytest
-from optldp.mechanisms import InputError, TableError
-from optldp.mechanisms.promise import (
-    KINDS,
-    Approximate,
-    Metric,
-    Pure,
-    as_promise,
-    promise_from_document,
-    promise_to_document,
-)
+from optldp.designer import Pure
+from optldp.mechanisms import Approximate, InputError, Metric, TableError
+from optldp.mechanisms.promise import KINDS, as_promise, promise_from_document, promise_to_document
 
 
 @pytest.mark.parametrize("delta", [0, 1, -1e-9, 1.5, math.nan, math.inf, "1e-6", True, None, 10**400])

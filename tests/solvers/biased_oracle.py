@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import cvxpy as cp
 import numpy as np
-from optldp.solvers.robust.sets import BoxSet, PriorSet
+from optldp.solvers.robust import BoxSet, PriorSet
 
 from .robust_oracle import definition
 

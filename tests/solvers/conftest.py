@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from optldp.solvers.unbiased.program import UnbiasedProgram
+from optldp.solvers import UnbiasedProgram
 
 MakeProgram = Callable[..., UnbiasedProgram]
 

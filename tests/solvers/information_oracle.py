@@ -4,7 +4,7 @@ import itertools
 
 import cvxpy as cp
 import numpy as np
-from optldp.solvers.information.program import InformationProgram
+from optldp.solvers import InformationProgram
 from optldp.solvers.linear_program import LinearProgram, solve_linear_program
 from scipy import sparse
 

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import cvxpy as cp
 import numpy as np
-from optldp.solvers.levels.program import LevelsProgram
+from optldp.solvers.levels import LevelsProgram
 
 
 def least_mean_variance(program: LevelsProgram) -> float:

@@ -1,7 +1,7 @@
 """The minimax program on given outputs as a plain linear program, solved by HiGHS through scipy."""
 
 import numpy as np
-from optldp.solvers.robust.minimax_program import MinimaxProgram
+from optldp.solvers import MinimaxProgram
 from scipy import sparse
 from scipy.optimize import linprog
 

@@ -6,9 +6,7 @@ from typing import Any, cast
 import cvxpy as cp
 import numpy as np
 from cvxpy.transforms.suppfunc import SuppFunc
-from optldp.solvers.robust.band import BandSet
-from optldp.solvers.robust.sets import BoxSet, MixedSet, MovedSet, PriorSet
-from optldp.solvers.robust.transport import TransportSet
+from optldp.solvers.robust import BandSet, BoxSet, MixedSet, MovedSet, PriorSet, TransportSet
 
 
 def definition(priors: PriorSet) -> Callable[[cp.Variable], list[Any]]:

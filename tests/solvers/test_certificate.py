@@ -10,17 +10,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError
-from optldp.solvers.certificate import Progress, Status, check_tolerance, relative_gap
-from optldp.solvers.frequency.optimum import solve_frequency
-from optldp.solvers.information.fisher import solve_interval_fisher
-from optldp.solvers.information.optimum import solve_information
-from optldp.solvers.robust.minimax import solve_minimax
-from optldp.solvers.robust.optimum import solve_robust
-from optldp.solvers.robust.program import RobustProgram
-from optldp.solvers.robust.sets import MovedSet
-from optldp.solvers.unbiased.fixed_outputs import solve_on_outputs
-from optldp.solvers.unbiased.optimum import solve_unbiased
+from optldp.mechanisms import InputError
+from optldp.solvers import (
+    Progress,
+    RobustProgram,
+    Status,
+    solve_frequency,
+    solve_information,
+    solve_interval_fisher,
+    solve_minimax,
+    solve_on_outputs,
+    solve_robust,
+    solve_unbiased,
+)
+from optldp.solvers.certificate import check_tolerance, relative_gap
+from optldp.solvers.robust import MovedSet
 
 KNOTS, HALVES, RATIO = np.array([-1.0, 1.0]), np.array([0.5, 0.5]), math.e
 SOLVERS = {

@@ -7,7 +7,7 @@ import sys
 import highspy
 import numpy as np
 import pytest
-from optldp.mechanisms.errors import InputError, SolverError
+from optldp.mechanisms import InputError, SolverError
 from optldp.solvers.linear_program import LinearProgram, solve_linear_program
 from scipy import sparse
 from scipy.optimize import linprog

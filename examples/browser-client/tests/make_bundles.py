@@ -14,18 +14,22 @@ from typing import Any
 
 import numpy as np
 from make_fixtures import FALSE_ALARM, POOLED_BELOW, load_documents
-from optldp.mechanisms import AttributeSampling, PersonalisedMechanism, TableError, TabulatedMechanism, save_bundle
+from optldp.mechanisms import (
+    AttributeSampling,
+    CategoricalMechanism,
+    PersonalisedMechanism,
+    TableError,
+    TabulatedMechanism,
+    save_bundle,
+)
+from optldp.mechanisms.categorical import CategoricalTable, basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
-from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
 from optldp.mechanisms.categorical.subset_selection import subset_selection, subsets_of_levels
-from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.files.bundle import parse_mechanism
-from optldp.mechanisms.key_value.mechanism import KeyValueMechanism
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import KeyValueUnary, key_value_unary
+from optldp.mechanisms.key_value import KeyValueMechanism, key_value_response, key_value_unary
+from optldp.mechanisms.key_value.unary import KeyValueUnary
 from scipy import stats
 
 REPORTS = 10_000

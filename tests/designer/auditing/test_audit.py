@@ -20,8 +20,7 @@ from optldp.mechanisms import (
     make_exact,
     piecewise,
 )
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor
+from optldp.mechanisms.categorical import basic_rappor, categorical_grr
 from scipy import stats
 
 KNOTS = np.linspace(-1.0, 1.0, 41)

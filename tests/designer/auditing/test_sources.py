@@ -7,8 +7,7 @@ import pytest
 from optldp.designer.auditing.sources import FromCommand
 from optldp.designer.auditing.subjects.kinds import kind_of
 from optldp.mechanisms import duchi, make_exact
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor
+from optldp.mechanisms.categorical import basic_rappor, categorical_grr
 
 POINTS = make_exact(duchi([0.0, 1.0, 2.0, 3.0], 1.0)).mechanism
 HIGH = float(POINTS.high[-1])

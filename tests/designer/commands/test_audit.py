@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from optldp.mechanisms import save_bundle
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor
+from optldp.mechanisms.categorical import basic_rappor
 from optldp.mechanisms.files.checksum import checksum
 
 CLIENT = """

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 import typer
-from optldp.designer import Prior
+from optldp.designer import Prior, bounds, bounds_html
 from optldp.designer.commands.asked.bounds import KNOTS
 from optldp.designer.commands.bounds import bounds_command
-from optldp.designer.comparison.bounds import REPORT_KNOTS, bounds
-from optldp.designer.report.page import bounds_html
+from optldp.designer.comparison.bounds import REPORT_KNOTS
 from optldp.mechanisms import InputError
 from typer.testing import CliRunner
 

@@ -20,7 +20,7 @@ from optldp.estimators import (
     estimate_distribution,
     estimate_mean,
 )
-from optldp.estimators.data.numbers import read_column
+from optldp.estimators.data import read_column
 from optldp.estimators.methods import DistributionMethod
 from optldp.mechanisms import TabulatedMechanism, duchi, piecewise, save_table, square_wave
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp.mechanisms import grr, make_exact, save_bundle, save_table
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.categorical import categorical_grr
+from optldp.mechanisms.key_value import key_value_unary
 
 WORDS = {"value", "std_error", "low", "high", "confidence", "n", "method", "target", "ratio_to_no_privacy"}
 JOBS = [f"job{k}" for k in range(30)]

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from optldp.designer.command_line import app
 from optldp.estimators.data.numbers import write_columns
-from optldp.mechanisms import TabulatedMechanism, duchi, make_exact, piecewise, save_bundle, save_table
+from optldp.mechanisms import duchi, make_exact, piecewise, save_table
 from typer.testing import CliRunner
 
-from .test_estimates_in_json import ESTIMATES, KINDS, PERTURB
+from ...small_channels import columns, save, write_people
+from .test_estimates_in_json import ESTIMATES, KINDS
 
 KNOTS = np.linspace(0.0, 60.0, 5)
 RIGHT, WRONG = (make_exact(piecewise(KNOTS, epsilon)).mechanism for epsilon in (1.0, 3.0))
@@ -73,11 +74,9 @@ def test_what_cannot_be_tested_is_said_in_both(here):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_estimate_of_every_kind_has_the_fact_and_fits_its_own_table(here, kind):
-    made = KINDS[kind]
-    (save_table if isinstance(made, TabulatedMechanism) else save_bundle)(made, "mech.json")  # pyright: ignore[reportArgumentType] -- it is that
-    rows = (f"u{i},{('cook', 'nurse')[i % 2]},{15 * (i % 5)},{15 * (i // 5 % 5)},{1 + i % 2}" for i in range(600))
-    Path("people.csv").write_text("user,job,pay,more,budget\n" + "\n".join(rows) + "\n")
-    run("perturb", "mech.json", "people.csv", *PERTURB[kind], "--out", "r.csv", "--seed", 1)
+    save(KINDS[kind], Path("mech.json"))
+    write_people(Path("people.csv"), 600)
+    run("perturb", "mech.json", "people.csv", *columns(kind), "--out", "r.csv", "--seed", 1)
     done = run("estimate", "mech.json", "r.csv", "--json")
     found = json.loads(done.stdout)["fit_p_value"]
     assert found is None or found > 1e-4

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from optldp.designer.commands.kinds.registry import kind_of
 from optldp.estimators import count, estimate_mean, fitted_influence, influence
-from optldp.estimators.data.numbers import read_column
+from optldp.estimators.data import read_column
 from optldp.mechanisms import (
     AttributeSampling,
     PersonalisedMechanism,
@@ -21,8 +21,8 @@ from optldp.mechanisms import (
     save_bundle,
     save_table,
 )
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.categorical import categorical_grr
+from optldp.mechanisms.key_value import key_value_unary
 from optldp.mechanisms.laws.within_cell import GeometricTails
 
 from ..conftest import INCOME

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.designer import design
-from optldp.designer.priors.prior import Prior
+from optldp.designer import Prior, design
 from optldp.mechanisms import Approximate, InputError, Metric, load_table
 from scipy.stats import norm
 

@@ -5,9 +5,13 @@ import json
 import numpy as np
 import pytest
 from optldp.designer import CategoricalPrior, Guarantee, Prior, TotalVariationAmbiguity, WorstCase
-from optldp.designer.planning.distribution import plan_distribution_epsilon, plan_distribution_error
-from optldp.designer.planning.frequencies import plan_frequencies
-from optldp.designer.planning.mean import plan_epsilon, plan_error
+from optldp.designer.planning import (
+    plan_distribution_epsilon,
+    plan_distribution_error,
+    plan_epsilon,
+    plan_error,
+    plan_frequencies,
+)
 from optldp.mechanisms import CategoricalMechanism, load_mechanism, load_table
 
 from ..conftest import INCOME, PEOPLE

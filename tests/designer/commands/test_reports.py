@@ -20,9 +20,8 @@ from optldp.mechanisms import (
     save_bundle,
     save_table,
 )
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
+from optldp.mechanisms.key_value import key_value_unary
 from typer.testing import CliRunner
 
 TABLE = make_exact(duchi([0.0, 1.0], 1.0)).mechanism

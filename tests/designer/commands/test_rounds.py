@@ -10,8 +10,7 @@ import pytest
 from optldp.designer.command_line import app
 from optldp.estimators import count, load_counts, save_counts
 from optldp.estimators.data import read_column
-from optldp.mechanisms import load_table, make_exact, save_table, square_wave
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError, load_table, make_exact, save_table, square_wave
 from typer.testing import CliRunner
 
 from ..conftest import PEOPLE, fill, found

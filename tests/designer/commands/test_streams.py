@@ -16,7 +16,7 @@ from optldp.designer.commands.streamed.windows import require_no_rows_before
 from optldp.estimators.data import read_column
 from optldp.estimators.streams import value_blocks
 from optldp.mechanisms import InputError, TabulatedMechanism, duchi, make_exact, save_bundle, save_table
-from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.keyed import KeyedReports, new_secret
 from typer.testing import CliRunner, Result
 

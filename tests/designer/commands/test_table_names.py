@@ -17,47 +17,46 @@ from optldp.mechanisms import (
     duchi,
     grr,
     make_exact,
-    save_bundle,
-    save_table,
 )
 from optldp.mechanisms.adopted import adopt
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
+from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.files.identifier import identifier_of, table_identifier
 from optldp.mechanisms.floors import form_over
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.key_value import key_value_unary
 from typer.testing import CliRunner
 
-from .test_estimates_in_json import JOBS, KINDS, PERTURB
+from ...small_channels import JOBS, columns, write_people
+from ...small_channels import save as write_file
+from .test_estimates_in_json import KINDS
 
 WIDE = make_exact(grr(np.linspace(0.0, 60.0, 5), 1.0)).mechanism
 THREE = [make_exact(duchi([0.0, 60.0], epsilon)).mechanism for epsilon in (1.0, 3.0)]
 OTHERS = {
     "numbers": WIDE,
-    "floor": form_over(np.linspace(0.0, 60.0, 5), [-60.0, 30.0, 120.0], [0.2, 0.1, 0.2], 1.5),
+    "floor": form_over(np.linspace(0.0, 60.0, 3), [-60.0, 30.0, 120.0], [0.2, 0.1, 0.2], 1.5),
     "categories": categorical_grr(JOBS, 1.0),
     "levels of numbers": PersonalisedMechanism(THREE),
-    "levels of categories": PersonalisedMechanism([categorical_grr(JOBS, e) for e in (1.0, 2.0)], 0.5),
+    "protected levels of categories": PersonalisedMechanism([categorical_grr(JOBS, e) for e in (1.0, 2.0)], 0.5),
     "pairs": key_value_unary(JOBS, WIDE, 1.0),
     "attributes": AttributeSampling(["pay", "more"], [WIDE, WIDE], 1, 1.0),
     "levels of attributes": PersonalisedAttributes(
         [AttributeSampling(["pay", "more"], [t, t], 1, t.epsilon) for t in THREE]
     ),
-    "levels of pairs": PersonalisedPairs([key_value_unary(JOBS, t, t.epsilon) for t in THREE], 1.0),
+    "protected levels of pairs": PersonalisedPairs([key_value_unary(JOBS, t, t.epsilon) for t in THREE], 1.0),
 }
 
 
-def save(made: object, path: str) -> str:
+def save(made: TabulatedMechanism | Bundle, path: str) -> str:
     """Write a mechanism's file, and return what names it, taken from the file itself."""
-    (save_table if isinstance(made, TabulatedMechanism) else save_bundle)(made, path)  # pyright: ignore[reportArgumentType] -- it is that
+    write_file(made, Path(path))
     return identifier_of(json.loads(Path(path).read_text())["checksum"])
 
 
 @pytest.fixture
 def people(here) -> Path:
-    rows = (f"u{i},{('cook', 'nurse')[i % 2]},{15 * (i % 5)},{15 * (i // 5 % 5)},{1 + i % 2}" for i in range(240))
-    Path("people.csv").write_text("user,job,pay,more,budget\n" + "\n".join(rows) + "\n")
+    write_people(Path("people.csv"))
     return here
 
 
@@ -92,7 +91,7 @@ def test_reports_and_counts_of_every_kind_are_read_with_the_table_that_made_them
     mine, theirs = save(KINDS[kind], "mech.json"), save(OTHERS[kind], "other.json")
     assert mine != theirs
     for reports in ("r.csv", "r.parquet"):
-        done("perturb", "mech.json", "people.csv", *PERTURB[kind], "--seed", 1, "--out", reports)
+        done("perturb", "mech.json", "people.csv", *columns(kind), "--seed", 1, "--out", reports)
         assert named(reports) == {mine}
         done("estimate", "mech.json", reports)
         refused(theirs, mine, "estimate", "other.json", reports)

@@ -9,12 +9,10 @@ import json
 import joblib
 import numpy as np
 import pytest
-from optldp.designer import Prior, TradeOff, Variance, WorstCase, continuum_certificate, design, sweep
+from optldp.designer import Lattice, Prior, TradeOff, Variance, WorstCase, bounds, continuum_certificate, design, sweep
 from optldp.designer.comparison import bounds as bounds_computation
-from optldp.designer.comparison.bounds import bounds
 from optldp.designer.comparison.bounds_result import BoundsResult
 from optldp.designer.comparison.row import Row
-from optldp.designer.methods.lattice import Lattice
 from optldp.mechanisms import InputError
 
 from ..sweep_cases import FAR_AWAY

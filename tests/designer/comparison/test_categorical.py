@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.designer.comparison.categorical import compare_categorical
+from optldp.designer import compare_categorical
+from optldp.mechanisms import InputError
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.errors import InputError
-from optldp.solvers.frequency.program import FrequencyProgram
+from optldp.solvers import FrequencyProgram
 
 PRIOR = np.array([0.5, 0.25, 0.15, 0.1])
 

@@ -14,9 +14,8 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 from joblib.parallel import ThreadingBackend
-from optldp.designer import METHODS, Prior, compare, design
+from optldp.designer import METHODS, Prior, compare, design, sweep
 from optldp.designer.comparison import judging
-from optldp.designer.comparison.sweep import sweep
 from optldp.mechanisms import InputError, SolverError
 from threadpoolctl import threadpool_info
 

@@ -11,8 +11,8 @@ import threading
 
 import joblib
 import pytest
+from optldp.designer import sweep
 from optldp.designer.comparison import judging
-from optldp.designer.comparison.sweep import sweep
 from threadpoolctl import threadpool_info
 
 from ..sweep_cases import EPSILONS, FEW, PRIORS, watched_optima, whole_table
@@ -34,7 +34,7 @@ SCRIPT = """
 import signal, sys, time
 import numpy as np
 from optldp.designer import Prior
-from optldp.designer.comparison.sweep import sweep
+from optldp.designer import sweep
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from optldp.designer import METHODS, Attributes, Error, FactorAmbiguity, KnotChoice, Prior, WorstCase, design
 from optldp.designer.designs.attributes import LEAST_SHARE, predicted_variance, rule_of_thumb
-from optldp.estimators import count
-from optldp.estimators.means.attributes import estimate_attribute_means
+from optldp.estimators import count, estimate_attribute_means
 from optldp.mechanisms import InputError, duchi, ptt, three_outputs
 
 NAMES = ("age", "hours", "pay")

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from optldp.designer import CategoricalPrior, Levels, Prior, WorstCase, design
-from optldp.designer.designs.knots import KnotChoice, continuum_certificate
+from optldp.designer import CategoricalPrior, KnotChoice, Levels, Prior, WorstCase, continuum_certificate, design
 from optldp.designer.objectives import variance
 from optldp.mechanisms import InputError, TableError, prove, verify
 from optldp.mechanisms.floors import FloorForm, floor_form

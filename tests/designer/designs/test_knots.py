@@ -6,11 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from optldp.designer import KnotChoice, Prior, WorstCase, design
-from optldp.designer.designs.knots import ContinuumCertificate, continuum_certificate
+from optldp.designer import KnotChoice, Prior, WorstCase, continuum_certificate, design
+from optldp.designer.designs.knots import ContinuumCertificate
 from optldp.mechanisms import FAMILIES, InputError, verify
-from optldp.solvers import UnbiasedProgram
-from optldp.solvers.unbiased.continuum import continuum_bound
+from optldp.solvers import UnbiasedProgram, continuum_bound
 from scipy import stats
 
 VALUES = np.random.default_rng(5).beta(2, 5, 400)

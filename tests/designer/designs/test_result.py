@@ -31,7 +31,7 @@ from optldp.designer import (
 from optldp.designer.designs.judging import judged, problem_for
 from optldp.designer.methods.oracles import Oracle
 from optldp.mechanisms import InputError, duchi, verify
-from optldp.solvers.frequency.program import FrequencyProgram
+from optldp.solvers import FrequencyProgram
 
 KNOTS = np.linspace(0.0, 10.0, 11)
 PRIOR = Prior.on_knots(KNOTS, np.exp(-(((KNOTS - 3) / 2) ** 2)), source="public", units="h")

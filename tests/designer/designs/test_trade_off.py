@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from optldp.designer import TradeOff, WorstCase
-from optldp.designer.designs.design import design
-from optldp.designer.designs.trade_off import DEFAULT_WEIGHTS, trade_off_curve
-from optldp.designer.priors.prior import Prior
+from optldp.designer import Prior, TradeOff, WorstCase, design, trade_off_curve
+from optldp.designer.designs.trade_off import DEFAULT_WEIGHTS
 from optldp.mechanisms import InputError, verify
 
 VALUES = np.random.default_rng(3).gamma(2.0, 3.0, 400).clip(0, 30)

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from optldp.designer import Error, FactorAmbiguity, Prior, bounds, compare, design
 from optldp.designer.designs.judging import problem_for
+from optldp.designer.methods import ClosedForm
 from optldp.designer.methods.clipped import Clipping, centring_shift, scaled_variances, spread_rows
-from optldp.designer.methods.closed_form import ClosedForm
 from optldp.designer.objectives.base import Solution
 from optldp.estimators.means.error import largest_error
 from optldp.estimators.means.unbiasing import affine_unbiasing
-from optldp.mechanisms import FAMILIES, laplace, verify
-from optldp.mechanisms.families.ptt2 import ptt2
+from optldp.mechanisms import FAMILIES, laplace, ptt2, verify
 from optldp.solvers import Status
 from optldp.solvers.biased import Clip, ErrorProgram, trusted
 from optldp.solvers.robust import BoxSet

@@ -5,15 +5,13 @@ import math
 
 import numpy as np
 import pytest
+from optldp.designer import Prior
 from optldp.designer.methods import lattice_program
 from optldp.designer.methods.lattice import lattice_mechanism
 from optldp.designer.methods.lattice_program import LatticeShape, optimal_noise
-from optldp.designer.priors.prior import Prior
-from optldp.mechanisms.errors import InputError, SolverError
-from optldp.mechanisms.exactness.verification import verify
+from optldp.mechanisms import InputError, SolverError, TabulatedMechanism, verify
 from optldp.mechanisms.laws.geometric import GeometricTails
-from optldp.mechanisms.table.table import TabulatedMechanism
-from optldp.solvers.unbiased.ratio_program import solve_with_highs
+from optldp.solvers import solve_with_highs
 from scipy import stats
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from optldp.designer import CategoricalPrior, compare_categorical, design
 from optldp.designer.methods.oracles import ORACLES, levels_of_oracle
-from optldp.mechanisms import Categories, PersonalisedMechanism, load_mechanism, save_bundle
-from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
+from optldp.mechanisms import CategoricalMechanism, Categories, PersonalisedMechanism, load_mechanism, save_bundle
 
 
 @pytest.mark.parametrize("name", [name for name in ORACLES if name != "auto"])

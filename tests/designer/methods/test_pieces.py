@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.designer import Design, Pieces, Variance, WorstCase
-from optldp.designer.designs.design import design
+from optldp.designer import Design, Pieces, Prior, Variance, WorstCase, design
 from optldp.designer.designs.judging import problem_for
 from optldp.designer.methods.piece_search import piece_search
 from optldp.designer.methods.pieces import closed_share
-from optldp.designer.priors.prior import Prior
 from optldp.mechanisms import InputError, load_table, ptt, save_table, verify
 from optldp.solvers.shaped.floor import windows
 

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.designer import CategoricalPrior, design
-from optldp.mechanisms.errors import InputError
-from optldp.solvers.certificate import Status
-from optldp.solvers.frequency.program import FrequencyProgram, certified_frequency_bound
+from optldp.mechanisms import InputError
+from optldp.solvers import FrequencyProgram, Status, certified_frequency_bound
 
 
 @given(st.integers(2, 7), st.floats(0.05, 8.0), st.integers(0, 2**32 - 1))

@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.designer import Design, Guarantee, WorstCase
-from optldp.designer.designs.design import design
-from optldp.designer.priors.ambiguity import (
-    AMBIGUITIES,
-    Ambiguity,
+from optldp.designer import (
     BoxAmbiguity,
+    Design,
+    Guarantee,
+    Prior,
     RelativeAmbiguity,
     TotalVariationAmbiguity,
     WassersteinAmbiguity,
+    WorstCase,
+    design,
 )
-from optldp.designer.priors.prior import Prior
+from optldp.designer.priors.ambiguity import AMBIGUITIES, Ambiguity
 from optldp.mechanisms import FAMILIES, InputError, load_table, save_table, verify
 from optldp.solvers import Status
 

@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-from optldp.designer.designs.design import design
-from optldp.designer.priors.ambiguity import BoxAmbiguity, RelativeAmbiguity
-from optldp.designer.priors.prior import Prior
+from optldp.designer import BoxAmbiguity, Prior, RelativeAmbiguity, design
 
 KNOTS = np.linspace(-1, 1, 11)
 PEAK = Prior.on_knots(KNOTS, [1, 2, 4, 8, 14, 20, 14, 8, 4, 2, 1], source="public")

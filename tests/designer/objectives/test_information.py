@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.designer import Design, Information
-from optldp.designer.designs.design import design
+from optldp.designer import Design, Information, Prior, design
 from optldp.designer.objectives.information import table_information, table_trace
 from optldp.designer.objectives.information_solution import placed_outputs
-from optldp.designer.priors.prior import Prior
-from optldp.estimators import InputGrid, ReportCounts, estimate_distribution
-from optldp.estimators.means.unbiasing import optimal_decoder
+from optldp.estimators import InputGrid, ReportCounts, estimate_distribution, optimal_decoder
 from optldp.mechanisms import FAMILIES, InputError, load_table, save_table, verify
 from optldp.solvers import Status
 

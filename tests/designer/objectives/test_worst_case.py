@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.designer import Design, WorstCase
-from optldp.designer.designs.design import design
+from optldp.designer import Design, Prior, WorstCase, design
 from optldp.designer.objectives.worst_case import minimax_knots
-from optldp.designer.priors.prior import Prior
 from optldp.mechanisms import FAMILIES, InputError, load_table, save_table, verify
 
 ELEVEN = np.linspace(-1, 1, 11)

@@ -14,11 +14,8 @@ from optldp.designer.planning.advice import (
     Advice,
 )
 from optldp.designer.planning.bootstrap import AdviceRow, Case, bootstrap_rows, linear_row
-from optldp.estimators import count, estimate_mean, optimal_decoder
-from optldp.estimators.counting.counts import ReportCounts
+from optldp.estimators import InputGrid, ReportCounts, count, estimate_distribution, estimate_mean, optimal_decoder
 from optldp.estimators.distributions import metrics
-from optldp.estimators.distributions.estimation import estimate_distribution
-from optldp.estimators.input_grid import InputGrid
 from optldp.estimators.methods import OF_ONE_SERVICE
 from optldp.mechanisms import InputError, TabulatedMechanism, square_wave
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from optldp.designer import CategoricalPrior, advise
+from optldp.designer.planning import plan_frequencies
 from optldp.designer.planning.categories import (
     FREQUENCY_ESTIMATORS,
     KNOWN_ORACLES,
@@ -14,11 +15,11 @@ from optldp.designer.planning.categories import (
     draw_counts,
     oracle,
 )
-from optldp.designer.planning.frequencies import PRECISION, plan_frequencies
+from optldp.designer.planning.frequencies import PRECISION
 from optldp.estimators import CategoryCounts, estimate_frequencies
 from optldp.estimators.distributions.metrics import jensen_shannon_distance
 from optldp.mechanisms import InputError
-from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical import categorical_grr
 
 PRIOR = CategoricalPrior("abcdef", [8, 4, 2, 1, 1, 0])
 N = 400

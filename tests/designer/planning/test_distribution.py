@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from optldp.designer import Information, Prior, design
-from optldp.designer.planning.distribution import plan_distribution_epsilon, plan_distribution_error
+from optldp.designer.planning import plan_distribution_epsilon, plan_distribution_error
 from optldp.estimators import InputGrid, ReportCounts, estimate_distribution
 from optldp.estimators.distributions.metrics import jensen_shannon_distance, wasserstein_1
 from optldp.mechanisms import InputError

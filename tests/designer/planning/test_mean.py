@@ -17,7 +17,8 @@ from optldp.designer import (
     WorstCase,
     design,
 )
-from optldp.designer.planning.mean import PRECISION, plan_epsilon, plan_error
+from optldp.designer.planning import plan_epsilon, plan_error
+from optldp.designer.planning.mean import PRECISION
 from optldp.estimators import count, estimate_mean
 from optldp.mechanisms import InputError
 from optldp.mechanisms.budget import MAX_EPSILON

@@ -10,8 +10,8 @@ from optldp.estimators.means.decoder import mean_decoder
 from optldp.mechanisms import InputError, duchi, laplace, piecewise
 from optldp.mechanisms.families.ptt import optimal_eta, ptt_variance
 from optldp.mechanisms.table.knot_prior import KnotPrior
+from optldp.solvers import fit_mixture
 from optldp.solvers.likelihood.dense import DenseLikelihood
-from optldp.solvers.likelihood.fit import fit_mixture
 from scipy import stats
 from scipy.optimize import linprog
 

@@ -22,7 +22,7 @@ from optldp.estimators import (
 )
 from optldp.estimators.plots.style import whole_figure
 from optldp.mechanisms import InputError, duchi
-from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical import categorical_grr
 
 from ..figure_checks import assert_readable
 

@@ -10,8 +10,7 @@ from matplotlib.patches import StepPatch
 from optldp.designer import METHODS, Prior, design, plots
 from optldp.designer.plots.saving import save_figure
 from optldp.mechanisms import InputError, TabulatedMechanism, hybrid, laplace, piecewise
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 
 from ..figure_checks import assert_readable, noted
 

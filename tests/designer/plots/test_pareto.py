@@ -5,10 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from optldp.designer import METHODS, TradeOff, WorstCase, design, plots
-from optldp.designer.designs.trade_off import trade_off_curve
+from optldp.designer import METHODS, Prior, TradeOff, WorstCase, design, plots, trade_off_curve
 from optldp.designer.plots.pareto import MOST_ABOVE
-from optldp.designer.priors.prior import Prior
 from optldp.estimators.plots.style import UNREACHABLE, new_axes
 from optldp.mechanisms import FAMILIES, InputError
 

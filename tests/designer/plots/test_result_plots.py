@@ -22,7 +22,7 @@ from optldp.designer import (
 from optldp.estimators import count, estimate_distribution, estimate_frequencies
 from optldp.estimators.plots.style import whole_figure
 from optldp.mechanisms import InputError, duchi
-from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical import categorical_grr
 
 KNOTS = np.linspace(0.0, 10.0, 5)
 PRIOR = Prior.on_knots(KNOTS, np.arange(5) + 1.0, source="public", units="US$")

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optldp.designer import plots
-from optldp.designer.priors.prior import Prior
+from optldp.designer import Prior, plots
 from optldp.estimators.plots.style import new_axes
 from optldp.mechanisms import FAMILIES, InputError
 from optldp.mechanisms.families.duchi import duchi_variance

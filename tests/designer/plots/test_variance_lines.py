@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
-from optldp.designer import METHODS, plots
-from optldp.designer.comparison.compare import compare
+from optldp.designer import METHODS, Prior, compare, plots
 from optldp.designer.comparison.row import Row
 from optldp.designer.plots.variance_lines import MOST_ABOVE
-from optldp.designer.priors.prior import Prior
 from optldp.estimators.plots.style import UNREACHABLE, methods_in_order, new_axes, whole_figure
 from optldp.mechanisms import InputError
 

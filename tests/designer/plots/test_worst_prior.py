@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from optldp.designer import TradeOff, WorstCase, design, plots
-from optldp.designer.priors.prior import Prior
+from optldp.designer import Prior, TradeOff, WorstCase, design, plots
 from optldp.estimators.plots.style import new_axes
 from optldp.mechanisms import InputError
 

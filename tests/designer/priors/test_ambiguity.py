@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.designer.priors.ambiguity import (
-    AMBIGUITIES,
-    Ambiguity,
-    BoxAmbiguity,
-    RelativeAmbiguity,
-    TotalVariationAmbiguity,
-    WassersteinAmbiguity,
-)
-from optldp.designer.priors.prior import Prior
+from optldp.designer import BoxAmbiguity, Prior, RelativeAmbiguity, TotalVariationAmbiguity, WassersteinAmbiguity
+from optldp.designer.priors.ambiguity import AMBIGUITIES, Ambiguity
 from optldp.mechanisms import InputError
 from scipy.stats import wasserstein_distance
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from optldp.designer.priors.categorical import CategoricalPrior
+from optldp.designer import CategoricalPrior
 from optldp.mechanisms import InputError
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optldp.designer import Prior
 from optldp.designer.priors import held_values
 from optldp.designer.priors.held_values import HeldValues
-from optldp.designer.priors.prior import Prior
 from optldp.designer.priors.rounding import round_values
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.designer import KnotChoice
-from optldp.designer.priors.prior import DEFAULT_UNIFORM_SHARE, Prior
-from optldp.mechanisms.errors import InputError
+from optldp.designer import KnotChoice, Prior
+from optldp.designer.priors.prior import DEFAULT_UNIFORM_SHARE
+from optldp.mechanisms import InputError
 from scipy import stats
 from scipy.integrate import quad
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from optldp.designer.priors.prior import Prior
-from optldp.designer.priors.region import ReportAmbiguity, confidence_region
+from optldp.designer import Prior, confidence_region
+from optldp.designer.priors.region import ReportAmbiguity
 from optldp.mechanisms import InputError, TabulatedMechanism, grr, piecewise, square_wave
 from scipy.stats import binomtest
 

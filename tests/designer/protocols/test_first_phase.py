@@ -4,15 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from optldp.designer import TwoPhasePlan, two_phase
-from optldp.designer.methods.lattice import Lattice, lattice_mechanism
+from optldp.designer import Lattice, TwoPhasePlan, two_phase
+from optldp.designer.methods.lattice import lattice_mechanism
 from optldp.designer.protocols.first_phase import FallbackWarning
 from optldp.estimators.distributions.least_absolute import least_absolute
 from optldp.estimators.methods import OF_ORACLE
-from optldp.mechanisms import InputError, OneReportClient, grr
-from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms import InputError, OneReportClient, SolverError, grr
+from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.composed.rounded_oracle import RoundedOracle
-from optldp.mechanisms.errors import SolverError
 
 DOMAIN = (-1.0, 1.0)
 VALUES = np.random.default_rng(5).normal(-0.3, 0.2, 6000).clip(*DOMAIN)

@@ -7,10 +7,7 @@ import pytest
 from optldp.designer import Prior, TwoPhasePlan, design
 from optldp.designer.methods.registry import NAMES
 from optldp.designer.protocols.first_phase import FIRST_TABLES, ORACLES_BY_NAME
-from optldp.estimators import count, estimate_mean
-from optldp.estimators.counting.counts import ReportCounts
-from optldp.estimators.distributions.estimation import estimate_distribution
-from optldp.estimators.input_grid import InputGrid
+from optldp.estimators import InputGrid, ReportCounts, count, estimate_distribution, estimate_mean
 from optldp.estimators.means.decoder import mean_decoder
 from optldp.estimators.methods import PRIOR_METHODS
 from optldp.mechanisms import InputError, TabulatedMechanism, duchi, piecewise, square_wave, verify

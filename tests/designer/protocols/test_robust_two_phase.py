@@ -2,12 +2,7 @@
 
 import numpy as np
 import pytest
-from optldp.designer import Guarantee, Prior, WorstCase
-from optldp.designer.designs.design import design
-from optldp.designer.designs.result import Design
-from optldp.designer.priors.region import confidence_region
-from optldp.designer.protocols.plan import TwoPhasePlan
-from optldp.designer.protocols.two_phase import two_phase
+from optldp.designer import Design, Guarantee, Prior, TwoPhasePlan, WorstCase, confidence_region, design, two_phase
 from optldp.estimators import count, estimate_mean
 from optldp.mechanisms import InputError, grr, piecewise, verify
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact

@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from optldp.designer import TwoPhasePlan
-from optldp.designer.methods.lattice import Lattice
+from optldp.designer import Lattice, TwoPhasePlan
 from optldp.designer.protocols.two_phase import STAGES, two_phase_attributes
-from optldp.mechanisms import InputError
-from optldp.mechanisms.table.table import TabulatedMechanism
+from optldp.mechanisms import InputError, TabulatedMechanism
 
 RNG = np.random.default_rng(8)
 PEOPLE = {"age": RNG.normal(50, 8, 3001).clip(18, 90), "hours": RNG.exponential(20, 3001).clip(0, 80)}

@@ -11,30 +11,31 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.designer import Error, FactorAmbiguity, Prior, WorstCase, design
+from optldp.designer import Error, FactorAmbiguity, Prior, Pure, WorstCase, design, mechanism_html
 from optldp.designer.planning.biased import cut_words
 from optldp.designer.planning.people import table_mean_within
 from optldp.designer.report.front import promise_words, within
 from optldp.designer.report.index_page import index_html
 from optldp.designer.report.mechanism_front import front_of
-from optldp.designer.report.mechanism_page import mechanism_html, mechanism_page
+from optldp.designer.report.mechanism_page import mechanism_page
 from optldp.designer.report.odds import at_most, most_believed, percent_of, still_against
 from optldp.mechanisms import (
+    Approximate,
     AttributeSampling,
     InputError,
+    Metric,
     PersonalisedMechanism,
     duchi,
+    gaussian,
     grr,
     laplace,
     make_exact,
     save_bundle,
     save_table,
 )
-from optldp.mechanisms.additive.gaussian import gaussian
-from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.files.identifier import table_identifier
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.promise import Approximate, Metric, Pure
+from optldp.mechanisms.key_value import key_value_response
 
 KNOTS = [0.0, 50.0, 100.0]
 TABLE = make_exact(duchi(KNOTS, 1.0)).mechanism

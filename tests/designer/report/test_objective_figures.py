@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 
 import pytest
-from optldp.designer import Frequencies, Prior, Variance
-from optldp.designer.comparison.bounds import bounds
+from optldp.designer import Frequencies, Prior, Variance, bounds, bounds_html
 from optldp.designer.report.objective_figures import objective_figures
-from optldp.designer.report.page import bounds_html
 
 from ..designs.test_result import OBJECTIVES
 

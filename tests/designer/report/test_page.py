@@ -11,10 +11,8 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
-from optldp.designer import Prior
-from optldp.designer.comparison.bounds import bounds
+from optldp.designer import Prior, bounds, bounds_html
 from optldp.designer.comparison.bounds_result import BoundsResult
-from optldp.designer.report.page import bounds_html
 from optldp.designer.report.sentences import (
     about_least_favourable,
     about_ratio,

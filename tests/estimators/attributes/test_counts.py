@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from optldp.estimators import count
-from optldp.estimators.means.attributes import estimate_attribute_means
+from optldp.estimators import count, estimate_attribute_means
 from optldp.mechanisms import AttributeSampling, InputError, duchi, make_exact
 
 AGE, HOURS = (make_exact(duchi([0.0, most], 2.0)).mechanism for most in (100.0, 80.0))

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from optldp.designer import Error, Prior, design
-from optldp.designer.priors.ambiguity import FactorAmbiguity
+from optldp.designer import Error, FactorAmbiguity, Prior, design
 from optldp.estimators import (
     ReportCounts,
     Service,
@@ -15,8 +14,7 @@ from optldp.estimators import (
     promised_error,
 )
 from optldp.estimators.bias_aware.designed import told_by
-from optldp.mechanisms import TabulatedMechanism
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError, TabulatedMechanism
 
 KNOTS = np.linspace(0.0, 80.0, 11)
 PRIOR = Prior.from_pairs(np.arange(81.0), np.exp(-np.arange(81.0) / 6), knots=KNOTS, source="public")

@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 from optldp.estimators import ReportCounts, Service, bias_aware_mean, count, estimate_mean
 from optldp.estimators.bias_aware.decoders import UNIFORM_SHARE
-from optldp.mechanisms import TabulatedMechanism, duchi, laplace, piecewise, square_wave
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError, Provenance, TabulatedMechanism, duchi, laplace, piecewise, square_wave
 from optldp.mechanisms.table.knot_prior import KnotPrior
-from optldp.mechanisms.table.provenance import Provenance
 from scipy.optimize import linprog
 from scipy.stats import norm
 

@@ -9,8 +9,7 @@ import pytest
 from optldp.estimators import ReportCounts, Service, bias_aware_mean, count
 from optldp.estimators.bias_aware import bias_aware_attribute_means
 from optldp.estimators.bias_aware.decoders import UNIFORM_SHARE
-from optldp.mechanisms import AttributeSampling, duchi, laplace, make_exact, piecewise
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import AttributeSampling, InputError, duchi, laplace, make_exact, piecewise
 from optldp.solvers.biased import trusted
 
 KNOTS = np.linspace(0.0, 80.0, 9)

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from optldp.estimators.contrasts import estimate_difference, match_users
 from optldp.estimators.means.decoder import mean_decoder
-from optldp.mechanisms import duchi, piecewise
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError, duchi, piecewise
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 
 from .tallies import matched
 

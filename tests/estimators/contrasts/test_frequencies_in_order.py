@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 from optldp.estimators import CategoryCounts, estimate_frequencies
-from optldp.estimators.contrasts import above_noise, estimate_others
+from optldp.estimators.contrasts import Tally, above_noise, estimate_others
 from optldp.estimators.contrasts.significance import tails
-from optldp.estimators.contrasts.tally import Tally
+from optldp.mechanisms import InputError
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
-from optldp.mechanisms.errors import InputError
 from scipy.stats import binom
 
 JOBS = [f"job {k}" for k in range(12)]

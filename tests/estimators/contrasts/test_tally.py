@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from optldp.estimators.contrasts import tally_groups
 from optldp.estimators.data import SkippedRows
-from optldp.mechanisms import duchi
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError, duchi
+from optldp.mechanisms.categorical import categorical_grr
 
 TABLE = duchi([0.0, 1.0], 1.0)
 LOW, HIGH = TABLE.low.tolist()

@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 from optldp.estimators import CategoryCounts, count, estimate_frequencies, estimate_mean
-from optldp.estimators.contrasts import estimate_groups, estimate_weighted, ratio_to_no_privacy, tally_groups
-from optldp.estimators.contrasts.weighted import WeightedFrequencies
+from optldp.estimators.contrasts import (
+    WeightedFrequencies,
+    estimate_groups,
+    estimate_weighted,
+    ratio_to_no_privacy,
+    tally_groups,
+)
 from optldp.estimators.intervals import each_of
-from optldp.mechanisms import duchi, laplace, piecewise
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError, duchi, laplace, piecewise
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 
 from .tallies import tally
 

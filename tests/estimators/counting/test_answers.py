@@ -10,11 +10,10 @@ from optldp.estimators.counting.answers import answer_of
 from optldp.estimators.data import SkippedRows
 from optldp.estimators.frequencies.support_counts import SupportCounts
 from optldp.mechanisms import AttributeSampling, InputError, PersonalisedMechanism, duchi, grr, make_exact
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.key_value import key_value_unary
 
 THREE = make_exact(grr([0.0, 1.0, 2.0], 1.0)).mechanism
 TWO = make_exact(duchi([0.0, 2.0], 1.0)).mechanism

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from optldp.estimators import ReportCounts, Service
 from optldp.estimators.counting.codes import OutputCodes
-from optldp.estimators.counting.counts import ReportCounts, Service
 from optldp.estimators.counting.group import groups_of
 from optldp.mechanisms import InputError, grr
 

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optldp.estimators import ReportCounts, Service
 from optldp.estimators.counting import staged as staged_reports
 from optldp.estimators.counting import users as user_counting
 from optldp.estimators.counting.collect import collect
-from optldp.estimators.counting.counts import ReportCounts, Service
 from optldp.mechanisms import TabulatedMechanism, grr, piecewise, square_wave
 from optldp.mechanisms.table.output_cells import with_output_cells
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from optldp.estimators import ReportCounts, Service
 from optldp.estimators.counting import counts as report_counts
-from optldp.estimators.counting.counts import ReportCounts, Service, count_rows
-from optldp.mechanisms.errors import InputError
-from optldp.mechanisms.families.registry import FAMILIES
-from optldp.mechanisms.table.table import TabulatedMechanism
+from optldp.estimators.counting.counts import count_rows
+from optldp.mechanisms import FAMILIES, InputError, TabulatedMechanism
 
 SIZES = (2, 3, 5)
 

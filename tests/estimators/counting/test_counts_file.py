@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.estimators.counting.counts import ReportCounts, Service
-from optldp.estimators.counting.counts_file import load_counts, save_counts, table_fingerprint
+from optldp.estimators import ReportCounts, Service, load_counts, save_counts
+from optldp.estimators.counting.counts_file import table_fingerprint
 from optldp.mechanisms import InputError, Provenance, grr, laplace, load_table, make_exact, ptt2, save_table
 from optldp.mechanisms.table.knot_prior import KnotPrior
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from optldp.estimators.counting.counts import ReportCounts, Service
-from optldp.estimators.counting.counts_file import MOST_GROUPS, load_counts, save_counts, table_fingerprint
+from optldp.estimators import ReportCounts, Service, load_counts, save_counts
+from optldp.estimators.counting.counts_file import MOST_GROUPS, table_fingerprint
 from optldp.estimators.counting.group import ReportGroup
 from optldp.mechanisms import InputError, TabulatedMechanism, make_exact, piecewise, save_table
 

@@ -8,8 +8,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from optldp.estimators import ReportCounts, Service
 from optldp.estimators.counting.collect import collect
-from optldp.estimators.counting.counts import ReportCounts, Service
 from optldp.estimators.counting.source import report_sources
 from optldp.mechanisms import InputError, grr, piecewise, square_wave
 

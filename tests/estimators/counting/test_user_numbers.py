@@ -4,17 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.estimators.counting.counts import ReportCounts, Service
+from optldp.estimators import CategoryCounts, PersonalisedCounts, ReportCounts, Service
 from optldp.estimators.counting.group import ReportGroup
 from optldp.estimators.counting.user_numbers import MOST_USERS, exact_sum, total_users, whole_counts, whole_numbers
-from optldp.estimators.frequencies.category_counts import CategoryCounts
 from optldp.estimators.frequencies.support_counts import SupportCounts
 from optldp.estimators.key_values.counts import ShownCounts
-from optldp.estimators.personalised.counts import PersonalisedCounts
 from optldp.mechanisms import InputError, PersonalisedMechanism, duchi, make_exact
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
-from optldp.mechanisms.key_value.response import key_value_response
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
+from optldp.mechanisms.key_value import key_value_response
 
 TABLE = make_exact(duchi([0.0, 1.0], 1.0)).mechanism
 GRR = categorical_grr("abc", 1.0)

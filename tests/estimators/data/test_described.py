@@ -6,10 +6,11 @@ import numpy as np
 import polars
 import pyarrow
 import pytest
-from optldp.estimators.data.described import CategoryColumn, NumberColumn, describe, round_range
+from optldp.estimators.data import describe
+from optldp.estimators.data.described import CategoryColumn, NumberColumn, round_range
 from optldp.estimators.data.numbers import write_column
 from optldp.estimators.forms.axis import DAYS
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError
 
 
 def numbers(here, *cells: object) -> NumberColumn:

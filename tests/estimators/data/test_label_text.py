@@ -5,9 +5,9 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from optldp.estimators.data import label_text, numbers
+from optldp.estimators.data import label_text, numbers, read_column
 from optldp.estimators.data.label_text import ROWS_AT_ONCE
-from optldp.estimators.data.numbers import read_column, write_columns
+from optldp.estimators.data.numbers import write_columns
 from optldp.mechanisms import grr
 
 N = ROWS_AT_ONCE + 1000

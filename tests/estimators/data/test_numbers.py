@@ -6,8 +6,9 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from optldp.estimators.data.numbers import read_column, read_pairs, write_column
-from optldp.mechanisms.errors import InputError
+from optldp.estimators.data import read_column, read_pairs
+from optldp.estimators.data.numbers import write_column
+from optldp.mechanisms import InputError
 
 
 def written(folder: Path, text: str | bytes, name: str = "data.csv") -> Path:

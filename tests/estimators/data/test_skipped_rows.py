@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.estimators.data.skipped_rows import SkippedRows, failing_rows
+from optldp.estimators.data import SkippedRows
+from optldp.estimators.data.skipped_rows import failing_rows
 from optldp.mechanisms import InputError
 
 

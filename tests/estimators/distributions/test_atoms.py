@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from optldp.estimators import InputGrid, ReportCounts, estimate_distribution
 from optldp.estimators.distributions.atoms import MOST_ROUND, deposits, places_of_atoms
-from optldp.mechanisms import square_wave
-from optldp.mechanisms.promise import Metric
+from optldp.mechanisms import Metric, square_wave
 
 
 @pytest.mark.parametrize(

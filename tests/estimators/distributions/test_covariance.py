@@ -6,8 +6,8 @@ from optldp.estimators import InputGrid
 from optldp.estimators.distributions.covariance import ems_covariance, maximum_covariance
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import square_wave
+from optldp.solvers import fit_mixture
 from optldp.solvers.likelihood.dense import DenseLikelihood
-from optldp.solvers.likelihood.fit import fit_mixture
 
 SIZE = 9
 GRID = InputGrid.equal_cells(0.0, 1.0, SIZE)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.estimators import DistributionEstimate, InputGrid
 from optldp.mechanisms import InputError
-from optldp.solvers.likelihood.fit import MixtureFit, Stop
+from optldp.solvers import MixtureFit, Stop
 from scipy.special import ndtri
 
 FIT = MixtureFit(np.ones(1), -1.0, 0.0, 0.0, 1, "em", Stop.CERTIFICATE)

@@ -8,7 +8,7 @@ from optldp.estimators.distributions.metrics import wasserstein_1
 from optldp.estimators.distributions.smooth import smooth_likelihood
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.mechanisms import InputError, duchi, grr, piecewise, square_wave
-from optldp.solvers.likelihood.fit import fit_mixture
+from optldp.solvers import fit_mixture
 
 METHODS = ("smooth", "em", "ule", "ems", "mr")
 KNOTS = np.linspace(0.0, 10.0, 17)

@@ -4,16 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.estimators.counting.counts import ReportCounts, Service
+from optldp.estimators import InputGrid, ReportCounts, Service, likelihood_of
 from optldp.estimators.distributions import likelihood as report_likelihood
-from optldp.estimators.distributions.likelihood import likelihood_of
-from optldp.estimators.input_grid import InputGrid
-from optldp.mechanisms.errors import InputError
-from optldp.mechanisms.families.registry import FAMILIES
-from optldp.mechanisms.table.table import TabulatedMechanism
+from optldp.mechanisms import FAMILIES, InputError, TabulatedMechanism
+from optldp.solvers import MixtureLikelihood, fit_mixture
 from optldp.solvers.likelihood.dense import DenseLikelihood
-from optldp.solvers.likelihood.fit import fit_mixture
-from optldp.solvers.likelihood.mixture import MixtureLikelihood, SumLikelihood
+from optldp.solvers.likelihood.mixture import SumLikelihood
 from optldp.solvers.likelihood.runs import RunLikelihood
 from optldp.solvers.likelihood.tuples import TupleLikelihood
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from optldp.estimators import DistributionEstimate, InputGrid, ReportCounts, estimate_distribution
 from optldp.mechanisms import InputError, square_wave
-from optldp.solvers.likelihood.fit import MixtureFit, Stop
+from optldp.solvers import MixtureFit, Stop
 
 FIT = MixtureFit(np.ones(1), -1.0, 0.0, 0.0, 1, "em", Stop.CERTIFICATE)
 KNOTS = InputGrid.knots([0.0, 1.0, 2.0, 3.0, 4.0])

@@ -10,8 +10,8 @@ from optldp.estimators import InputGrid, ReportCounts, Service, likelihood_of, m
 from optldp.estimators.distributions.merged_likelihood import MergedLikelihood
 from optldp.estimators.distributions.mixture_reduction import Operation, smallest_first
 from optldp.mechanisms import InputError, duchi, grr, piecewise, square_wave
+from optldp.solvers import fit_mixture
 from optldp.solvers.likelihood.dense import DenseLikelihood
-from optldp.solvers.likelihood.fit import fit_mixture
 from optldp.solvers.likelihood.mixture import SumLikelihood
 from optldp.solvers.likelihood.tuples import TupleLikelihood
 

@@ -7,10 +7,9 @@ from optldp.estimators.distributions import smooth as module
 from optldp.estimators.distributions.log_density import fit_log_densities, shares
 from optldp.estimators.distributions.metrics import wasserstein_1
 from optldp.estimators.distributions.smooth import smooth_likelihood
-from optldp.mechanisms import duchi, piecewise, square_wave
-from optldp.mechanisms.errors import SolverError
+from optldp.mechanisms import SolverError, duchi, piecewise, square_wave
+from optldp.solvers import MixtureLikelihood
 from optldp.solvers.likelihood.log_linear import exact_loglik
-from optldp.solvers.likelihood.mixture import MixtureLikelihood
 
 KNOTS = np.linspace(0.0, 1.0, 33)
 

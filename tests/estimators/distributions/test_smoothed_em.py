@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from optldp.estimators.distributions.smoothed_em import LOGLIK_CHANGE, ems, smoothed
 from optldp.mechanisms import InputError, square_wave
+from optldp.solvers import Stop, fit_mixture
 from optldp.solvers.likelihood.dense import DenseLikelihood
-from optldp.solvers.likelihood.fit import Stop, fit_mixture
 
 TABLE = square_wave(np.linspace(0.0, 1.0, 12), 1.5).probabilities
 COUNTS = np.random.default_rng(3).multinomial(5000, np.linspace(1, 3, 12) / 24 @ TABLE)

@@ -14,8 +14,7 @@ import pytest
 from optldp.estimators import count
 from optldp.estimators.engines import perturb_partition
 from optldp.mechanisms import InputError, duchi, make_exact
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.files.identifier import table_identifier
 from optldp.mechanisms.keyed import KeyedReports, Secret, new_secret, read_secret
 from optldp.mechanisms.laws.domain import ClippingWarning

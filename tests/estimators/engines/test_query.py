@@ -9,7 +9,7 @@ import sqlglot
 from optldp.estimators import ReportCounts, Service, count
 from optldp.estimators.engines import DIALECTS, count_query, output_cells
 from optldp.mechanisms import FAMILIES, InputError, TabulatedMechanism, duchi, make_exact, piecewise
-from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.files.identifier import table_identifier
 from sqlglot.expressions import Select
 

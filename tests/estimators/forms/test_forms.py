@@ -7,12 +7,12 @@ import sys
 import numpy as np
 import pyarrow
 import pytest
-from optldp.estimators.data.numbers import column_units, read_column
+from optldp.estimators.data import read_column
+from optldp.estimators.data.numbers import column_units
 from optldp.estimators.data.texts import read_texts
-from optldp.estimators.forms import plain_file
+from optldp.estimators.forms import plain_file, read_as
 from optldp.estimators.forms.axis import CLOCK, DAYS, SECONDS, UTC_SECONDS, AxisNumber, said_on
-from optldp.estimators.forms.overrides import read_as
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError
 
 POINTS = 'ort,x\nKöln,1.5\n"Aue, Bad",1234.25\nUlm,-2\n'
 SEMICOLONS = 'ort;x\r\nKöln;1,5\r\n"Aue, Bad";1.234,25\r\nUlm;-2\r\n'

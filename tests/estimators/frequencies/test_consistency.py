@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.estimators.frequencies.consistency import base_cut, iiw, norm_sub
-from optldp.mechanisms.errors import InputError
+from optldp.estimators.frequencies import base_cut, iiw, norm_sub
+from optldp.mechanisms import InputError
 
 
 def estimates(seed: int) -> np.ndarray:

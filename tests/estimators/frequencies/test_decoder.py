@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.estimators.frequencies.category_counts import CategoryCounts
-from optldp.estimators.frequencies.decoder import frequency_decoder
+from optldp.estimators import CategoryCounts
+from optldp.estimators.frequencies import frequency_decoder
+from optldp.mechanisms import CategoricalMechanism, InputError
+from optldp.mechanisms.categorical import CategoricalTable, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
-from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
-from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
-from optldp.mechanisms.errors import InputError
 
 from ..categorical_mechanisms import any_mechanism, uneven_table
 

@@ -9,17 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.estimators.distributions.mixture_reduction import mixture_reduction
-from optldp.estimators.frequencies.category_counts import CategoryCounts
-from optldp.estimators.frequencies.consistency import base_cut, iiw, norm_sub
-from optldp.estimators.frequencies.decoder import frequency_decoder
-from optldp.estimators.frequencies.estimation import estimate_frequencies
+from optldp.estimators import CategoryCounts, estimate_frequencies, mixture_reduction
+from optldp.estimators.frequencies import base_cut, frequency_decoder, iiw, norm_sub
 from optldp.estimators.frequencies.likelihood import category_likelihood
 from optldp.estimators.frequencies.support_counts import SupportCounts
-from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
-from optldp.mechanisms.errors import InputError
-from optldp.solvers.likelihood.fit import fit_mixture
+from optldp.mechanisms import InputError
+from optldp.mechanisms.categorical import CategoricalTable, categorical_grr, optimised_unary
+from optldp.solvers import fit_mixture
 
 from ..categorical_mechanisms import FAMILIES, any_mechanism
 

@@ -10,16 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.estimators.frequencies.category_counts import CategoryCounts
+from optldp.estimators import CategoryCounts
 from optldp.estimators.frequencies.likelihood import category_likelihood
+from optldp.mechanisms import CategoricalMechanism, InputError
+from optldp.mechanisms.categorical import basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
-from optldp.mechanisms.categorical.mechanism import CategoricalMechanism
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
-from optldp.mechanisms.errors import InputError
+from optldp.solvers import fit_mixture
 from optldp.solvers.likelihood.bits import BitLikelihood
 from optldp.solvers.likelihood.dense import DenseLikelihood
-from optldp.solvers.likelihood.fit import fit_mixture
 
 from ..categorical_mechanisms import any_mechanism
 

@@ -5,10 +5,10 @@
 
 import numpy as np
 import pytest
+from optldp.estimators import CategoryCounts
 from optldp.estimators.frequencies import locally_best
-from optldp.estimators.frequencies.category_counts import CategoryCounts
 from optldp.estimators.frequencies.locally_best import locally_best_scores
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError
 
 from ..categorical_mechanisms import FAMILIES
 

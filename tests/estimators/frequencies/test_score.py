@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from optldp.estimators.frequencies.decoder import frequency_decoder
+from optldp.estimators.frequencies import frequency_decoder
 from optldp.estimators.frequencies.locally_best import plain_scores
 from optldp.estimators.frequencies.score import Score, ScoredNumber
 from optldp.estimators.frequencies.support_counts import SupportCounts
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError
+from optldp.mechanisms.categorical import optimised_unary
 from scipy.stats import binomtest, norm
 
 COUNTS = SupportCounts(optimised_unary("abc", 1.0), np.array([300, 290, 500]), 1000)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from optldp.estimators.frequencies.consistency import norm_sub
+from optldp.estimators.frequencies import norm_sub
 from optldp.estimators.frequencies.shrinkage import _posteriors, _ranges, shrunk
 from scipy.integrate import quad
 from scipy.stats import norm

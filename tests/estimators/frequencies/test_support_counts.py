@@ -5,10 +5,9 @@ import pytest
 from optldp.estimators import CategoryCounts, estimate_frequencies
 from optldp.estimators.frequencies.support_counts import SupportCounts
 from optldp.mechanisms import InputError
+from optldp.mechanisms.categorical import basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 
 PROTOCOLS = [basic_rappor, optimised_unary, local_hashing, subset_selection]
 CODES = np.random.default_rng(0).integers(0, 11, 500)

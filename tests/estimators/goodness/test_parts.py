@@ -15,6 +15,7 @@ from optldp.estimators.frequencies.support_counts import SupportCounts
 from optldp.estimators.goodness.fit import fit_of
 from optldp.estimators.goodness.parts import parts_of
 from optldp.mechanisms import (
+    Approximate,
     AttributeSampling,
     InputError,
     PersonalisedMechanism,
@@ -24,16 +25,12 @@ from optldp.mechanisms import (
     make_exact,
     piecewise,
 )
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
-from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
-from optldp.mechanisms.composed.levelled import PersonalisedReports
+from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs, PersonalisedReports
 from optldp.mechanisms.floors import form_over
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import key_value_unary
-from optldp.mechanisms.promise import Approximate
+from optldp.mechanisms.key_value import key_value_response, key_value_unary
 
 KNOTS = np.linspace(0.0, 60.0, 5)
 N = 4_000

@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from optldp.estimators.key_values.counts import KeyValueCounts
+from optldp.estimators import KeyValueCounts, estimate_key_means, plain_decoder
 from optldp.estimators.key_values.error import key_errors
-from optldp.estimators.key_values.published import contributions, estimate_key_means
-from optldp.estimators.means.decoding import plain_decoder
+from optldp.estimators.key_values.published import contributions
 from optldp.mechanisms import InputError, duchi
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.key_value import key_value_response, key_value_unary
 from optldp.mechanisms.table.unit_interval import UnitInterval
 
 from ...mechanisms.key_value_laws import all_reports, pair_law, three_outputs

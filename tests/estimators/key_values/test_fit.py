@@ -4,14 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from optldp.estimators.input_grid import InputGrid
-from optldp.estimators.key_values.counts import KeyValueCounts, ShownCounts
-from optldp.estimators.key_values.fit import fit_key_values
+from optldp.estimators import InputGrid, KeyValueCounts, estimate_key_means, fit_key_values
+from optldp.estimators.key_values.counts import ShownCounts
 from optldp.estimators.key_values.likelihood import joint_likelihood, key_likelihood
-from optldp.estimators.key_values.published import estimate_key_means
 from optldp.mechanisms import InputError, TabulatedMechanism, duchi, make_exact, piecewise
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.key_value import key_value_response, key_value_unary
 
 from ...mechanisms.key_value_laws import all_reports, pair_law, three_outputs
 

@@ -4,12 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from optldp.estimators.key_values.counts import KeyValueCounts, ShownCounts
-from optldp.estimators.key_values.published import estimate_key_means
+from optldp.estimators import KeyValueCounts, estimate_key_means
+from optldp.estimators.key_values.counts import ShownCounts
 from optldp.mechanisms import InputError, duchi, grr, piecewise
+from optldp.mechanisms.key_value import key_value_response, key_value_unary
 from optldp.mechanisms.key_value.choice import key_mean_variance
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import key_value_unary
 from optldp.mechanisms.table.knot_prior import KnotPrior
 
 from ...mechanisms.key_value_laws import three_outputs

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from optldp.estimators import count, estimate_mean, optimal_decoder
-from optldp.estimators.means.attributes import estimate_attribute_means
+from optldp.estimators import count, estimate_attribute_means, estimate_mean, optimal_decoder
 from optldp.estimators.means.decoder import mean_decoder
 from optldp.estimators.means.noise import MechanismNoise
 from optldp.mechanisms import (
     FAMILIES,
+    AttributeSampling,
     InputError,
     TabulatedMechanism,
     duchi,
@@ -19,7 +19,6 @@ from optldp.mechanisms import (
     three_outputs,
     verify,
 )
-from optldp.mechanisms.composed.attributes import AttributeSampling
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 
 from .test_unbiasing import random_table

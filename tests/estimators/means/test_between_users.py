@@ -5,9 +5,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optldp.estimators import InputGrid, ReportCounts, Service, count, estimate_attribute_means, estimate_combined_mean
+from optldp.estimators import (
+    InputGrid,
+    ReportCounts,
+    Service,
+    count,
+    estimate_attribute_means,
+    estimate_combined_mean,
+    plain_decoder,
+)
 from optldp.estimators.means.between_users import user_precision, weighed_sample
-from optldp.estimators.means.decoding import plain_decoder
 from optldp.mechanisms import (
     AttributeSampling,
     InputError,

@@ -7,18 +7,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.estimators import count, estimate_mean
-from optldp.estimators.counting.counts import ReportCounts, Service
-from optldp.estimators.input_grid import InputGrid
+from optldp.estimators import (
+    InputGrid,
+    MeanEstimate,
+    ReportCounts,
+    Service,
+    count,
+    estimate_combined_mean,
+    estimate_mean,
+    joint_decoder,
+)
 from optldp.estimators.intervals import Sample, bernstein_reach
-from optldp.estimators.means.combined import estimate_combined_mean
 from optldp.estimators.means.decoding import plain_decoders
-from optldp.estimators.means.joint_decoder import joint_decoder
-from optldp.estimators.means.mean import MeanEstimate
 from optldp.estimators.means.service_weights import rough_prior
 from optldp.estimators.methods import MeanMethod
-from optldp.mechanisms import duchi, grr, laplace, piecewise, square_wave
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError, duchi, grr, laplace, piecewise, square_wave
 from scipy import stats
 
 from .test_decoding import deficient

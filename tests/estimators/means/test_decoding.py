@@ -5,14 +5,10 @@ import itertools
 import cvxpy as cp
 import numpy as np
 import pytest
-from optldp.estimators.counting.counts import Service
-from optldp.estimators.input_grid import InputGrid
-from optldp.estimators.means.decoding import decoded_variances, plain_decoder, plain_decoders
-from optldp.estimators.means.unbiasing import affine_unbiasing, optimal_decoder
-from optldp.mechanisms import duchi, laplace, piecewise, square_wave
-from optldp.mechanisms.errors import InputError
-from optldp.mechanisms.families.registry import FAMILIES
-from optldp.mechanisms.table.table import TabulatedMechanism
+from optldp.estimators import InputGrid, Service, optimal_decoder, plain_decoder
+from optldp.estimators.means.decoding import decoded_variances, plain_decoders
+from optldp.estimators.means.unbiasing import affine_unbiasing
+from optldp.mechanisms import FAMILIES, InputError, TabulatedMechanism, duchi, laplace, piecewise, square_wave
 
 from .test_unbiasing import random_table
 

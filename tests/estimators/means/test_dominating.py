@@ -6,8 +6,7 @@ import pytest
 from optldp.estimators import optimal_decoder, plain_decoder
 from optldp.estimators.means.dominating import LEAST_GAIN, dominating_decoder
 from optldp.estimators.means.unbiasing import affine_unbiasing
-from optldp.mechanisms import TabulatedMechanism
-from optldp.mechanisms.families.registry import FAMILIES
+from optldp.mechanisms import FAMILIES, TabulatedMechanism
 from optldp.mechanisms.laws.within_cell import GeometricTails
 
 from .test_unbiasing import random_table

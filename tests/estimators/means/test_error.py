@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from optldp.estimators import promised_error
 from optldp.estimators.means.error import CountedAs, counted_as, largest_error
-from optldp.mechanisms import InputError, duchi, piecewise
+from optldp.mechanisms import InputError, Provenance, TabulatedMechanism, duchi, piecewise
 from optldp.mechanisms.table.knot_prior import KnotPrior
-from optldp.mechanisms.table.provenance import Provenance
-from optldp.mechanisms.table.table import TabulatedMechanism
-from optldp.solvers.biased.optimum import trusted
-from optldp.solvers.robust.sets import BoxSet
+from optldp.solvers.biased import trusted
+from optldp.solvers.robust import BoxSet
 from scipy.optimize import linprog
 
 KNOTS = np.array([0.0, 1.0, 3.0, 4.0, 10.0])

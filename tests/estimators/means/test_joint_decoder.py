@@ -5,14 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.estimators.input_grid import InputGrid
-from optldp.estimators.means.decoding import decoded_variances, plain_decoder
-from optldp.estimators.means.joint_decoder import joint_decoder
+from optldp.estimators import InputGrid, joint_decoder, optimal_decoder, plain_decoder
+from optldp.estimators.means.decoding import decoded_variances
 from optldp.estimators.means.service_weights import population_weights
-from optldp.estimators.means.unbiasing import optimal_decoder
-from optldp.mechanisms import duchi, laplace, piecewise, square_wave
-from optldp.mechanisms.errors import InputError
-from optldp.mechanisms.table.table import TabulatedMechanism
+from optldp.mechanisms import InputError, TabulatedMechanism, duchi, laplace, piecewise, square_wave
 
 from .test_decoding import deficient
 

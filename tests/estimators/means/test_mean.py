@@ -5,9 +5,7 @@ import math
 import numpy as np
 import pytest
 from optldp.estimators import count, estimate_mean, optimal_decoder
-from optldp.mechanisms.errors import InputError
-from optldp.mechanisms.families.registry import FAMILIES
-from optldp.mechanisms.table.table import TabulatedMechanism
+from optldp.mechanisms import FAMILIES, InputError, TabulatedMechanism
 from scipy import stats
 
 from .test_unbiasing import random_table, randomised_response

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.estimators import InputGrid, count, estimate_combined_mean, estimate_mean
-from optldp.estimators.counting.counts import ReportCounts, Service
+from optldp.estimators import InputGrid, ReportCounts, Service, count, estimate_combined_mean, estimate_mean
 from optldp.estimators.data.numbers import write_columns
 from optldp.estimators.means.decoder import mean_decoder
 from optldp.estimators.means.raw_reports import raw_variances

@@ -3,8 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.estimators.counting.counts import ReportCounts, Service
-from optldp.estimators.input_grid import InputGrid
+from optldp.estimators import InputGrid, ReportCounts, Service
 from optldp.estimators.means.service_weights import population_weights, rough_prior
 from optldp.mechanisms import duchi, piecewise, square_wave
 

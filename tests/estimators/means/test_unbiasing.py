@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.estimators import optimal_decoder
 from optldp.estimators.means.unbiasing import affine_unbiasing
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError, TabulatedMechanism
 from optldp.mechanisms.table.knot_prior import KnotPrior
-from optldp.mechanisms.table.table import TabulatedMechanism
 
 
 def random_table(seed: int, n: int, m: int, prior: KnotPrior | None = None) -> TabulatedMechanism:

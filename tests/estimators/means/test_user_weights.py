@@ -5,12 +5,10 @@ import optldp.estimators.means.user_weights as user_weights
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.estimators.counting.counts import ReportCounts, Service
+from optldp.estimators import InputGrid, ReportCounts, Service
 from optldp.estimators.counting.group import ReportGroup
-from optldp.estimators.input_grid import InputGrid
 from optldp.estimators.means.decoding import decoded_variances, plain_decoders
-from optldp.mechanisms import duchi, grr, laplace, piecewise, square_wave
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError, duchi, grr, laplace, piecewise, square_wave
 
 KNOTS = np.linspace(-1, 1, 11)
 SERVICES = [

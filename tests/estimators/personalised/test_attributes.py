@@ -4,16 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from optldp.estimators import count
-from optldp.estimators.personalised.attributes import PersonalisedAttributeCounts, personalised_attribute_means
-from optldp.estimators.personalised.counts import PersonalisedCounts
-from optldp.mechanisms import AttributeSampling, PersonalisedMechanism
-from optldp.mechanisms.composed.levelled import PersonalisedReports
-from optldp.mechanisms.composed.personalised_attributes import PersonalisedAttributes
-from optldp.mechanisms.errors import InputError
-from optldp.mechanisms.exactness.make_exact import make_exact
-from optldp.mechanisms.families.duchi import duchi
-from optldp.mechanisms.families.grr import grr
+from optldp.estimators import PersonalisedCounts, count
+from optldp.estimators.personalised import PersonalisedAttributeCounts, personalised_attribute_means
+from optldp.mechanisms import AttributeSampling, InputError, PersonalisedMechanism, duchi, grr, make_exact
+from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedReports
 
 EPSILONS = (0.5, 1.0, 2.0)
 ENDS = {"age": (20.0, 60.0), "pay": (-1.0, 1.0), "hours": (0.0, 40.0)}

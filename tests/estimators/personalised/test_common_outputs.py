@@ -7,8 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from optldp.estimators.personalised.counts import PersonalisedCounts
-from optldp.estimators.personalised.numbers import personalised_distribution, personalised_mean
+from optldp.estimators import PersonalisedCounts, personalised_distribution, personalised_mean
 from optldp.mechanisms import PersonalisedMechanism, TabulatedMechanism
 from optldp.mechanisms.composed.personalised import PersonalisedReports
 

@@ -5,16 +5,14 @@
 
 import numpy as np
 import pytest
-from optldp.estimators.personalised.auem import auem, clipped, invert_supports
-from optldp.estimators.personalised.counts import PersonalisedCounts, require_pure
+from optldp.estimators import PersonalisedCounts, auem
+from optldp.estimators.personalised.auem import clipped, invert_supports
+from optldp.estimators.personalised.counts import require_pure
 from optldp.estimators.personalised.estimate import level_shares
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor
-from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError, PersonalisedMechanism, grr, piecewise
+from optldp.mechanisms.categorical import basic_rappor, categorical_grr
+from optldp.mechanisms.composed.personalised import PersonalisedReports
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
-from optldp.mechanisms.families.grr import grr
-from optldp.mechanisms.families.piecewise import piecewise
 
 from ..personalised_cases import PURE, any_table, counts_of, drawn_counts, expected_counts, pair_law, personalised
 

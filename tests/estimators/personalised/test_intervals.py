@@ -4,21 +4,19 @@
 
 import numpy as np
 import pytest
-from optldp.estimators.counting.counts import ReportCounts
-from optldp.estimators.distributions.estimation import estimate_distribution
-from optldp.estimators.input_grid import InputGrid
-from optldp.estimators.personalised.counts import PersonalisedCounts
+from optldp.estimators import (
+    InputGrid,
+    PersonalisedCounts,
+    ReportCounts,
+    estimate_distribution,
+    personalised_distribution,
+)
 from optldp.estimators.personalised.covariance import expected_scores
 from optldp.estimators.personalised.every_report import every_report
 from optldp.estimators.personalised.fit import derivatives
-from optldp.estimators.personalised.numbers import personalised_distribution, tabled_likelihood
-from optldp.mechanisms.composed.personalised import PersonalisedMechanism
+from optldp.estimators.personalised.numbers import tabled_likelihood
+from optldp.mechanisms import PersonalisedMechanism, duchi, grr, laplace, piecewise, square_wave
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
-from optldp.mechanisms.families.duchi import duchi
-from optldp.mechanisms.families.grr import grr
-from optldp.mechanisms.families.laplace import laplace
-from optldp.mechanisms.families.piecewise import piecewise
-from optldp.mechanisms.families.square_wave import square_wave
 
 KNOTS, EPSILONS = np.linspace(0.0, 1.0, 9), (1.0, 2.0)
 RARE = np.array([0.55, 0.43, 0.01, 0.01, 0.0, 0.0, 0.0, 0.0, 0.0])

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from optldp.estimators.personalised.auem import auem, auem_variance
-from optldp.estimators.personalised.counts import PersonalisedCounts
+from optldp.estimators import PersonalisedCounts, auem, personalised_mle
+from optldp.estimators.personalised import auem_variance
 from optldp.estimators.personalised.likelihood import personalised_likelihood
-from optldp.estimators.personalised.mle import personalised_mle
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError, PersonalisedMechanism
+from optldp.mechanisms.categorical import categorical_grr
+from optldp.mechanisms.composed.personalised import PersonalisedReports
 
 from ..personalised_cases import counts_of, drawn_counts, expected_counts, pair_law, protocols
 

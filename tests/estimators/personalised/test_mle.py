@@ -9,20 +9,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.estimators.personalised.auem import auem, clipped
-from optldp.estimators.personalised.counts import PersonalisedCounts
+from optldp.estimators import PersonalisedCounts, auem, personalised_mle
+from optldp.estimators.personalised import personalised_shrunk
+from optldp.estimators.personalised.auem import clipped
 from optldp.estimators.personalised.covariance import joint_covariance
 from optldp.estimators.personalised.fit import derivatives, fit_jointly
 from optldp.estimators.personalised.likelihood import personalised_likelihood
-from optldp.estimators.personalised.mle import personalised_mle, personalised_shrunk, relaxation_bound
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
-from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
-from optldp.mechanisms.errors import InputError, SolverError
+from optldp.estimators.personalised.mle import relaxation_bound
+from optldp.mechanisms import InputError, PersonalisedMechanism, SolverError, grr
+from optldp.mechanisms.categorical import basic_rappor, categorical_grr, optimised_unary
+from optldp.mechanisms.composed.personalised import PersonalisedReports
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
-from optldp.mechanisms.families.grr import grr
+from optldp.solvers import Stop, fit_mixture
 from optldp.solvers.likelihood.dense import DenseLikelihood
-from optldp.solvers.likelihood.fit import Stop, fit_mixture
 
 from ..personalised_cases import ALL, PURE, counts_of, drawn_counts, expected_counts, pair_law, personalised
 

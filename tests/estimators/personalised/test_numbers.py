@@ -5,28 +5,36 @@
 
 import numpy as np
 import pytest
-from optldp.estimators import count
-from optldp.estimators.counting.counts import ReportCounts, Service
-from optldp.estimators.distributions.likelihood import likelihood_of
-from optldp.estimators.input_grid import InputGrid
-from optldp.estimators.means.decoding import plain_decoder
-from optldp.estimators.means.mean import estimate_mean
-from optldp.estimators.personalised.counts import PersonalisedCounts
+from optldp.estimators import (
+    InputGrid,
+    PersonalisedCounts,
+    ReportCounts,
+    Service,
+    count,
+    estimate_mean,
+    likelihood_of,
+    personalised_distribution,
+    personalised_mean,
+    personalised_mle,
+    plain_decoder,
+)
 from optldp.estimators.personalised.covariance import joint_covariance
 from optldp.estimators.personalised.likelihood import personalised_likelihood
-from optldp.estimators.personalised.mle import personalised_mle
-from optldp.estimators.personalised.numbers import personalised_distribution, personalised_mean, tabled_likelihood
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
-from optldp.mechanisms.errors import InputError
+from optldp.estimators.personalised.numbers import tabled_likelihood
+from optldp.mechanisms import (
+    InputError,
+    PersonalisedMechanism,
+    TabulatedMechanism,
+    duchi,
+    grr,
+    laplace,
+    piecewise,
+    square_wave,
+)
+from optldp.mechanisms.categorical import categorical_grr
+from optldp.mechanisms.composed.personalised import PersonalisedReports
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
-from optldp.mechanisms.families.duchi import duchi
-from optldp.mechanisms.families.grr import grr
-from optldp.mechanisms.families.laplace import laplace
-from optldp.mechanisms.families.piecewise import piecewise
-from optldp.mechanisms.families.square_wave import square_wave
-from optldp.mechanisms.table.table import TabulatedMechanism
-from optldp.solvers.likelihood.fit import fit_mixture
+from optldp.solvers import fit_mixture
 
 KNOTS, EPSILONS = np.linspace(0.0, 1.0, 5), (1.0, 2.0)
 

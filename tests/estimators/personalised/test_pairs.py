@@ -5,16 +5,13 @@
 
 import numpy as np
 import pytest
-from optldp.estimators import InputGrid, count, estimate_key_means, fit_key_values
-from optldp.estimators.key_values.counts import KeyValueCounts
+from optldp.estimators import InputGrid, KeyValueCounts, count, estimate_key_means, fit_key_values
 from optldp.estimators.key_values.likelihood import joint_likelihood, key_likelihood
 from optldp.estimators.personalised import PersonalisedPairCounts
 from optldp.mechanisms import InputError, duchi, grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
-from optldp.mechanisms.composed.levelled import PersonalisedReports
-from optldp.mechanisms.composed.personalised_pairs import PersonalisedPairs
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.categorical import optimised_unary
+from optldp.mechanisms.composed import PersonalisedPairs, PersonalisedReports
+from optldp.mechanisms.key_value import key_value_response, key_value_unary
 
 from ...mechanisms.key_value_laws import all_reports, set_law
 

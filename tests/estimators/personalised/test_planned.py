@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from optldp.estimators.personalised.auem import auem, auem_variance
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.composed.personalised import PersonalisedMechanism
-from optldp.mechanisms.errors import InputError
-from optldp.mechanisms.exactness.make_exact import make_exact
-from optldp.mechanisms.families.duchi import duchi
+from optldp.estimators import auem
+from optldp.estimators.personalised import auem_variance
+from optldp.mechanisms import InputError, PersonalisedMechanism, duchi, make_exact
+from optldp.mechanisms.categorical import categorical_grr
 
 from ..personalised_cases import PURE, counts_of, drawn_counts, expected_counts, pair_law, personalised
 

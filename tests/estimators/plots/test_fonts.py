@@ -7,7 +7,7 @@ from optldp.designer.plots.saving import save_figure
 from optldp.estimators import CategoryCounts, estimate_frequencies
 from optldp.estimators.plots import fonts
 from optldp.estimators.plots.style import add_note, add_title, new_axes, whole_figure
-from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical import categorical_grr
 
 from ...designer.figure_checks import assert_readable
 

@@ -11,7 +11,7 @@ from optldp.designer import plots
 from optldp.estimators import CategoryCounts, estimate_frequencies
 from optldp.estimators.plots.frequency_bars import LONGEST_LABEL, MOST_BARS
 from optldp.mechanisms import InputError
-from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical import categorical_grr
 
 
 def estimated(labels: list[str]):

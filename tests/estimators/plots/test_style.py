@@ -4,9 +4,8 @@ import sys
 
 import pytest
 from matplotlib.colors import to_rgb
-from optldp.designer import METHODS, WorstCase, design, plots
+from optldp.designer import METHODS, Prior, WorstCase, design, plots
 from optldp.designer.comparison.row import Row
-from optldp.designer.priors.prior import Prior
 from optldp.estimators.plots.style import (
     METHOD_STYLES,
     add_note,

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from optldp.estimators import InputGrid, ReportCounts, Service, estimate_distribution, fitted_influence
-from optldp.mechanisms import InputError, make_exact, square_wave
-from optldp.mechanisms.table.table import TabulatedMechanism
+from optldp.mechanisms import InputError, TabulatedMechanism, make_exact, square_wave
 
 KNOTS = np.linspace(0.0, 10.0, 9)
 TABLE = make_exact(square_wave(KNOTS, 3.0)).mechanism

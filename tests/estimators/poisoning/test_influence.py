@@ -26,6 +26,7 @@ from optldp.mechanisms import (
     AttributeSampling,
     InputError,
     PersonalisedMechanism,
+    Provenance,
     TabulatedMechanism,
     duchi,
     laplace,
@@ -33,15 +34,12 @@ from optldp.mechanisms import (
     piecewise,
     square_wave,
 )
+from optldp.mechanisms.categorical import CategoricalTable, basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from optldp.mechanisms.composed.personalised import PersonalisedReports
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.key_value import key_value_response, key_value_unary
 from optldp.mechanisms.laws.within_cell import GeometricTails
-from optldp.mechanisms.table.provenance import Provenance
 
 from ..means.test_unbiasing import random_table
 

@@ -4,11 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from optldp.estimators import ReportCounts, estimate_combined_mean, estimate_mean
-from optldp.estimators.counting.counts import Service
+from optldp.estimators import ReportCounts, Service, estimate_combined_mean, estimate_mean
 from optldp.estimators.rounds.by_user import average_by_user
-from optldp.mechanisms import duchi, piecewise
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError, duchi, piecewise
 
 KNOTS = np.linspace(0, 1, 5)
 WEEKS = [Service("one", duchi(KNOTS, 1.0)), Service("two", piecewise(KNOTS, 2.0)), Service("three", duchi(KNOTS, 1.0))]

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp.estimators import count, estimate_combined_mean, estimate_distribution
-from optldp.mechanisms import make_exact, square_wave
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError, make_exact, square_wave
 from optldp.mechanisms.ledger import Ledger, new_ledger_key
 from scipy import stats
 

@@ -4,11 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from optldp.estimators import ReportCounts, estimate_distribution
-from optldp.estimators.counting.counts import Service
+from optldp.estimators import ReportCounts, Service, estimate_distribution
 from optldp.estimators.rounds.one_value import LEVEL, require_one_value
-from optldp.mechanisms import TabulatedMechanism, duchi, grr, piecewise, square_wave
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError, TabulatedMechanism, duchi, grr, piecewise, square_wave
 
 KNOTS = np.linspace(0, 80, 33)
 TABLES = {

@@ -4,11 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from optldp.estimators import InputGrid, ReportCounts, estimate_distribution, likelihood_of
-from optldp.estimators.counting.counts import Service
+from optldp.estimators import InputGrid, ReportCounts, Service, estimate_distribution, likelihood_of
 from optldp.estimators.rounds.pooled import pooled, reports_worth_one
-from optldp.mechanisms import grr, square_wave
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError, grr, square_wave
 
 KNOTS = np.linspace(0, 1, 17)
 TABLE = square_wave(KNOTS, 2.0)

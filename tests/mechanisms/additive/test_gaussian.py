@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from optldp.mechanisms import InputError, TableError, make_exact, prove, verify
-from optldp.mechanisms.additive.gaussian import gaussian, gaussian_delta, gaussian_sigma
+from optldp.designer import Pure
+from optldp.mechanisms import Approximate, InputError, Metric, TableError, gaussian, make_exact, prove, verify
+from optldp.mechanisms.additive.gaussian import gaussian_delta, gaussian_sigma
 from optldp.mechanisms.exactness import require_proved
-from optldp.mechanisms.promise import Approximate, Metric, Pure
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm

@@ -5,11 +5,20 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from optldp.mechanisms import InputError, TableError, load_table, make_exact, save_table, verify
-from optldp.mechanisms.additive.geometric import geometric
+from optldp.designer import Pure
+from optldp.mechanisms import (
+    Approximate,
+    InputError,
+    Metric,
+    TableError,
+    geometric,
+    load_table,
+    make_exact,
+    save_table,
+    verify,
+)
 from optldp.mechanisms.exactness import require_proved
 from optldp.mechanisms.integers.exponential import exponential_below
-from optldp.mechanisms.promise import Approximate, Metric, Pure
 
 CASES = [(1.0, 20), (0.1, 100), (3.0, 40), (16.0, 3), (1e-6, 50), (0.5, 1)]
 

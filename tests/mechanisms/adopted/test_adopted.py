@@ -7,17 +7,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from optldp.mechanisms import InputError, TableError, load_mechanism, save_bundle
+from optldp.mechanisms import CategoricalMechanism, InputError, Provenance, TableError, load_mechanism, save_bundle
 from optldp.mechanisms.adopted import SeededHashing, Written, adopt
 from optldp.mechanisms.adopted.adoption import written_of
 from optldp.mechanisms.adopted.mark import is_adopted
 from optldp.mechanisms.adopted.xxh32 import xxh32
-from optldp.mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
-from optldp.mechanisms.categorical.subset_selection import SubsetSelection
-from optldp.mechanisms.categorical.table import CategoricalTable
+from optldp.mechanisms.categorical import CategoricalTable, SubsetSelection
+from optldp.mechanisms.categorical.mechanism import PureProtocol
 from optldp.mechanisms.files.bundle import bundle_to_document
 from optldp.mechanisms.files.checksum import checksum
-from optldp.mechanisms.table.provenance import Provenance
 
 NAMES = ["cook", "smith", "baker"]
 
@@ -146,7 +144,7 @@ def test_what_cannot_be_is_refused_in_one_line(call, says):
 
 
 def test_a_mechanism_that_draws_here_is_read_as_it_writes():
-    from optldp.mechanisms.categorical.table import categorical_grr
+    from optldp.mechanisms.categorical import categorical_grr
 
     assert written_of(categorical_grr(NAMES, 1.0)) is None
 

@@ -9,7 +9,8 @@ from itertools import product
 import numpy as np
 import pytest
 from optldp.mechanisms import Categories, InputError, Provenance, TableError
-from optldp.mechanisms.categorical.local_hashing import LocalHashing, hashing_of_levels, local_hashing
+from optldp.mechanisms.categorical import LocalHashing
+from optldp.mechanisms.categorical.local_hashing import hashing_of_levels, local_hashing
 from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.integers.finite_field import finite_field, prime_power
 from scipy import stats

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 from optldp.mechanisms import InputError, frequency_oracle
-from optldp.mechanisms.categorical.local_hashing import LocalHashing, local_hashing
+from optldp.mechanisms.categorical import CategoricalTable, LocalHashing, categorical_grr
+from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.oracle_choice import WORTH, total_error
-from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
 
 
 def errors(size: int, epsilon: float) -> dict[str, float]:

@@ -8,8 +8,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 from optldp.mechanisms import InputError, Provenance, TableError
+from optldp.mechanisms.categorical import SubsetSelection
 from optldp.mechanisms.categorical.oracle_choice import oracle_error
-from optldp.mechanisms.categorical.subset_selection import SubsetSelection, subset_selection, subsets_of_levels
+from optldp.mechanisms.categorical.subset_selection import subset_selection, subsets_of_levels
 from optldp.mechanisms.integers.exponential import exponential_below
 from scipy import stats
 

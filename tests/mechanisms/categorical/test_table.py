@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optldp.mechanisms import Categories, InputError, Provenance, TableError
-from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr, randomised_response_numerators
+from optldp.mechanisms.categorical import CategoricalTable, categorical_grr
+from optldp.mechanisms.categorical.table import randomised_response_numerators
 from optldp.mechanisms.integers.exponential import exponential_below
 from scipy import stats
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optldp.mechanisms import InputError, Provenance, TableError
-from optldp.mechanisms.categorical.unary_encoding import UnaryEncoding, basic_rappor, bernoulli, optimised_unary
+from optldp.mechanisms.categorical import UnaryEncoding, basic_rappor, optimised_unary
+from optldp.mechanisms.categorical.unary_encoding import bernoulli
 from optldp.mechanisms.integers.exponential import exponential_below
 from scipy import stats
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from optldp.designer import Pure
 from optldp.mechanisms import (
     Approximate,
     BudgetToken,
@@ -22,7 +23,6 @@ from optldp.mechanisms import (
     piecewise,
 )
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
-from optldp.mechanisms.promise import Pure
 
 
 def test_a_second_report_is_refused_by_name():

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.mechanisms import InputError, TableError, TabulatedMechanism, duchi, piecewise
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.composed.attributes import AttributeSampling, attribute_budget
+from optldp.mechanisms import AttributeSampling, InputError, TableError, TabulatedMechanism, duchi, piecewise
+from optldp.mechanisms.categorical import categorical_grr
+from optldp.mechanisms.composed.attributes import attribute_budget
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 from optldp.mechanisms.laws.domain import ClippingWarning
 from optldp.mechanisms.laws.subsets import random_subsets, uniform_below

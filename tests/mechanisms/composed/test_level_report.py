@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
+from optldp.mechanisms import InputError
+from optldp.mechanisms.categorical import CategoricalTable, basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from optldp.mechanisms.composed.level_report import LevelReport
-from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.table.exact_sampling import random_words
 
 

@@ -9,22 +9,25 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from optldp.mechanisms.categorical.categories import Categories
+from optldp.mechanisms import (
+    Categories,
+    InputError,
+    PersonalisedMechanism,
+    Provenance,
+    TableError,
+    TabulatedMechanism,
+    grr,
+    laplace,
+    load_mechanism,
+    piecewise,
+    save_bundle,
+)
+from optldp.mechanisms.categorical import CategoricalTable, basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from optldp.mechanisms.composed.level_leakage import report_leakage
-from optldp.mechanisms.composed.personalised import PersonalisedMechanism
-from optldp.mechanisms.errors import InputError, TableError
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
-from optldp.mechanisms.families.grr import grr
-from optldp.mechanisms.families.laplace import laplace
-from optldp.mechanisms.families.piecewise import piecewise
-from optldp.mechanisms.files.bundle import load_mechanism, save_bundle
 from optldp.mechanisms.integers.numerators import DENOMINATOR
-from optldp.mechanisms.table.provenance import Provenance
-from optldp.mechanisms.table.table import TabulatedMechanism
 
 EPSILONS = (0.1, 0.5, 1.0)
 

@@ -8,17 +8,20 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from optldp.mechanisms import AttributeSampling
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+from optldp.mechanisms import (
+    AttributeSampling,
+    InputError,
+    TableError,
+    duchi,
+    grr,
+    load_mechanism,
+    make_exact,
+    save_bundle,
+)
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
+from optldp.mechanisms.composed import PersonalisedAttributes
 from optldp.mechanisms.composed.attributes import attribute_budget
 from optldp.mechanisms.composed.level_leakage import report_leakage
-from optldp.mechanisms.composed.personalised_attributes import PersonalisedAttributes
-from optldp.mechanisms.errors import InputError, TableError
-from optldp.mechanisms.exactness.make_exact import make_exact
-from optldp.mechanisms.families.duchi import duchi
-from optldp.mechanisms.families.grr import grr
-from optldp.mechanisms.files.bundle import load_mechanism, save_bundle
 
 EPSILONS = (0.5, 1.0, 2.0)
 KNOTS = {"age": [20.0, 60.0], "pay": [0.0, 5.0, 10.0], "hours": [0.0, 40.0]}

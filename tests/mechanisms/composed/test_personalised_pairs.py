@@ -11,13 +11,10 @@ import pickle
 import numpy as np
 import pytest
 from optldp.mechanisms import InputError, TableError, duchi, grr, load_mechanism, piecewise, save_bundle
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
+from optldp.mechanisms.composed import PersonalisedPairs
 from optldp.mechanisms.composed.level_leakage import report_leakage
-from optldp.mechanisms.composed.personalised_pairs import PersonalisedPairs
-from optldp.mechanisms.key_value.choice import best_key_value
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.key_value import best_key_value, key_value_response, key_value_unary
 
 from ..key_value_laws import all_sets, set_law, three_outputs
 

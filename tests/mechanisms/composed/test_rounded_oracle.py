@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from optldp.mechanisms import InputError
+from optldp.mechanisms import BudgetToken, InputError
+from optldp.mechanisms.categorical import basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
-from optldp.mechanisms.client.budget_token import BudgetToken
 from optldp.mechanisms.composed.rounded_oracle import RoundedOracle
 
 KNOTS = np.array([0.0, 1.0, 4.0])
@@ -17,8 +15,7 @@ KNOTS = np.array([0.0, 1.0, 4.0])
 @pytest.mark.parametrize("make", [categorical_grr, local_hashing, optimised_unary, basic_rappor, subset_selection])
 def test_reports_are_the_oracles_and_the_rounding_is_unbiased(make):
     """Unbiased frequencies of the knots give the values' mean: 2.5 lies half way between 1 and 4."""
-    from optldp.estimators.frequencies.category_counts import CategoryCounts
-    from optldp.estimators.frequencies.estimation import estimate_frequencies
+    from optldp.estimators import CategoryCounts, estimate_frequencies
 
     oracle = make(range(3), 8.0)
     reports = RoundedOracle(KNOTS, oracle).sample(np.full(20_000, 2.5), np.random.default_rng(7))

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 from optldp.mechanisms import load_mechanism
+from optldp.mechanisms.categorical import CategoricalTable
 from optldp.mechanisms.categorical.local_hashing import local_hashing
-from optldp.mechanisms.categorical.table import CategoricalTable
 from optldp.mechanisms.composed.level_report import MOST_REPORTS
 from optldp.mechanisms.files.bundle import bundle_kinds, bundle_to_document
-from optldp.mechanisms.key_value.mechanism import KeyValueMechanism
+from optldp.mechanisms.key_value import KeyValueMechanism
 
 from ..files.test_bundle import BUNDLES
 from ..integers.test_finite_field import MODULI

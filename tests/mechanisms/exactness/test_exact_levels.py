@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from optldp.mechanisms import InputError, Provenance, TableError, TabulatedMechanism, duchi, piecewise, prove
-from optldp.mechanisms.exactness.exact_levels import make_levels_exact
+from optldp.mechanisms.exactness import make_levels_exact
 from optldp.mechanisms.integers.exponential import exponential_below
 
 KNOTS = np.linspace(10.0, 20.0, 5)

@@ -6,12 +6,11 @@ from itertools import chain, combinations, permutations
 
 import numpy as np
 import pytest
-from optldp.mechanisms import TableError, TabulatedMechanism, prove, verify
+from optldp.mechanisms import Approximate, Metric, TableError, TabulatedMechanism, prove, verify
 from optldp.mechanisms.exactness import require_proved
 from optldp.mechanisms.exactness.verification import require_private
 from optldp.mechanisms.integers.columns import largest_divergence, times_below
 from optldp.mechanisms.integers.exponential import exponential_below
-from optldp.mechanisms.promise import Approximate, Metric
 
 D = 2**53
 

@@ -4,9 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from optldp.mechanisms import TabulatedMechanism, prove
+from optldp.mechanisms import Provenance, TabulatedMechanism, prove
 from optldp.mechanisms.exactness import promises
-from optldp.mechanisms.table.provenance import Provenance
 
 WIDTH = 5.0**12
 """A domain whose 1e-12th part, 2^-12, is a double."""

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from optldp.mechanisms import InputError, Provenance, TableError, TabulatedMechanism, prove, verify
-from optldp.mechanisms.categorical.table import CategoricalTable
+from optldp.mechanisms.categorical import CategoricalTable
 from optldp.mechanisms.exactness import require_proved, verification
 from optldp.mechanisms.exactness.verification import _log_density_ratio, log_ratios, require_private, require_usable
 from optldp.mechanisms.integers.exponential import exponential_below

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from optldp.mechanisms import (
+    AttributeSampling,
     CategoricalMechanism,
     Categories,
     InputError,
@@ -20,11 +21,16 @@ from optldp.mechanisms import (
     save_bundle,
     save_table,
 )
-from optldp.mechanisms.categorical.local_hashing import LocalHashing, local_hashing
+from optldp.mechanisms.categorical import (
+    CategoricalTable,
+    LocalHashing,
+    UnaryEncoding,
+    basic_rappor,
+    categorical_grr,
+    optimised_unary,
+)
+from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import UnaryEncoding, basic_rappor, optimised_unary
-from optldp.mechanisms.composed.attributes import AttributeSampling
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 from optldp.mechanisms.files import bundle as module

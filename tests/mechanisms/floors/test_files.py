@@ -7,7 +7,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 from optldp.mechanisms import InputError, TableError, load_mechanism, load_table, save_bundle
-from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.files.bundle import bundle_to_document, parse_mechanism
 from optldp.mechanisms.files.checksum import checksum
 from optldp.mechanisms.files.npz_table import to_npz

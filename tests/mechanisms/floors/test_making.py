@@ -8,16 +8,16 @@ from optldp.designer import Prior, WorstCase, design
 from optldp.mechanisms import (
     Approximate,
     InputError,
+    Provenance,
     TableError,
+    TabulatedMechanism,
     duchi,
     gaussian,
     piecewise,
     verify,
 )
 from optldp.mechanisms.floors import FloorForm, floor_form, form_over
-from optldp.mechanisms.table.provenance import Provenance
-from optldp.mechanisms.table.table import TabulatedMechanism
-from optldp.solvers.unbiased.program import UnbiasedProgram
+from optldp.solvers import UnbiasedProgram
 from optldp.solvers.unbiased.window_rows import window_rows
 
 from ..floor_forms import smooth_floor

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 from optldp.mechanisms import InputError, Provenance, TabulatedMechanism, duchi, piecewise, square_wave
-from optldp.mechanisms.key_value.choice import best_key_value, key_mean_variance
-from optldp.mechanisms.key_value.response import KeyValueResponse, key_value_response
-from optldp.mechanisms.key_value.unary import KeyValueUnary, key_value_unary
+from optldp.mechanisms.key_value import best_key_value, key_value_response, key_value_unary
+from optldp.mechanisms.key_value.choice import key_mean_variance
+from optldp.mechanisms.key_value.response import KeyValueResponse
+from optldp.mechanisms.key_value.unary import KeyValueUnary
 from optldp.mechanisms.table.knot_prior import KnotPrior
 
 

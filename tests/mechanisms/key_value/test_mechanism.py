@@ -9,13 +9,23 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms import Categories, InputError, Provenance, TableError, TabulatedMechanism, duchi, piecewise
-from optldp.mechanisms.files.bundle import load_mechanism, save_bundle
+from optldp.mechanisms import (
+    Categories,
+    InputError,
+    Provenance,
+    TableError,
+    TabulatedMechanism,
+    duchi,
+    load_mechanism,
+    piecewise,
+    save_bundle,
+)
 from optldp.mechanisms.integers.exponential import exponential_below
+from optldp.mechanisms.key_value import key_value_response, key_value_unary
 from optldp.mechanisms.key_value.fakes import exact_table, fake_numerators, largest_odds
 from optldp.mechanisms.key_value.pairs import sampled_pairs
-from optldp.mechanisms.key_value.response import KeyValueResponse, key_value_response
-from optldp.mechanisms.key_value.unary import KeyValueUnary, key_value_unary
+from optldp.mechanisms.key_value.response import KeyValueResponse
+from optldp.mechanisms.key_value.unary import KeyValueUnary
 from optldp.mechanisms.table.exact_sampling import random_words
 from scipy import stats
 

@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp.mechanisms import FAMILIES, InputError, TableError, duchi, make_exact
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.key_value import key_value_unary
 from optldp.mechanisms.keyed import KeyedReports, Secret, new_secret, read_secret, secret_of
 from optldp.mechanisms.keyed import secret as secret_files
 from optldp.mechanisms.keyed.reports import law_checksum, user_names

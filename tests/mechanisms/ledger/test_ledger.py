@@ -25,12 +25,10 @@ from optldp.mechanisms import (
     make_exact,
     piecewise,
 )
+from optldp.mechanisms.categorical import basic_rappor, categorical_grr
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.key_value import key_value_response, key_value_unary
 from optldp.mechanisms.ledger import Ledger, new_ledger_key
 from optldp.mechanisms.ledger.book import LedgerBook
 from optldp.mechanisms.ledger.file import SETTINGS

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.mechanisms import BudgetError, InputError, duchi, make_exact
-from optldp.mechanisms.categorical.table import categorical_grr
+from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.ledger import Ledger
 from optldp.mechanisms.ledger.file import SETTINGS
 

@@ -22,21 +22,19 @@ from optldp.mechanisms import (
     AttributeSampling,
     InputError,
     PersonalisedMechanism,
+    Provenance,
     TabulatedMechanism,
     duchi,
     laplace,
     make_exact,
 )
+from optldp.mechanisms.categorical import CategoricalTable, basic_rappor, categorical_grr
 from optldp.mechanisms.categorical.local_hashing import local_hashing
-from optldp.mechanisms.categorical.table import CategoricalTable, categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 from optldp.mechanisms.composed.personalised import PersonalisedReports
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.key_value import key_value_response, key_value_unary
 from optldp.mechanisms.laws.geometric import digit_odds
 from optldp.mechanisms.laws.within_cell import GeometricTails, Uniform
 from optldp.mechanisms.table.exact_sampling import random_words
-from optldp.mechanisms.table.provenance import Provenance
 
 HALF = 2**52
 

@@ -2,18 +2,15 @@
 
 import numpy as np
 import pytest
-from optldp.mechanisms.errors import SolverError
+from optldp.mechanisms import SolverError
+from optldp.solvers import Progress, Status, UnbiasedProgram, certified_bound, solve_unbiased
 from optldp.solvers.barrier import optimum as barrier_optimum
 from optldp.solvers.barrier import path
 from optldp.solvers.barrier.optimum import solve_by_barrier
 from optldp.solvers.barrier.primal import best_floor
 from optldp.solvers.barrier.problem import Problem
 from optldp.solvers.barrier.windows import Windows
-from optldp.solvers.certificate import Progress, Status
 from optldp.solvers.unbiased import optimum as unbiased_optimum
-from optldp.solvers.unbiased.optimum import solve_unbiased
-from optldp.solvers.unbiased.pricing import certified_bound
-from optldp.solvers.unbiased.program import UnbiasedProgram
 from optldp.solvers.unbiased.window_rows import stretched_rows, window_rows
 
 X = np.linspace(-1, 1, 33)

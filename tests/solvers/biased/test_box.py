@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError
+from optldp.solvers.biased import trusted
 from optldp.solvers.biased.box import analytic_centre, member, widened
-from optldp.solvers.biased.optimum import trusted
-from optldp.solvers.robust.sets import BoxSet
+from optldp.solvers.robust import BoxSet
 
 
 @settings(max_examples=50, deadline=None, derandomize=True)

@@ -5,16 +5,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms import laplace, piecewise, square_wave
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError, laplace, piecewise, square_wave
+from optldp.solvers import Status
+from optldp.solvers.biased import (
+    DecoderOptimum,
+    DecoderProgram,
+    ErrorProgram,
+    Multipliers,
+    solve_decoder,
+    solve_error,
+    trusted,
+)
 from optldp.solvers.biased import decoder as biased_decoder
 from optldp.solvers.biased.box import member
-from optldp.solvers.biased.decoder import DecoderOptimum, solve_decoder
-from optldp.solvers.biased.optimum import solve_error, trusted
-from optldp.solvers.biased.program import ErrorProgram, Multipliers
-from optldp.solvers.biased.reports import DecoderProgram
-from optldp.solvers.certificate import Status
-from optldp.solvers.robust.sets import BoxSet
+from optldp.solvers.robust import BoxSet
 
 from ..biased_oracle import VISIT_KNOTS, decoder_with_cvxpy, random_prior, visits_prior
 

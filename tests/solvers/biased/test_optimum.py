@@ -2,16 +2,11 @@
 
 import numpy as np
 import pytest
-from optldp.mechanisms.errors import InputError, SolverError
+from optldp.mechanisms import InputError, SolverError
+from optldp.solvers import Progress, RobustProgram, Status, solve_minimax, solve_robust, solve_unbiased
+from optldp.solvers.biased import ErrorOptimum, ErrorProgram, solve_error, trusted
 from optldp.solvers.biased import optimum as biased_optimum
-from optldp.solvers.biased.optimum import ErrorOptimum, solve_error, trusted
-from optldp.solvers.biased.program import ErrorProgram
-from optldp.solvers.certificate import Progress, Status
-from optldp.solvers.robust.minimax import solve_minimax
-from optldp.solvers.robust.optimum import solve_robust
-from optldp.solvers.robust.program import RobustProgram
-from optldp.solvers.robust.sets import BoxSet, MovedSet
-from optldp.solvers.unbiased.optimum import solve_unbiased
+from optldp.solvers.robust import BoxSet, MovedSet
 
 from ..biased_oracle import error_with_cvxpy, random_prior, visits_prior
 

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError
+from optldp.solvers import solve_unbiased
+from optldp.solvers.biased import ErrorProgram, Multipliers, trusted
 from optldp.solvers.biased.box import member
-from optldp.solvers.biased.optimum import trusted
-from optldp.solvers.biased.program import ErrorProgram, Multipliers
-from optldp.solvers.robust.sets import BoxSet
-from optldp.solvers.unbiased.optimum import solve_unbiased
+from optldp.solvers.robust import BoxSet
 
 from ..biased_oracle import error_by_definition, random_prior
 from ..robust_oracle import KINDS, random_set

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import SolverError
-from optldp.solvers.biased.optimum import trusted
-from optldp.solvers.biased.rows import Clip, rows_with_means, sparse_rows_with_means
+from optldp.mechanisms import SolverError
+from optldp.solvers.biased import Clip, trusted
+from optldp.solvers.biased.rows import rows_with_means, sparse_rows_with_means
 from optldp.solvers.linear_program import LinearProgram, solve_linear_program
 from scipy import sparse
 

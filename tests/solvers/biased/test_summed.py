@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError
+from optldp.solvers import Status
 from optldp.solvers.biased import DecoderProgram, Multipliers, SummedProgram, UserSet, solve_decoder, trusted
 from optldp.solvers.biased.box import member
-from optldp.solvers.certificate import Status
 
 from ..biased_oracle import largest_in_box, random_prior, solved
 

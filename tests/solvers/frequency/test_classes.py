@@ -5,15 +5,9 @@ import math
 
 import numpy as np
 import pytest
+from optldp.solvers import FrequencyProgram, certified_frequency_bound, solve_frequency
 from optldp.solvers.frequency.classes import WeightClasses
-from optldp.solvers.frequency.optimum import solve_frequency
-from optldp.solvers.frequency.program import (
-    Certificate,
-    FrequencyProgram,
-    certified_frequency_bound,
-    enumerated_violation,
-    relaxed_violation,
-)
+from optldp.solvers.frequency.program import Certificate, enumerated_violation, relaxed_violation
 from scipy.optimize import linprog
 
 PRIOR = np.array([0.1, 0.25, 0.1, 0.1, 0.25, 0.2])

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optldp.solvers import FrequencyProgram
 from optldp.solvers.frequency import exchange as frequency_exchange
 from optldp.solvers.frequency.exchange import Exchange
-from optldp.solvers.frequency.program import FrequencyProgram
 from scipy.optimize import minimize_scalar
 
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from optldp.solvers import FrequencyProgram, solve_frequency
 from optldp.solvers.certificate import relative_gap
 from optldp.solvers.frequency import growth
 from optldp.solvers.frequency import optimum as frequency_optimum
@@ -11,9 +12,7 @@ from optldp.solvers.frequency import program as frequency_program
 from optldp.solvers.frequency.exchange import Exchange
 from optldp.solvers.frequency.generation import Generation, Rounds
 from optldp.solvers.frequency.growth import Growth
-from optldp.solvers.frequency.optimum import solve_frequency
 from optldp.solvers.frequency.patterns import cyclic_family, starting_marks
-from optldp.solvers.frequency.program import FrequencyProgram
 from optldp.solvers.frequency.tightening import Tightening
 
 PRIORS = {

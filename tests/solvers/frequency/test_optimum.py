@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError
-from optldp.solvers.certificate import Status
+from optldp.mechanisms import InputError
+from optldp.solvers import FrequencyProgram, Status, certified_frequency_bound, solve_frequency
 from optldp.solvers.frequency import optimum as frequency_optimum
 from optldp.solvers.frequency import program as frequency_program
-from optldp.solvers.frequency.optimum import solve_frequency
-from optldp.solvers.frequency.program import FrequencyProgram, certified_frequency_bound
 
 
 def subset_selection_error(size, ratio):

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from optldp.solvers import FrequencyProgram
 from optldp.solvers.frequency import weights as frequency_weights
 from optldp.solvers.frequency.patterns import (
     climb,
@@ -13,7 +14,7 @@ from optldp.solvers.frequency.patterns import (
     slack_marks,
     starting_marks,
 )
-from optldp.solvers.frequency.program import FrequencyProgram, all_marks
+from optldp.solvers.frequency.program import all_marks
 from optldp.solvers.frequency.weights import polished, weigh_patterns
 
 

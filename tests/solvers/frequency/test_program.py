@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError
+from optldp.solvers import FrequencyProgram, certified_frequency_bound, solve_frequency
 from optldp.solvers.frequency import program as frequency_program
-from optldp.solvers.frequency.optimum import solve_frequency
-from optldp.solvers.frequency.program import Certificate, FrequencyProgram, all_marks, certified_frequency_bound
+from optldp.solvers.frequency.program import Certificate, all_marks
 
 
 def every_pattern(size, ratio):

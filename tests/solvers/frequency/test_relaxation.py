@@ -5,8 +5,8 @@ import math
 import cvxpy as cp
 import numpy as np
 import pytest
-from optldp.mechanisms.errors import SolverError
-from optldp.solvers.frequency.program import FrequencyProgram
+from optldp.mechanisms import SolverError
+from optldp.solvers import FrequencyProgram
 from optldp.solvers.frequency.relaxation import Relaxation
 from optldp.solvers.frequency.terms import violated_terms
 

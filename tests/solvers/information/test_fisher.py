@@ -6,16 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError
-from optldp.solvers.certificate import Status
-from optldp.solvers.frequency.optimum import solve_frequency
-from optldp.solvers.frequency.program import Certificate, FrequencyProgram, certified_frequency_bound
-from optldp.solvers.information.fisher import (
-    certified_interval_error,
-    cumulative_importance,
-    interval_quadratics,
-    solve_interval_fisher,
-)
+from optldp.mechanisms import InputError
+from optldp.solvers import FrequencyProgram, Status, certified_frequency_bound, solve_frequency, solve_interval_fisher
+from optldp.solvers.frequency.program import Certificate
+from optldp.solvers.information.fisher import certified_interval_error, cumulative_importance, interval_quadratics
 
 from ..information_oracle import all_intervals, all_patterns, cvxpy_trace, random_prior, random_private_table
 

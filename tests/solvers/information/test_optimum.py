@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.solvers.certificate import Status
+from optldp.solvers import InformationProgram, Status, certified_information_bound, solve_information
 from optldp.solvers.information import masses as information_masses
-from optldp.solvers.information.masses import MassGrid, best_patterns, certified_information_bound
-from optldp.solvers.information.optimum import solve_information, whole_table
-from optldp.solvers.information.program import InformationProgram, most_information
+from optldp.solvers.information.masses import MassGrid, best_patterns
+from optldp.solvers.information.optimum import whole_table
+from optldp.solvers.information.program import most_information
 
 from ..information_oracle import (
     all_patterns,

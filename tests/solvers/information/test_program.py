@@ -6,13 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError
-from optldp.solvers.information.program import (
-    InformationProgram,
-    certified_interval_bound,
-    interval_masses,
-    most_information,
-)
+from optldp.mechanisms import InputError
+from optldp.solvers import InformationProgram
+from optldp.solvers.information.program import certified_interval_bound, interval_masses, most_information
 
 from ..information_oracle import (
     all_intervals,

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from optldp.solvers.levels import LevelsProgram
 from optldp.solvers.levels.blocks import Blocks
-from optldp.solvers.levels.program import LevelsProgram
 
 from ..levels_oracle import random_levels
 

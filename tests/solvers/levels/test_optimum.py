@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 from optldp.mechanisms import InputError, SolverError
 from optldp.solvers import Progress, Status, solve_with_highs
-from optldp.solvers.levels import optimum
-from optldp.solvers.levels.optimum import LevelsOptimum, solve_levels
-from optldp.solvers.levels.program import LevelsProgram
+from optldp.solvers.levels import LevelsOptimum, LevelsProgram, optimum, solve_levels
 
 from ..levels_oracle import least_mean_variance, random_levels
 

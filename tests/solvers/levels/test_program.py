@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from optldp.mechanisms import InputError, SolverError
 from optldp.solvers import solve_with_highs
-from optldp.solvers.levels.optimum import solve_levels
-from optldp.solvers.levels.program import LevelsProgram, least_reach
+from optldp.solvers.levels import LevelsProgram, solve_levels
+from optldp.solvers.levels.program import least_reach
 
 from ..levels_oracle import least_mean_variance, random_levels
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError
+from optldp.solvers import fit_mixture
 from optldp.solvers.likelihood import bits as bit_likelihood
 from optldp.solvers.likelihood.bits import BitLikelihood, count_bit_rows
-from optldp.solvers.likelihood.fit import fit_mixture
 from optldp.solvers.likelihood.tuples import TupleLikelihood
 
 EXACT = 1e-12

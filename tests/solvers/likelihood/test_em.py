@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import SolverError
+from optldp.mechanisms import SolverError
 from optldp.solvers.likelihood.dense import DenseLikelihood
 from optldp.solvers.likelihood.em import em, squarem
 from optldp.solvers.likelihood.tuples import TupleLikelihood

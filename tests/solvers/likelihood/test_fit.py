@@ -7,11 +7,11 @@ import math
 import cvxpy as cp
 import numpy as np
 import pytest
-from optldp.mechanisms.errors import InputError, SolverError
+from optldp.mechanisms import InputError, SolverError
+from optldp.solvers import MixtureLikelihood, Stop, fit_mixture
 from optldp.solvers.likelihood.dense import DenseLikelihood
 from optldp.solvers.likelihood.em import em
-from optldp.solvers.likelihood.fit import Stop, climb, fit_mixture, start_weights
-from optldp.solvers.likelihood.mixture import MixtureLikelihood
+from optldp.solvers.likelihood.fit import climb, start_weights
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from .test_mixture import all_outcomes, bodies, plain_matrix, windows

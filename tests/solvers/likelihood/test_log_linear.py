@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError, SolverError
+from optldp.mechanisms import InputError, SolverError
 from optldp.solvers.likelihood import log_linear
 from optldp.solvers.likelihood.dense import DenseLikelihood
 from optldp.solvers.likelihood.expansion import expanded_loglik

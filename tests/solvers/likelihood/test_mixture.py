@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError, SolverError
+from optldp.mechanisms import InputError, SolverError
+from optldp.solvers import MixtureLikelihood
 from optldp.solvers.likelihood.dense import DenseLikelihood
-from optldp.solvers.likelihood.mixture import MixtureLikelihood, SumLikelihood
+from optldp.solvers.likelihood.mixture import SumLikelihood
 from optldp.solvers.likelihood.runs import RunLikelihood, jumps_of
 from optldp.solvers.likelihood.tuples import TupleLikelihood
 

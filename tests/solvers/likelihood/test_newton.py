@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import SolverError
-from optldp.mechanisms.families.registry import FAMILIES
+from optldp.mechanisms import FAMILIES, SolverError
+from optldp.solvers import Stop, fit_mixture
 from optldp.solvers.likelihood.dense import DenseLikelihood
-from optldp.solvers.likelihood.fit import Stop, fit_mixture
 from optldp.solvers.likelihood.newton import interior_point
 
 TIGHT = 1e-9

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError
-from optldp.solvers.likelihood.fit import fit_mixture
+from optldp.mechanisms import InputError
+from optldp.solvers import fit_mixture
 from optldp.solvers.likelihood.places import PlaceLikelihood
 
 EXACT = 1e-12

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from optldp.mechanisms.categorical.local_hashing import local_hashing
+from optldp.solvers import Stop, fit_mixture
 from optldp.solvers.likelihood.bits import BitLikelihood
 from optldp.solvers.likelihood.dense import DenseLikelihood
-from optldp.solvers.likelihood.fit import Stop, fit_mixture
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-from optldp.mechanisms import square_wave
-from optldp.mechanisms.errors import InputError
-from optldp.mechanisms.families.registry import FAMILIES
+from optldp.mechanisms import FAMILIES, InputError, square_wave
 from optldp.solvers.likelihood import runs
 from optldp.solvers.likelihood.runs import RunLikelihood, jumps_of, jumps_of_products
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from optldp.mechanisms.errors import InputError
+from optldp.mechanisms import InputError
 from optldp.solvers.likelihood import tuples as tuple_likelihood
 from optldp.solvers.likelihood.tuples import TupleLikelihood
 

@@ -5,11 +5,9 @@
 
 import numpy as np
 import pytest
-from optldp.solvers.certificate import Status
+from optldp.solvers import MinimaxProgram, Status, solve_minimax
 from optldp.solvers.robust import minimax
 from optldp.solvers.robust.line_path import solve_on_the_line
-from optldp.solvers.robust.minimax import solve_minimax
-from optldp.solvers.robust.minimax_program import MinimaxProgram
 
 from ..minimax_oracle import minimax_with_highs
 

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError
-from optldp.solvers.certificate import Progress, Status
-from optldp.solvers.robust.minimax import MinimaxOptimum, solve_minimax
-from optldp.solvers.robust.minimax_program import MinimaxProgram
-from optldp.solvers.unbiased.optimum import solve_unbiased
+from optldp.mechanisms import InputError
+from optldp.solvers import MinimaxOptimum, MinimaxProgram, Progress, Status, solve_minimax, solve_unbiased
 from optldp.solvers.unbiased.window_rows import two_outputs
 
 from ..minimax_oracle import minimax_with_highs

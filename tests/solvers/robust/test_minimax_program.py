@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError
-from optldp.solvers.robust.minimax_program import MinimaxProgram
-from optldp.solvers.unbiased.optimum import solve_unbiased
-from optldp.solvers.unbiased.pricing import certified_bound
+from optldp.mechanisms import InputError
+from optldp.solvers import MinimaxProgram, certified_bound, solve_unbiased
 from optldp.solvers.unbiased.starting_point import starting_outputs, starting_point
 from optldp.solvers.unbiased.window_rows import two_outputs
 

@@ -6,17 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError, SolverError
-from optldp.solvers.certificate import Progress, Status
+from optldp.mechanisms import InputError, SolverError
+from optldp.solvers import Progress, RobustOptimum, RobustProgram, Status, solve_minimax, solve_robust, solve_unbiased
+from optldp.solvers.robust import BandSet, BoxSet, MixedSet, MovedSet, PriorSet, TransportSet
 from optldp.solvers.robust import optimum as robust_optimum
-from optldp.solvers.robust.band import BandSet
-from optldp.solvers.robust.minimax import solve_minimax
 from optldp.solvers.robust.newton import RobustSystem, robust_step
-from optldp.solvers.robust.optimum import RobustOptimum, solve_robust
-from optldp.solvers.robust.program import RobustProgram
-from optldp.solvers.robust.sets import BoxSet, MixedSet, MovedSet, PriorSet
-from optldp.solvers.robust.transport import TransportSet
-from optldp.solvers.unbiased.optimum import solve_unbiased
 from optldp.solvers.unbiased.window_rows import two_outputs
 
 from ..robust_oracle import KINDS, random_set, robust_with_cvxpy

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError, SolverError
-from optldp.solvers.robust.band import BandSet
+from optldp.mechanisms import InputError, SolverError
+from optldp.solvers.robust import BandSet, BoxSet, MixedSet, MovedSet, PriorSet, TransportSet
 from optldp.solvers.robust.polytope import PriorPolytope
-from optldp.solvers.robust.sets import BoxSet, MixedSet, MovedSet, PriorSet
-from optldp.solvers.robust.transport import TransportSet
 from scipy.optimize import linprog
 
 from ..robust_oracle import KINDS, largest_with_cvxpy, random_set

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from optldp.mechanisms.errors import SolverError
+from optldp.mechanisms import SolverError
+from optldp.solvers import MinimaxProgram, RobustProgram
+from optldp.solvers.robust import MixedSet
 from optldp.solvers.robust.iterate import RobustIterate
-from optldp.solvers.robust.minimax_program import MinimaxProgram
 from optldp.solvers.robust.newton import robust_step
 from optldp.solvers.robust.optimum import sparse_minimax
-from optldp.solvers.robust.program import RobustProgram
-from optldp.solvers.robust.sets import MixedSet
 from optldp.solvers.unbiased.starting_point import starting_outputs, starting_point
 from optldp.solvers.unbiased.window_rows import stretched_rows
 

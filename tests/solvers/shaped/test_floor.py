@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.mechanisms import InputError, three_outputs
-from optldp.mechanisms.errors import SolverError
+from optldp.mechanisms import InputError, SolverError, three_outputs
 from optldp.mechanisms.families.ptt import window_shape
-from optldp.solvers.shaped.floor import PieceFloor, piece_rows, reach, windows
-from optldp.solvers.unbiased.optimum import solve_unbiased
-from optldp.solvers.unbiased.program import UnbiasedProgram
+from optldp.solvers import PieceFloor, UnbiasedProgram, solve_unbiased
+from optldp.solvers.shaped.floor import piece_rows, reach, windows
 from optldp.solvers.unbiased.window_rows import two_outputs, window_rows
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -3,7 +3,8 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from optldp.solvers.shaped.floor import PieceFloor, piece_rows, reach
+from optldp.solvers import PieceFloor
+from optldp.solvers.shaped.floor import piece_rows, reach
 from optldp.solvers.shaped.gradient import second_moments, upper_reach
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -9,13 +9,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from optldp.mechanisms.families.ptt import optimal_eta, window_shape
+from optldp.solvers import PieceFloor, UnbiasedProgram, certified_bound, solve_unbiased
 from optldp.solvers.linear_program import LinearProgram, solve_linear_program
-from optldp.solvers.shaped.floor import PieceFloor, reach
+from optldp.solvers.shaped.floor import reach
 from optldp.solvers.shaped.form import FloorForm
 from optldp.solvers.shaped.search import ShapeProblem, best_floors
-from optldp.solvers.unbiased.optimum import solve_unbiased
-from optldp.solvers.unbiased.pricing import certified_bound
-from optldp.solvers.unbiased.program import UnbiasedProgram
 from scipy import sparse
 
 KNOTS = np.linspace(-1, 1, 9)

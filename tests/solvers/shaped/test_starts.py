@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from optldp.solvers.shaped.floor import PieceFloor
+from optldp.solvers import PieceFloor
 from optldp.solvers.shaped.gradient import second_moments
 from optldp.solvers.shaped.starts import gathered, grown, shrunk
 

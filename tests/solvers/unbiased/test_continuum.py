@@ -13,10 +13,7 @@ from optldp.mechanisms.families.duchi import duchi_variance
 from optldp.mechanisms.families.hybrid import hybrid_variance
 from optldp.mechanisms.families.piecewise import piecewise_variance, pm_sub_variance
 from optldp.mechanisms.families.three_outputs import three_outputs_variance
-from optldp.solvers.unbiased.continuum import continuum_bound
-from optldp.solvers.unbiased.optimum import UnbiasedOptimum, solve_unbiased
-from optldp.solvers.unbiased.pricing import certified_bound, price
-from optldp.solvers.unbiased.program import UnbiasedProgram
+from optldp.solvers import UnbiasedOptimum, UnbiasedProgram, certified_bound, continuum_bound, price, solve_unbiased
 
 MODULE = importlib.import_module("optldp.solvers.unbiased.continuum")  # the package exports a function of its name
 

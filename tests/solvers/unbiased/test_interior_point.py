@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from optldp.mechanisms.errors import SolverError
+from optldp.mechanisms import SolverError
+from optldp.solvers import UnbiasedProgram, solve_with_highs
 from optldp.solvers.unbiased.interior_point import Iterate, NewtonSystem, dual_step, newton_step, residuals
-from optldp.solvers.unbiased.program import UnbiasedProgram
-from optldp.solvers.unbiased.ratio_program import solve_with_highs
 from optldp.solvers.unbiased.starting_point import starting_outputs, starting_point
 
 

@@ -7,15 +7,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import InputError, SolverError
-from optldp.solvers.certificate import Progress, Status
+from optldp.mechanisms import InputError, SolverError
+from optldp.solvers import (
+    Progress,
+    Status,
+    UnbiasedOptimum,
+    UnbiasedProgram,
+    certified_bound,
+    solve_unbiased,
+    solve_with_highs,
+)
 from optldp.solvers.unbiased import optimum as unbiased_optimum
 from optldp.solvers.unbiased import primal_dual
 from optldp.solvers.unbiased.interior_point import newton_step
-from optldp.solvers.unbiased.optimum import UnbiasedOptimum, solve_floor, solve_unbiased
-from optldp.solvers.unbiased.pricing import certified_bound
-from optldp.solvers.unbiased.program import UnbiasedProgram
-from optldp.solvers.unbiased.ratio_program import solve_with_highs
+from optldp.solvers.unbiased.optimum import solve_floor
 from optldp.solvers.unbiased.window_rows import stretched_rows, two_outputs
 
 KNOTS = np.linspace(-1, 1, 17)

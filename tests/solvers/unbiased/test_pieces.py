@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from optldp.solvers import UnbiasedProgram
 from optldp.solvers.unbiased import pieces as module
 from optldp.solvers.unbiased.pieces import UNIT, exact_running_sums, pieces
-from optldp.solvers.unbiased.program import UnbiasedProgram
 
 SEEDS = st.integers(0, 2**32 - 1)
 

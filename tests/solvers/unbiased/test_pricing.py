@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from optldp.solvers.unbiased.optimum import solve_unbiased
-from optldp.solvers.unbiased.pricing import certified_bound, price
-from optldp.solvers.unbiased.program import UnbiasedProgram
-from optldp.solvers.unbiased.ratio_program import solve_with_cvxpy, solve_with_highs
+from optldp.solvers import UnbiasedProgram, certified_bound, price, solve_unbiased, solve_with_cvxpy, solve_with_highs
 from optldp.solvers.unbiased.window_rows import window_rows
 from scipy.optimize import minimize_scalar
 

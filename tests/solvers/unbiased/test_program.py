@@ -5,8 +5,9 @@ import math
 
 import numpy as np
 import pytest
-from optldp.mechanisms.errors import InputError
-from optldp.solvers.unbiased.program import LEAST_WEIGHT, UnbiasedProgram
+from optldp.mechanisms import InputError
+from optldp.solvers import UnbiasedProgram
+from optldp.solvers.unbiased.program import LEAST_WEIGHT
 
 HALVES = np.array([0.5, 0.5])
 ENDS = np.array([-1.0, 1.0])

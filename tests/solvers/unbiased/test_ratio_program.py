@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from optldp.mechanisms.errors import InputError, SolverError
-from optldp.solvers.unbiased.ratio_program import solve_with_cvxpy, solve_with_highs
+from optldp.mechanisms import InputError, SolverError
+from optldp.solvers import solve_with_cvxpy, solve_with_highs
 
 KNOTS = np.linspace(-1.0, 1.0, 17)
 PRIORS = {

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from optldp.mechanisms.errors import SolverError
+from optldp.mechanisms import SolverError
+from optldp.solvers import Pricing, UnbiasedProgram, certified_bound, price
 from optldp.solvers.unbiased.interior_point import Iterate, newton_step
-from optldp.solvers.unbiased.pricing import Pricing, certified_bound, price
-from optldp.solvers.unbiased.program import UnbiasedProgram
 from optldp.solvers.unbiased.refinement import refine_outputs
 from optldp.solvers.unbiased.starting_point import starting_outputs, starting_point
 

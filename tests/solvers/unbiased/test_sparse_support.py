@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from optldp.mechanisms.errors import SolverError
+from optldp.mechanisms import SolverError
+from optldp.solvers import UnbiasedProgram
 from optldp.solvers.unbiased.interior_point import Iterate, newton_step
-from optldp.solvers.unbiased.program import UnbiasedProgram
 from optldp.solvers.unbiased.sparse_support import sparse_mechanism
 from optldp.solvers.unbiased.starting_point import starting_outputs, starting_point
 from optldp.solvers.unbiased.window_rows import stretched_rows

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import SolverError
+from optldp.mechanisms import SolverError
+from optldp.solvers import UnbiasedProgram
 from optldp.solvers.unbiased.interior_point import residuals
-from optldp.solvers.unbiased.program import UnbiasedProgram
 from optldp.solvers.unbiased.starting_point import starting_outputs, starting_point
 
 

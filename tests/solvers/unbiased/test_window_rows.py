@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from optldp.mechanisms.errors import SolverError
-from optldp.solvers.unbiased.program import UnbiasedProgram
+from optldp.mechanisms import SolverError
+from optldp.solvers import UnbiasedProgram
 from optldp.solvers.unbiased.window_rows import stretched_rows, two_outputs, window_rows
 from scipy.optimize import linprog
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from optldp.designer import TwoPhasePlan
-from optldp.designer.methods.lattice import Lattice
+from optldp.designer import Lattice, TwoPhasePlan
 from optldp.designer.protocols.two_phase import two_phase_attributes
 
 from ..experiment.script import Check, Run

@@ -16,9 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from optldp.designer import Prior, design
-from optldp.designer.methods.lattice import Lattice
-from optldp.designer.protocols.plan import TwoPhasePlan
+from optldp.designer import Lattice, Prior, TwoPhasePlan, design
 from optldp.estimators import InputGrid, ReportCounts, likelihood_of
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.estimators.means.decoder import mean_decoder

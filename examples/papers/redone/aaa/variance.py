@@ -7,7 +7,7 @@ import math
 import numpy as np
 from optldp.designer import Prior, compare, design
 from optldp.estimators.plots.style import SHADE, empty_figure, method_style
-from optldp.solvers.unbiased.fixed_outputs import solve_on_outputs
+from optldp.solvers import solve_on_outputs
 from scipy import stats
 
 from ..experiment.script import Check, Run

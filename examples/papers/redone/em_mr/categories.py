@@ -21,9 +21,9 @@ from optldp.estimators.distributions.metrics import mae
 from optldp.estimators.distributions.smoothed_em import ems
 from optldp.estimators.frequencies.likelihood import category_likelihood
 from optldp.mechanisms import CategoricalMechanism, laplace
+from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.categorical.local_hashing import local_hashing
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.solvers.likelihood.fit import MixtureFit, fit_mixture
+from optldp.solvers import MixtureFit, fit_mixture
 
 from ..experiment.drawn_values import Draw, reduction_sets
 from ..experiment.repeated import Errors, Scores, repeat, show_panels

@@ -9,13 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from optldp.estimators import InputGrid, estimate_key_means, fit_key_values
-from optldp.estimators.key_values.counts import KeyValueCounts
+from optldp.estimators import InputGrid, KeyValueCounts, estimate_key_means, fit_key_values
 from optldp.mechanisms import duchi, piecewise
-from optldp.mechanisms.key_value.choice import best_key_value
-from optldp.mechanisms.key_value.mechanism import KeyValueMechanism
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.key_value import KeyValueMechanism, best_key_value, key_value_response, key_value_unary
 
 from ..experiment.repeated import Errors, Scores, repeat
 from ..experiment.script import Check, Run

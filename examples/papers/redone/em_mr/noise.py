@@ -16,7 +16,7 @@ from optldp.estimators import (
 )
 from optldp.estimators.distributions.metrics import wasserstein_1
 from optldp.mechanisms import Approximate, Metric, TabulatedMechanism, gaussian, geometric, laplace
-from optldp.solvers.likelihood.fit import fit_mixture
+from optldp.solvers import fit_mixture
 
 from ..experiment.drawn_values import Draw, two_normals
 from ..experiment.repeated import Errors, Scores, repeat

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from optldp.estimators.frequencies.category_counts import CategoryCounts
-from optldp.estimators.personalised.auem import auem, clipped
-from optldp.estimators.personalised.counts import PersonalisedCounts, require_pure
+from optldp.estimators import CategoryCounts, PersonalisedCounts, auem
+from optldp.estimators.personalised.auem import clipped
+from optldp.estimators.personalised.counts import require_pure
+from optldp.mechanisms import InputError
 from optldp.mechanisms.categorical.mechanism import PureProtocol
-from optldp.mechanisms.errors import InputError
 
 MAX_STEPS = 4
 """Steps that the authors' program takes."""
@@ -78,8 +78,9 @@ def emoa_printed(counts: PersonalisedCounts, *, max_steps: int = MAX_STEPS, max_
 
     Example
     -------
-    >>> from optldp.mechanisms.categorical.table import categorical_grr
-    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+    >>> from optldp.mechanisms.categorical import categorical_grr
+    >>> from optldp.mechanisms.composed.personalised import PersonalisedReports
+    >>> from optldp.mechanisms import PersonalisedMechanism
     >>> made = PersonalisedMechanism([categorical_grr("abc", e) for e in (4.0, 5.0)], 5.0)
     >>> reports = np.repeat([0, 1, 2], [80, 15, 5])
     >>> counts = PersonalisedCounts.from_reports(made, PersonalisedReports(np.arange(100) % 2, reports))
@@ -137,8 +138,8 @@ def emoa_released(counts: PersonalisedCounts) -> np.ndarray:
 
     Example
     -------
-    >>> from optldp.mechanisms.categorical.unary_encoding import basic_rappor
-    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
+    >>> from optldp.mechanisms.categorical import basic_rappor
+    >>> from optldp.mechanisms import PersonalisedMechanism
     >>> made = PersonalisedMechanism([basic_rappor(["a", "b", "c"], e) for e in (1.0, 2.0)], 2.0)
     >>> values, levels = np.repeat(["a", "b", "c"], [6000, 3000, 1000]), np.arange(10_000) % 2
     >>> counts = PersonalisedCounts.from_reports(made, made.sample(values, levels, np.random.default_rng(1)))

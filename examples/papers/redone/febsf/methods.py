@@ -10,7 +10,7 @@ from optldp.estimators.distributions.metrics import mae, mse
 from optldp.estimators.personalised import personalised_shrunk
 from optldp.estimators.personalised.auem import clipped, invert_supports
 from optldp.mechanisms import PersonalisedMechanism
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor
+from optldp.mechanisms.categorical import basic_rappor
 
 from ..experiment.repeated import Errors
 from ..experiment.script import Run

@@ -6,17 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from optldp.estimators.frequencies.category_counts import CategoryCounts
-from optldp.estimators.frequencies.consistency import norm_sub
-from optldp.estimators.frequencies.decoder import frequency_decoder
-from optldp.estimators.frequencies.frequencies import FrequencyEstimate
-from optldp.estimators.personalised.counts import PersonalisedCounts
-from optldp.mechanisms.categorical.categories import Categories
-from optldp.mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
+from optldp.estimators import CategoryCounts, FrequencyEstimate, PersonalisedCounts
+from optldp.estimators.frequencies import frequency_decoder, norm_sub
+from optldp.mechanisms import CategoricalMechanism, Categories, InputError
+from optldp.mechanisms.categorical import basic_rappor, categorical_grr
+from optldp.mechanisms.categorical.mechanism import PureProtocol
 from optldp.mechanisms.categorical.oracle_choice import total_error
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor
-from optldp.mechanisms.errors import InputError
 from optldp.mechanisms.laws.domain import numbers
 
 

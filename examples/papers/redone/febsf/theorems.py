@@ -6,10 +6,10 @@ A category's supports and the levels' reports are drawn as sums over users, whic
 from __future__ import annotations
 
 import numpy as np
-from optldp.estimators.personalised.auem import auem_variance
+from optldp.estimators.personalised import auem_variance
 from optldp.estimators.personalised.counts import require_pure
 from optldp.mechanisms import PersonalisedMechanism
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor
+from optldp.mechanisms.categorical import basic_rappor
 
 from ..experiment.script import Check, Run
 from .methods import EPSILONS, zipf

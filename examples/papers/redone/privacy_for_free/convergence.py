@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from optldp.estimators import InputGrid, ReportCounts, Service, likelihood_of
 from optldp.estimators.distributions.metrics import jensen_shannon_distance
-from optldp.solvers import MixtureLikelihood
-from optldp.solvers.likelihood.fit import MixtureFit, fit_mixture
+from optldp.solvers import MixtureFit, MixtureLikelihood, fit_mixture
 
 from ..experiment.drawn_values import beta
 from ..experiment.script import Check, Run

@@ -15,8 +15,7 @@ from optldp.estimators.distributions.metrics import jensen_shannon_distance
 from optldp.estimators.distributions.smoothed_em import LOGLIK_CHANGE, ems
 from optldp.mechanisms import TabulatedMechanism
 from optldp.mechanisms.table.output_cells import with_output_cells
-from optldp.solvers import MixtureLikelihood
-from optldp.solvers.likelihood.fit import MixtureFit, fit_mixture
+from optldp.solvers import MixtureFit, MixtureLikelihood, fit_mixture
 
 from ..experiment.drawn_values import Draw, beta, beta_waves, services_sets
 from ..experiment.repeated import Errors, Panels, Scores, repeat, show_panels

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from optldp.designer.auditing.subjects.kinds import kind_of, sampler_of
 from optldp.mechanisms import InputError, Metric, PersonalisedMechanism, geometric
+from optldp.mechanisms.categorical import basic_rappor, categorical_grr
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import basic_rappor
 from optldp.mechanisms.composed.levelled import Levelled
 from optldp.mechanisms.key_value.unary import KeyValueUnary
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp.estimators import CategoryCounts, estimate_frequencies
-from optldp.estimators.data.numbers import read_column
+from optldp.estimators.data import read_column
 from optldp.estimators.data.texts import missing_texts, read_labels, read_texts
-from optldp.estimators.personalised.auem import auem_variance
+from optldp.estimators.personalised import auem_variance
 from optldp.mechanisms import load_mechanism
 
 from ...conftest import found

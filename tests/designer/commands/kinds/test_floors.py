@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp.estimators import count, estimate_mean, influence
-from optldp.estimators.data.numbers import read_column
+from optldp.estimators.data import read_column
 from optldp.mechanisms import load_mechanism, load_table, save_bundle, save_table, verify
 from optldp.mechanisms.files.checksum import checksum
 from optldp.mechanisms.floors import FloorForm, floor_form

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp.estimators import personalised_distribution, personalised_mean
-from optldp.estimators.data.numbers import read_column
-from optldp.estimators.personalised.counts import PersonalisedCounts
+from optldp.estimators import PersonalisedCounts, personalised_distribution, personalised_mean
+from optldp.estimators.data import read_column
 from optldp.mechanisms import load_mechanism
 from optldp.mechanisms.composed.personalised import PersonalisedReports
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optldp.estimators import count, personalised_distribution
-from optldp.estimators.data.numbers import read_column, read_sparse_column
-from optldp.estimators.personalised.attributes import personalised_attribute_means
+from optldp.estimators.data import read_column
+from optldp.estimators.data.numbers import read_sparse_column
+from optldp.estimators.personalised import personalised_attribute_means
 from optldp.mechanisms import load_mechanism
-from optldp.mechanisms.composed.levelled import PersonalisedReports
+from optldp.mechanisms.composed import PersonalisedReports
 
 from ...conftest import found, instead
 

@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 from optldp.designer.auditing.audit import audit
 from optldp.estimators import count, estimate_key_means, fit_key_values
-from optldp.estimators.data.numbers import read_column
+from optldp.estimators.data import read_column
 from optldp.estimators.data.texts import read_labels
 from optldp.mechanisms import duchi, load_mechanism
-from optldp.mechanisms.composed import PersonalisedPairs
-from optldp.mechanisms.composed.levelled import PersonalisedReports
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.composed import PersonalisedPairs, PersonalisedReports
+from optldp.mechanisms.key_value import key_value_response, key_value_unary
 from optldp.mechanisms.table.exact_sampling import random_words
 
 from ...conftest import found

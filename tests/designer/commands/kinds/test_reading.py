@@ -8,11 +8,9 @@ import pytest
 from optldp.designer import read_reports
 from optldp.estimators.data.numbers import write_columns
 from optldp.mechanisms import AttributeSampling, InputError, PersonalisedMechanism, duchi, grr, make_exact
+from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
-from optldp.mechanisms.categorical.table import categorical_grr
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
-from optldp.mechanisms.key_value.response import key_value_response
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.key_value import key_value_response, key_value_unary
 
 HALF, WHOLE = (make_exact(duchi([0.0, 1.0], epsilon)).mechanism for epsilon in (0.5, 1.0))
 LABELS = ["a", "b", "c"]

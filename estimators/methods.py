@@ -3,8 +3,8 @@
 They stand apart from the estimators so that the command line offers them without loading one.
 """
 
-from collections.abc import Sequence
-from typing import Literal, get_args
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple, get_args
 
 Dialect = Literal["duckdb", "spark", "bigquery", "snowflake", "postgres"]
 """Of `count_query`: SQL that queries are written in."""
@@ -22,8 +22,8 @@ MeanMethod = Literal["ua", "uwa", "population", "decoder"]
 DistributionMethod = Literal["smooth", "em", "ule", "ems", "mr"]
 """Of `estimate_distribution`."""
 
-FrequencyMethod = Literal["unbiased", "norm-sub", "base-cut", "iiw", "shrunk", "em", "mle", "mr"]
-"""Of `estimate_frequencies`."""
+FrequencyMethod = str
+"""Of `estimate_frequencies`: a name in `FREQUENCIES`."""
 
 BiasAware = Literal["bias-aware"]
 """Of `bias_aware_mean`: of one service or several."""
@@ -32,7 +32,39 @@ BIAS_AWARE: BiasAware = "bias-aware"
 
 MEAN_METHODS: tuple[MeanMethod, ...] = get_args(MeanMethod)
 DISTRIBUTION_METHODS: tuple[DistributionMethod, ...] = get_args(DistributionMethod)
-FREQUENCY_METHODS: tuple[FrequencyMethod, ...] = get_args(FrequencyMethod)
+
+
+class FrequencyWay(NamedTuple):
+    """A way to frequencies, as data: nothing is imported until it is taken.
+
+    Attributes
+    ----------
+    at : str
+        "module:function" in `optldp.estimators.frequencies`; `way` there has the contract.
+    settings : tuple of str
+        Arguments of `estimate_frequencies` that it takes.
+    of_supports : bool
+        Whether it needs no more than sums of supports, so that it can be about these very users, too.
+    """
+
+    at: str
+    settings: tuple[str, ...] = ()
+    of_supports: bool = False
+
+
+FREQUENCIES: Mapping[str, FrequencyWay] = {
+    "unbiased": FrequencyWay("decoded:unbiased", ("prior",), of_supports=True),
+    "norm-sub": FrequencyWay("decoded:nearest", ("prior",), of_supports=True),
+    "base-cut": FrequencyWay("decoded:cut", ("prior", "threshold"), of_supports=True),
+    "iiw": FrequencyWay("decoded:smoothed", ("prior",), of_supports=True),
+    "shrunk": FrequencyWay("empirical_bayes:drawn_together", of_supports=True),
+    "em": FrequencyWay("fitted:early_stopped", ("loglik_change",)),
+    "mle": FrequencyWay("fitted:likeliest", ("certificate",)),
+    "mr": FrequencyWay("fitted:reduced", ("loglik_change", "threshold", "operation", "preselect", "least_components")),
+}
+"""A new way to frequencies is a file with its function and an entry here; what the command line offers follows."""
+
+FREQUENCY_METHODS: tuple[FrequencyMethod, ...] = tuple(FREQUENCIES)
 
 MAXIMUM: tuple[DistributionMethod, ...] = ("em", "ule")
 """The exact maximum likelihood, under the names of one service and of several."""

@@ -1,7 +1,7 @@
 """Frequencies of categories: support counts, unbiased decoders, consistency, maximum likelihood.
 
-`estimation` is the door, for users, plans and rooms above. A new way of making frequencies consistent is a function in
-`consistency`; a new kind of reports is counted in `category_counts`.
+`estimation` is the door, for users, plans and rooms above. A new way to frequencies is a file beside `empirical_bayes`
+and an entry of `FREQUENCIES` in `estimators/methods.py`; a new kind of reports is counted in `category_counts`.
 """
 
 from ...mechanisms.lazy_names import lazy_names

@@ -25,6 +25,7 @@ from optldp.estimators.frequencies import estimation as of_frequencies
 from optldp.estimators.key_values import fit as of_keys
 from optldp.estimators.means import combined
 from optldp.estimators.means.decoder import MeanDecoder
+from optldp.estimators.methods import FREQUENCIES, FrequencyWay
 from optldp.mechanisms import InputError, duchi, make_exact, square_wave
 from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.key_value import key_value_unary
@@ -43,19 +44,13 @@ KEYS = KeyValueCounts.from_reports(PAIRS, PAIRS.sample(["a", "b"] * 50, [0.5] * 
 MIXED = DenseLikelihood([0.2 * np.eye(8) + 0.1], [40, 30, 10, 10, 10, 10, 10, 10])
 
 Added = tuple[ModuleType, str]
+SETTINGS: Mapping[str, Any] = {
+    "prior": [0.5, 0.3, 0.2], "certificate": 1e-6, "loglik_change": 1e-2, "threshold": 0.1, "operation": "prune",
+    "preselect": 1.0, "least_components": 2,
+}  # fmt: skip
+"""A value of each setting that some way to frequencies takes."""
+
 CASES: Mapping[str, tuple[list[Added], Callable[[Any], object]]] = {
-    "frequencies": (
-        [(of_frequencies, "FREQUENCY_METHODS")],
-        lambda new: estimate_frequencies(LABELS, method=new),
-    ),
-    "frequencies that are decoded": (
-        [(of_frequencies, "FREQUENCY_METHODS"), (of_frequencies, "DECODED")],
-        lambda new: estimate_frequencies(LABELS, method=new),
-    ),
-    "frequencies that are fitted": (
-        [(of_frequencies, "FREQUENCY_METHODS"), (of_frequencies, "FITTED")],
-        lambda new: estimate_frequencies(LABELS, method=new),
-    ),
     "distributions": (
         [(of_distributions, "DISTRIBUTION_METHODS")],
         lambda new: estimate_distribution(NUMBERS, method=new),
@@ -76,6 +71,32 @@ CASES: Mapping[str, tuple[list[Added], Callable[[Any], object]]] = {
 }
 
 
+@pytest.mark.parametrize("method", FREQUENCIES)
+def test_every_registered_way_to_frequencies_is_wired(method):
+    """Frequencies of all categories, each in its interval; settings that it takes are taken, others refused."""
+    found = estimate_frequencies(LABELS, method=method)
+    assert found.method == method
+    assert found.value.shape == (3,)
+    assert found.value.sum() == pytest.approx(1.0, abs=0.1)
+    ends, shares = found.interval(), np.clip(found.value, 0.0, 1.0)
+    assert np.all((ends.low <= shares + 1e-9) & (shares <= ends.high + 1e-9))
+    for name, value in SETTINGS.items():
+        if name in FREQUENCIES[method].settings:
+            estimate_frequencies(LABELS, method=method, **{name: value})
+        else:
+            with pytest.raises(InputError, match=f"{name} is for .*, got method '{method}'"):
+                estimate_frequencies(LABELS, method=method, **{name: value})
+    if FREQUENCIES[method].of_supports:
+        assert np.all(estimate_frequencies(LABELS, method=method, target="users").value == found.value)
+
+
+@pytest.mark.parametrize("at", ["nowhere:nothing", "decoded:nothing"])
+def test_a_way_that_is_not_there_is_refused_by_its_name(at, monkeypatch):
+    monkeypatch.setattr(of_frequencies, "FREQUENCIES", FREQUENCIES | {NEW: FrequencyWay(at)})
+    with pytest.raises(InputError, match=REFUSAL):
+        estimate_frequencies(LABELS, method=NEW)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_a_name_that_nothing_works_by_is_refused_by_that_name(case, monkeypatch):
     lists, ask = CASES[case]
@@ -91,7 +112,6 @@ def test_a_mechanism_of_a_new_kind_has_no_numbers_of_another():
 
 
 def test_every_name_of_a_list_that_is_tried_here_is_one_that_works():
-    assert set(of_frequencies.FREQUENCY_METHODS) == {*of_frequencies.DECODED, "shrunk", *of_frequencies.FITTED}
     assert set(of_distributions.DISTRIBUTION_METHODS) == {"smooth", *of_distributions._FITS}
     assert set(get_args(of_keys.KeyValueMethod)) == {"joint", "em", "mr"}
     assert extended(Literal["a", "b"]) == Literal["a", "b", "newest"]

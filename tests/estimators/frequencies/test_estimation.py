@@ -10,20 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optldp.estimators import CategoryCounts, estimate_frequencies, mixture_reduction
-from optldp.estimators.frequencies import base_cut, frequency_decoder, iiw, norm_sub
+from optldp.estimators.frequencies import base_cut, decoded, fitted, frequency_decoder, iiw, norm_sub
 from optldp.estimators.frequencies.likelihood import category_likelihood
 from optldp.estimators.frequencies.support_counts import SupportCounts
+from optldp.estimators.methods import FREQUENCY_METHODS
 from optldp.mechanisms import InputError
 from optldp.mechanisms.categorical import CategoricalTable, categorical_grr, optimised_unary
 from optldp.solvers import fit_mixture
 
 from ..categorical_mechanisms import FAMILIES, any_mechanism
 
-# The package offers the function under the module's name.
-module = importlib.import_module("optldp.estimators.frequencies.estimation")
+# The package offers the function under a module's name.
 locally_best = importlib.import_module("optldp.estimators.frequencies.locally_best")
 seeds = st.integers(0, 2**32 - 1)
-METHODS = ("unbiased", "norm-sub", "base-cut", "iiw", "shrunk", "em", "mle", "mr")
 TRUTH = np.array([0.4, 0.25, 0.15, 0.1, 0.07, 0.03])
 REPETITIONS = 250
 
@@ -129,7 +128,7 @@ def test_adding_counts_commutes_with_estimating(seed):
     mechanism = any_mechanism(rng)
     reports = mechanism.sample_codes(rng.integers(0, len(mechanism.categories), 60), rng)
     both = CategoryCounts.from_reports(mechanism, reports[:25]) + CategoryCounts.from_reports(mechanism, reports[25:])
-    method = rng.choice(METHODS)
+    method = rng.choice(FREQUENCY_METHODS)
     whole = estimate_frequencies(CategoryCounts.from_reports(mechanism, reports), method=method)
     added = estimate_frequencies(both, method=method)
     np.testing.assert_array_equal(added.value, whole.value)
@@ -137,7 +136,7 @@ def test_adding_counts_commutes_with_estimating(seed):
     assert added.n == whole.n == 60
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS if m != "iiw"])
+@pytest.mark.parametrize("method", [m for m in FREQUENCY_METHODS if m != "iiw"])
 def test_the_order_of_the_categories_does_not_matter(method):
     """The same bits with the categories in another order; only `iiw` has neighbours."""
     rng, order = np.random.default_rng(7), np.array([3, 0, 5, 1, 4, 2])
@@ -155,7 +154,7 @@ def test_the_methods_are_what_their_names_say(name):
     """Each by its own parts, for every kind of mechanism; standard errors of what is unbiased are shared."""
     mechanism = FAMILIES[name](range(6), 1.0)
     counts = drawn(mechanism, 2000, np.random.default_rng(8))
-    found = {method: estimate_frequencies(counts, method=method) for method in METHODS}
+    found = {method: estimate_frequencies(counts, method=method) for method in FREQUENCY_METHODS}
     decoder, likelihood = frequency_decoder(mechanism), category_likelihood(counts)
     unbiased = decoder.frequencies(counts)
     variances = decoder.variances(norm_sub(unbiased)) / 2000
@@ -193,7 +192,7 @@ def test_a_population_adds_the_scatter_of_its_users():
     np.testing.assert_allclose(population.covariance - users.covariance, added, atol=1e-15)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", FREQUENCY_METHODS)
 def test_standard_errors_are_the_roots_of_the_covariances_diagonal(method):
     counts = drawn(FAMILIES["olh"](range(6), 1.0), 900, np.random.default_rng(10))
     found = estimate_frequencies(counts, method=method)
@@ -227,17 +226,17 @@ def test_a_larger_problem_goes_to_another_solver(monkeypatch):
     """The same maximum, by steps that cost less."""
     counts = drawn(optimised_unary(range(6), 2.0), 500, np.random.default_rng(13))
     newton = estimate_frequencies(counts, method="mle")
-    monkeypatch.setattr(module, "NEWTON_OPERATIONS", 100)
+    monkeypatch.setattr(fitted, "NEWTON_OPERATIONS", 100)
     projected = estimate_frequencies(counts, method="mle")
     assert (newton.fit.method, projected.fit.method) == ("interior-point", "projected-gradient")
     np.testing.assert_allclose(projected.value, newton.value, atol=1e-4)
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS if m != "shrunk"])  # of other numbers: below
+@pytest.mark.parametrize("method", [m for m in FREQUENCY_METHODS if m != "shrunk"])  # of other numbers: below
 def test_more_categories_than_a_covariance_is_formed_for_still_have_standard_errors(monkeypatch, method):
     counts = drawn(optimised_unary(range(6), 1.0), 900, np.random.default_rng(14))
     small = estimate_frequencies(counts, method=method)
-    for room in (module, locally_best):
+    for room in (decoded, locally_best):
         monkeypatch.setattr(room, "MOST_COMPONENTS", 5)
     large = estimate_frequencies(counts, method=method)
     np.testing.assert_array_equal(large.value, small.value)
@@ -333,7 +332,7 @@ def test_what_makes_no_sense_is_refused(arguments, message):
         estimate_frequencies(counts, **arguments)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", FREQUENCY_METHODS)
 def test_no_reports_are_refused(method):
     mechanism = optimised_unary("ab", 1.0)
     empty = CategoryCounts.from_reports(mechanism, np.zeros((0, 1), dtype=np.uint8))
@@ -341,7 +340,7 @@ def test_no_reports_are_refused(method):
         estimate_frequencies(empty, method=method)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", FREQUENCY_METHODS)
 @pytest.mark.parametrize("family", ["grr", "oue", "olh", "subset"])
 def test_one_user_is_enough_for_an_estimate(method, family):
     """Finite numbers, whatever they are worth."""

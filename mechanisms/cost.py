@@ -1,6 +1,7 @@
 """What a file may make its readers do: bytes of memory and multiplications, told by its shape before any work is done.
 
-One model for all that is read: tables and what floor forms expand to, fits to their outputs, columns of data files.
+One model for all that is read: tables and what floor forms expand to, fits to their outputs, columns of data files,
+names, sets and levels of bundles, audits.
 Its constants are what the most costly command takes, measured and rounded up; docs/bundle-format.md has them for other
 readers.
 """
@@ -32,6 +33,16 @@ CELL_BYTES, CELL_PASSES = 128, 2**12
 
 COLUMN_BYTES, COLUMN_PASSES = 2**16, 2**17
 """Of a data file, for each column, whatever its cells hold; for each column and column that is asked for."""
+
+NAME_BYTES, NAME_PASSES = 16, 64
+"""Of categories and keys, for each of them and each character of the longest: numpy holds texts as wide as the longest,
+four bytes a character, and sorts copies."""
+
+SET_PASSES = 2**14
+"""Of subset selection, for each category of a set: a step of numpy, which takes that long for few people, too."""
+
+PLACE_BYTES, PLACE_PASSES = 4, 16
+"""Of an audit, for each report and each of its bits or places, of which each becomes a column."""
 
 
 class Cost(NamedTuple):
@@ -164,3 +175,36 @@ def columns_cost(columns: int, *, read: int = 1) -> Cost:
     (True, False, False)
     """
     return Cost(COLUMN_BYTES * columns, COLUMN_PASSES * columns * read)
+
+
+def names_cost(names: int, longest: int) -> Cost:
+    """Return what it costs to look up so many names, of which the longest has so many characters.
+
+    Example
+    -------
+    >>> affordable(names_cost(2**20, 100)), affordable(names_cost(1000, 10**6))
+    (True, False)
+    """
+    return Cost(NAME_BYTES * names * longest, NAME_PASSES * names * longest)
+
+
+def sets_cost(chosen: int) -> Cost:
+    """Return what it costs to draw sets of so many categories for the first few people.
+
+    Example
+    -------
+    >>> affordable(sets_cost(2**19)), affordable(sets_cost(2**19 + 1))
+    (True, False)
+    """
+    return Cost(0, SET_PASSES * chosen)
+
+
+def audit_cost(reports: int, places: int) -> Cost:
+    """Return what an audit by so many reports costs, each of so many bits or places of keys.
+
+    Example
+    -------
+    >>> affordable(audit_cost(10**6, 500)), affordable(audit_cost(10**6, 1000))
+    (True, False)
+    """
+    return Cost(PLACE_BYTES * reports * places, PLACE_PASSES * reports * places)

@@ -7,9 +7,12 @@ from optldp.mechanisms.cost import (
     MOST_MEMORY,
     MOST_MULTIPLICATIONS,
     affordable,
+    audit_cost,
     columns_cost,
     fit_cost,
+    names_cost,
     require_affordable,
+    sets_cost,
     table_cost,
 )
 from optldp.mechanisms.documents.table import table_to_document
@@ -48,6 +51,12 @@ def test_the_limits_are_where_the_page_has_them():
     assert not affordable(columns_cost(2**15 + 1))
     assert affordable(columns_cost(256, read=256))
     assert not affordable(columns_cost(257, read=257))
+    assert affordable(names_cost(2**20, 128))
+    assert not affordable(names_cost(2**20, 129))
+    assert affordable(sets_cost(2**19))
+    assert not affordable(sets_cost(2**19 + 1))
+    assert affordable(audit_cost(2**20, 512))
+    assert not affordable(audit_cost(2**20, 513))
 
 
 def test_more_is_allowed_in_a_block_alone():

@@ -126,11 +126,11 @@ def below(epsilon):
     return limit
 
 
-def check_promise(said, epsilon, knots, rows, most):
+def check_promise(said, epsilon, knots, rows, steps):
     """Pure: every ratio is within e^epsilon; metric: that of neighbours, for their distance; approximate: but delta."""
     if said["kind"] == "approximate":
         limit, delta, n, m = below(epsilon), Fraction(number(said["delta"], "delta")), len(rows), len(rows[0])
-        need(n * m * (16 + n) <= most, f"all pairs of {n} rows of {m} must take 2^31 steps at most, or --allow-large")
+        need(n * m * (16 + n) <= steps, f"all pairs of {n} rows of {m} must take 2^31 steps at most, or --allow-large")
         ups, downs = [[a << 128 for a in row] for row in rows], [[limit * b for b in row] for row in rows]
         sums = (sum(a - b for a, b in zip(x, y, strict=True) if a > b) for x in ups for y in downs)
         need(0 < delta < 1 and max(sums) <= delta * D * 2**128, "every divergence must be within delta < 1")
@@ -168,7 +168,7 @@ def bias_of(made, knots, sums, farthest):
     return bias
 
 
-def prove(table, most=MOST_STEPS):
+def prove(table, steps=MOST_STEPS):
     """Return the largest ratio (None: infinite) and the bias, or raise what is wrong; every number is exact."""
     if table["format"] == "optldp-bundle/1":
         return prove_floor(table)
@@ -192,7 +192,7 @@ def prove(table, most=MOST_STEPS):
         need(len(row) == len(outputs), f"row {i} must have {len(outputs)} numbers")
         need(sum(row) == D, f"row {i} must sum to 2^53")
     means = [mean_report(*end, within) for end in outputs]
-    check_promise(said, epsilon, knots, rows, most)
+    check_promise(said, epsilon, knots, rows, steps)
     sums = (sum(mean * entry for mean, entry in zip(means, row, strict=True)) for row in rows)
     bias = bias_of(table, knots, sums, max(map(abs, means)))
     bounds = [(max(column), min(column)) for column in zip(*rows, strict=True) if max(column)]

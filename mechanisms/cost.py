@@ -25,11 +25,20 @@ ENTRY_BYTES, ENTRY_PASSES = 64, 64
 """Of a table, for each of its knots times outputs: eight doubles at a time, and so often is each looked at. Other
 matrices that are as large as a file or an option says count as tables."""
 
+SOLVED_AT_ONCE = 24
+"""Multiplications of an unbiased decoder, which has the shorter side's square times the longer one, that take no longer
+than one with all that goes along with it: matrices are multiplied in blocks."""
+
 PAIR_PASSES = 4
 """So often is each output of a pair of rows looked at, where a promise is of all pairs."""
 
 CELL_BYTES, CELL_PASSES = 128, 2**12
-"""Of a fit, for each of its cells times outputs: what it is iterated for, some hundred steps of some ten passes."""
+"""Of a fit, for each of its cells times outputs: what it is iterated for, some hundred steps of some ten passes. Its
+covariance counts as a table of cells times cells."""
+
+STEPPED_AT_ONCE = 4
+"""Of the cube of a fit's cells, which steps towards its maximum and its intervals have, as of a decoder above: there
+are several."""
 
 COLUMN_BYTES, COLUMN_PASSES = 2**16, 2**17
 """Of a data file, for each column, whatever its cells hold; for each column and column that is asked for."""
@@ -90,7 +99,7 @@ def allow_large(wanted: bool = True) -> Iterator[None]:
     >>> require_affordable("a table of 10^10 entries", table_cost(10**5, 10**5))
     Traceback (most recent call last):
         ...
-    optldp.mechanisms.errors.InputError: a table of 10^10 entries may take 6.4e+02 GB of memory and 6.4e+11 \
+    optldp.mechanisms.errors.InputError: a table of 10^10 entries may take 6.4e+02 GB of memory and 4.2e+13 \
 multiplications, and without --allow-large (allow_large in Python) at most 2.1 GB and 8.6e+09
     """
     token = _LARGE.set(_LARGE.get() or wanted)
@@ -151,7 +160,8 @@ def table_cost(knots: int, outputs: int, *, all_pairs: bool = False) -> Cost:
     True
     """
     entries = knots * outputs
-    return Cost(ENTRY_BYTES * entries, entries * (ENTRY_PASSES + (PAIR_PASSES * knots if all_pairs else 0)))
+    more = PAIR_PASSES * knots * entries if all_pairs else min(knots, outputs) * entries // SOLVED_AT_ONCE
+    return Cost(ENTRY_BYTES * entries, ENTRY_PASSES * entries + more)
 
 
 def fit_cost(cells: int, outputs: int) -> Cost:
@@ -163,7 +173,19 @@ def fit_cost(cells: int, outputs: int) -> Cost:
     (True, False)
     """
     entries = cells * outputs
-    return Cost(CELL_BYTES * entries, CELL_PASSES * entries)
+    memory = CELL_BYTES * entries + ENTRY_BYTES * cells**2
+    return Cost(memory, CELL_PASSES * entries + cells**3 // STEPPED_AT_ONCE)
+
+
+def fits_cost(fits: int, cells: int, outputs: int) -> Cost:
+    """Return what it costs to fit so many distributions, one after the other, of which all that is kept are weights.
+
+    Example
+    -------
+    >>> affordable(fits_cost(1000, 20, 20)), affordable(fits_cost(10_000, 20, 20))
+    (True, False)
+    """
+    return Cost(CELL_BYTES * fits * cells + ENTRY_BYTES * cells * outputs, CELL_PASSES * fits * cells * outputs)
 
 
 def columns_cost(columns: int, *, read: int = 1) -> Cost:

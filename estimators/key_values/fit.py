@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ...mechanisms.cost import fit_cost, require_affordable
+from ...mechanisms.cost import fits_cost, require_affordable
 from ...mechanisms.errors import InputError, unwired
 from ...solvers.likelihood.fit import MixtureFit, fit_mixture
 from ..distributions.mixture_reduction import mixture_reduction
@@ -140,7 +140,7 @@ def fit_key_values(
     place = InputGrid.common(counts.tables) if grid is None else grid
     keys, n_keys, n = counts.keys, len(counts.keys), counts.n_users
     what = f"a fit of {n_keys} keys, each of {place.size} values and {counts.symbols} outputs"
-    require_affordable(what, fit_cost(n_keys * place.size, counts.symbols), "use method unbiased")
+    require_affordable(what, fits_cost(n_keys, place.size, counts.symbols), "use method unbiased")
     if method == "joint":
         likelihood = joint_likelihood(counts, place)
         solver = "auto" if loglik_change is None else "em"

@@ -125,7 +125,7 @@ class Levelled(Bundle, Generic[Level]):
 
     @abstractmethod
     def _places(self) -> int:
-        """Return the numbers that are counted for each report of a level: of categories, outputs, or outputs of keys."""
+        """Return the numbers counted for each report of a level: of categories, outputs, or outputs of keys."""
 
     @property
     def epsilons(self) -> tuple[float, ...]:

@@ -83,7 +83,8 @@ class InputGrid:
         finest = max((mechanism.knots for mechanism in mechanisms), key=len)
         width = finest[-1] - finest[0]
         for mechanism in mechanisms:
-            nearest = np.abs(finest[:, None] - mechanism.knots).min(axis=0)
+            above = np.clip(np.searchsorted(finest, mechanism.knots), 1, finest.size - 1)
+            nearest = np.minimum(np.abs(finest[above] - mechanism.knots), np.abs(mechanism.knots - finest[above - 1]))
             if (far := nearest > SAME_KNOT * width).any():
                 raise InputError(
                     f"the tables' cell grids must agree, but one of {mechanism.knots.size} knots has "

@@ -1,6 +1,7 @@
 """What a file may make its readers do: bytes of memory and multiplications, told by its shape before any work is done.
 
-One model for all that is read: tables and what floor forms expand to, fits to their outputs, columns of data files.
+One model for all that is read: tables and what floor forms expand to, fits to their outputs, columns of data files,
+names, sets and levels of bundles, audits.
 Its constants are what the most costly command takes, measured and rounded up; docs/bundle-format.md has them for other
 readers.
 """
@@ -24,14 +25,33 @@ ENTRY_BYTES, ENTRY_PASSES = 64, 64
 """Of a table, for each of its knots times outputs: eight doubles at a time, and so often is each looked at. Other
 matrices that are as large as a file or an option says count as tables."""
 
+SOLVED_AT_ONCE = 24
+"""Multiplications of an unbiased decoder, which has the shorter side's square times the longer one, that take no longer
+than one with all that goes along with it: matrices are multiplied in blocks."""
+
 PAIR_PASSES = 4
 """So often is each output of a pair of rows looked at, where a promise is of all pairs."""
 
 CELL_BYTES, CELL_PASSES = 128, 2**12
-"""Of a fit, for each of its cells times outputs: what it is iterated for, some hundred steps of some ten passes."""
+"""Of a fit, for each of its cells times outputs: what it is iterated for, some hundred steps of some ten passes. Its
+covariance counts as a table of cells times cells."""
+
+STEPPED_AT_ONCE = 4
+"""Of the cube of a fit's cells, which steps towards its maximum and its intervals have, as of a decoder above: there
+are several."""
 
 COLUMN_BYTES, COLUMN_PASSES = 2**16, 2**17
 """Of a data file, for each column, whatever its cells hold; for each column and column that is asked for."""
+
+NAME_BYTES, NAME_PASSES = 16, 64
+"""Of categories and keys, for each of them and each character of the longest: numpy holds texts as wide as the longest,
+four bytes a character, and sorts copies."""
+
+SET_PASSES = 2**14
+"""Of subset selection, for each category of a set: a step of numpy, which takes that long for few people, too."""
+
+PLACE_BYTES, PLACE_PASSES = 4, 16
+"""Of an audit, for each report and each of its bits or places, of which each becomes a column."""
 
 
 class Cost(NamedTuple):
@@ -79,7 +99,7 @@ def allow_large(wanted: bool = True) -> Iterator[None]:
     >>> require_affordable("a table of 10^10 entries", table_cost(10**5, 10**5))
     Traceback (most recent call last):
         ...
-    optldp.mechanisms.errors.InputError: a table of 10^10 entries may take 6.4e+02 GB of memory and 6.4e+11 \
+    optldp.mechanisms.errors.InputError: a table of 10^10 entries may take 6.4e+02 GB of memory and 4.2e+13 \
 multiplications, and without --allow-large (allow_large in Python) at most 2.1 GB and 8.6e+09
     """
     token = _LARGE.set(_LARGE.get() or wanted)
@@ -140,7 +160,8 @@ def table_cost(knots: int, outputs: int, *, all_pairs: bool = False) -> Cost:
     True
     """
     entries = knots * outputs
-    return Cost(ENTRY_BYTES * entries, entries * (ENTRY_PASSES + (PAIR_PASSES * knots if all_pairs else 0)))
+    more = PAIR_PASSES * knots * entries if all_pairs else min(knots, outputs) * entries // SOLVED_AT_ONCE
+    return Cost(ENTRY_BYTES * entries, ENTRY_PASSES * entries + more)
 
 
 def fit_cost(cells: int, outputs: int) -> Cost:
@@ -152,7 +173,19 @@ def fit_cost(cells: int, outputs: int) -> Cost:
     (True, False)
     """
     entries = cells * outputs
-    return Cost(CELL_BYTES * entries, CELL_PASSES * entries)
+    memory = CELL_BYTES * entries + ENTRY_BYTES * cells**2
+    return Cost(memory, CELL_PASSES * entries + cells**3 // STEPPED_AT_ONCE)
+
+
+def fits_cost(fits: int, cells: int, outputs: int) -> Cost:
+    """Return what it costs to fit so many distributions, one after the other, of which all that is kept are weights.
+
+    Example
+    -------
+    >>> affordable(fits_cost(1000, 20, 20)), affordable(fits_cost(10_000, 20, 20))
+    (True, False)
+    """
+    return Cost(CELL_BYTES * fits * cells + ENTRY_BYTES * cells * outputs, CELL_PASSES * fits * cells * outputs)
 
 
 def columns_cost(columns: int, *, read: int = 1) -> Cost:
@@ -164,3 +197,36 @@ def columns_cost(columns: int, *, read: int = 1) -> Cost:
     (True, False, False)
     """
     return Cost(COLUMN_BYTES * columns, COLUMN_PASSES * columns * read)
+
+
+def names_cost(names: int, longest: int) -> Cost:
+    """Return what it costs to look up so many names, of which the longest has so many characters.
+
+    Example
+    -------
+    >>> affordable(names_cost(2**20, 100)), affordable(names_cost(1000, 10**6))
+    (True, False)
+    """
+    return Cost(NAME_BYTES * names * longest, NAME_PASSES * names * longest)
+
+
+def sets_cost(chosen: int) -> Cost:
+    """Return what it costs to draw sets of so many categories for the first few people.
+
+    Example
+    -------
+    >>> affordable(sets_cost(2**19)), affordable(sets_cost(2**19 + 1))
+    (True, False)
+    """
+    return Cost(0, SET_PASSES * chosen)
+
+
+def audit_cost(reports: int, places: int) -> Cost:
+    """Return what an audit by so many reports costs, each of so many bits or places of keys.
+
+    Example
+    -------
+    >>> affordable(audit_cost(10**6, 500)), affordable(audit_cost(10**6, 1000))
+    (True, False)
+    """
+    return Cost(PLACE_BYTES * reports * places, PLACE_PASSES * reports * places)

@@ -19,7 +19,7 @@ from .mechanisms.document_mutants import mutants
 from .mechanisms.exact_documents import BAD, BROKEN_PROMISES, GOOD, PROMISED, document, write
 
 PROGRAM = Path(__file__).parents[1] / "examples" / "verify_table.py"
-LINES = 260
+LINES = 262
 
 CAUGHT = ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError
 """What the program turns into one line."""
@@ -167,6 +167,23 @@ def test_steps_and_ratios_outside_their_ranges_are_refused_and_never_loop(tmp_pa
     said = audited(write(tmp_path, made))
     assert said.returncode == 1
     assert "ratio must" in said.stderr or "step must" in said.stderr
+
+
+def test_all_pairs_of_many_rows_are_refused_unless_they_are_asked_for(tmp_path, auditor):
+    """Of a promise of (epsilon, delta), by the bound of the package: 16 n m + n n m steps up to 2^31."""
+    promised = {"kind": "approximate", "delta": 1e-6}
+    rows = [[2**52, 2**52]] * 1024
+    with pytest.raises(
+        ValueError, match="all pairs of 1024 rows of 2 must take 2\\^31 steps at most, or --allow-large"
+    ):
+        auditor["check_promise"](promised, Fraction(1), range(1024), rows, 2 * 1024 * 1040 - 1)
+    auditor["check_promise"](promised, Fraction(1), range(1024), rows, 2 * 1024 * 1040)
+    square = [[0] * 1300] * 1300
+    with pytest.raises(ValueError, match="all pairs of 1300 rows of 1300 must"):
+        auditor["check_promise"](promised, Fraction(1), range(1300), square, auditor["MOST_STEPS"])
+    path = write(tmp_path, PROMISED[min(name for name in PROMISED if "delta" in PROMISED[name]["promise"])])
+    command = [sys.executable, "-I", "-S", str(PROGRAM), str(path), "--allow-large"]
+    assert subprocess.run(command, capture_output=True, text=True).returncode == 0
 
 
 def test_a_file_that_is_not_there_is_another_matter(tmp_path):

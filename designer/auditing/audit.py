@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...mechanisms import InputError, TabulatedMechanism
-from ...mechanisms.cost import require_affordable, table_cost
+from ...mechanisms.cost import audit_cost, require_affordable, table_cost
 from ...mechanisms.documents.bundle import Bundle
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
@@ -31,7 +31,7 @@ from .subjects.events import counts_inside
 from .subjects.kinds import kind_of, sampler_of
 from .subjects.subject import Subject
 
-FEWEST_SAMPLES = 1000
+FEWEST_SAMPLES = 2000
 """Fewer cannot bound any ratio."""
 
 DEFAULT_CONFIDENCE = 0.999
@@ -182,7 +182,7 @@ def audit(
     epsilon : float, optional
         The claim; the mechanism's own by default.
     samples : int
-        Reports to draw in all, at least 1000.
+        Reports to draw in all, at least 2000.
     confidence : float
         In (0, 1).
     outside : bool
@@ -226,6 +226,8 @@ def audit(
     columns = len(kind.tables())
     what = f"an audit of {columns} attributes by {samples} reports"
     require_affordable(what, table_cost(samples, max(columns - 1, 0)), "use fewer --samples")
+    what = f"an audit of reports of {kind.places} places by {samples} of them"
+    require_affordable(what, audit_cost(samples, kind.places), "use fewer --samples")
     if isinstance(draw, str):
         subject: Sampled = FromCommand(kind, draw, rng, timeout)
     else:

@@ -58,7 +58,9 @@ def learned_family(columns: Columns, which: np.ndarray) -> Family | None:
     model = HistGradientBoostingClassifier(learning_rate=0.2, max_iter=TREES, max_leaf_nodes=16, random_state=0)
     model.set_params(early_stopping=False)
     with threadpool_limits(1):  # threads that wait for each other cost more than they save
-        model.fit(bytes_of(some), which[:MOST_LEARNED_FROM])
+        taught = bytes_of(some)
+        taught[:, np.isnan(taught).all(axis=0)] = 0.0  # scikit-learn 1.9 fails where a column has no number at all
+        model.fit(taught, which[:MOST_LEARNED_FROM])
 
     def codes(given: Columns) -> np.ndarray:
         with threadpool_limits(1):

@@ -69,10 +69,14 @@ def _list_columns(data: Path, as_json: bool) -> None:
     """A line for each column of a file, to choose one from."""
     from ...estimators.data.described import CategoryColumn, describe
     from ...estimators.data.files import connected, open_file
+    from ...mechanisms.cost import columns_cost, require_affordable
     from ...mechanisms.errors import InputError
 
     with connected() as connection:
         _, names = open_file(connection, data)
+    require_affordable(
+        f"a look at each of {len(names)} columns", columns_cost(len(names), read=len(names)), "name one with --column"
+    )
     columns = []
     for name in names:
         try:

@@ -41,6 +41,11 @@ class KeyCounts(Protocol):
         ...
 
     @property
+    def symbols(self) -> int:
+        """Outputs that are told apart at a key: of a value, beside each report of a level."""
+        ...
+
+    @property
     def n_users(self) -> int:
         """Number of reports."""
         ...
@@ -63,6 +68,11 @@ class _OfOneMechanism(Shown):
     def tables(self) -> tuple[TabulatedMechanism, ...]:
         """The one value table."""
         return (self.mechanism.value,)
+
+    @property
+    def symbols(self) -> int:
+        """Outputs of the value table."""
+        return self.mechanism.value.low.size
 
 
 def shown_at_keys(counts: KeyValueCounts | ShownCounts) -> HeatMap:

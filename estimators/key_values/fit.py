@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from ...mechanisms.cost import fits_cost, require_affordable
 from ...mechanisms.errors import InputError, unwired
 from ...solvers.likelihood.fit import MixtureFit, fit_mixture
 from ..distributions.mixture_reduction import mixture_reduction
@@ -115,7 +116,7 @@ def fit_key_values(
     Raises
     ------
     InputError
-        An unknown method, no reports, a grid outside the domain.
+        An unknown method, no reports, a grid outside the domain, or a fit that would cost too much, see `allow_large`.
 
     Source: Ye, Wang, Zhang and Feng (2025), section V.C and appendix D, for "em" and "mr"; they keep the frequencies
     of the unbiased estimate, here both are fitted.
@@ -138,6 +139,8 @@ def fit_key_values(
         raise InputError(f"method must be one of {', '.join(get_args(KeyValueMethod))}, got {method!r}")
     place = InputGrid.common(counts.tables) if grid is None else grid
     keys, n_keys, n = counts.keys, len(counts.keys), counts.n_users
+    what = f"a fit of {n_keys} keys, each of {place.size} values and {counts.symbols} outputs"
+    require_affordable(what, fits_cost(n_keys, place.size, counts.symbols), "use method unbiased")
     if method == "joint":
         likelihood = joint_likelihood(counts, place)
         solver = "auto" if loglik_change is None else "em"

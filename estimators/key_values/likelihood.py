@@ -4,6 +4,7 @@ from functools import singledispatch
 
 import numpy as np
 
+from ...mechanisms.cost import fit_cost, require_affordable
 from ...mechanisms.errors import InputError, unwired
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
 from ...mechanisms.key_value.response import KeyValueResponse
@@ -54,6 +55,7 @@ def joint_likelihood(counts: KeyValueCounts | ShownCounts, grid: InputGrid) -> M
         ratios = place_ratios(mechanism, grid)
         return PlaceLikelihood(counts.reports, counts.counts, ratios, neutral=mechanism.padding > 0)
     if isinstance(mechanism, KeyValueResponse):
+        require_modest_responses(mechanism, grid)
         return DenseLikelihood([response_table(mechanism, grid)], response_counts(counts))
     raise unwired("pairs", mechanism)
 
@@ -65,6 +67,13 @@ def place_ratios(mechanism: KeyValueMechanism, grid: InputGrid) -> np.ndarray:
     never = mechanism.fake == 0  # such outputs are not seen
     shown = own * rows / (other * np.where(never, 1.0, mechanism.fake_law))
     return np.hstack([hidden, np.where(never, 1.0, shown)])
+
+
+def require_modest_responses(mechanism: KeyValueMechanism, grid: InputGrid, levels: int = 1) -> None:
+    """Raise InputError where a fit to the whole reports of one place, at so many levels, would cost too much."""
+    n_keys, size = len(mechanism.keys), mechanism.value.low.size
+    what = f"a fit of the pairs of {n_keys} keys and {grid.size} values to all places and outputs at once"
+    require_affordable(what, fit_cost(n_keys * grid.size, levels * n_keys * size), "use method em or unbiased")
 
 
 def response_counts(counts: KeyValueCounts) -> np.ndarray:

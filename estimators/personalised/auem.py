@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from ...mechanisms.categorical.mechanism import PureProtocol
 from ...mechanisms.composed.personalised import PersonalisedMechanism
+from ...mechanisms.cost import require_affordable, table_cost
 from ...mechanisms.errors import InputError
 from ...mechanisms.laws.domain import numbers
 from ...solvers.likelihood.bits import BitLikelihood
@@ -76,6 +77,8 @@ def auem(counts: PersonalisedCounts, *, target: Target = "population") -> Person
     (array([0.61, 0.31, 0.09]), array([0.01, 0.01, 0.01]))
     """
     check_target(target)
+    size = len(counts.mechanism.categories)
+    require_affordable(f"the covariance of {size} frequencies", table_cost(size, size), "use fewer categories")
     shares = level_shares(counts)
     own, other = require_pure(counts.mechanism)
     found = invert_supports(counts, shares.value)

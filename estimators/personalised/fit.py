@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from ...mechanisms.cost import fit_cost, require_affordable
 from ...mechanisms.errors import SolverError
 from ...solvers.likelihood.fit import DEFAULT_CERTIFICATE, Stop
 from ...solvers.one_thread import one_thread
@@ -148,6 +149,8 @@ def fit_jointly(
 
     Raises
     ------
+    InputError
+        A fit that would cost too much, see `allow_large`.
     SolverError
         A pair of reports that is impossible under the start.
 
@@ -165,6 +168,9 @@ def fit_jointly(
     (array([0.5, 0.5]), array([0.6, 0.4]))
     """
     many = shares.size
+    what = f"a joint fit of {weights.size} values and {many} levels"
+    both = many + weights.size  # each step has a matrix of that size
+    require_affordable(what, fit_cost(both, both), "use method unbiased, or fewer --cells (an InputGrid in Python)")
     blocks = np.zeros((2, many + weights.size))
     blocks[0, :many] = blocks[1, many:] = 1.0
     x = np.concatenate([_lifted(shares), _lifted(weights)])

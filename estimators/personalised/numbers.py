@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...mechanisms.composed.personalised import PersonalisedMechanism
+from ...mechanisms.cost import require_affordable, table_cost
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.likelihood.fit import MixtureFit, start_weights
@@ -132,6 +133,8 @@ def tabled_likelihood(
     widths = np.array([(t.high - t.low)[o] for t, o in zip(tables, distinct.T, strict=True)])  # (t, D)
     possible = distinct.T >= 0
     at_point = (possible & (widths == 0)).any(axis=0)
+    what = f"the laws of {len(distinct)} different reports of {len(tables)} levels on {grid.size} cells"
+    require_affordable(what, table_cost(len(tables) * len(distinct), grid.size), "use fewer --cells (an InputGrid)")
     laws = np.zeros((len(tables), len(distinct), grid.size))
     for i, table in enumerate(tables):
         if clear:

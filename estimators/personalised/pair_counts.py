@@ -134,6 +134,11 @@ class PersonalisedPairCounts(Shown):
         return PersonalisedPairCounts(self.mechanism, tuple(mine + theirs for mine, theirs in both))
 
     @property
+    def symbols(self) -> int:
+        """Outputs of a value, beside each report of a level."""
+        return len(self.by_level) * self.mechanism.levels[0].value.low.size
+
+    @property
     def keys(self) -> tuple[str, ...]:
         """The K keys."""
         return self.mechanism.keys.labels

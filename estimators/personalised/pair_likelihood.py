@@ -21,7 +21,7 @@ from ...solvers.likelihood.mixture import MixtureLikelihood
 from ...solvers.likelihood.places import PlaceLikelihood
 from ..input_grid import InputGrid
 from ..key_values.counts import KeyValueCounts
-from ..key_values.likelihood import key_law, place_ratios, response_counts, response_table
+from ..key_values.likelihood import key_law, place_ratios, require_modest_responses, response_counts, response_table
 
 MOST_NUMBERS = 2**27
 """Of a matrix of different reports and components, 1 GiB."""
@@ -57,6 +57,7 @@ def likelihood_of_pairs(
     """
     weights = weights_of_levels(mechanism, np.array([part.n_users for part in by_level]))
     if not isinstance(mechanism.levels[0], KeyValueUnary):
+        require_modest_responses(mechanism.levels[0], grid, max(len(by_level), len(mechanism.levels)))
         tables = np.stack([response_table(level, grid) for level in mechanism.levels])
         view = np.einsum("ir,ijs->jrs", weights, tables).reshape(tables.shape[1], -1)
         return DenseLikelihood([view], np.concatenate([response_counts(part) for part in by_level]))

@@ -12,7 +12,7 @@
 
 import {
   asList, asNumber, asObject, asText, BUNDLE, checkedEpsilon, checkedProvenance, draw, fittingChecksum, FORMAT,
-  placeValue, RandomWords, readJson, readTable, refuse, reportText, shown,
+  LARGEST_TEXT, placeValue, RandomWords, readJson, readTable, refuse, reportText, requireModest, shown,
 } from "./optldp-client.js";
 import { asCount, numberOf, ORACLES, randomChoices, randomisedResponse, textOf } from "./oracles.js";
 import { PAIR_KEYS, readPairs } from "./pairs.js";
@@ -30,6 +30,7 @@ import { PAIR_KEYS, readPairs } from "./pairs.js";
  * @property {(value: any) => T} place
  * @property {(placed: T, words: RandomWords) => string[]} draw The cells of a report.
  * @property {number[]} [rising] The budgets of single attributes, which rise from level to level, too.
+ * @property {number} places What is counted of values beside a report of a level: categories, outputs, those of keys.
  * @property {(cells: string[]) => string[]} [told] The cells as a file holds them, where that differs.
  */
 
@@ -41,7 +42,8 @@ import { PAIR_KEYS, readPairs } from "./pairs.js";
  * @property {string} checksum
  */
 
-const LARGEST_TEXT = 2 ** 25; // characters: what the library reads, as bytes
+const MOST_NAMED = 2 ** 27; // categories times the characters of the longest
+const MOST_ATTRIBUTES = 256;
 const MOST_CATEGORIES = 2 ** 20;
 const MOST_LEVELS = 256;
 const MOST_LEVEL_REPORTS = 4096;
@@ -101,6 +103,8 @@ function asLabels(name, value) {
   const labels = asList(name, value).map((label) => asText(`every one of ${name}`, label));
   const some = labels.length >= 2 && labels.length <= MOST_CATEGORIES;
   if (!some) refuse(`${name} must be 2 to ${MOST_CATEGORIES}, got ${labels.length}`);
+  const longest = labels.reduce((most, label) => Math.max(most, [...label].length), 0);
+  requireModest(`${name} times the characters of the longest`, labels.length * longest, MOST_NAMED);
   const bad = labels.find((label) => label === "" || label.includes("\0"));
   if (bad !== undefined) refuse(`${name} must be neither empty nor hold the character NUL, got ${shown(bad)}`);
   if (new Set(labels).size < labels.length) refuse(`${name} must differ, got one twice`);
@@ -124,6 +128,7 @@ function readCategories(members, kind) {
     epsilons: [epsilon],
     columns: ["report"],
     nature: JSON.stringify([kind, labels, oracle.reports]),
+    places: labels.length,
     place(value) {
       const code = codes.get(value);
       if (code === undefined) throw new RangeError(`the value must be one of the ${labels.length} categories, got another`);
@@ -155,6 +160,7 @@ function placedNumbers(document) {
     epsilons: [facts.epsilon],
     columns: ["report"],
     nature: JSON.stringify(["number", ends, facts.units]),
+    places: facts.low.length,
     place(value) {
       placeValue(law, value);
       return value;
@@ -167,6 +173,7 @@ function placedNumbers(document) {
 function readAttributes(members) {
   asObject("the mechanism", members, ["format", "kind", "attributes", "mechanisms", "sampled", "epsilon"]);
   const names = asList("attributes", members.attributes).map((name) => asText("every name of an attribute", name));
+  requireModest("attributes", names.length, MOST_ATTRIBUTES);
   const tables = asList("mechanisms", members.mechanisms).map(placedNumbers);
   const fits = names.length > 0 && names.length === tables.length && !names.includes("");
   if (!fits) refuse(`every attribute needs a name and one table, got ${tables.length} for ${names.length}`);
@@ -180,6 +187,7 @@ function readAttributes(members) {
     epsilons: [epsilon],
     columns: names,
     nature: JSON.stringify([names, sampled, tables.map((table) => table.nature)]),
+    places: tables.reduce((sum, table) => sum + table.places, 0),
     rising: tables.map((table) => table.epsilons[0]),
     place(values) {
       const listed = Array.isArray(values) && values.length === many;
@@ -218,10 +226,15 @@ function readLevels(members, kind) {
   if (levels[0].columns.includes(LEVEL)) refuse(`an attribute must not be named "${LEVEL}"`);
   const budgets = levels.map((level) => level.epsilons[0]);
   const oracle = levelOracle(members, protocol, levels.length);
+  // outputs of numbers are each level's own, categories and keys those of all
+  const own = levels[0].rising !== undefined || levels[0].nature.startsWith('["number"');
+  const places = own ? levels.reduce((sum, level) => sum + level.places, 0) : levels[0].places;
+  requireModest("reports of levels times what is counted beside each", (oracle?.many ?? levels.length) * places);
   return {
     epsilons: budgets,
     columns: [LEVEL, ...levels[0].columns],
     nature: "",
+    places,
     place(given) {
       const listed = Array.isArray(given) && given.length === 2;
       if (!listed) throw new TypeError("the value must be a list of a value and a level's number, got something else");

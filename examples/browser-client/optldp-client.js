@@ -60,11 +60,12 @@ export const DENOMINATOR = 2 ** 53;
 export const WHOLE = BigInt(DENOMINATOR);
 export const SCALE = 2n ** 128n;
 const MOST_RAISED = 2n ** 62n;
-const MOST_SIDE = 2 ** 15; // knots and outputs of a floor form
+const MOST_SIDE = 2 ** 15; // knots and outputs
+const MOST_ENTRIES = 2 ** 25; // of what is held at once: docs/bundle-format.md, "What a file may cost"
 const [MIN_EPSILON, MAX_EPSILON] = [1e-6, 16];
 const [NARROWEST_DOMAIN, WIDEST_DOMAIN] = [1e-100, 1e100]; // squares of widths neither vanish nor overflow
 const LARGEST_REPORT = 1e120;
-const LARGEST_TEXT = 2 ** 27; // characters: 1001 knots with 4000 outputs need 76 million
+export const LARGEST_TEXT = 2 ** 25; // characters: what the library reads, as bytes
 const DEEPEST = 8; // a table nests four deep
 const LONGEST_POOL = 8192; // 64-bit words: WebCrypto gives 64 KiB at a time
 const PRIOR_SOURCES = ["public", "private-report", "sensitive"];
@@ -512,6 +513,9 @@ export async function parseTable(text) {
 export function readTable(file, keys = KEYS.filter((key) => key !== "checksum")) {
   if ("promise" in file) refuse("a table must promise pure epsilon-LDP to be drawn from here, got another promise");
   asObject("the table", file, keys);
+  const sides = [file.knots, file.low].map((side) => (Array.isArray(side) ? side.length : 0));
+  for (const side of sides) requireModest("knots and outputs", side, MOST_SIDE);
+  requireModest("knots times outputs", sides[0] * sides[1]);
   const fits = file.denominator === WHOLE;
   if (!fits) refuse(`denominator must be ${DENOMINATOR}, got ${shown(file.denominator)}`);
   const [epsilon, knots] = [checkedEpsilon(file.epsilon), checkedKnots(file.knots)];
@@ -553,7 +557,7 @@ async function parseFloor(file) {
   const starts = asWhole("starts", file.starts, 0n, MOST_RAISED);
   const [n, m] = [knots.length, places.length];
   if (floor.length !== m || starts.length !== n) refuse("outputs must have a floor each, and knots a start each");
-  if (Math.max(n, m) > MOST_SIDE) refuse(`knots and outputs must be at most ${MOST_SIDE}, got ${n} and ${m}`);
+  requireModest("knots and outputs", Math.max(n, m), MOST_SIDE);
   const reports = places.map((place) => Number(place) * step);
   checkOutputs(reports, reports);
   const form = windowsOf(floor, ratio, starts);
@@ -642,6 +646,12 @@ function beforeIn({ floor, edges, width, starts }) {
     const common = edges[j] - starts[row];
     return floors[j] + Number(common < 0n ? 0n : common > width ? width : common);
   };
+}
+
+/** Refuses what would take too much memory or time, here or where reports are read: the library's bounds, without its
+ * option to allow more. @type {(what: string, size: number, most?: number) => void} */
+export function requireModest(what, size, most = MOST_ENTRIES) {
+  if (size > most) refuse(`${what} must be at most ${most}, got ${size}: a file may not cost more`);
 }
 
 /** @type {(name: string, value: Json, least: bigint, most: bigint) => bigint[]} */

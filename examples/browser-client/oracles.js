@@ -5,8 +5,8 @@
  */
 
 import {
-  asList, asWhole, checkedNumerators, DENOMINATOR, exponentialBelow, lastAtMost, provePrivate, RandomWords, refuse, SCALE,
-  shown, WHOLE,
+  asList, asWhole, checkedNumerators, DENOMINATOR, exponentialBelow, lastAtMost, provePrivate, RandomWords, refuse,
+  requireModest, SCALE, shown, WHOLE,
 } from "./optldp-client.js";
 
 /** @import { Json, JsonObject } from "./optldp-client.js" */
@@ -23,6 +23,8 @@ import {
  * @property {string[]} keys The members that it has beside those of every mechanism for categories.
  * @property {(members: JsonObject, size: number, epsilon: number) => Oracle} read
  */
+
+const MOST_CHOSEN = 2 ** 19; // categories of a set, each of which takes a word
 
 /** @type {Record<string, OracleKind>} */
 export const ORACLES = {
@@ -54,6 +56,7 @@ export const ORACLES = {
     keys: ["n_chosen", "own_chosen"],
     read(members, size, epsilon) {
       const [many, own] = [asCount("n_chosen", members.n_chosen, 1n, BigInt(size - 1)), asShare(members.own_chosen)];
+      requireModest("n_chosen", many, MOST_CHOSEN);
       const oftener = BigInt(many) * WHOLE < own * BigInt(size);
       if (!oftener) refuse(`own_chosen must be more than ${many}/${size} of 2^53, got ${own}`);
       proveRatio(own * BigInt(size - many), (WHOLE - own) * BigInt(many), epsilon);

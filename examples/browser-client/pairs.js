@@ -3,7 +3,7 @@
 
 import {
   asWhole, checkedNumerators, checkedProvenance, checkedEpsilon, DENOMINATOR, drawOutput, lastAtMost, placeValue,
-  RandomWords, refuse, WHOLE,
+  RandomWords, refuse, requireModest, WHOLE,
 } from "./optldp-client.js";
 import { asCount, asShare, proveRatio, requireDenominator } from "./oracles.js";
 
@@ -26,6 +26,7 @@ export function readPairs(members, apart, labels, { facts: table, law }) {
   checkedProvenance(members.provenance);
   const [epsilon, m] = [checkedEpsilon(members.epsilon), table.low.length];
   if (m > MOST_OUTPUTS) refuse(`the value table must have at most ${MOST_OUTPUTS} outputs, got ${m}`);
+  requireModest("keys times outputs", labels.length * m);
   const padding = asCount("padding", members.padding, 0n, MOST_PADDING);
   const [fake] = checkedNumerators(members.fake, 1, m);
   const [own, other] = [members.own, members.other].map(asShare);
@@ -42,6 +43,7 @@ export function readPairs(members, apart, labels, { facts: table, law }) {
   return {
     epsilons: [epsilon],
     columns: ["report"],
+    places: labels.length * (1 + m),
     nature: JSON.stringify([apart, labels, padding, table.units, m, table.knots, possible]),
     place(given) {
       const listed = Array.isArray(given) && given.every((pair) => Array.isArray(pair) && pair.length === 2);

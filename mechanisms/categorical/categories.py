@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..cost import names_cost, require_affordable
 from ..errors import InputError
 
 MAX_CATEGORIES = 2**20
@@ -26,7 +27,8 @@ class Categories:
     Raises
     ------
     InputError
-        Fewer than two labels, an empty one, one with a NUL, or one that comes twice.
+        Fewer than two labels, an empty one, one with a NUL, one that comes twice, or more and longer ones than can
+        well be looked up, see `allow_large`.
 
     Example
     -------
@@ -41,6 +43,9 @@ class Categories:
         names = tuple(map(str, labels))
         if not 2 <= len(names) <= MAX_CATEGORIES:
             raise InputError(f"there must be 2 to {MAX_CATEGORIES} categories, got {len(names)}")
+        longest = max(map(len, names))
+        what = f"{len(names)} categories, the longest of {longest} characters,"
+        require_affordable(what, names_cost(len(names), longest), "use shorter names")
         if "" in names:
             raise InputError(f"categories must not be empty text, got one in row {names.index('') + 1}: name it")
         if any("\0" in name for name in names):  # numpy drops it at the end of a text

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
+from ..cost import require_affordable, sets_cost
 from ..documents.bundle import Nested
 from ..errors import InputError, TableError
 from ..integers.exponential import exponential_below
@@ -60,6 +61,8 @@ class SubsetSelection(BitVectors):
     ------
     TableError
         Another d, or a numerator out of order.
+    InputError
+        Larger sets than can well be drawn, see `allow_large`.
 
     Example
     -------
@@ -83,6 +86,7 @@ class SubsetSelection(BitVectors):
             raise TableError(
                 f"own_chosen must be a whole number below 2^53 and more than {many}/{size} of it, got {own!r}"
             )
+        require_affordable(f"subset selection of sets of {many} categories", sets_cost(many), "use another method")
 
     def members(self) -> dict[str, Any]:
         return super().members() | {"n_chosen": self.n_chosen, "own_chosen": self.own_chosen}

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from ..budget import check_epsilon
 from ..categorical.mechanism import CategoricalMechanism
 from ..categorical.table import categorical_grr
+from ..cost import require_affordable, table_cost
 from ..documents.bundle import Bundle, Nested
 from ..documents.report_text import report_numbers
 from ..documents.table import as_number, require_keys
@@ -101,6 +102,9 @@ class Levelled(Bundle, Generic[Level]):
             except InputError as error:
                 raise InputError(f"level_{error}") from None
         object.__setattr__(self, "level_epsilon", level_epsilon)
+        told, places = self.level_report.n_reports, self._places()
+        what = f"{told} reports of levels beside {places} numbers for each"
+        require_affordable(what, table_cost(told, places), "report levels otherwise, or use fewer")
 
     def __repr__(self) -> str:
         budgets = ", ".join(f"{epsilon:g}" for epsilon in self.epsilons)
@@ -127,6 +131,10 @@ class Levelled(Bundle, Generic[Level]):
     @abstractmethod
     def _check_match(self) -> None:
         """Raise InputError unless reports of all levels are of the same values and of the same kind."""
+
+    @abstractmethod
+    def _places(self) -> int:
+        """Return the numbers counted for each report of a level: of categories, outputs, or outputs of keys."""
 
     @property
     def epsilons(self) -> tuple[float, ...]:

@@ -81,6 +81,9 @@ class PersonalisedMechanism(Levelled[CategoricalMechanism | TabulatedMechanism])
         for other in self.levels[1:]:
             require_alike(whats, _nature(self.levels[0]), _nature(other))
 
+    def _places(self) -> int:
+        return sum(table.low.size for table in self.tables) if self.tables else len(self.categories)
+
     @property
     def categorical(self) -> tuple[CategoricalMechanism, ...]:
         """The levels' mechanisms if values are categories, else none."""

@@ -76,6 +76,9 @@ class PersonalisedAttributes(Levelled[AttributeSampling]):
             with naming(name):
                 self._tables_of(name)
 
+    def _places(self) -> int:
+        return sum(table.low.size for level in self.levels for table in level.mechanisms)
+
     @property
     def attributes(self) -> tuple[str, ...]:
         """The names of the attributes."""

@@ -66,6 +66,9 @@ class PersonalisedPairs(Levelled[KeyValueMechanism]):
         for other in self.levels[1:]:
             require_alike(whats, _nature(self.levels[0]), _nature(other))
 
+    def _places(self) -> int:
+        return len(self.keys) * (1 + self.levels[0].value.low.size)
+
     @property
     def keys(self) -> Categories:
         """The keys."""

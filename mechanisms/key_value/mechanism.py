@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike
 from ..budget import check_epsilon
 from ..categorical.categories import Categories
 from ..categorical.mechanism import whole_number
+from ..cost import require_affordable, table_cost
 from ..documents.bundle import Nested, require_exact
 from ..documents.exact_mechanism import ExactMechanism
 from ..documents.exact_table import numerators_from_document, require_denominator
@@ -77,7 +78,8 @@ class KeyValueMechanism(ExactMechanism):
     TableError
         A table that is not exact or has more than 32,766 outputs, numerators that are none or out of order.
     InputError
-        Fewer than two keys, an epsilon or a padding that is not usable.
+        Fewer than two keys, an epsilon or a padding that is not usable, or keys times outputs that would cost too much,
+        see `allow_large`.
 
     Example
     -------
@@ -107,6 +109,11 @@ class KeyValueMechanism(ExactMechanism):
             raise TableError(f"the value table must have at most {MOST_OUTPUTS} outputs, got {self.value.low.size}")
         if type(self.padding) is not int or not 0 <= self.padding <= MOST_PADDING:
             raise InputError(f"padding must be a whole number in 0..{MOST_PADDING}, got {self.padding!r}")
+        require_affordable(
+            f"pairs of {len(self.keys)} keys and {self.value.low.size} outputs",
+            table_cost(len(self.keys), self.value.low.size),
+            "use fewer of either",
+        )
         law = np.asarray(self.fake)
         if law.shape != self.value.low.shape or not np.issubdtype(law.dtype, np.integer):
             raise TableError(f"fake must be whole numbers, one for each output, got shape {law.shape} of {law.dtype}")

@@ -7,9 +7,12 @@ from optldp.mechanisms.cost import (
     MOST_MEMORY,
     MOST_MULTIPLICATIONS,
     affordable,
+    audit_cost,
     columns_cost,
     fit_cost,
+    names_cost,
     require_affordable,
+    sets_cost,
     table_cost,
 )
 from optldp.mechanisms.documents.table import table_to_document
@@ -42,12 +45,23 @@ def test_the_limits_are_where_the_page_has_them():
     assert not affordable(table_cost(4096, 8193))
     assert affordable(table_cost(1001, 2002, all_pairs=True))
     assert not affordable(table_cost(8192, 500, all_pairs=True))
-    assert affordable(fit_cost(1024, 2048))
+    assert affordable(table_cost(5300, 5300))
+    assert not affordable(table_cost(5500, 5500))
+    assert affordable(fit_cost(1001, 2002))
+    assert not affordable(fit_cost(2**15, 64))
+    assert affordable(fit_cost(2500, 300))
+    assert not affordable(fit_cost(3000, 300))
     assert not affordable(fit_cost(1024, 2049))
     assert affordable(columns_cost(2**15))
     assert not affordable(columns_cost(2**15 + 1))
     assert affordable(columns_cost(256, read=256))
     assert not affordable(columns_cost(257, read=257))
+    assert affordable(names_cost(2**20, 128))
+    assert not affordable(names_cost(2**20, 129))
+    assert affordable(sets_cost(2**19))
+    assert not affordable(sets_cost(2**19 + 1))
+    assert affordable(audit_cost(2**20, 512))
+    assert not affordable(audit_cost(2**20, 513))
 
 
 def test_more_is_allowed_in_a_block_alone():
@@ -57,7 +71,7 @@ def test_more_is_allowed_in_a_block_alone():
         require_affordable("it", large)
         with allow_large(False):
             require_affordable("it", large)
-    with pytest.raises(InputError, match=r"^it may take 69 GB of memory and 6\.9e\+10 multiplications, .*: use less$"):
+    with pytest.raises(InputError, match=r"^it may take 69 GB of memory and 1\.5e\+12 multiplications, .*: use less$"):
         require_affordable("it", large, "use less")
 
 
@@ -91,7 +105,7 @@ def test_the_table_of_a_floor_form_is_not_made_unless_it_is_allowed(monkeypatch)
 
 
 def test_multiplications_are_counted_as_the_page_says():
-    """64 n m, and 4 n n m for all pairs."""
-    assert table_cost(3, 5).multiplications == 64 * 15
+    """64 n m, a 24th of the shorter side's square times the longer one, and 4 n n m for all pairs."""
+    assert table_cost(3, 5).multiplications == 64 * 15 + 45 // 24
     assert table_cost(3, 5, all_pairs=True).multiplications == 64 * 15 + 4 * 3 * 15
     assert MOST_MULTIPLICATIONS == 2**33

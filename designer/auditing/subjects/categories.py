@@ -118,6 +118,10 @@ class CategoryKind(Kind):
         return [("the two own bits", in_bytes, False)]
 
     @property
+    def places(self) -> int:
+        return len(self.mechanism.categories) if isinstance(self.mechanism, BitVectors) else 1
+
+    @property
     def longest_line(self) -> int:
         wide = self.mechanism.n_bytes if isinstance(self.mechanism, BitVectors) else 0
         return SHORT_LINE + 2 * wide

@@ -144,6 +144,10 @@ class LevelKind(Kind):
         return self._kinds[0].readable(columns)
 
     @property
+    def places(self) -> int:
+        return self._kinds[0].places
+
+    @property
     def longest_line(self) -> int:
         return SHORT_LINE + self._kinds[0].longest_line
 

@@ -69,12 +69,12 @@ class PairKind(Kind):
         shape = (many, len(self.mechanism.keys)) if unary else (many,)
         if given.shape != shape or not np.issubdtype(given.dtype, np.integer):
             raise InputError(f"the sampler must return {shape} whole numbers, got shape {given.shape} of {given.dtype}")
-        wide = given.astype(np.int64)
         if not unary:
+            wide = given.astype(np.int64)
             place, output = np.divmod(wide, self.mechanism.value.low.size)
             return {"the report": wide, "the place": place, "the output": output}
-        shown = {"places shown": np.count_nonzero(wide, axis=1)}
-        return shown | {_place(number): column for number, column in enumerate(wide.T[: MOST_COLUMNS - 1])}
+        shown, wide = {"places shown": np.count_nonzero(given, axis=1)}, given[:, : MOST_COLUMNS - 1].astype(np.int64)
+        return shown | {_place(number): column for number, column in enumerate(wide.T)}
 
     def lines(self) -> list[tuple[str, ...]]:
         return [spellings(pairs) for pairs in self.sets]
@@ -115,6 +115,10 @@ class PairKind(Kind):
         if isinstance(self.mechanism, KeyValueUnary):
             return columns.get(_place(place), columns["places shown"])
         return np.where(columns["the place"] == place, 1 + columns["the output"], 0)
+
+    @property
+    def places(self) -> int:
+        return len(self.mechanism.keys) if isinstance(self.mechanism, KeyValueUnary) else 1
 
     @property
     def longest_line(self) -> int:

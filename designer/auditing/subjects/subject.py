@@ -106,6 +106,11 @@ class Kind(ABC):
         return not columns["no report"].all()
 
     @property
+    def places(self) -> int:
+        """Bits of a report, or places of keys: what an audit costs grows with them."""
+        return 1
+
+    @property
     def longest_line(self) -> int:
         """Bytes that a report as text may have, on average."""
         return SHORT_LINE

@@ -52,6 +52,29 @@ test("the client accepts and refuses the very bundles that the library does", as
   assert.ok(changed.length > 1000 && taken > 50 && taken < changed.length - 50, `${taken} of ${changed.length}`);
 });
 
+/** What would take too much memory or time, of documents that fit else: as the library refuses them by their shape. */
+const names = (many) => Array.from({ length: many }, (_, k) => String(k));
+function evenTable(many) {
+  const { value } = JSON.parse(textOf("pairs apart"));
+  const row = Array.from({ length: many }, (_, j) => (j ? 2 ** 47 : 2 ** 53 - (many - 1) * 2 ** 47));
+  const ends = { low: names(many).map(Number), high: names(many).map(Number) };
+  const provenance = { ...value.provenance, parameters: {} };
+  return { ...value, ...ends, provenance, numerators: value.knots.map(() => row) };
+}
+const COSTLY = {
+  "randomised response": [{ categories: ["x".repeat(1_000_000), ...names(500)] }, /^categories times .* got 501000000/],
+  "sets of two of five": [{ categories: names(2 ** 19 + 2), n_chosen: 2 ** 19 + 1 }, /^n_chosen must be at most 524288/],
+  "pairs apart": [{ keys: names(2 ** 20), value: evenTable(33) }, /^keys times outputs must be .* got 34603008/],
+  attributes: [{ attributes: names(257) }, /^attributes must be at most 256, got 257/],
+};
+
+for (const [name, [changes, message]] of Object.entries(COSTLY)) {
+  test(`what would cost too much is refused in one line: "${name}"`, async () => {
+    const text = JSON.stringify({ ...JSON.parse(textOf(name)), ...changes });
+    await assert.rejects(parseBundle(text), (error) => error instanceof TableError && message.test(error.message));
+  });
+}
+
 test("a report comes by the columns that a file has, levels by their budgets", async () => {
   const levels = await bundleOf("levels of categories");
   assert.deepEqual(levels.columns, ["level", "report"]);

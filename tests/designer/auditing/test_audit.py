@@ -111,8 +111,8 @@ def test_each_level_is_held_to_its_own_budget():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"samples": 999}, "at least 1000, got 999"),
-        ({"samples": 1e6}, "whole number of at least 1000, got 1000000.0"),
+        ({"samples": 1999}, "at least 2000, got 1999"),
+        ({"samples": 1e6}, "whole number of at least 2000, got 1000000.0"),
         ({"confidence": 1.0}, "strictly between 0 and 1, got 1.0"),
         ({"epsilon": 0.0}, "epsilon must be positive"),
         ({"draw": lambda x: x[:-1]}, "must return one report for each of .* values, got shape"),

@@ -216,7 +216,7 @@ def test_a_client_that_says_what_it_clipped_is_caught(optldp, table):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--samples", 10], "samples must be a whole number of at least 1000, got 10"),
+        (["--samples", 10], "samples must be a whole number of at least 2000, got 10"),
         (["--samples", "1000.5"], "samples must be a whole number, got 1000.5"),
         (["--samples", "inf"], "samples must be a whole number, got inf"),
         (["--samples", "nan"], "samples must be a whole number, got nan"),
@@ -227,8 +227,8 @@ def test_a_client_that_says_what_it_clipped_is_caught(optldp, table):
         (["--sampler", "cat", "--timeout", 0], "the timeout must be positive, got 0.0"),
         (["--sampler", ""], "the sampler must be a command, got no words"),
         (["--sampler", "no-such-program"], "must be a program that can be run: No such file or directory"),
-        (["--sampler", "yes banana", "--samples", 1000], "must print one report a line, got more than"),
-        (["--sampler", "sed s/.*/banana/", "--samples", 1000], "must print reports, got 'banana' in line 1"),
+        (["--sampler", "yes banana", "--samples", 2000], "must print one report a line, got more than"),
+        (["--sampler", "sed s/.*/banana/", "--samples", 2000], "must print reports, got 'banana' in line 1"),
     ],
 )
 def test_what_cannot_be_audited_is_refused(refusal, table, options, says):

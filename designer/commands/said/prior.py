@@ -127,7 +127,7 @@ def within_range(
         raise InputError(
             f"values must lie in the range [{_said(low, units, '.9g')}, {_said(high, units, '.9g')}], got {outside:,} "
             f"of {values.size:,} of {of} outside it (smallest {_said(values.min(), units, '.9g')}, largest "
-            f"{_said(values.max(), units, '.9g')}): count them as its ends by --clip, or take a wider range"
+            f"{_said(values.max(), units, '.9g')}): take a wider range, or count them as its ends by --clip"
         )
     notes.append(
         f"note: {outside:,} of {values.size:,} values of {of} lie outside the range and count as its ends: every mean "

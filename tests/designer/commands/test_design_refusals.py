@@ -42,7 +42,7 @@ class TestBadNumbers:
     def test_a_range_that_does_not_hold_the_data_names_count_and_extremes(self, refusal, command):
         Path("five.csv").write_text("x\n1\n2\n3\n-4\n55\n")
         message = refusal(command, "five.csv", "--column", "x", "--epsilon", 1, "--range", 0, 2.5, *out(command))
-        assert "in the range [0, 2.5], got 3 of 5 of x outside it (smallest -4, largest 55): count them as" in message
+        assert "in the range [0, 2.5], got 3 of 5 of x outside it (smallest -4, largest 55): take a wider range" in message
 
     def test_a_floor_that_is_no_share(self, refusal, command):
         assert "uniform share must lie in [0, 1], got 2" in refusal(
@@ -143,7 +143,7 @@ class TestBadOptions:
             (["--eta", 2, "--method", "duchi"], "--eta is an option of ptt and ptt2, got method 'duchi'"),
             (["--eta", 2, "--method", "ptt", "--worst-case"], "--worst-case chooses the parameter, got eta 2.0"),
             (["--eta", 1, "--method", "ptt"], "eta must be a finite number above 1, got 1.0"),
-            (["--window", 3], "options of aaa"),
+            (["--window", 3], "are for aaa"),
             (["--method", "aaa", "--knots", 5, "--intervals", 3], "intervals must divide the prior's 4, got 3"),
             (["--tolerance", 0], "tolerance must lie strictly between 0 and 1"),
         ],

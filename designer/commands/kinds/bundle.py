@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
+from ....estimators.data.cells import LONGEST_CELL
 from ....estimators.data.simulated_columns import OUTPUT, USERS
 from ....mechanisms.adopted.adoption import written_of
 from ....mechanisms.documents.bundle import Bundle
+from ....mechanisms.documents.exact_mechanism import ExactMechanism
 from ....mechanisms.errors import InputError
 from ..said.output import readable
 from .asked import LEVEL_COLUMN
@@ -198,3 +200,14 @@ def answer_in_text(
     written = written_of(kind.mechanism)
     texts = np.array((kind.mechanism.to_text if written is None else written.texts)(counts.reports), dtype=object)
     return {OUTPUT: texts, USERS: counts.counts}, told_of_reports(read.simulated, read.skipped)
+
+
+def report_texts(mechanism: ExactMechanism, reports: np.ndarray) -> np.ndarray:
+    """Return reports (n, ...) as a column (n,) of text, or raise InputError for texts that no file's reader takes."""
+    texts = mechanism.to_text(reports)
+    if (longest := max(map(len, texts), default=0)) > LONGEST_CELL:
+        raise InputError(
+            f"a report must have at most {LONGEST_CELL:,} characters in a file, got {longest:,} of {mechanism!r:.60}: "
+            "reports of fewer bits are those of optldp design --method olh"
+        )
+    return np.array(texts, dtype=object)

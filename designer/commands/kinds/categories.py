@@ -20,7 +20,7 @@ from ....mechanisms.categorical.table import CategoricalTable
 from ....mechanisms.errors import InputError
 from ..asked.kind import DesignKind
 from .asked import REPORT_COLUMN
-from .bundle import MOST_ROWS, RANKED, BundleKind, answer_in_text, found_rows
+from .bundle import MOST_ROWS, RANKED, BundleKind, answer_in_text, found_rows, report_texts
 from .kind import Checked, Designed, Drawing, Found, Kind, Layout, Service, WrittenReports, marked, split
 
 if TYPE_CHECKING:
@@ -203,11 +203,6 @@ def _share_of_fit(n: int) -> Callable[[Progress], float]:
         return (first - gap) / (first - last) if first > last else 1.0
 
     return share
-
-
-def report_texts(mechanism: CategoricalMechanism, reports: np.ndarray) -> np.ndarray:
-    """Return reports as a column of text."""
-    return np.array(mechanism.to_text(reports), dtype=object)
 
 
 def frequency_table(found: FrequencyEstimate, confidence: float, more: dict[str, Any]) -> Found:

@@ -22,8 +22,8 @@ from ....mechanisms.files.identifier import table_identifier
 from ..asked.kind import DesignKind
 from ..said.output import number, refuse_given
 from .asked import LEVEL_COLUMN, REPORT_COLUMN
-from .bundle import BundleKind, read_to_count
-from .categories import frequency_table, read_labels_prior, report_texts, require_oracle
+from .bundle import BundleKind, read_to_count, report_texts
+from .categories import frequency_table, read_labels_prior, require_oracle
 from .kind import Designed, Found, Kind, Layout, Part, Service, WrittenReports, marked
 from .number_estimates import require_method
 from .number_fits import told_fit

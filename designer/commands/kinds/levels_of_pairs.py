@@ -13,7 +13,7 @@ from ....mechanisms.composed.levelled import PersonalisedReports
 from ....mechanisms.composed.personalised_pairs import PersonalisedPairs
 from ..asked.kind import DesignKind
 from .asked import LEVEL_COLUMN, REDUCTION, REPORT_COLUMN
-from .bundle import BundleKind, found_rows
+from .bundle import BundleKind, found_rows, report_texts
 from .kind import Designed, Found, Kind, Layout, Part, Service, WrittenReports, marked, split
 from .levels import (
     answer_of_levels,
@@ -64,7 +64,7 @@ class LevelsOfPairs(BundleKind[PersonalisedPairs]):
         rows = asked.rows_with({level_column: budgets})  # who has no pair reports all the same
         keys, values, clipped = read_pairs(asked, mechanism.levels[0].value, rows)
         sent = mechanism.sample(keys, values, mechanism.level_numbers(budgets[rows]), rng)
-        texts = np.array(mechanism.levels[0].to_text(sent.reports), dtype=object)
+        texts = report_texts(mechanism.levels[0], sent.reports)
         columns = {REPORT_COLUMN: texts, LEVEL_COLUMN: told_levels(mechanism, sent.levels)}
         return WrittenReports(marked(columns, rng), keys.size, clipped, present=(level_column,))
 

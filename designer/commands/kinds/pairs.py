@@ -13,7 +13,7 @@ from ....mechanisms.errors import InputError, wired
 from ....mechanisms.key_value.mechanism import KeyValueMechanism
 from ..asked.kind import DesignKind
 from .asked import REDUCTION, REPORT_COLUMN
-from .bundle import BundleKind, answer_in_text, found_rows
+from .bundle import BundleKind, answer_in_text, found_rows, report_texts
 from .kind import Designed, Found, Layout, Part, Service, WrittenReports, marked, split
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Pairs(BundleKind[KeyValueMechanism]):
         else:
             held = [{key: value} for key, value in zip(keys.tolist(), values.tolist(), strict=True)]
             reports, given = np.array(booked[0].rows(booked[1], held)), booked[0].given
-        texts = np.array(self.mechanism.to_text(reports), dtype=object)
+        texts = report_texts(self.mechanism, reports)
         return WrittenReports(marked({REPORT_COLUMN: texts}, rng), keys.size, clipped, given, present=())
 
     @property

@@ -12,7 +12,8 @@ from optldp.estimators import CategoryCounts, estimate_frequencies
 from optldp.estimators.data import read_column
 from optldp.estimators.data.texts import missing_texts, read_labels, read_texts
 from optldp.estimators.personalised import auem_variance
-from optldp.mechanisms import load_mechanism
+from optldp.mechanisms import load_mechanism, save_bundle
+from optldp.mechanisms.categorical import optimised_unary
 
 from ...conftest import found
 
@@ -424,3 +425,13 @@ def test_a_bundle_is_no_npz_and_needs_its_own_columns(refusal, optldp, design):
     assert "--of is for tables of numbers" in refusal("estimate", "made.json", "r.csv", "--of", "mean")
     assert "by itself" in refusal("estimate", "made.json", "r.csv", "made.json", "r.csv")
     assert "is no report of this mechanism" in refusal("estimate", "made.json", "staff.csv", "--column", "age")
+
+
+@pytest.mark.slow
+def test_reports_that_could_not_be_read_are_not_written(refusal):
+    """A bit for each of 20,000 categories has 5,000 hexadecimal digits: count and estimate take 4,096 of a cell."""
+    save_bundle(optimised_unary(range(20_000), 1.0), "wide.json")
+    Path("some.csv").write_text("job\n7\n19999\n")
+    line = refusal("perturb", "wide.json", "some.csv", "--column", "job", "--out", "r.csv")
+    assert "at most 4,096 characters in a file, got 5,000" in line
+    assert line.endswith("optldp design --method olh\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -245,10 +244,9 @@ def _lazily(services: Sequence[Any], column: str, options: dict[str, Any]) -> Re
         raise InputError(f"{useless[0]} is for reports that are read here, got a frame that is not: leave it out")
     progress = options["progress"] or (lambda what, share: None)
     progress("counting in the frame's engine", 0.0)
-    chosen = {name: options[name] for name in ("key", "allow_disjoint", "skip_invalid")}
+    chosen = {name: options[name] for name in ("key", "allow_disjoint", "skip_invalid", "rounds")}
     services = [source.service for source in sources]
-    counts = collect_lazily(services, [source.reports for source in sources], column=column, **chosen)
-    return replace(counts, rounds=options["rounds"])
+    return collect_lazily(services, [source.reports for source in sources], column=column, **chosen)
 
 
 def _expanded(mechanism: Any) -> Any:

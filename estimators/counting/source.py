@@ -110,7 +110,16 @@ def require_one_round(connection: duckdb.DuckDBPyConnection, sources: Sequence[S
     >>> with duckdb.connect() as connection:
     ...     require_one_round(connection, days)
     """
-    told = [(source.where, source.said_once(connection, ROUND)) for source in sources]
+    refuse_several_rounds([(source.where, source.said_once(connection, ROUND)) for source in sources])
+
+
+def refuse_several_rounds(told: Sequence[tuple[str, str | None]]) -> None:
+    """Raise InputError for services (where, round) of which two name different rounds; None names none.
+
+    Example
+    -------
+    >>> refuse_several_rounds([("web", "5 May"), ("app", None), ("shop", "5 May")])
+    """
     said = [(where, text) for where, text in told if text is not None]
     for where, text in said[1:]:
         first, other = said[0]

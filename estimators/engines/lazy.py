@@ -7,6 +7,7 @@ user, equal ones of which are counted.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,10 @@ from ...mechanisms.files.identifier import table_identifier
 from ..counting.codes import FOREIGN, REPEATED, UNNAMED, OutputCodes
 from ..counting.collect import require_common_users
 from ..counting.counts import ReportCounts, Service
+from ..counting.source import refuse_several_rounds
 from ..data.files import listed, short_message
 from ..data.other_table import TABLE
-from ..data.simulated_columns import OUTPUT, USERS, column_of_reports, marked_column
+from ..data.simulated_columns import OUTPUT, ROUND, USERS, column_of_reports, marked_column
 from ..data.skipped_rows import SkippedRows
 from ..data.table_column import named_tables
 
@@ -65,6 +67,7 @@ def collect_lazily(
     column: str = "report",
     allow_disjoint: bool = False,
     skip_invalid: bool | SkippedRows = False,
+    rounds: bool = False,
 ) -> ReportCounts:
     """Count the users of several services, in the engine that their frames are of.
 
@@ -74,7 +77,7 @@ def collect_lazily(
     frames : sequence of frames
         Of one engine. The column output has numbers of outputs; without a key and for one table of points, the
         column may have the reports themselves.
-    key, column, allow_disjoint, skip_invalid
+    key, column, allow_disjoint, skip_invalid, rounds
         As of `count`.
 
     Returns
@@ -101,6 +104,10 @@ def collect_lazily(
     wrapped = [_wrapped(nw, service, frame) for service, frame in zip(services, frames, strict=True)]
     try:
         if key is not None:
+            if not rounds:
+                refuse_several_rounds(
+                    [(service.name, _round_of(nw, frame)) for service, frame in zip(services, wrapped, strict=True)]
+                )
             answer = _matched(nw, services, wrapped, key)
         elif len(services) == 1:
             answer = _of_one(nw, services[0], wrapped[0], column)
@@ -110,7 +117,7 @@ def collect_lazily(
         raise
     except Exception as error:  # of whatever engine
         raise InputError(f"the engine of {services[0].name!r} must answer, got {short_message(error)}") from None
-    found = ReportCounts.from_counts(services, answer, skip_invalid=skip_invalid)
+    found = replace(ReportCounts.from_counts(services, answer, skip_invalid=skip_invalid), rounds=rounds)
     if not allow_disjoint:
         require_common_users([service.name for service in services], [group.services for group in found.groups])
     return found
@@ -148,6 +155,14 @@ def _schema(service: Service, frame: Any, wanted: Sequence[str]) -> dict[str, An
         if name not in schema:
             raise InputError(f"column {name!r} of {service.name!r} must exist: the frame has {listed(list(schema))}")
     return schema
+
+
+def _round_of(nw: Any, frame: Any) -> str | None:
+    """Return the round that a frame's rows name, several joined by " and "; None where there is no such column."""
+    if ROUND not in frame.collect_schema():
+        return None
+    told = fetched(frame.select(nw.col(ROUND).cast(nw.String)).unique().head(3))[ROUND]
+    return " and ".join(sorted(str(text) for text in told if text is not None)) or None
 
 
 def _of_one(nw: Any, service: Service, frame: Any, column: str) -> dict[str, np.ndarray]:

@@ -130,3 +130,21 @@ def test_the_extra_is_named_where_narwhals_is_not_there(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", hidden)
     with pytest.raises(InputError, match=r"optldp\[engines\]"):
         count(NARROW, POLARS)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_frames_that_name_different_rounds_are_joined_as_rounds_alone(engine):
+    """As files of the same rows are; those that name one round, or none, are services."""
+    both = [rows_of(WIDE, seed) for seed in (1, 2)]
+
+    def frames(*rounds: str) -> list[tuple[str, TabulatedMechanism, Any]]:
+        named = [frame | {"round": np.full(45, name)} for frame, name in zip(both, rounds, strict=False)]
+        return [(f"s{j}", WIDE, ENGINES[engine](frame)) for j, frame in enumerate([*named, *both[len(named) :]])]
+
+    with pytest.raises(
+        InputError, match=r"got round 'June' of s1 and 'May' of s0|got round 'May' of s0 and 'June' of s1"
+    ):
+        count(frames("May", "June"), key="user")
+    assert count(frames("May", "June"), key="user", rounds=True).rounds
+    assert not count(frames("May", "May"), key="user").rounds
+    assert not count(frames("May"), key="user").rounds

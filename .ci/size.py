@@ -1,0 +1,98 @@
+"""Print how large the house is: lines of code, files, options, and questions after the class of a mechanism.
+
+    python .ci/size.py
+
+Lines are those that are neither blank, nor comments, nor docstrings. A question is an `isinstance` or `issubclass`
+outside `mechanisms` that names a class of mechanisms: what stands behind it is written once for each kind, where it
+could be written once for all. These figures are signs of whether ideas have been found; nothing holds them to a limit.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LAYERS = ("mechanisms", "solvers", "estimators", "designer")
+ROOTS = {"Bundle", "TabulatedMechanism"}
+"""Classes of which all mechanisms are."""
+
+NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+
+
+def main() -> None:
+    """Print the figures, layer by layer, and their sums."""
+    sources = {layer: [path.read_text("utf-8") for path in sorted((ROOT / layer).rglob("*.py"))] for layer in LAYERS}
+    trees = {layer: [ast.parse(text) for text in texts] for layer, texts in sources.items()}
+    kinds = _subclasses([tree for layer in trees.values() for tree in layer])
+    print(f"{'layer':12}{'lines':>8}{'files':>7}{'classes asked for':>19}")
+    total = Counter[str]()
+    for layer in LAYERS:
+        figures = Counter(
+            lines=sum(map(lines_of_code, sources[layer], trees[layer])),
+            files=len(sources[layer]),
+            asked=0 if layer == "mechanisms" else sum(questions(tree, kinds) for tree in trees[layer]),
+        )
+        total += figures
+        print(f"{layer:12}{figures['lines']:8,}{figures['files']:7}{figures['asked']:19}")
+    print(f"{'all':12}{total['lines']:8,}{total['files']:7}{total['asked']:19}")
+    print(f"{len(kinds)} classes of mechanisms, {len(set(_options(trees['designer'])))} options of the command line")
+
+
+def lines_of_code(text: str, tree: ast.Module) -> int:
+    """Return the number of lines with code on them."""
+    code = {
+        line
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type not in NO_CODE
+        for line in range(token.start[0], token.end[0] + 1)
+    }
+    for node in ast.walk(tree):
+        for one in getattr(node, "body", None) if isinstance(getattr(node, "body", None), list) else ():
+            if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) and isinstance(one.value.value, str):
+                code -= set(range(one.lineno, (one.end_lineno or one.lineno) + 1))
+    return len(code)
+
+
+def _subclasses(trees: list[ast.Module]) -> set[str]:
+    """Return the names of all classes of mechanisms, and of unions of them."""
+    bases = {
+        node.name: {name.id for base in node.bases for name in ast.walk(base) if isinstance(name, ast.Name)}
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    found, before = set(ROOTS), set[str]()
+    while found != before:
+        before, found = found, found | {name for name, those in bases.items() if those & found}
+    return found
+
+
+def questions(tree: ast.Module, kinds: set[str]) -> int:
+    """Return how often the class of a mechanism is asked for."""
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("isinstance", "issubclass")
+    ]
+    return sum(
+        any(isinstance(name, ast.Name) and name.id in kinds for arg in call.args[1:] for name in ast.walk(arg))
+        for call in calls
+    )
+
+
+def _options(trees: list[ast.Module]) -> Iterator[str]:
+    """Yield the names of the options that are declared."""
+    for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("typer.Option", "Option"):
+                named = (arg.value for arg in node.args if isinstance(arg, ast.Constant))
+                yield from (name.partition("/")[0] for name in named if str(name).startswith("--"))
+
+
+if __name__ == "__main__":
+    main()

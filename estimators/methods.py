@@ -19,8 +19,8 @@ larger ones, by the scatter of the users' own values.  "users" leaves only the m
 MeanMethod = Literal["ua", "uwa", "population", "decoder"]
 """Of `estimate_combined_mean`: of several services."""
 
-DistributionMethod = Literal["smooth", "em", "ule", "ems", "mr"]
-"""Of `estimate_distribution`."""
+DistributionMethod = str
+"""Of `estimate_distribution`: a name in `DISTRIBUTIONS`."""
 
 FrequencyMethod = str
 """Of `estimate_frequencies`: a name in `FREQUENCIES`."""
@@ -31,7 +31,47 @@ BiasAware = Literal["bias-aware"]
 BIAS_AWARE: BiasAware = "bias-aware"
 
 MEAN_METHODS: tuple[MeanMethod, ...] = get_args(MeanMethod)
-DISTRIBUTION_METHODS: tuple[DistributionMethod, ...] = get_args(DistributionMethod)
+
+
+class DistributionWay(NamedTuple):
+    """A way to a distribution of numbers, as data: nothing is imported until it is taken.
+
+    Attributes
+    ----------
+    at : str
+        "module:object" in `optldp.estimators.distributions`; `Way` there has the contract.
+    settings : tuple of str
+        Arguments of `estimate_distribution` that it takes.
+    same_as : str
+        The method that it is another name of; "" for none.
+    instead : str
+        The method that takes its place where it finds no fit; "" for none.
+    """
+
+    at: str
+    settings: tuple[str, ...] = ()
+    same_as: str = ""
+    instead: str = ""
+
+
+_OF_MAXIMUM = ("solver", "certificate", "loglik_change")
+
+DISTRIBUTIONS: Mapping[str, DistributionWay] = {
+    "smooth": DistributionWay("fitted:AVERAGED", instead="em"),
+    "em": DistributionWay("fitted:LIKELIEST", _OF_MAXIMUM),
+    "ule": DistributionWay("fitted:LIKELIEST", _OF_MAXIMUM, same_as="em"),
+    "ems": DistributionWay("fitted:SMOOTHED", ("loglik_change",)),
+    "mr": DistributionWay("fitted:REDUCED", ("loglik_change", "threshold", "rule", "operation", "least_components")),
+}
+"""A new way to a distribution is a file with a `Way` and an entry here; what the command line offers follows."""
+
+DISTRIBUTION_METHODS: tuple[DistributionMethod, ...] = tuple(DISTRIBUTIONS)
+
+MAXIMUM: tuple[DistributionMethod, ...] = tuple(name for name, way in DISTRIBUTIONS.items() if "solver" in way.settings)
+"""The exact maximum likelihood, under the names of one service and of several."""
+
+OF_ONE_SERVICE: tuple[DistributionMethod, ...] = tuple(name for name, way in DISTRIBUTIONS.items() if not way.same_as)
+"""Every way to a distribution once: what plans simulate."""
 
 
 class FrequencyWay(NamedTuple):
@@ -65,12 +105,6 @@ FREQUENCIES: Mapping[str, FrequencyWay] = {
 """A new way to frequencies is a file with its function and an entry here; what the command line offers follows."""
 
 FREQUENCY_METHODS: tuple[FrequencyMethod, ...] = tuple(FREQUENCIES)
-
-MAXIMUM: tuple[DistributionMethod, ...] = ("em", "ule")
-"""The exact maximum likelihood, under the names of one service and of several."""
-
-OF_ONE_SERVICE: tuple[DistributionMethod, ...] = tuple(name for name in DISTRIBUTION_METHODS if name != "ule")
-"""Every way to a distribution once: what plans simulate."""
 
 PriorMethod = Literal["em", "smooth", "ems", "mr", "least-absolute"]
 """From the reports of a first phase to a prior: those ways, and AAA's linear program."""

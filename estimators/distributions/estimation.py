@@ -4,48 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ...mechanisms.errors import InputError, SolverError, unwired, wired
+from ...mechanisms.errors import InputError, SolverError, unwired
+from ...mechanisms.registered import registered
 from ...solvers import Progress
-from ...solvers.likelihood.fit import Method, MixtureFit, fit_mixture
-from ...solvers.likelihood.mixture import MixtureLikelihood
+from ...solvers.likelihood.fit import Method, fit_mixture
 from ..counting.counts import ReportCounts
 from ..input_grid import InputGrid
-from ..methods import DISTRIBUTION_METHODS, MAXIMUM, DistributionMethod, unknown
+from ..methods import DISTRIBUTION_METHODS, DISTRIBUTIONS, DistributionMethod, unknown
 from ..rounds.one_value import require_one_value
 from ..rounds.pooled import of_one_table, shares_of
 from ..strict.explained import Explained
 from ..strict.points import at_points
 from .averaged import averaged
-from .covariance import ems_covariance, maximum_covariance
 from .distribution import DistributionEstimate
 from .likelihood import likelihood_of
-from .merged_likelihood import MergedLikelihood
-from .mixture_reduction import Operation, Rule, mixture_reduction
+from .mixture_reduction import Operation, Rule
 from .scatter import BIASED
-from .smooth import smooth_likelihood
-from .smoothed_em import ems
-
-FEW_DRAWS = 100
-"""Of the posterior, where the average alone is asked for."""
+from .way import Way
 
 TOGETHER = 1 / 64
 """Share of the domain between two points up to which reports of several services by one user are looked at as if
 values between them were mixtures: what that is off by falls with the square of it."""
-
-SETTINGS = {
-    "solver": MAXIMUM,
-    "certificate": MAXIMUM,
-    "loglik_change": (*MAXIMUM, "ems", "mr"),
-    "threshold": ("mr",),
-    "rule": ("mr",),
-    "operation": ("mr",),
-    "least_components": ("mr",),
-}
-"""The methods that each setting means something to."""
 
 
 def estimate_distribution(
@@ -116,7 +99,8 @@ def estimate_distribution(
     >>> round(found.value, 2), bool(found.low < 0.25 < found.high)  # every value is a quarter
     (0.25, True)
     """
-    if method not in DISTRIBUTION_METHODS:
+    way = DISTRIBUTIONS.get(method)
+    if way is None:
         raise InputError(unknown("method", DISTRIBUTION_METHODS, method))
     settings = {
         "solver": solver,
@@ -128,9 +112,9 @@ def estimate_distribution(
         "least_components": least_components,
     }
     given = {name: value for name, value in settings.items() if value is not None}
-    for name in given:
-        if method not in SETTINGS[name]:
-            raise InputError(f"{name} is for {', '.join(SETTINGS[name])}, got method {method!r}: leave it out")
+    if useless := [name for name in given if name not in way.settings]:
+        takers = [name for name, other in DISTRIBUTIONS.items() if useless[0] in other.settings]
+        raise InputError(f"{useless[0]} is for {', '.join(takers)}, got method {method!r}: leave it out")
     place = InputGrid.common(counts.mechanisms) if grid is None else grid
     progresses = {"progress": progress, "split_progress": split_progress}
     if not counts.rounds:
@@ -157,28 +141,31 @@ def _estimated(
     split_progress: Callable[[int, int], None] | None,
 ) -> DistributionEstimate:
     """The fit to one likelihood of all reports."""
-    if method == "smooth":
-        try:
-            averaged = smooth_likelihood(counts, place, progress=split_progress)
-        except SolverError:  # of reports of nearly one value no log density may be found; the exact fit always is
-            exact = _estimated(counts, place, "em", given, progress=progress, split_progress=split_progress)
-            return replace(exact, instead_of=method)
-        fit, scatter = averaged.fit, np.atleast_2d(np.cov(averaged.draws.T, bias=True))
-        explained = _explained(counts, place, fit.weights)
-        return DistributionEstimate(
-            place, fit.weights, scatter, counts.n_users, method, fit, place.size, smooth=averaged, explained=explained
-        )
-    fitted = wired("method", _FITS, method)(likelihood_of(counts, place), given | {"progress": progress})
+    entry = DISTRIBUTIONS[method]
+    try:
+        found = _taken(method).fitted(counts, place, given, progress, split_progress)
+    except SolverError:  # of reports of nearly one value no log density may be found; the exact fit always is
+        if not entry.instead:
+            raise
+        exact = _estimated(counts, place, entry.instead, {}, progress=progress, split_progress=split_progress)
+        return replace(exact, instead_of=method)
     return DistributionEstimate(
         place,
-        fitted.fit.weights,
-        fitted.covariance,
+        found.fit.weights,
+        found.covariance,
         counts.n_users,
-        "em" if method == "ule" else method,
-        fitted.fit,
-        fitted.components,
-        explained=None if method == BIASED else _explained(counts, place, fitted.fit.weights),
+        entry.same_as or method,
+        found.fit,
+        found.components,
+        smooth=found.smooth,
+        explained=None if method == BIASED else _explained(counts, place, found.fit.weights),
     )
+
+
+def _taken(method: DistributionMethod) -> Way:
+    if method not in DISTRIBUTIONS:
+        raise unwired("method", method)
+    return registered("optldp.estimators.distributions", DISTRIBUTIONS[method].at, "method", method)
 
 
 def _explained(counts: ReportCounts, grid: InputGrid, weights: np.ndarray) -> Explained:
@@ -204,8 +191,7 @@ def _finer(points: np.ndarray) -> np.ndarray:
 def estimate_alone(counts: ReportCounts, method: DistributionMethod, grid: InputGrid) -> tuple[np.ndarray, float]:
     """Return the (K,) weights that a method estimates, and their mean, without what says how well: for simulations.
 
-    Those of "smooth" are averaged over `FEW_DRAWS`, which adds 1% to the squared error; where it finds no fit they are
-    those of "em", as `estimate_distribution` has them.
+    Where a method finds no fit they are those of the one that takes its place, as `estimate_distribution` has them.
 
     Example
     -------
@@ -216,47 +202,9 @@ def estimate_alone(counts: ReportCounts, method: DistributionMethod, grid: Input
     >>> weights.round(3), round(mean, 3)
     (array([0.5, 0.5]), 0.0)
     """
-    if method == "smooth":
-        try:
-            averaged = smooth_likelihood(counts, grid, draws=FEW_DRAWS)
-        except SolverError:  # as `estimate_distribution` does
-            return estimate_alone(counts, "em", grid)
-        return averaged.fit.weights, float(averaged.means.mean())
-    likelihood = likelihood_of(counts, grid)
-    if method == "ems":
-        weights = ems(likelihood).weights
-    elif method == "mr":
-        weights = mixture_reduction(likelihood).fit.weights
-    elif method in MAXIMUM:
-        weights = fit_mixture(likelihood).weights
-    else:
-        raise unwired("method", method)
-    return weights, float(weights @ grid.points)
-
-
-class _Fitted(NamedTuple):
-    fit: MixtureFit
-    covariance: np.ndarray
-    components: int
-
-
-def _exact(likelihood: MixtureLikelihood, settings: dict[str, Any]) -> _Fitted:
-    method = settings.pop("solver", "auto")
-    fit = fit_mixture(likelihood, method=method, **settings)
-    steps = fit.iterations if fit.method == "em" else None
-    return _Fitted(fit, maximum_covariance(likelihood, fit.weights, em_steps=steps), likelihood.n_components)
-
-
-def _smoothed(likelihood: MixtureLikelihood, settings: dict[str, Any]) -> _Fitted:
-    fit = ems(likelihood, **settings)
-    return _Fitted(fit, ems_covariance(likelihood, fit.weights), likelihood.n_components)
-
-
-def _reduced(likelihood: MixtureLikelihood, settings: dict[str, Any]) -> _Fitted:
-    reduced = mixture_reduction(likelihood, **settings)
-    merged = MergedLikelihood(likelihood, reduced.member)
-    narrow = maximum_covariance(merged, merged.group(reduced.fit.weights), em_steps=reduced.fit.iterations)
-    return _Fitted(reduced.fit, merged.spread_covariance(narrow), merged.n_components)
-
-
-_FITS = {"em": _exact, "ule": _exact, "ems": _smoothed, "mr": _reduced}
+    try:
+        return _taken(method).alone(counts, grid)
+    except SolverError:  # as `estimate_distribution` does
+        if not DISTRIBUTIONS[method].instead:
+            raise
+        return estimate_alone(counts, DISTRIBUTIONS[method].instead, grid)

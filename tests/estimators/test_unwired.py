@@ -25,7 +25,7 @@ from optldp.estimators.frequencies import estimation as of_frequencies
 from optldp.estimators.key_values import fit as of_keys
 from optldp.estimators.means import combined
 from optldp.estimators.means.decoder import MeanDecoder
-from optldp.estimators.methods import FREQUENCIES, FrequencyWay
+from optldp.estimators.methods import DISTRIBUTIONS, FREQUENCIES, DistributionWay, FrequencyWay
 from optldp.mechanisms import InputError, duchi, make_exact, square_wave
 from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.key_value import key_value_unary
@@ -51,10 +51,6 @@ SETTINGS: Mapping[str, Any] = {
 """A value of each setting that some way to frequencies takes."""
 
 CASES: Mapping[str, tuple[list[Added], Callable[[Any], object]]] = {
-    "distributions": (
-        [(of_distributions, "DISTRIBUTION_METHODS")],
-        lambda new: estimate_distribution(NUMBERS, method=new),
-    ),
     "distributions alone": (
         [],
         lambda new: of_distributions.estimate_alone(NUMBERS, new, InputGrid.common([TABLE])),
@@ -90,11 +86,38 @@ def test_every_registered_way_to_frequencies_is_wired(method):
         assert np.all(estimate_frequencies(LABELS, method=method, target="users").value == found.value)
 
 
-@pytest.mark.parametrize("at", ["nowhere:nothing", "decoded:nothing"])
-def test_a_way_that_is_not_there_is_refused_by_its_name(at, monkeypatch):
-    monkeypatch.setattr(of_frequencies, "FREQUENCIES", FREQUENCIES | {NEW: FrequencyWay(at)})
+OF_NUMBERS: Mapping[str, Any] = {
+    "solver": "em", "certificate": 1e-4, "loglik_change": 1e-2, "threshold": 0.1, "rule": "numeric",
+    "operation": "prune", "least_components": 2,
+}  # fmt: skip
+"""A value of each setting that some way to a distribution takes."""
+
+
+@pytest.mark.parametrize("method", DISTRIBUTIONS)
+def test_every_registered_way_to_a_distribution_is_wired(method):
+    """Weights that sum to one, the same without errors; settings that it takes are taken, others refused."""
+    found, entry = estimate_distribution(NUMBERS, method=method), DISTRIBUTIONS[method]
+    assert found.method in (method, entry.same_as, entry.instead)
+    assert found.value.sum() == pytest.approx(1.0)
+    alone, mean = of_distributions.estimate_alone(NUMBERS, method, InputGrid.common([TABLE]))
+    np.testing.assert_allclose(alone, found.value, atol=0.03)
+    assert mean == pytest.approx(found.mean().value, abs=0.03)
+    for name, value in OF_NUMBERS.items():
+        if name in entry.settings:
+            estimate_distribution(NUMBERS, method=method, **{name: value})
+        else:
+            with pytest.raises(InputError, match=f"{name} is for .*, got method '{method}'"):
+                estimate_distribution(NUMBERS, method=method, **{name: value})
+
+
+@pytest.mark.parametrize("module", ["nowhere", "fitted"])
+def test_a_way_that_is_not_there_is_refused_by_its_name(module, monkeypatch):
+    monkeypatch.setattr(of_frequencies, "FREQUENCIES", FREQUENCIES | {NEW: FrequencyWay(f"{module}:nothing")})
+    monkeypatch.setattr(of_distributions, "DISTRIBUTIONS", DISTRIBUTIONS | {NEW: DistributionWay(f"{module}:nothing")})
     with pytest.raises(InputError, match=REFUSAL):
         estimate_frequencies(LABELS, method=NEW)
+    with pytest.raises(InputError, match=REFUSAL):
+        estimate_distribution(NUMBERS, method=NEW)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -112,6 +135,5 @@ def test_a_mechanism_of_a_new_kind_has_no_numbers_of_another():
 
 
 def test_every_name_of_a_list_that_is_tried_here_is_one_that_works():
-    assert set(of_distributions.DISTRIBUTION_METHODS) == {"smooth", *of_distributions._FITS}
     assert set(get_args(of_keys.KeyValueMethod)) == {"joint", "em", "mr"}
     assert extended(Literal["a", "b"]) == Literal["a", "b", "newest"]

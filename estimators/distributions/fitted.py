@@ -1,4 +1,4 @@
-"""The ways to a distribution: exact maximum likelihood, EM with smoothing, mixture reduction, averaged log densities."""
+"""The ways to a distribution: maximum likelihood, EM with smoothing, mixture reduction, averaged log densities."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 """Options that are declared once: what a command is asked, and under which names."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import pytest
 import typer
 from optldp.designer.commands.asked.options import Options, takes_options
-from optldp.designer.commands.kinds.asked import EstimateOptions, Method, PerturbOptions
+from optldp.designer.commands.kinds.asked import METHODS, EstimateOptions, PerturbOptions
 from optldp.estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, FREQUENCY_METHODS, MEAN_METHODS
 from optldp.mechanisms import InputError
 from typer.testing import CliRunner
@@ -83,10 +83,10 @@ def test_kinds_refuse_what_they_have_no_use_for_and_ask_for_what_they_need(tmp_p
 def test_methods_are_those_of_the_estimators(optldp):
     """Each once, whatever it estimates, and no other is taken."""
     every = [*MEAN_METHODS, BIAS_AWARE, *DISTRIBUTION_METHODS, *FREQUENCY_METHODS]
-    assert get_args(Method) == tuple(dict.fromkeys(every))
+    assert METHODS == tuple(dict.fromkeys(every))
     refused = optldp("estimate", "mech.json", "reports.csv", "--method", "best")
     assert refused.exit_code == 2
-    assert all(f" {method}" in " ".join(refused.stderr.replace("│", "").split()) for method in get_args(Method))
+    assert all(f" {method}" in " ".join(refused.stderr.replace("│", "").split()) for method in METHODS)
 
 
 def test_the_method_by_default_is_the_first_that_a_kind_knows():

@@ -83,7 +83,7 @@ def test_kinds_refuse_what_they_have_no_use_for_and_ask_for_what_they_need(tmp_p
 def test_methods_are_those_of_the_estimators(optldp):
     """Each once, whatever it estimates, and no other is taken."""
     every = [*MEAN_METHODS, BIAS_AWARE, *DISTRIBUTION_METHODS, *FREQUENCY_METHODS]
-    assert METHODS == tuple(dict.fromkeys(every))
+    assert tuple(dict.fromkeys(every)) == METHODS
     refused = optldp("estimate", "mech.json", "reports.csv", "--method", "best")
     assert refused.exit_code == 2
     assert all(f" {method}" in " ".join(refused.stderr.replace("│", "").split()) for method in METHODS)

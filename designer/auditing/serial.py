@@ -101,11 +101,11 @@ class InOrder(Subject):
         padded = np.concatenate([pairs, np.broadcast_to(pairs[:1], (blocks * step - inputs.size, 2))])
         stream = padded.reshape(blocks, step, 2).transpose(0, 2, 1).ravel()  # a block of firsts, then one of seconds
         drawn = self.subject.draw(stream)
-        halves = [
+        first, second = (
             {name: column.reshape(blocks, 2, step)[:, place].ravel()[: inputs.size] for name, column in drawn.items()}
             for place in (0, 1)
-        ]
-        return self._together(*halves)  # pyright: ignore[reportArgumentType] -- numpy takes them
+        )
+        return self._together(first, second)
 
     def _neighbours(self, pairs: np.ndarray) -> Columns:
         """Draw each second pair so that it begins at an odd place of the call, the others at even ones, told apart.
@@ -117,10 +117,11 @@ class InOrder(Subject):
         odd = np.arange(len(pairs)) % 2
         order = np.argsort(odd, kind="stable")
         middle = 2 * np.count_nonzero(odd == 0)
-        drawn = self.subject.draw(np.insert(pairs[order].ravel(), [middle, pairs.size], pairs[0, 0]))  # pyright: ignore[reportArgumentType, reportCallIssue] -- numpy takes them
+        stream, more = pairs[order].ravel(), pairs[0, :1]
+        drawn = self.subject.draw(np.concatenate([stream[:middle], more, stream[middle:], more]))
         place = 2 * np.argsort(order) + odd  # of each pair's first report
-        both = ({name: column[place + later] for name, column in drawn.items()} for later in (0, 1))
-        return self._together(*both, odd)  # pyright: ignore[reportCallIssue] -- numpy takes them
+        first, second = ({name: column[place + later] for name, column in drawn.items()} for later in (0, 1))
+        return self._together(first, second, odd)
 
     def _together(self, before: Columns, after: Columns, odd: np.ndarray | int = 0) -> Columns:
         """Return the later report, and both together: which is larger, the parts that they lie in, their last bits.

@@ -91,7 +91,7 @@ def _rank(law: np.ndarray) -> int:
 
 def _p_value(law: np.ndarray, counts: np.ndarray) -> float:
     """Fit few laws, then those that are missed, until the best mixture is known well enough, or is seen to fit."""
-    many, total = len(law), counts.sum()
+    many, total, p_value = len(law), counts.sum(), 1.0
     active = np.unique(np.linspace(0, many - 1, min(many, FEW_LAWS)).astype(np.int64))
     for _ in range(ROUNDS):
         likelihood = DenseLikelihood([law[active]], counts)
@@ -104,7 +104,7 @@ def _p_value(law: np.ndarray, counts: np.ndarray) -> float:
         if gap <= SMALL_GAP or p_value < LEVEL or len(active) == many:
             break
         active = _with_missed(active, fit, gains)
-    return p_value  # pyright: ignore[reportPossiblyUnboundVariable] -- there is one round at least
+    return p_value
 
 
 def _with_missed(active: np.ndarray, fit: MixtureFit, gains: np.ndarray) -> np.ndarray:

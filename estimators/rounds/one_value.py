@@ -121,8 +121,8 @@ def _log_ratio(pair: ReportCounts) -> float:
         return 0.0
     (one,), (other,) = halves
     rows = _rows(*pair.mechanisms)
-    ratios = [_log_ratio_of(pair, rows, fitted, asked) for fitted, asked in ((one, other), (other, one))]
-    return float(np.logaddexp(*ratios) - math.log(2))  # pyright: ignore[reportArgumentType, reportCallIssue] -- the axis
+    first, second = (_log_ratio_of(pair, rows, fitted, asked) for fitted, asked in ((one, other), (other, one)))
+    return float(np.logaddexp(first, second) - math.log(2))
 
 
 def _log_ratio_of(pair: ReportCounts, rows: list[np.ndarray], fitted: ReportGroup, asked: ReportGroup) -> float:

@@ -33,10 +33,10 @@ def over_floor(probabilities: np.ndarray, floors: np.ndarray | None = None) -> t
     >>> ratios.tolist(), floors.tolist()
     ([[3.0, 1.0], [1.0, 3.0]], [0.25, 0.25])
     """
-    floors = probabilities.min(axis=0) if floors is None else floors
+    least: np.ndarray = np.min(probabilities, axis=0) if floors is None else floors
     ratios = np.where(probabilities > 0, np.inf, 1.0)
-    np.divide(probabilities, floors, out=ratios, where=floors > 0)  # pyright: ignore[reportArgumentType, reportCallIssue, reportOptionalOperand] -- there is one column at least
-    return ratios, floors  # pyright: ignore[reportReturnType] -- there is one column at least
+    np.divide(probabilities, least, out=ratios, where=least > 0)
+    return ratios, least
 
 
 def favour(probabilities: np.ndarray) -> np.ndarray:

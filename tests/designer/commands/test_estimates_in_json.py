@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from optldp.estimators.methods import FREQUENCY_METHODS
 
 from ...small_channels import JOBS, SMALL, columns, save
 
@@ -30,10 +31,7 @@ NUMBERS = [
 ESTIMATES = [
     *(("numbers", options) for options in NUMBERS),
     *(("floor", options) for options in ((), ("--method", "em"))),
-    *(
-        ("categories", ("--method", method))
-        for method in ("unbiased", "norm-sub", "base-cut", "iiw", "em", "mle", "mr")
-    ),
+    *(("categories", ("--method", method)) for method in FREQUENCY_METHODS),
     ("levels of numbers", ()),
     *(("protected levels of categories", ("--method", method)) for method in ("unbiased", "mle")),
     *(("pairs", ("--method", method)) for method in ("unbiased", "em", "mr", "mle")),

@@ -7,10 +7,10 @@ from optldp.estimators.distributions.covariance import maximum_covariance
 from optldp.estimators.distributions.metrics import wasserstein_1
 from optldp.estimators.distributions.smooth import smooth_likelihood
 from optldp.estimators.distributions.smoothed_em import ems
+from optldp.estimators.methods import DISTRIBUTION_METHODS
 from optldp.mechanisms import InputError, duchi, grr, piecewise, square_wave
 from optldp.solvers import fit_mixture
 
-METHODS = ("smooth", "em", "ule", "ems", "mr")
 KNOTS = np.linspace(0.0, 10.0, 17)
 
 
@@ -43,14 +43,14 @@ def test_every_method_is_the_function_of_its_name():
         "ems": ems(likelihood),
         "mr": mixture_reduction(likelihood).fit,
     }
-    for method in METHODS:
+    for method in DISTRIBUTION_METHODS:
         found = estimate_distribution(COUNTS, method=method)
         assert np.array_equal(found.value, expected[method].weights)
         assert found.method == ("em" if method == "ule" else method)
         assert (found.n, found.grid.size) == (COUNTS.n_users, 17)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", DISTRIBUTION_METHODS)
 def test_the_certificate_is_that_of_the_weights(method):
     """Recomputed user by user group from the weights returned, the largest gradient less one."""
     found = estimate_distribution(COUNTS, method=method)
@@ -70,7 +70,7 @@ def test_the_certificate_is_that_of_the_weights(method):
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", DISTRIBUTION_METHODS)
 def test_one_services_ule_is_em(method):
     """Users of one service enter with their report's probability, whatever the method's name."""
     chosen = services(KNOTS[::2])
@@ -86,7 +86,7 @@ def test_one_services_ule_is_em(method):
 
 @pytest.mark.slow
 @pytest.mark.sampled(5)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", DISTRIBUTION_METHODS)
 def test_units_do_not_matter(method):
     """Knots 3 x - 7 give the same weights, and a mean and quantiles that moved along."""
     knots, outputs = KNOTS[::2], outputs_of(services(KNOTS[::2]), 300, 1)
@@ -108,7 +108,7 @@ def test_the_order_of_the_services_does_not_matter(method):
     assert other.fit.loglik == pytest.approx(found.fit.loglik, abs=1e-4)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", DISTRIBUTION_METHODS)
 def test_a_mirrored_domain_gives_a_mirrored_estimate(method):
     """The square wave is symmetric: reports mirrored at the domain's middle mirror the weights."""
     table = square_wave(KNOTS, 1.0)
@@ -174,7 +174,7 @@ def _ends(estimate):
     return estimate.interval().low, estimate.interval().high
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", DISTRIBUTION_METHODS)
 class TestDegenerate:
     def test_one_cell_has_all_the_mass(self, method):
         """There is nothing to estimate, and no scatter."""
@@ -262,7 +262,7 @@ def test_progress_is_shown():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"method": "mle"}, "method must be one of smooth, em, ule, ems, mr, got 'mle'"),
+        ({"method": "mle"}, f"method must be one of {', '.join(DISTRIBUTION_METHODS)}, got 'mle'"),
         (
             {"method": "penalised"},
             "method penalised is gone: smooth, the default of distributions, takes its place and errs less",

@@ -59,13 +59,13 @@ def lines_of_code(text: str, tree: ast.Module) -> int:
 
 
 def _subclasses(trees: list[ast.Module]) -> set[str]:
-    """Return the names of all classes of mechanisms, and of unions of them."""
-    bases = {
-        node.name: {name.id for base in node.bases for name in ast.walk(base) if isinstance(name, ast.Name)}
-        for tree in trees
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
-    }
+    """Return the names of all classes of mechanisms."""
+    bases: dict[str, set[str]] = {}
+    for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                plain = (base.value if isinstance(base, ast.Subscript) else base for base in node.bases)
+                bases.setdefault(node.name, set()).update(base.id for base in plain if isinstance(base, ast.Name))
     found, before = set(ROOTS), set[str]()
     while found != before:
         before, found = found, found | {name for name, those in bases.items() if those & found}

@@ -16,7 +16,7 @@ from ..mechanisms.composed.personalised import PersonalisedMechanism
 from ..mechanisms.composed.personalised_attributes import PersonalisedAttributes
 from ..mechanisms.composed.personalised_pairs import PersonalisedPairs
 from ..mechanisms.errors import InputError
-from ..mechanisms.floors.form import FloorForm
+from ..mechanisms.floors.form import FloorForm, expanded
 from ..mechanisms.key_value.mechanism import KeyValueMechanism
 from ..mechanisms.table.table import TabulatedMechanism
 from .attributes.counts import AttributeCounts
@@ -251,16 +251,9 @@ def _lazily(services: Sequence[Any], column: str, options: dict[str, Any]) -> Re
 
 def _expanded(mechanism: Any) -> Any:
     """The mechanism, or the services, with the tables of floor forms in their places."""
-    if isinstance(mechanism, FloorForm):
-        return mechanism.expand()
     if not isinstance(mechanism, list | tuple):
-        return mechanism
-    return [
-        tuple(part.expand() if isinstance(part, FloorForm) else part for part in some)
-        if isinstance(some, list | tuple)
-        else some
-        for some in mechanism
-    ]
+        return expanded(mechanism)
+    return [tuple(map(expanded, some)) if isinstance(some, list | tuple) else some for some in mechanism]
 
 
 def _is_array(reports: Any) -> bool:

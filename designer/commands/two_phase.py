@@ -276,13 +276,11 @@ def _first_phase(named: str) -> str | TabulatedMechanism:
     from ...mechanisms import TabulatedMechanism, load_mechanism
     from ...mechanisms.errors import InputError
     from ...mechanisms.files.table import SUFFIXES
-    from ...mechanisms.floors import FloorForm
+    from ...mechanisms.floors.form import expanded
 
     if Path(named).suffix.lower() not in SUFFIXES:
         return named
-    mechanism = load_mechanism(named)
-    if isinstance(mechanism, FloorForm):
-        return mechanism.expand()
+    mechanism = expanded(load_mechanism(named))
     if not isinstance(mechanism, TabulatedMechanism):
         raise InputError(f"--phase-one must be one table of numbers, got {mechanism.kind} in {named!r}: design one")
     return mechanism

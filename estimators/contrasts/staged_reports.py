@@ -12,7 +12,7 @@ import numpy as np
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
-from ...mechanisms.floors.form import FloorForm
+from ...mechanisms.floors.form import expanded
 from ...mechanisms.table.table import TabulatedMechanism
 from ..counting.staged import key_column, require_keys
 from ..counting.user_keys import KeyColumn
@@ -31,7 +31,7 @@ LARGEST_WEIGHT = 1e100
 
 def tallied_mechanism(mechanism: Any) -> Mechanism:
     """Return a mechanism whose reports can be tallied, a floor form's table; InputError for other kinds."""
-    made = mechanism.expand() if isinstance(mechanism, FloorForm) else mechanism
+    made = expanded(mechanism)
     if not isinstance(made, TabulatedMechanism | CategoricalMechanism):
         raise InputError(
             f"groups, weights and differences are for tables of numbers and for categories, got {mechanism!r:.60}"

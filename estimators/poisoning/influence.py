@@ -27,7 +27,7 @@ from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.composed.attributes import AttributeSampling
 from ...mechanisms.composed.levelled import Levelled
 from ...mechanisms.errors import InputError
-from ...mechanisms.floors.form import FloorForm
+from ...mechanisms.floors.form import expanded
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
@@ -169,8 +169,7 @@ def influence(mechanism: Any, estimator: Any = None, *, winsorise: float | None 
     >>> found.times_n.round(2), found.share(0.01).round(3)
     (array([21.64]), array([0.216]))
     """
-    if isinstance(mechanism, FloorForm):
-        mechanism = mechanism.expand()
+    mechanism = expanded(mechanism)
     if winsorise is not None and not isinstance(mechanism, TabulatedMechanism):
         raise InputError(f"winsorise is for tables of numbers, got {mechanism!r:.60}: leave it out")
     for kind, find in _KINDS.items():

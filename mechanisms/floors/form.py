@@ -370,6 +370,19 @@ _FORM = "_expanded_from"
 """Attribute of a table that was expanded."""
 
 
+def expanded(mechanism: Any) -> Any:
+    """Return the table that a floor form stands for, and whatever else it may be as it is.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import duchi
+    >>> form, table = FloorForm([0, 1], [-1, 1], 2.0**-1, [2**51] * 2, [0, 2**52], 3 * 2**128, 1.1), duchi([0, 1], 1.1)
+    >>> form_of(expanded(form)) is form, expanded(table) is table
+    (True, True)
+    """
+    return mechanism.expand() if isinstance(mechanism, FloorForm) else mechanism
+
+
 def form_of(table: TabulatedMechanism) -> FloorForm | None:
     """Return the floor form that a table was expanded from, in whose file it is; None for any other.
 

@@ -16,7 +16,7 @@ from ....mechanisms import (
 from ....mechanisms.budget import check_epsilon
 from ....mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
 from ....mechanisms.documents.bundle import Bundle
-from ....mechanisms.floors import FloorForm
+from ....mechanisms.floors.form import FloorForm, expanded
 from ....mechanisms.key_value import KeyValueMechanism
 from ....mechanisms.promise import Approximate
 from .attributes import AttributeKind
@@ -51,8 +51,7 @@ def kind_of(
     InputError
         A kind that cannot be audited; a claim or values that it has no use for.
     """
-    if isinstance(mechanism, FloorForm):
-        mechanism = mechanism.expand()
+    mechanism = expanded(mechanism)
     if outside and not isinstance(mechanism, TabulatedMechanism):
         raise InputError("values outside the domain are for tables of numbers alone: leave them out")
     if isinstance(mechanism, PersonalisedMechanism | PersonalisedPairs | PersonalisedAttributes):

@@ -368,14 +368,14 @@ def _clips(made: Design) -> Axes:
 def _both_errors(made: Design, prior: Prior, users: int, options: DesignOptions) -> tuple[dict[str, Any], str]:
     """The errors of the mean of so many users, of an unbiased table and of a biased one: facts and a note."""
     from ....estimators.means.error import counted_as
-    from ....mechanisms.floors import FloorForm
+    from ....mechanisms.floors.form import expanded
     from ...designs.judging import problem_for
     from ...objectives.error import DEFAULT_TRUST, Error
     from ...planning.biased import cut_words
     from ...planning.people import promised_within, shown
 
     objective = Error(users)
-    table = made.mechanism.expand() if isinstance(made.mechanism, FloorForm) else made.mechanism
+    table = expanded(made.mechanism)
     own, wanted = (
         problem_for(each, made.epsilon, objective, uniform_share=options.uniform_share)
         for each in (made.prior.coarsened(table.knots), prior)

@@ -254,7 +254,7 @@ if __name__ == "__main__":
         sys.exit(2)
     try:
         table = read(content)
-        ratio, bias = prove(table, inf if "--allow-large" in sys.argv[2:] else MOST_STEPS)
+        ratio, bias = prove(table, sys.maxsize if "--allow-large" in sys.argv[2:] else MOST_STEPS)
         weaker = f" of {table['promise']}, which is no eps-LDP" if "promise" in table else ""
         print(f"proved{weaker}: largest ratio {ratio}, bias {bias} of the domain")
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as fault:

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from optldp.designer.command_line import app
-from optldp.mechanisms import InputError, TabulatedMechanism
-from optldp.mechanisms.documents.bundle import Bundle
+from optldp.mechanisms import InputError
 from typer.testing import CliRunner
 
 from ..small_channels import columns
@@ -16,13 +15,12 @@ from ..small_channels import columns
 
 @dataclass(frozen=True)
 class Case:
-    """A mechanism under the name that it has in `SMALL`; its file is table.json, and values stand in people.csv.
-
-    The working folder is the test's own.
+    """A mechanism, a table or a bundle, under the name that it has in `SMALL`; its file is table.json, and values stand
+    in people.csv. The working folder is the test's own.
     """
 
     name: str
-    mechanism: TabulatedMechanism | Bundle
+    mechanism: Any
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -30,7 +28,7 @@ class Case:
         return columns(self.name)
 
     @property
-    def value(self) -> object:
+    def value(self) -> Any:
         """A value of one user, as a ledger takes it."""
         if "attributes" in self.name:
             return {"pay": 15.0, "more": 30.0}

@@ -112,8 +112,8 @@ def test_every_registered_way_to_a_distribution_is_wired(method):
 
 @pytest.mark.parametrize("module", ["nowhere", "fitted"])
 def test_a_way_that_is_not_there_is_refused_by_its_name(module, monkeypatch):
-    monkeypatch.setattr(of_frequencies, "FREQUENCIES", FREQUENCIES | {NEW: FrequencyWay(f"{module}:nothing")})
-    monkeypatch.setattr(of_distributions, "DISTRIBUTIONS", DISTRIBUTIONS | {NEW: DistributionWay(f"{module}:nothing")})
+    monkeypatch.setattr(of_frequencies, "FREQUENCIES", {**FREQUENCIES, NEW: FrequencyWay(f"{module}:nothing")})
+    monkeypatch.setattr(of_distributions, "DISTRIBUTIONS", {**DISTRIBUTIONS, NEW: DistributionWay(f"{module}:nothing")})
     with pytest.raises(InputError, match=REFUSAL):
         estimate_frequencies(LABELS, method=NEW)
     with pytest.raises(InputError, match=REFUSAL):

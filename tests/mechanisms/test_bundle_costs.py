@@ -1,16 +1,16 @@
 """What a bundle may cost: refused by the numbers of its categories, keys and levels, in one line."""
 
+from typing import Any
+
 import numpy as np
 import pytest
-from optldp.mechanisms import InputError, PersonalisedMechanism, TableError, allow_large
-from optldp.mechanisms.categorical.categories import Categories
+from optldp.mechanisms import Categories, InputError, PersonalisedMechanism, TableError, allow_large
+from optldp.mechanisms.categorical import CategoricalTable, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.categorical.table import CategoricalTable
-from optldp.mechanisms.categorical.unary_encoding import optimised_unary
 from optldp.mechanisms.composed import PersonalisedPairs
 from optldp.mechanisms.files.bundle import document_to_mechanism
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.key_value import key_value_unary
 
 from .test_cost import square_table
 
@@ -56,7 +56,7 @@ def test_pairs_are_refused_by_keys_times_outputs():
 
 def test_levels_are_refused_by_reports_of_levels_times_what_is_counted_beside_each():
     """Ten levels told by ten bits have 1024 reports."""
-    told = {"level_mechanism": optimised_unary(range(10), 1.0)}
+    told: Any = {"level_mechanism": optimised_unary(range(10), 1.0)}
     budgets = [0.1 * (1 + number) for number in range(10)]
     with pytest.raises(InputError, match=r"^1024 reports of levels beside 32769 numbers for each may take"):
         PersonalisedMechanism([local_hashing(range(2**15 + 1), each, n_values=2) for each in budgets], **told)

@@ -19,7 +19,7 @@ from optldp.mechanisms import Approximate, PersonalisedMechanism, duchi, grr, ma
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.cost import MOST_MEMORY
 from optldp.mechanisms.floors import FloorForm
-from optldp.mechanisms.key_value.unary import key_value_unary
+from optldp.mechanisms.key_value import key_value_unary
 
 from ...mechanisms.test_cost import square_table
 
@@ -46,10 +46,10 @@ def column(folder: Path, name: str, cells: list) -> str:
     return str(path)
 
 
-def table_file(folder: Path, *sides: int, promise: Approximate | None = None) -> str:
+def table_file(folder: Path, knots: int, outputs: int, promise: Approximate | None = None) -> str:
     """An archive of a table that gives each output alike."""
     path = str(folder / "table.npz")
-    save_table(square_table(*sides, promise), path)
+    save_table(square_table(knots, outputs, promise), path)
     return path
 
 
@@ -77,9 +77,9 @@ def all_pairs(folder: Path) -> list[str]:
 def floor_form(folder: Path) -> list[str]:
     """Knots and outputs as many as there may be, whose table would be 2^30 entries."""
     path, m = str(folder / "floor.npz"), 2**15
-    starts = np.linspace(0, 2**52, m).astype(np.int64).tolist()
-    places = list(range(-m // 2, m // 2))
-    save_bundle(FloorForm(list(range(m)), places, 1.0, [2**52 // m] * m, starts, 3 * 2**128, 1.1), path)
+    starts = np.linspace(0, 2**52, m).astype(np.int64)
+    knots, places = np.arange(m, dtype=float), np.arange(-m // 2, m // 2)
+    save_bundle(FloorForm(knots, places, 1.0, np.full(m, 2**52 // m), starts, 3 * 2**128, 1.1), path)
     return ["verify", path]
 
 

@@ -62,6 +62,8 @@ class LocalHashing(HashedResponse):
 
     Example
     -------
+    >>> import numpy as np
+    >>> from optldp.mechanisms.categorical.local_hashing import local_hashing
     >>> olh = local_hashing(list("abcdefghij"), 1.0)
     >>> olh.n_values, olh.n_hashes, olh.failures()
     (4, 5, ())

@@ -66,6 +66,7 @@ class SubsetSelection(BitVectors):
 
     Example
     -------
+    >>> from optldp.mechanisms.categorical.subset_selection import subset_selection
     >>> made = subset_selection(list("abcdefghij"), 1.0)
     >>> made.n_chosen, round(made.own_support, 4), round(made.other_support, 4), made.failures()
     (3, 0.5381, 0.2735, ())

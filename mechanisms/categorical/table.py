@@ -51,6 +51,7 @@ class CategoricalTable(CategoricalMechanism):
 
     Example
     -------
+    >>> from optldp.mechanisms.categorical import CategoricalTable
     >>> made = CategoricalTable.from_probabilities(["yes", "no"], [[0.75, 0.25], [0.25, 0.75]], 1.1)
     >>> made.pmf([0]), made.failures()
     (array([[0.75, 0.25]]), ())
@@ -178,6 +179,7 @@ def categorical_grr(categories: Categories | Sequence[object], epsilon: float) -
 
     Example
     -------
+    >>> from optldp.mechanisms.categorical import categorical_grr
     >>> categorical_grr(["a", "b", "c"], 1.0).probabilities[0].round(4)
     array([0.5761, 0.2119, 0.2119])
     """

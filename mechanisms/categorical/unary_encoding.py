@@ -49,6 +49,7 @@ class UnaryEncoding(BitVectors):
 
     Example
     -------
+    >>> from optldp.mechanisms.categorical import optimised_unary
     >>> oue = optimised_unary(["a", "b", "c"], 1.0)
     >>> oue.own_support, round(oue.other_support, 4), oue.sample(["a", "c"]).shape
     (0.5, 0.2689, (2, 1))
@@ -164,6 +165,7 @@ def basic_rappor(categories: Categories | Sequence[object], epsilon: float) -> U
 
     Example
     -------
+    >>> from optldp.mechanisms.categorical import basic_rappor
     >>> basic_rappor(["a", "b"], 1.0).own_support.__round__(4)
     0.6225
     """
@@ -196,6 +198,7 @@ def optimised_unary(categories: Categories | Sequence[object], epsilon: float) -
 
     Example
     -------
+    >>> from optldp.mechanisms.categorical import optimised_unary
     >>> oue = optimised_unary(["a", "b"], 1.0)
     >>> oue.failures(), round(oue.frequency_variance(0.0), 4)
     ((), 3.6827)

@@ -154,7 +154,8 @@ def key_value_response(
     Example
     -------
     >>> import math
-    >>> from ..families.duchi import duchi
+    >>> from optldp.mechanisms import duchi
+    >>> from optldp.mechanisms.key_value import key_value_response
     >>> made = key_value_response(["a", "b"], duchi([-1.0, 1.0], math.log(3 * math.expm1(1.0) + 1)), 1.0, padding=3)
     >>> abs(made.own / made.other - (1.5 * math.expm1(1.0) + 1)) < 1e-10, 1.0 - made.max_log_ratio < 1e-10
     (True, True)

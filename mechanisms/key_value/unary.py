@@ -162,7 +162,8 @@ def key_value_unary(
     Example
     -------
     >>> import math
-    >>> from ..families.duchi import duchi
+    >>> from optldp.mechanisms import duchi
+    >>> from optldp.mechanisms.key_value import key_value_unary
     >>> made = key_value_unary(["a", "b"], duchi([-1.0, 1.0], 2.0), 2.0)
     >>> abs(made.other_shown - 2 / (math.exp(2.0) + 3)) < 1e-12, 2.0 - made.max_log_ratio < 1e-12
     (True, True)

@@ -84,7 +84,7 @@ class Source:
             return relation.project("*, CAST(NULL AS VARCHAR) AS fault") if tolerant else relation, names
 
     def said_once(self, connection: duckdb.DuckDBPyConnection, column: str) -> str | None:
-        """Return the text that a column has in all rows, what differs joined by " and "; None where there is none.
+        """Return the text that a column has in all rows that have any, what differs joined by " and "; None for none.
 
         Rows that can be read but once are not looked at.
         """
@@ -95,8 +95,9 @@ class Source:
             return None
         cell = quoted(relation.columns[names.index(column)])
         with self.reading():
-            told = relation.project(f"CAST({cell} AS VARCHAR) AS told").distinct().order("told").limit(3).fetchall()
-        return " and ".join(str(text) for (text,) in told) or None
+            told = relation.project(f"CAST({cell} AS VARCHAR) AS told").filter("told IS NOT NULL").distinct()
+            named = told.order("told").limit(3).fetchall()
+        return " and ".join(text for (text,) in named) or None
 
     @contextmanager
     def reading(self) -> Iterator[None]:

@@ -158,11 +158,12 @@ def _schema(service: Service, frame: Any, wanted: Sequence[str]) -> dict[str, An
 
 
 def _round_of(nw: Any, frame: Any) -> str | None:
-    """Return the round that a frame's rows name, several joined by " and "; None where there is no such column."""
+    """Return the round that a frame's rows name, several joined by " and "; None where no row names one."""
     if ROUND not in frame.collect_schema():
         return None
     told = fetched(frame.select(nw.col(ROUND).cast(nw.String)).unique().head(3))[ROUND]
-    return " and ".join(sorted(str(text) for text in told if text is not None)) or None
+    named = (text for text in np.ma.compressed(told) if text is not None)  # what is missing is masked, or None
+    return " and ".join(sorted(map(str, named))) or None
 
 
 def _of_one(nw: Any, service: Service, frame: Any, column: str) -> dict[str, np.ndarray]:

@@ -148,3 +148,5 @@ def test_frames_that_name_different_rounds_are_joined_as_rounds_alone(engine):
     assert count(frames("May", "June"), key="user", rounds=True).rounds
     assert not count(frames("May", "May"), key="user").rounds
     assert not count(frames("May"), key="user").rounds
+    both[1]["round"] = np.array(["May"] * 44 + [None], dtype=object)  # a row that names none is of any
+    assert not count(frames("May"), key="user").rounds

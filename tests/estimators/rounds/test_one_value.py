@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from optldp.estimators import ReportCounts, Service, estimate_distribution
+from optldp.estimators import ReportCounts, Service, count, estimate_distribution
 from optldp.estimators.rounds.one_value import LEVEL, require_one_value
 from optldp.mechanisms import InputError, TabulatedMechanism, duchi, grr, piecewise, square_wave
 
@@ -91,3 +91,12 @@ def test_honest_services_are_hardly_ever_refused(epsilon, n, knots):
         require_one_value(joined([square_wave(at, epsilon)] * 2, [values] * 2, rng))
     assert 200 * LEVEL < 0.05
     assert math.log(1 / LEVEL) > 9
+
+
+def test_a_row_that_names_no_round_is_of_any(tmp_path):
+    """An empty cell is no round of its own."""
+    for name, last in (("a", "May"), ("b", "")):
+        rows = [*(f"u{i},{i % 2},May" for i in range(40)), f"u40,0,{last}"]
+        (tmp_path / f"{name}.csv").write_text("user,output,round\n" + "\n".join(rows) + "\n")
+    files = [(name, duchi([0.0, 1.0], 1.0), tmp_path / f"{name}.csv") for name in ("a", "b")]
+    assert count(files, key="user").n_users == 41

@@ -1,10 +1,13 @@
 """A process that has read and written files ends in silence: nothing of duckdb is alive when the interpreter ends.
 
-Its bindings are made by nanobind, which prints dozens of lines about "leaked" objects otherwise, below a green result.
+Its bindings are made by nanobind, which prints dozens of lines about "leaked" objects otherwise, below a green result:
+up to duckdb 2.0.0, which the lock of CI has; from 2.0.1 on they are built to say nothing, whatever is left.
 """
 
 import subprocess
 import sys
+
+import duckdb
 
 READING = """
 import numpy as np
@@ -53,5 +56,6 @@ def test_a_process_that_read_and_wrote_csv_and_parquet_says_nothing_at_its_end(t
 
 
 def test_a_connection_that_outlives_the_interpreter_would_be_told(tmp_path):
-    """What the test above rests on."""
-    assert "leaked" in said_at_its_end(HOLDING, tmp_path)
+    """What the test above rests on, where the bindings tell at all."""
+    tells = tuple(map(int, duckdb.__version__.split(".")[:3])) <= (2, 0, 0)
+    assert ("leaked" in said_at_its_end(HOLDING, tmp_path)) == tells

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.table.table import TabulatedMechanism
 from ..estimate import Estimate
 from ..intervals import CONFIDENCE, Interval, each_of, normal_interval
 from ..methods import Target
@@ -144,8 +143,10 @@ def estimate_difference(
     >>> round(float(np.hypot(found.first.std_error, found.second.std_error)), 4)  # as if they were others
     0.0124
     """
-    _require_alike(tallies)
+    if few := [tally.n_users for tally in (tallies.first, tallies.second) if tally.n_users < 2]:
+        raise InputError(f"a difference needs at least 2 reports on each side, got {few[0]}")
     numbers = [report_numbers(tally.mechanism) for tally in (tallies.first, tallies.second)]
+    numbers[0].require_comparable(numbers[1])
     pairs = zip((tallies.first, tallies.second), numbers, strict=True)
     first, second = (estimate_weighted(tally, numbers=of, target=target) for tally, of in pairs)
     variances = [np.square(np.atleast_1d(one.std_error)) for one in (first, second)]
@@ -177,19 +178,3 @@ def estimate_difference(
         first.method,
         target,
     )
-
-
-def _require_alike(tallies: MatchedTallies) -> None:
-    """Raise InputError unless what was reported can be compared."""
-    first, second = tallies.first.mechanism, tallies.second.mechanism
-    numbers = [isinstance(made, TabulatedMechanism) for made in (first, second)]
-    if numbers[0] != numbers[1]:
-        raise InputError("a difference is of two means or of two lists of frequencies, got one of each")
-    units = [made.units for made in (first, second) if isinstance(made, TabulatedMechanism)]
-    if any(unit != units[0] for unit in units):
-        raise InputError(f"a difference needs the same units, got {units[0]!r} and {units[1]!r}")
-    labels = [made.categories.labels for made in (first, second) if not isinstance(made, TabulatedMechanism)]
-    if any(tuple(some) != tuple(labels[0]) for some in labels):
-        raise InputError("a difference needs the same categories in the same order, got others in the second")
-    if few := [tally.n_users for tally in (tallies.first, tallies.second) if tally.n_users < 2]:
-        raise InputError(f"a difference needs at least 2 reports on each side, got {few[0]}")

@@ -12,10 +12,10 @@ from ...mechanisms.errors import InputError
 from ..estimate import Estimate
 from ..intervals import CONFIDENCE, Interval, each_of, normal_interval
 from ..methods import Target
-from .report_numbers import report_numbers
+from .report_numbers import MeanNumbers, report_numbers
 from .small_samples import student_interval
 from .tally import GroupedTallies
-from .weighted import WeightedFrequencies, WeightedMean, estimate_weighted, scatter_of
+from .weighted import WeightedFrequencies, WeightedMean, estimate_weighted
 from .without_privacy import RATIO
 
 
@@ -149,7 +149,8 @@ def estimate_groups(
     """
     if tallies.by is None:
         raise InputError("groups need a column that names them, got tallies without: tally_groups(..., by=...)")
-    numbers, scatter = report_numbers(tallies.tallies[0].mechanism), scatter_of(tallies.tallies)
+    numbers = report_numbers(tallies.tallies[0].mechanism)
+    scatter = numbers.scatter(tallies.tallies) if isinstance(numbers, MeanNumbers) else None
     shared: dict[str, Any] = {"numbers": numbers, "scatter": scatter, "target": target}
     found = tuple(estimate_weighted(tally, **shared) for tally in tallies.tallies)
     return GroupEstimates(tallies.by, tallies.names, found, simultaneous, found[0].method, target)

@@ -144,8 +144,7 @@ def _pairs(connection: duckdb.DuckDBPyConnection, opened: list[OpenedReports]) -
     made = []
     for i, one in enumerate(opened):
         cells = np.ma.asarray(found[f"r{i}"])
-        numbers = one.reports_are_numbers and not one.indexed
-        reported = np.ma.getdata(cells).astype(np.float64) if numbers else None
+        reported = np.ma.getdata(cells).astype(np.float64) if one.reports_are_values else None
         reports = one.reports(cells)[0]
-        made.append(Tally(one.mechanism, reports, users, users.astype(float), users.astype(float), reported))
+        made.append(Tally(one.held.mechanism, reports, users, users.astype(float), users.astype(float), reported))
     return made[0], made[1]

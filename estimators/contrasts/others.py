@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
 from ..estimate import NumberEstimate, check_target
 from ..frequencies.category_counts import CategoryCounts
-from ..frequencies.decoder import frequency_decoder
 from ..methods import Target
+from .report_numbers import category_numbers
 from .tally import Tally
 from .weighted import WeightedFrequencies, estimate_weighted
 
@@ -72,8 +71,7 @@ def estimate_others(
         raise InputError(f"reports must be at least 2 for a standard error, got {n}")
     found = estimate_weighted(tally)
     assert isinstance(found, WeightedFrequencies)
-    assert isinstance(tally.mechanism, CategoricalMechanism)
-    totals = frequency_decoder(tally.mechanism).totals(tally.reports, ~shown)
+    totals = category_numbers(tally).decoder.totals(tally.reports, ~shown)
     value = float(tally.weights @ totals / total)
     variance = n / (n - 1) * float((tally.squares / total**2) @ (totals - value) ** 2)
     unbiased, deviations = found.value, found.std_error

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
+from collections.abc import Sequence
+from functools import cached_property, singledispatch
 
 import numpy as np
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
-from ...mechanisms.errors import unwired
+from ...mechanisms.errors import InputError, unwired
 from ...mechanisms.table.table import TabulatedMechanism
 from ..frequencies.decoder import frequency_decoder
 from ..means.decoder import MeanDecoder, mean_decoder
@@ -16,6 +17,7 @@ from ..means.decoding import plain_decoder
 from ..means.noise import MechanismNoise
 from .staged_reports import Mechanism
 from .tally import Tally
+from .value_scatter import ValueScatter
 
 
 class ReportNumbers(ABC):
@@ -26,8 +28,15 @@ class ReportNumbers(ABC):
         """Return the average (K,) of the numbers of a tally's distinct reports with these shares (R,), of sum one."""
 
     @abstractmethod
+    def require_comparable(self, other: ReportNumbers) -> None:
+        """Raise InputError unless an estimate from the other ones can be taken from one of these."""
+
+    @abstractmethod
     def products(self, first: Tally, other: ReportNumbers, second: Tally, shares: np.ndarray) -> np.ndarray:
         """Return the average (K,) of the products of the numbers of pairs of reports with these shares (R,)."""
+
+
+ONE_OF_EACH = "a difference is of two means or of two lists of frequencies, got one of each"
 
 
 class MeanNumbers(ReportNumbers):
@@ -39,6 +48,22 @@ class MeanNumbers(ReportNumbers):
         self._by_output: np.ndarray | None = self.decoder.values
         if self._by_output is None and mechanism.is_discrete:
             self._by_output = (mechanism.low - self.decoder.shift) / self.decoder.scale
+
+    def require_comparable(self, other: ReportNumbers) -> None:
+        if not isinstance(other, MeanNumbers):
+            raise InputError(ONE_OF_EACH)
+        units = [made.mechanism.units for made in (self, other)]
+        if units[0] != units[1]:
+            raise InputError(f"a difference needs the same units, got {units[0]!r} and {units[1]!r}")
+
+    def scatter(self, tallies: Sequence[Tally]) -> ValueScatter:
+        """Return how the values of all users scatter."""
+        outputs = sum((self.outputs(tally) for tally in tallies), np.zeros(self.mechanism.low.size))
+        return ValueScatter(self.mechanism, outputs, sum(tally.effective_n for tally in tallies))
+
+    def outputs(self, tally: Tally) -> np.ndarray:
+        """Return with what weight (m,) each output was reported."""
+        return np.bincount(tally.reports, tally.weights, self.mechanism.low.size)
 
     def of(self, tally: Tally) -> np.ndarray:
         """Return the numbers (R,)."""
@@ -69,7 +94,13 @@ class CategoryNumbers(ReportNumbers):
     """K numbers a report, as `frequency_decoder` has them."""
 
     def __init__(self, mechanism: CategoricalMechanism) -> None:
-        self.decoder = frequency_decoder(mechanism)
+        self.mechanism, self.decoder = mechanism, frequency_decoder(mechanism)
+
+    def require_comparable(self, other: ReportNumbers) -> None:
+        if not isinstance(other, CategoryNumbers):
+            raise InputError(ONE_OF_EACH)
+        if self.mechanism.categories.labels != other.mechanism.categories.labels:
+            raise InputError("a difference needs the same categories in the same order, got others in the second")
 
     def average(self, tally: Tally, shares: np.ndarray) -> np.ndarray:
         return self.decoder.average(tally.reports, shares)
@@ -88,6 +119,7 @@ BLOCK = 2**12
 """Pairs of reports whose numbers are written down at a time."""
 
 
+@singledispatch
 def report_numbers(mechanism: Mechanism) -> MeanNumbers | CategoryNumbers:
     """Return the unbiased numbers of a mechanism's reports; InputError for one that has none.
 
@@ -98,8 +130,24 @@ def report_numbers(mechanism: Mechanism) -> MeanNumbers | CategoryNumbers:
     >>> report_numbers(tally.mechanism).average(tally, np.array([0.5, 0.5])).round(6)
     array([0.])
     """
-    if isinstance(mechanism, TabulatedMechanism):
-        return MeanNumbers(mechanism)
-    if isinstance(mechanism, CategoricalMechanism):
-        return CategoryNumbers(mechanism)
     raise unwired("mechanism", mechanism)
+
+
+def category_numbers(tally: Tally) -> CategoryNumbers:
+    """Return those of a tally of categories; InputError for one of numbers.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical.table import categorical_grr
+    >>> one = np.ones(1, int)
+    >>> category_numbers(Tally(categorical_grr("ab", 1.0), one, one, one, one)).mechanism.categories.labels
+    ('a', 'b')
+    """
+    numbers = report_numbers(tally.mechanism)
+    if not isinstance(numbers, CategoryNumbers):
+        raise InputError(f"reports must be of categories, got those of {tally.mechanism!r:.60}")
+    return numbers
+
+
+report_numbers.register(TabulatedMechanism, MeanNumbers)
+report_numbers.register(CategoricalMechanism, CategoryNumbers)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betainc, ndtr
 
-from ...mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
-from ...mechanisms.categorical.table import CategoricalTable
+from ...mechanisms.statistics import Outputs, Supports
 from ..frequencies.category_counts import CategoryCounts
 from ..frequencies.consistency import norm_sub
-from ..frequencies.decoder import frequency_decoder
 from ..frequencies.score import LEAST_VARIANCE
 from ..frequencies.support_counts import support_counts
 from ..intervals import CONFIDENCE, check_confidence
+from .report_numbers import category_numbers
 from .tally import SAME, Tally
 
 
@@ -76,17 +75,19 @@ def tails(tally: Tally) -> np.ndarray:
     >>> tails(Tally.of(counts)).round(4)  # of 80 reports, each with the chance 1 / (e + 1)
     array([0.0247, 0.    ])
     """
-    mechanism = tally.mechanism
-    assert isinstance(mechanism, CategoricalMechanism)
-    decoder = frequency_decoder(mechanism)
-    if tally.alike and isinstance(mechanism, PureProtocol):
-        spoken = support_counts(mechanism.support(tally.reports), tally.users, len(mechanism.categories))
-        return _binomial(spoken, tally.n_users, np.full(spoken.size, mechanism.other_support))
-    if tally.alike and isinstance(mechanism, CategoricalTable):
-        outputs = mechanism.probabilities.shape[1]
-        speaking, chance = _two_valued(mechanism.probabilities, decoder.numbers(np.arange(outputs)))
-        if not np.isnan(chance).any():
-            return _binomial(speaking @ np.bincount(tally.reports, tally.users, outputs), tally.n_users, chance)
+    numbers = category_numbers(tally)
+    mechanism, decoder = numbers.mechanism, numbers.decoder
+    match mechanism.statistic if tally.alike else None:
+        case Supports() as supports:
+            spoken = support_counts(supports.support(tally.reports), tally.users, len(mechanism.categories))
+            return _binomial(spoken, tally.n_users, np.full(spoken.size, supports.other_support))
+        case Outputs(law):
+            speaking, chance = _two_valued(law, decoder.numbers(np.arange(law.shape[1])))
+            if not np.isnan(chance).any():
+                seen = np.bincount(tally.reports, tally.users, law.shape[1])
+                return _binomial(speaking @ seen, tally.n_users, chance)
+        case None:
+            pass
     value = decoder.average(tally.reports, tally.weights / tally.weights.sum())
     place = norm_sub(decoder.average(tally.reports, tally.squares / tally.squares.sum()))
     others = decoder.second_moments(np.minimum(place, 1.0 - SAME))[1]

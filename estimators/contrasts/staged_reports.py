@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import singledispatch
+from typing import Any, ClassVar
 
 import duckdb
 import numpy as np
@@ -31,12 +33,78 @@ LARGEST_WEIGHT = 1e100
 
 def tallied_mechanism(mechanism: Any) -> Mechanism:
     """Return a mechanism whose reports can be tallied, a floor form's table; InputError for other kinds."""
-    made = expanded(mechanism)
-    if not isinstance(made, TabulatedMechanism | CategoricalMechanism):
-        raise InputError(
-            f"groups, weights and differences are for tables of numbers and for categories, got {mechanism!r:.60}"
-        )
-    return made
+    return cells_of(expanded(mechanism)).mechanism
+
+
+@dataclass(frozen=True, eq=False)
+class ReportCells(ABC):
+    """How reports of a mechanism stand in cells.
+
+    Attributes
+    ----------
+    mechanism : table of numbers or mechanism for categories
+    numeric : bool
+        Whether a cell holds a number; else it holds text.
+    """
+
+    mechanism: Any
+    numeric: ClassVar[bool]
+
+    @abstractmethod
+    def read(self, cells: np.ndarray, indexed: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return the reports, or the numbers of outputs, of the cells (R,) that hold one, and which hold none (R,)."""
+
+
+class NumberCells(ReportCells):
+    """Numbers that a table reports, or the numbers of its outputs."""
+
+    mechanism: TabulatedMechanism
+    numeric = True
+
+    def read(self, cells: np.ndarray, indexed: bool) -> tuple[np.ndarray, np.ndarray]:
+        table, values = self.mechanism, np.ma.filled(np.ma.asarray(cells, dtype=np.float64), np.nan)
+        if not indexed:
+            found = table.locate(values)
+        else:
+            whole = np.where((values >= 0) & (values < table.low.size), values, -1.0).astype(np.intp)
+            found = np.where((whole == values) & table.possible[whole], whole, -1)
+        return found[found >= 0], found < 0
+
+
+class TextCells(ReportCells):
+    """Reports of categories as they are written."""
+
+    mechanism: CategoricalMechanism
+    numeric = False
+
+    def read(self, cells: np.ndarray, indexed: bool) -> tuple[np.ndarray, np.ndarray]:
+        texts, read = np.ma.getdata(cells).tolist(), self.mechanism.from_text
+        wrong = np.zeros(len(texts), dtype=bool)
+        try:
+            return read(texts), wrong
+        except InputError:
+            listed = np.array(texts, dtype=object)
+            wrong[failing_rows(lambda rows: read(listed[rows].tolist()), len(texts))] = True
+            return read(listed[~wrong].tolist()), wrong
+
+
+@singledispatch
+def cells_of(mechanism: Any) -> ReportCells:
+    """Return how reports of a mechanism stand in cells; InputError for kinds that are not tallied.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.duchi import duchi
+    >>> cells_of(duchi([0.0, 1.0], 1.0)).numeric
+    True
+    """
+    raise InputError(
+        f"groups, weights and differences are for tables of numbers and for categories, got {mechanism!r:.60}"
+    )
+
+
+cells_of.register(TabulatedMechanism, NumberCells)
+cells_of.register(CategoricalMechanism, TextCells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +141,7 @@ class OpenedReports:
 
     Attributes
     ----------
-    mechanism : table of numbers or categories
+    held : ReportCells
     source : Source
     relation : duckdb.DuckDBPyRelation
     cells : dict of str to (str, bool, str)
@@ -85,7 +153,7 @@ class OpenedReports:
         Whether rows that hold no report are left out.
     """
 
-    mechanism: Mechanism
+    held: ReportCells
     source: Source
     relation: duckdb.DuckDBPyRelation
     cells: dict[str, tuple[str, bool, str]]
@@ -93,11 +161,6 @@ class OpenedReports:
     indexed: bool
     simulated: bool
     tolerant: bool
-
-    @property
-    def reports_are_numbers(self) -> bool:
-        """Whether the mechanism is a table of numbers."""
-        return isinstance(self.mechanism, TabulatedMechanism)
 
     @classmethod
     def of(
@@ -115,7 +178,8 @@ class OpenedReports:
             relation, names, lambda: table_identifier(mechanism), source.where, path=source.path, own=columns.named
         )
         named = column_of_reports(names, columns.report)
-        numeric = isinstance(mechanism, TabulatedMechanism)
+        held = cells_of(mechanism)
+        numeric = held.numeric
         marked = marked_column(names, named, source.where)
         cells = {"report": _cell(relation, names, marked, source, numeric=numeric)}
         if columns.by is not None:
@@ -123,7 +187,12 @@ class OpenedReports:
         if columns.weights is not None:
             cells["weight"] = _cell(relation, names, columns.weights, source, numeric=True)
         key = None if columns.key is None else key_column(relation, names, source, columns.key)
-        return cls(mechanism, source, relation, cells, key, numeric and named == OUTPUT, is_marked(marked), tolerant)
+        return cls(held, source, relation, cells, key, numeric and named == OUTPUT, is_marked(marked), tolerant)
+
+    @property
+    def reports_are_values(self) -> bool:
+        """Whether cells hold the numbers that were reported themselves."""
+        return self.held.numeric and not self.indexed
 
     def stage(
         self,
@@ -150,7 +219,7 @@ class OpenedReports:
             parts += [f"{key} AS key", f"{self.key.cell} IS NULL AS anonymous"]
             faults.append(self.key.fault(key))
         for name, (cell, text, _) in self.cells.items():
-            numeric = name == "weight" or (name == "report" and isinstance(self.mechanism, TabulatedMechanism))
+            numeric = name == "weight" or (name == "report" and self.held.numeric)
             value = number(cell, text=text) if numeric else f"CASE WHEN {text_fault(cell)} IS NULL THEN {cell} END"
             parts.append(f"{value} AS {name}")
             faults.append(number_fault(cell, text=text) if numeric else text_fault(cell))
@@ -168,24 +237,8 @@ class OpenedReports:
             self._missing(connection, table, f"missing_{i}", where, drop_missing=drop_missing, skipped=skipped)
 
     def reports(self, texts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return what the mechanism makes of cells (R,): reports, or numbers of outputs, and which are none (R,)."""
-        wrong = np.zeros(len(texts), dtype=bool)
-        if isinstance(self.mechanism, TabulatedMechanism):
-            values = np.ma.filled(np.ma.asarray(texts, dtype=np.float64), np.nan)
-            if not self.indexed:
-                found = self.mechanism.locate(values)
-            else:
-                size, possible = self.mechanism.low.size, self.mechanism.possible
-                whole = np.where((values >= 0) & (values < size), values, -1.0).astype(np.intp)
-                found = np.where((whole == values) & possible[whole], whole, -1)
-            return found, found < 0
-        cells, read = np.ma.getdata(texts).tolist(), self.mechanism.from_text
-        try:
-            return read(cells), wrong
-        except InputError:
-            listed = np.array(cells, dtype=object)
-            wrong[failing_rows(lambda rows: read(listed[rows].tolist()), len(cells))] = True
-            return read(listed[~wrong].tolist()), wrong
+        """Return what `ReportCells.read` does."""
+        return self.held.read(texts, self.indexed)
 
     def refuse_wrong(
         self, connection: duckdb.DuckDBPyConnection, table: str, cells: Sequence[Any], skipped: SkippedRows

@@ -241,15 +241,14 @@ def tally_of(
             + (f": {skipped}" if skipped.count else "")
         )
     right = ~wrong
-    numeric = opened.reports_are_numbers
     columns = {name: np.ma.getdata(found[name])[right] for name in ("users", "w", "s")}
     tally = Tally(
-        opened.mechanism,
-        reports[right] if numeric else reports,
+        opened.held.mechanism,
+        reports,
         columns["users"].astype(np.int64),
         columns["w"].astype(np.float64),
         columns["s"].astype(np.float64),
-        np.ma.getdata(found["report"])[right].astype(np.float64) if numeric and not opened.indexed else None,
+        np.ma.getdata(found["report"])[right].astype(np.float64) if opened.reports_are_values else None,
     )
     group = np.ma.getdata(found["grp"])[right].astype(object) if grouped else np.full(int(right.sum()), "", object)
     return tally, group

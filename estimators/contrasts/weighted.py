@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 
 from ...mechanisms.categorical.categories import Categories
-from ...mechanisms.categorical.mechanism import PureProtocol
-from ...mechanisms.table.table import TabulatedMechanism
+from ...mechanisms.statistics import Supports
 from ..estimate import Estimate, NumberEstimate, check_target
 from ..frequencies.consistency import norm_sub
 from ..intervals import CONFIDENCE, Interval, normal_interval
@@ -193,19 +192,6 @@ def estimate_weighted(
     return _frequencies(tally, numbers, target)
 
 
-def scatter_of(tallies: Sequence[Tally]) -> ValueScatter | None:
-    """Return how the values of all users scatter, of a table of numbers; None for categories."""
-    table = tallies[0].mechanism
-    if not isinstance(table, TabulatedMechanism):
-        return None
-    outputs = sum((_outputs(tally, table) for tally in tallies), np.zeros(table.low.size))
-    return ValueScatter(table, outputs, sum(tally.effective_n for tally in tallies))
-
-
-def _outputs(tally: Tally, table: TabulatedMechanism) -> np.ndarray:
-    return np.bincount(tally.reports, tally.weights, table.low.size)
-
-
 def _mean(tally: Tally, numbers: MeanNumbers, scatter: ValueScatter | None, target: Target) -> WeightedMean:
     made, n, effective = numbers.of(tally), tally.n_users, tally.effective_n
     total = tally.weights.sum()
@@ -218,9 +204,8 @@ def _mean(tally: Tally, numbers: MeanNumbers, scatter: ValueScatter | None, targ
             noise = float(tally.squares @ of_output[tally.reports]) / total**2
             least *= float(tally.squares.sum()) / total**2
             std_error = min(math.sqrt(max(noise, least)), std_error)
-    scatter = scatter_of([tally]) if scatter is None else scatter
-    assert scatter is not None
-    without = math.sqrt(scatter.variance(_outputs(tally, numbers.mechanism)) / effective)
+    scatter = numbers.scatter([tally]) if scatter is None else scatter
+    without = math.sqrt(scatter.variance(numbers.outputs(tally)) / effective)
     without = without if target == "population" else 0.0
     method = numbers.decoder.method
     few = effective < FEW_USERS
@@ -228,16 +213,15 @@ def _mean(tally: Tally, numbers: MeanNumbers, scatter: ValueScatter | None, targ
 
 
 def _frequencies(tally: Tally, numbers: CategoryNumbers, target: Target) -> WeightedFrequencies:
-    mechanism, decoder = tally.mechanism, numbers.decoder
-    assert not isinstance(mechanism, TabulatedMechanism)
+    mechanism, decoder = numbers.mechanism, numbers.decoder
     value = numbers.average(tally, tally.weights / tally.weights.sum())
     squared = norm_sub(numbers.average(tally, tally.squares / tally.squares.sum()))
     place = norm_sub(value)
     own = squared * (1.0 - place) ** 2 + (1.0 - squared) * place**2
     effective = tally.effective_n
     few = effective < FEW_USERS
-    if isinstance(mechanism, PureProtocol):
-        few = few or effective * mechanism.other_support < FEW_SUPPORTS
+    if isinstance(statistic := mechanism.statistic, Supports):
+        few = few or effective * statistic.other_support < FEW_SUPPORTS
     noise = np.maximum(decoder.variances(squared), 0.0)
     return WeightedFrequencies(
         mechanism.categories,

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
+from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.shown.shown import Shown
@@ -19,7 +19,7 @@ from ...solvers.likelihood.bits import count_bit_rows
 from ..counting.user_numbers import counts_of_rows, whole_counts
 from ..data.counted_rows import counted_reports
 from ..data.skipped_rows import SkippedRows
-from .support_counts import support_counts
+from .support_counts import support_counts, supports_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,9 +136,7 @@ class CategoryCounts(Shown):
     @cached_property
     def supports(self) -> np.ndarray:
         """The categories that each report supports as bits (R, ceil(K / 8)) uint8; for pure protocols."""
-        if not isinstance(self.mechanism, PureProtocol):
-            raise InputError(f"support counts need a pure protocol, got {self.mechanism!r}")
-        return self.mechanism.support(self.reports)
+        return supports_of(self.mechanism).support(self.reports)
 
     def __add__(self, other: CategoryCounts) -> CategoryCounts:
         """Return the counts of the union of two sets of users without a user in common."""

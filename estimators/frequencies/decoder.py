@@ -13,13 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
-from ...mechanisms.adopted.seeded_hashing import SeededHashing
-from ...mechanisms.categorical.bit_vectors import BitVectors
-from ...mechanisms.categorical.local_hashing import LocalHashing
-from ...mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
-from ...mechanisms.categorical.subset_selection import SubsetSelection
-from ...mechanisms.categorical.table import CategoricalTable
+from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
+from ...mechanisms.statistics import Outputs, Supports
 from ...solvers.likelihood.bits import BitLikelihood, bit_sums
 from ..means.unbiasing import UNBIASED_TOLERANCE, normalised
 from .category_counts import CategoryCounts
@@ -82,46 +78,44 @@ class SupportDecoder(FrequencyDecoder):
     Source: Wang, Blocki, Li and Jha (2017), equations (2) and (3), the latter given the users' categories.
     """
 
-    def __init__(self, mechanism: PureProtocol) -> None:
-        self._mechanism = mechanism
-        self._size = len(mechanism.categories)
+    def __init__(self, supports: Supports, size: int) -> None:
+        self._supports, self._size = supports, size
 
     def frequencies(self, counts: CategoryCounts | SupportCounts) -> np.ndarray:
-        p, q = self._mechanism.own_support, self._mechanism.other_support
+        p, q = self._supports.own_support, self._supports.other_support
         return (counts.support_counts() / counts.n_users - q) / (p - q)
 
     def average(self, reports: np.ndarray, shares: np.ndarray) -> np.ndarray:
-        p, q = self._mechanism.own_support, self._mechanism.other_support
-        return (bit_sums(self._mechanism.support(reports), shares)[: self._size] - q) / (p - q)
+        p, q = self._supports.own_support, self._supports.other_support
+        return (bit_sums(self._supports.support(reports), shares)[: self._size] - q) / (p - q)
 
     def numbers(self, reports: np.ndarray) -> np.ndarray:
-        p, q = self._mechanism.own_support, self._mechanism.other_support
-        return (np.unpackbits(self._mechanism.support(reports), axis=1, count=self._size) - q) / (p - q)
+        p, q = self._supports.own_support, self._supports.other_support
+        return (np.unpackbits(self._supports.support(reports), axis=1, count=self._size) - q) / (p - q)
 
     def totals(self, reports: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        p, q = self._mechanism.own_support, self._mechanism.other_support
-        both = self._mechanism.support(reports) & np.packbits(chosen)
+        p, q = self._supports.own_support, self._supports.other_support
+        both = self._supports.support(reports) & np.packbits(chosen)
         return (np.bitwise_count(both).sum(axis=1, dtype=np.int64) - q * np.count_nonzero(chosen)) / (p - q)
 
     def variances(self, frequencies: np.ndarray) -> np.ndarray:
-        return np.asarray(self._mechanism.frequency_variance(frequencies))
+        return np.asarray(self._supports.frequency_variance(frequencies))
 
     def covariance(self, frequencies: np.ndarray) -> np.ndarray:
         variances = self.variances(frequencies)
-        mechanism = self._mechanism
-        if isinstance(mechanism, SeededHashing):  # hashes are independent
-            return np.diag(variances)
-        p, q = mechanism.own_support, mechanism.other_support
-        if isinstance(mechanism, BitVectors):
-            own, two = mechanism.both_supported
+        made = self._supports
+        p, q = made.own_support, made.other_support
+        if made.both_supported is not None:
+            own, two = made.both_supported
             ends = np.add.outer(frequencies, frequencies)
             both = ends * (own - p * q) + (frequencies.sum() - ends) * (two - q * q)
             np.fill_diagonal(both, variances * (p - q) ** 2)
             return both / (p - q) ** 2
-        bits = mechanism.support(mechanism.all_reports())
-        # Hashing: reports are equally likely under the categories that they do not support.
-        likelihood = BitLikelihood(bits, np.ones(len(bits)), self._size, low=1.0, high=mechanism.support_ratio)
-        chance = likelihood.mix(frequencies)
+        reports = made.all_reports()
+        bits, elsewhere = made.support(reports), made.log_elsewhere(reports)
+        weights = np.exp(elsewhere - elsewhere.max())
+        likelihood = BitLikelihood(bits, np.ones(len(bits)), self._size, low=1.0, high=made.support_ratio)
+        chance = likelihood.mix(frequencies) * weights
         chance /= chance.sum()
         both = BitLikelihood(bits, chance, self._size, low=0.0, high=1.0).curvature(chance)
         # Less the products of a user's own means, q + (p - q) for the own category and q for others.
@@ -136,17 +130,13 @@ class SupportDecoder(FrequencyDecoder):
         return self.variances(np.zeros(self._size))
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        p, q = self._mechanism.own_support, self._mechanism.other_support
+        p, q = self._supports.own_support, self._supports.other_support
         return np.full(self._size, -q / (p - q)), np.full(self._size, (1 - q) / (p - q))
 
     def largest_total(self) -> float:
-        """All bits may differ; two hashes support at most what has two values, two sets what is in either."""
-        made, apart = self._mechanism, self._size
-        if isinstance(made, LocalHashing):
-            apart = min(apart, 2 * made.n_values ** (made.n_digits - 1))
-        elif isinstance(made, SubsetSelection):
-            apart = 2 * min(made.n_chosen, apart - made.n_chosen)
-        return apart / (made.own_support - made.other_support)
+        """Each category that is supported by one of two reports alone adds 1 / (p* - q*)."""
+        made = self._supports
+        return made.most_apart / (made.own_support - made.other_support)
 
 
 class TableDecoder(FrequencyDecoder):
@@ -158,8 +148,8 @@ class TableDecoder(FrequencyDecoder):
     Raises InputError for a table whose reports cannot tell the categories apart.
     """
 
-    def __init__(self, table: CategoricalTable, prior: np.ndarray) -> None:
-        self._table = table.probabilities
+    def __init__(self, outputs: Outputs, prior: np.ndarray) -> None:
+        self._table = outputs.law
         average = prior @ self._table
         used = average > 0
         if (many := int(np.count_nonzero(used))) < len(self._table):
@@ -224,7 +214,6 @@ def frequency_decoder(mechanism: CategoricalMechanism, prior: ArrayLike | None =
     Parameters
     ----------
     mechanism : CategoricalMechanism
-        A table or a pure protocol.
     prior : (K,) array_like of float, optional
         For tables: frequencies at which the total variance is to be least; non-negative with a positive sum. The
         estimate is unbiased at all others too. Default: even.
@@ -237,8 +226,8 @@ def frequency_decoder(mechanism: CategoricalMechanism, prior: ArrayLike | None =
     Raises
     ------
     InputError
-        Another mechanism, a prior for a pure protocol (whose decoder has no choice) or one that is none, or a table
-        whose reports cannot tell the categories apart.
+        A prior for a pure protocol (whose decoder has no choice) or one that is none, or a table whose reports cannot
+        tell the categories apart.
 
     Example
     -------
@@ -249,11 +238,11 @@ def frequency_decoder(mechanism: CategoricalMechanism, prior: ArrayLike | None =
     >>> decoder.frequencies(CategoryCounts.from_reports(categorical_grr("abc", 1.0), [0, 0, 0, 1])).round(3)
     array([ 1.477,  0.105, -0.582])
     """
-    if isinstance(mechanism, PureProtocol):
-        if prior is not None:
-            raise InputError(f"a prior is for tables, got one for {mechanism!r}: leave it out")
-        return SupportDecoder(mechanism)
-    if not isinstance(mechanism, CategoricalTable):
-        raise InputError(f"a mechanism must be a CategoricalTable or a PureProtocol, got {mechanism!r}")
     size = len(mechanism.categories)
-    return TableDecoder(mechanism, normalised("prior", size, np.ones(size) if prior is None else prior))
+    match mechanism.statistic:
+        case Outputs() as outputs:
+            return TableDecoder(outputs, normalised("prior", size, np.ones(size) if prior is None else prior))
+        case Supports() as supports:
+            if prior is not None:
+                raise InputError(f"a prior is for tables, got one for {mechanism!r}: leave it out")
+            return SupportDecoder(supports, size)

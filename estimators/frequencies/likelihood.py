@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from ...mechanisms.categorical.mechanism import PureProtocol
-from ...mechanisms.categorical.table import CategoricalTable
-from ...mechanisms.errors import InputError
+from ...mechanisms.statistics import Outputs, Supports
 from ...solvers.likelihood.bits import BitLikelihood
 from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.mixture import MixtureLikelihood
@@ -32,7 +30,7 @@ def category_likelihood(counts: CategoryCounts) -> MixtureLikelihood:
     Raises
     ------
     InputError
-        No reports, or a mechanism that is neither a table nor a pure protocol.
+        No reports.
 
     Example
     -------
@@ -44,13 +42,13 @@ def category_likelihood(counts: CategoryCounts) -> MixtureLikelihood:
     array([0.7164, 0.2836])
     """
     counts.require_reports()
-    mechanism = counts.mechanism
-    if isinstance(mechanism, CategoricalTable):
-        return DenseLikelihood([mechanism.probabilities[:, counts.reports]], counts.counts)
-    if not isinstance(mechanism, PureProtocol):
-        raise InputError(f"a mechanism must be a CategoricalTable or a PureProtocol, got {mechanism!r}")
-    size, ratio, bits = len(mechanism.categories), mechanism.support_ratio, counts.supports
-    if len(bits) <= FEW_REPORTS and 8 * len(bits) * size <= FULL_BYTES:
-        rows = np.where(np.unpackbits(bits, axis=1, count=size), ratio, 1.0)
-        return DenseLikelihood([rows.T], counts.counts)
-    return BitLikelihood(bits, counts.counts, size, low=1.0, high=ratio)
+    size = len(counts.mechanism.categories)
+    match counts.mechanism.statistic:
+        case Outputs(law):
+            return DenseLikelihood([law[:, counts.reports]], counts.counts)
+        case Supports(support_ratio=ratio):
+            bits = counts.supports
+            if len(bits) <= FEW_REPORTS and 8 * len(bits) * size <= FULL_BYTES:
+                rows = np.where(np.unpackbits(bits, axis=1, count=size), ratio, 1.0)
+                return DenseLikelihood([rows.T], counts.counts)
+            return BitLikelihood(bits, counts.counts, size, low=1.0, high=ratio)

@@ -16,9 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from ...mechanisms.categorical.local_hashing import LocalHashing
-from ...mechanisms.categorical.mechanism import PureProtocol
-from ...mechanisms.categorical.table import CategoricalTable
+from ...mechanisms.statistics import Outputs, Supports
 from ...solvers.likelihood.fit import MOST_COMPONENTS
 from ...solvers.one_thread import one_thread
 from ..methods import Target
@@ -95,10 +93,10 @@ def locally_best_scores(
     at = _inside(place if at is None else at, LEAST_SHARE)
     if isinstance(counts, CategoryCounts):
         place = inside(place, counts.n_users)
-        if isinstance(counts.mechanism, CategoricalTable):
-            return plain_scores(TableDecoder(counts.mechanism, place), counts, at, target)
+        if isinstance(statistic := counts.mechanism.statistic, Outputs):
+            return plain_scores(TableDecoder(statistic, place), counts, at, target)
         with one_thread():
-            found = _of_reports(counts, place, at, target)
+            found = _of_reports(counts, statistic, place, at, target)
         if found is not None:
             return found
     return plain_scores(frequency_decoder(counts.mechanism), counts, at, target)._replace(covariance=None)
@@ -151,12 +149,12 @@ def _inside(place: np.ndarray, share: float) -> np.ndarray:
     return (1.0 - share) * place + share / place.size
 
 
-def _of_reports(counts: CategoryCounts, place: np.ndarray, at: np.ndarray, target: Target) -> Scores | None:
+def _of_reports(
+    counts: CategoryCounts, made: Supports, place: np.ndarray, at: np.ndarray, target: Target
+) -> Scores | None:
     """By the scores of the reports, if they are not too many, and not too few to stand for all possible ones."""
-    made, size, n = counts.mechanism, place.size, counts.n_users
-    assert isinstance(made, PureProtocol)
-    listed = isinstance(made, LocalHashing)
-    many = made.n_hashes * made.n_values if isinstance(made, LocalHashing) else counts.counts.size
+    size, n, listed = place.size, counts.n_users, made.n_listed is not None
+    many = counts.counts.size if made.n_listed is None else made.n_listed
     if size > MOST_COMPONENTS or many * size > MOST_NUMBERS or many * size**2 > MOST_OPERATIONS:
         return None
     if not listed and n < USERS_PER_CATEGORY * size:

@@ -9,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.categorical.mechanism import PureProtocol
+from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
+from ...mechanisms.statistics import Supports
 from ...solvers.likelihood.bits import bit_sums
 from ..counting.user_numbers import total_users, whole_counts
 from ..data.counted_rows import counted_reports
@@ -27,8 +28,8 @@ class SupportCounts:
 
     Parameters
     ----------
-    mechanism : PureProtocol
-        That made the reports.
+    mechanism : CategoricalMechanism
+        That made the reports: a pure protocol.
     supports : (K,) ndarray of int
         Reports that support each category.
         From 0 to n_users.
@@ -49,7 +50,7 @@ class SupportCounts:
     (1500, (3,))
     """
 
-    mechanism: PureProtocol
+    mechanism: CategoricalMechanism
     supports: np.ndarray
     n_users: int
 
@@ -61,27 +62,26 @@ class SupportCounts:
                 f"supports must be {size} numbers from 0 to {users}, one for each category, "
                 f"got shape {supports.shape} and at most {supports.max(initial=0)}"
             )
+        supports_of(self.mechanism)
         object.__setattr__(self, "supports", supports)
         object.__setattr__(self, "n_users", users)
 
     @classmethod
-    def from_reports(cls, mechanism: PureProtocol, reports: ArrayLike) -> Self:
+    def from_reports(cls, mechanism: CategoricalMechanism, reports: ArrayLike) -> Self:
         """Count the supports of reports; InputError for other mechanisms, or reports that they cannot make. O(N K)."""
-        if not isinstance(mechanism, PureProtocol):
-            raise InputError(f"support counts need a pure protocol, got {mechanism!r}: use CategoryCounts")
-        checked = mechanism.checked_reports(reports)
-        bits = mechanism.support(checked)
+        supports, checked = supports_of(mechanism), mechanism.checked_reports(reports)
+        bits = supports.support(checked)
         return cls(mechanism, support_counts(bits, np.ones(len(checked)), len(mechanism.categories)), len(checked))
 
     @classmethod
-    def from_counts(cls, mechanism: PureProtocol, rows: Any, *, n_users: int) -> Self:
+    def from_counts(cls, mechanism: CategoricalMechanism, rows: Any, *, n_users: int) -> Self:
         """Take over what another engine has summed: rows of categories and of how many reports support them.
 
         Of bit vectors with a column for each category that is its sum.
 
         Parameters
         ----------
-        mechanism : PureProtocol
+        mechanism : CategoricalMechanism
         rows : path or table in memory
             As `ReportCounts.from_counts` takes them; the column output has categories by their labels, of which those
             that no report supports may be missing, the column n the numbers of reports.
@@ -123,6 +123,20 @@ class SupportCounts:
                 f"counts can be added for the same mechanism only, got {self.mechanism!r} and {other.mechanism!r}"
             )
         return SupportCounts(self.mechanism, self.supports + other.supports, self.n_users + other.n_users)
+
+
+def supports_of(mechanism: CategoricalMechanism) -> Supports:
+    """Return which categories a mechanism's reports support; InputError for one of whole outputs.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical.unary_encoding import optimised_unary
+    >>> supports_of(optimised_unary(["a", "b"], 1.0)).own_support
+    0.5
+    """
+    if not isinstance(statistic := mechanism.statistic, Supports):
+        raise InputError(f"support counts need a pure protocol, got {mechanism!r}: use CategoryCounts")
+    return statistic
 
 
 def support_counts(bits: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:

@@ -81,6 +81,11 @@ class SeededHashing(HashedResponse):
         """1/g, of another category's hash, which is taken as uniform over the seeds."""
         return 1.0 / self.n_values
 
+    @property
+    def both_supported(self) -> tuple[float, float]:
+        """Hashes of different categories are taken as independent."""
+        return self.own_support * self.other_support, self.other_support * self.other_support
+
     def numbered(self, values: ArrayLike, seeds: ArrayLike) -> np.ndarray:
         """Return reports (N,) of values of the hash, from 0 to g - 1, and seeds, of which the last 32 bits count."""
         told, keys = report_numbers(values, self.n_values), np.asarray(seeds)

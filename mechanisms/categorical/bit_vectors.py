@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,20 +13,12 @@ from .mechanism import PureProtocol
 
 
 class BitVectors(PureProtocol):
-    """Reports are (N, ceil(K / 8)) bytes, the first category's bit the highest, filled up with zeros.
-
-    What it says of two other categories depends on no name: that is what `both_supported` holds.
-    """
+    """Reports are (N, ceil(K / 8)) bytes, the first category's bit the highest, filled up with zeros."""
 
     @property
     def n_bytes(self) -> int:
         """Bytes of a report."""
         return -(-len(self.categories) // 8)
-
-    @property
-    @abstractmethod
-    def both_supported(self) -> tuple[float, float]:
-        """Probabilities that a report supports the own category and one other, and that it supports two others."""
 
     def checked_reports(self, reports: ArrayLike) -> np.ndarray:
         """Return the reports (N, ceil(K / 8)) uint8; InputError for other shapes or ones beyond bit K."""

@@ -83,6 +83,10 @@ class HashedResponse(PureProtocol):
     def support_ratio(self) -> float:
         return self.own_value / self.other_value
 
+    def log_elsewhere(self, reports: np.ndarray) -> np.ndarray:
+        """Return that of any hash value but the category's, beside any seed."""
+        return np.full(len(reports), np.log(self.other_value / DENOMINATOR / self.n_hashes))
+
     @property
     def largest_ratio(self) -> Fraction:
         return Fraction(self.own_value, self.other_value)

@@ -92,6 +92,21 @@ class LocalHashing(HashedResponse):
         same = Fraction(self.n_values ** (self.n_digits - 1) - 1, self.n_values**self.n_digits - 1)
         return float(same * self.own_value + (1 - same) * self.other_value) / DENOMINATOR
 
+    @property
+    def both_supported(self) -> None:
+        """Of some categories more hashes are alike than of others."""
+        return None
+
+    @property
+    def most_apart(self) -> int:
+        """Two hashes support at most what has two of their values."""
+        return min(len(self.categories), 2 * self.n_values ** (self.n_digits - 1))
+
+    @property
+    def n_listed(self) -> int:
+        """S g."""
+        return self.n_hashes * self.n_values
+
     def coefficients(self, seeds: np.ndarray) -> np.ndarray:
         """Return the coefficients (N, d) of the hashes: j zeros or more, a one, then base-g digits of the rest."""
         g, d = self.n_values, self.n_digits
@@ -163,10 +178,9 @@ class LocalHashing(HashedResponse):
         return bits
 
     def all_reports(self) -> np.ndarray:
-        many = self.n_hashes * self.n_values
-        if many > MOST_LISTED:
-            raise InputError(f"at most {MOST_LISTED} reports can be listed, got {many}")
-        return np.arange(many)
+        if self.n_listed > MOST_LISTED:
+            raise InputError(f"at most {MOST_LISTED} reports can be listed, got {self.n_listed}")
+        return np.arange(self.n_listed)
 
 
 def local_hashing(

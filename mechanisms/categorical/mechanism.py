@@ -16,6 +16,7 @@ from ..documents.table import as_number, as_object, provenance_from_document, pr
 from ..errors import InputError, TableError
 from ..laws.law import Words
 from ..shown.told import Dots, Told
+from ..statistics import Statistic, Supports
 from ..table.exact_sampling import random_words
 from ..table.provenance import Provenance
 from .categories import Categories
@@ -112,6 +113,11 @@ class CategoricalMechanism(ExactMechanism):
     def pmf(self, reports: ArrayLike) -> np.ndarray:
         """Return the probability of each report under each category (N, K)."""
 
+    @property
+    @abstractmethod
+    def statistic(self) -> Statistic:
+        """What its reports tell: whole outputs, or the categories that they support."""
+
     @abstractmethod
     def all_reports(self) -> np.ndarray:
         """Return every report there is; InputError where there are more than a million."""
@@ -155,46 +161,20 @@ def whole_number(name: str, value: object) -> int:
     return value
 
 
-class PureProtocol(CategoricalMechanism):
-    """A mechanism whose reports support a set of categories and say nothing more.
-
-    A report supports a user's own category with probability p*, any other one with q*, and is `support_ratio` times
-    as likely under each category that it supports as under each that it does not.
-
-    Source: Wang, Blocki, Li and Jha (2017), "Locally differentially private protocols for frequency estimation",
-    section 3.
-    """
+class PureProtocol(CategoricalMechanism, Supports):
+    """A mechanism whose reports support a set of categories and say nothing more, as `Supports` has it."""
 
     @property
-    @abstractmethod
-    def own_support(self) -> float:
-        """p*, the probability that a report supports its user's category."""
+    def statistic(self) -> Supports:
+        """Itself: which categories its reports support."""
+        return self
 
     @property
-    @abstractmethod
-    def other_support(self) -> float:
-        """q*, the probability that it supports any one other category."""
+    def most_apart(self) -> int:
+        """All categories, unless there is a better bound."""
+        return len(self.categories)
 
     def _told(self) -> Told:
         supports = {"own_support": self.own_support, "other_support": self.other_support}
         labels, values = ["the own category", "any other one"], np.array(list(supports.values()))
         return Told(super()._told().facts | supports, picture=Dots(labels, values, "probability of being supported"))
-
-    @property
-    @abstractmethod
-    def support_ratio(self) -> float:
-        """How many times likelier a report is under a category that it supports."""
-
-    @abstractmethod
-    def support(self, reports: np.ndarray) -> np.ndarray:
-        """Return the categories that each report supports as bits (N, ceil(K / 8)) uint8, the first highest."""
-
-    def frequency_variance(self, frequency: float | np.ndarray = 0.0) -> float | np.ndarray:
-        """Return the variance of one user's share in the unbiased estimate of a frequency that is f among the users.
-
-        (f p* (1 - p*) + (1 - f) q* (1 - q*)) / (p* - q*)^2; over n users it is divided by n.
-
-        Source: Wang et al. (2017), equation (3), given the users' data.
-        """
-        p, q = self.own_support, self.other_support
-        return (frequency * p * (1 - p) + (1 - frequency) * q * (1 - q)) / (p - q) ** 2

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
 from math import comb, lgamma, log
 from typing import Any, ClassVar, Self
@@ -129,8 +130,16 @@ class SubsetSelection(BitVectors):
         return Fraction(self.own_chosen * others, (DENOMINATOR - self.own_chosen) * self.n_chosen)
 
     @property
-    def log_elsewhere(self) -> float:
-        """Logarithm of the probability (1 - p) / C(K - 1, d) of a set under each category that it does not hold."""
+    def most_apart(self) -> int:
+        """What is in either of two sets of d, or in neither: 2 min(d, K - d)."""
+        return 2 * min(self.n_chosen, len(self.categories) - self.n_chosen)
+
+    def log_elsewhere(self, reports: np.ndarray) -> np.ndarray:
+        """Return that of any set, log((1 - p) / C(K - 1, d))."""
+        return np.full(len(reports), self._log_elsewhere)
+
+    @cached_property
+    def _log_elsewhere(self) -> float:
         others = len(self.categories) - 1
         sets = lgamma(others + 1) - lgamma(self.n_chosen + 1) - lgamma(others - self.n_chosen + 1)
         return log((DENOMINATOR - self.own_chosen) / DENOMINATOR) - sets
@@ -166,7 +175,7 @@ class SubsetSelection(BitVectors):
 
     def pmf(self, reports: ArrayLike) -> np.ndarray:
         bits = self.bits(self.checked_reports(reports)).astype(bool)
-        if self.log_elsewhere < LEAST_LOG:
+        if self._log_elsewhere < LEAST_LOG:
             return np.zeros(bits.shape)
         others, own = len(self.categories) - 1, Fraction(self.own_chosen, DENOMINATOR)
         held, elsewhere = own / comb(others, self.n_chosen - 1), (1 - own) / comb(others, self.n_chosen)
@@ -174,7 +183,7 @@ class SubsetSelection(BitVectors):
 
     def all_reports(self) -> np.ndarray:
         size = len(self.categories)
-        if self.log_elsewhere < LEAST_LOG or (many := comb(size, self.n_chosen)) > MOST_LISTED:
+        if self._log_elsewhere < LEAST_LOG or (many := comb(size, self.n_chosen)) > MOST_LISTED:
             raise InputError(
                 f"at most {MOST_LISTED} reports can be listed, got all sets of {self.n_chosen} of {size} categories"
             )

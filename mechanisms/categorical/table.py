@@ -22,6 +22,7 @@ from ..laws.drawing import invert_rows
 from ..laws.law import Words
 from ..shown.over_floor import FAVOUR, favour
 from ..shown.told import HeatMap, Told
+from ..statistics import Outputs
 from ..table.exact_sampling import draw53
 from ..table.provenance import Provenance
 from .categories import Categories
@@ -124,6 +125,11 @@ class CategoricalTable(CategoricalMechanism):
     def probabilities(self) -> np.ndarray:
         """(K, m) probability of each output under each category."""
         return self.numerators / DENOMINATOR
+
+    @property
+    def statistic(self) -> Outputs:
+        """Its outputs, with the law of each category."""
+        return Outputs(self.probabilities)
 
     def draw(self, codes: np.ndarray, words: Words) -> np.ndarray:
         return invert_rows(np.cumsum(self.numerators, axis=1), codes, draw53(words, codes.size))

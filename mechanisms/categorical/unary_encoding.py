@@ -96,6 +96,18 @@ class UnaryEncoding(BitVectors):
     def both_supported(self) -> tuple[float, float]:
         return self.own_support * self.other_support, self.other_support**2
 
+    @property
+    def independent(self) -> bool:
+        """Each bit is drawn by itself."""
+        return True
+
+    def log_elsewhere(self, reports: np.ndarray) -> np.ndarray:
+        """Return that of s ones: log((1 - p) q^s (1 - q)^(K - 1 - s))."""
+        size, p, q = len(self.categories), self.own_support, self.other_support
+        ones = np.arange(size + 1)
+        logs = np.log1p(-p) + ones * np.log(q) + (size - 1 - ones) * np.log1p(-q)
+        return logs[np.bitwise_count(reports).sum(axis=1, dtype=np.int64)]
+
     def draw(self, codes: np.ndarray, words: Words) -> np.ndarray:
         """Draw (N, ceil(K / 8)) uint8: the bits, the first highest, filled up with zeros."""
         size = len(self.categories)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,7 @@ from ..laws.within_cell import Uniform, WithinCell
 from ..promise import Metric, Promise, Pure
 from ..shown.over_floor import FAVOUR, favour
 from ..shown.told import HeatMap, Told
+from ..statistics import Outputs
 from ..units import units_label
 from .between_knots import BetweenKnots
 from .checks import check_exact, checked_fields, checked_promise, read_only
@@ -26,9 +27,6 @@ from .knots import check_knots
 from .moments import require_prior
 from .outputs import find_outputs, locate_outputs, relabel_outputs
 from .provenance import Provenance
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,6 +149,11 @@ class TabulatedMechanism(BetweenKnots):
         ends, matrix = read_only("edges", edges, 1), read_only("probabilities", probabilities, 2)
         law, origin = within or Uniform(), provenance or Provenance()
         return cls(check_knots(knots), ends[:-1], ends[1:], matrix, epsilon, law, origin, prior, units, False, promise)  # pyright: ignore[reportArgumentType] -- None is pure
+
+    @property
+    def statistic(self) -> Outputs:
+        """Its outputs, with the law at each knot."""
+        return Outputs(self.probabilities)
 
     def __repr__(self) -> str:
         n, m = self.probabilities.shape

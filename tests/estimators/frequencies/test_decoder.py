@@ -132,11 +132,6 @@ def test_a_prior_that_is_none_is_refused(prior):
         frequency_decoder(categorical_grr("abc", 1.0), prior)
 
 
-def test_other_mechanisms_are_refused():
-    class Other(CategoricalMechanism):
-        pass
-
-    Other.__abstractmethods__ = frozenset()
-    grr = categorical_grr("abc", 1.0)
-    with pytest.raises(InputError, match="must be a CategoricalTable or a PureProtocol, got Other"):
-        frequency_decoder(Other(grr.categories, 1.0, grr.provenance))
+def test_a_mechanism_that_declares_no_statistic_cannot_be_made():
+    """So no estimator takes it for one of another kind."""
+    assert "statistic" in CategoricalMechanism.__abstractmethods__

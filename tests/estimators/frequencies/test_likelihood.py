@@ -4,7 +4,6 @@
 # pyright: reportAbstractUsage=false
 
 import importlib
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from optldp.estimators import CategoryCounts
 from optldp.estimators.frequencies.likelihood import category_likelihood
-from optldp.mechanisms import CategoricalMechanism, InputError
+from optldp.mechanisms import InputError
 from optldp.mechanisms.categorical import basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.solvers import fit_mixture
@@ -105,16 +104,6 @@ def test_reports_of_hashing_are_counted_whatever_the_number_of_users():
     assert likelihood.total == 100_000
 
 
-def test_no_reports_and_other_mechanisms_are_refused():
+def test_no_reports_are_refused():
     with pytest.raises(InputError, match="at least one report"):
         category_likelihood(CategoryCounts.from_reports(categorical_grr("abc", 1.0), []))
-
-    class Other(CategoricalMechanism):
-        def checked_reports(self, reports: Any) -> Any:
-            return reports
-
-    Other.__abstractmethods__ = frozenset()
-    grr = categorical_grr("abc", 1.0)
-    other = Other(grr.categories, 1.0, grr.provenance)
-    with pytest.raises(InputError, match="must be a CategoricalTable or a PureProtocol, got Other"):
-        category_likelihood(CategoryCounts(other, np.array([0]), np.array([1])))

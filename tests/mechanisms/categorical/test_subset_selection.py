@@ -48,7 +48,7 @@ class TestLaw:
         assert own == float(sum(share for z, share in mine.items() if {0, 1} <= z))
         assert two == float(sum(share for z, share in mine.items() if {1, 2} <= z)) or size == 2
         elsewhere = [float(share) for z, share in mine.items() if 0 not in z]
-        assert math.exp(made.log_elsewhere) == pytest.approx(elsewhere[0], rel=1e-13)
+        assert math.exp(made.log_elsewhere(made.all_reports())[0]) == pytest.approx(elsewhere[0], rel=1e-13)
         reports = made.all_reports()
         assert [frozenset(np.flatnonzero(bits)) for bits in made.bits(reports)] == sets(made)
         assert made.pmf(reports).tolist() == [[float(one[z]) for one in laws] for z in sets(made)]

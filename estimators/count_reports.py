@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -200,32 +202,74 @@ def count(
     services = mechanism if isinstance(mechanism, list | tuple) else [(mechanism, reports)]
     if rounds and len(services) < 2:
         raise InputError("rounds are several files, got one: give a list of (mechanism, reports), or leave rounds out")
-    if _of_attributes(services):
-        if column != COLUMN:
-            raise InputError(f"attributes have columns of their own names, got column {column!r}: leave it out")
-        if options.pop("raw"):
-            raise InputError("raw is for tables of numbers, got several attributes: leave it out")
-        plain = isinstance(reports, Mapping) or _is_array(reports)
-        if isinstance(mechanism, AttributeSampling) and plain and not given:
-            return AttributeCounts.from_reports(mechanism, reports)
-        from .attributes.collect import collect_attributes
+    several = isinstance(mechanism, list | tuple)
+    asked = {_reader(part) for some in services if isinstance(some, list | tuple) for part in some}
+    if several or asked != {None}:
+        read = _Rows() if _Rows() in asked else _Numbers()
+        if several or given or not read.is_plain(reports):
+            return read.collect(services, column, options)
+    if given or isinstance(reports, str | os.PathLike):
+        raise InputError(f"files, keys and options are for tables and attributes, got {mechanism!r:.60}: pass arrays")
+    return _counted(mechanism, reports)
 
-        return collect_attributes(services, **options)
-    if isinstance(mechanism, list | tuple) or (
-        isinstance(mechanism, TabulatedMechanism) and (given or not _is_array(reports))
-    ):
+
+@singledispatch
+def _counted(mechanism: Any, reports: Any) -> Any:
+    """Count reports of one mechanism that are arrays."""
+    raise InputError(f"a mechanism, or a list of services, must be given to count for, got {mechanism!r:.60}")
+
+
+_counted.register(TabulatedMechanism, ReportCounts.from_reports)
+_counted.register(CategoricalMechanism, CategoryCounts.from_reports)
+_counted.register(PersonalisedMechanism, PersonalisedCounts.from_reports)
+_counted.register(PersonalisedAttributes, PersonalisedAttributeCounts.from_reports)
+_counted.register(PersonalisedPairs, PersonalisedPairCounts.from_reports)
+_counted.register(KeyValueMechanism, KeyValueCounts.from_reports)
+_counted.register(AttributeSampling, AttributeCounts.from_reports)
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """Reports of tables of numbers, which may lie in files, and be of several services."""
+
+    def is_plain(self, reports: Any) -> bool:
+        """Whether these are numbers without columns; a series with an index of its own is an array as well."""
+        return isinstance(reports, list | tuple) or (isinstance(reports, np.ndarray) and not reports.dtype.names)
+
+    def collect(self, services: Sequence[Any], column: str, options: dict[str, Any]) -> ReportCounts:
         from .counting.collect import collect
         from .engines.lazy import is_lazy
 
         if any(is_lazy(some[-1]) for some in services if isinstance(some, list | tuple) and some):
             return _lazily(services, column, options)
         return collect(services, column=column, **options)
-    if given or isinstance(reports, str | os.PathLike):
-        raise InputError(f"files, keys and options are for tables and attributes, got {mechanism!r:.60}: pass arrays")
-    for kind, counted in _COUNTED.items():
-        if isinstance(mechanism, kind):
-            return counted(mechanism, reports)
-    raise InputError(f"a mechanism, or a list of services, must be given to count for, got {mechanism!r:.60}")
+
+
+@dataclass(frozen=True)
+class _Rows(_Numbers):
+    """Reports of several attributes, a column each."""
+
+    def is_plain(self, reports: Any) -> bool:
+        return isinstance(reports, Mapping) or super().is_plain(reports)
+
+    def collect(self, services: Sequence[Any], column: str, options: dict[str, Any]) -> Any:
+        from .attributes.collect import collect_attributes
+
+        if column != COLUMN:
+            raise InputError(f"attributes have columns of their own names, got column {column!r}: leave it out")
+        if options.pop("raw"):
+            raise InputError("raw is for tables of numbers, got several attributes: leave it out")
+        return collect_attributes(services, **options)
+
+
+@singledispatch
+def _reader(mechanism: Any) -> _Numbers | None:
+    """Return who reads reports that may lie in files; None where they are arrays alone."""
+    return None
+
+
+_reader.register(TabulatedMechanism, lambda _: _Numbers())
+_reader.register(AttributeSampling, lambda _: _Rows())
 
 
 def _lazily(services: Sequence[Any], column: str, options: dict[str, Any]) -> ReportCounts:
@@ -254,24 +298,3 @@ def _expanded(mechanism: Any) -> Any:
     if not isinstance(mechanism, list | tuple):
         return expanded(mechanism)
     return [tuple(map(expanded, some)) if isinstance(some, list | tuple) else some for some in mechanism]
-
-
-def _is_array(reports: Any) -> bool:
-    """Whether these are numbers without columns; a series with an index of its own is an array as well."""
-    return isinstance(reports, list | tuple) or (isinstance(reports, np.ndarray) and not reports.dtype.names)
-
-
-def _of_attributes(services: Sequence[Any]) -> bool:
-    """Whether one of the services asks for several attributes."""
-    several = (some for some in services if isinstance(some, list | tuple))
-    return any(isinstance(part, AttributeSampling) for some in several for part in some)
-
-
-_COUNTED = {
-    TabulatedMechanism: ReportCounts.from_reports,
-    CategoricalMechanism: CategoryCounts.from_reports,
-    PersonalisedMechanism: PersonalisedCounts.from_reports,
-    PersonalisedAttributes: PersonalisedAttributeCounts.from_reports,
-    PersonalisedPairs: PersonalisedPairCounts.from_reports,
-    KeyValueMechanism: KeyValueCounts.from_reports,
-}

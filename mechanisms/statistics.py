@@ -31,6 +31,11 @@ class Outputs:
     law: np.ndarray
 
     @property
+    def possible(self) -> np.ndarray:
+        """(m,) whether some value gives the output a positive probability."""
+        return self.law.max(axis=0) > 0
+
+    @property
     def randomised_response(self) -> tuple[float, float] | None:
         """The probabilities of the own value and of any other one, if the law is randomised response; else None."""
         if self.law.shape[0] != self.law.shape[1]:
@@ -49,6 +54,11 @@ class Supports(ABC):
     Source: Wang, Blocki, Li and Jha (2017), "Locally differentially private protocols for frequency estimation",
     section 3.
     """
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """K."""
 
     @property
     @abstractmethod

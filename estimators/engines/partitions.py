@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.keyed import KeyedReports, secret_of
@@ -84,8 +83,8 @@ def perturb_partition(
     """
     nw = narwhals_or_refuse("parts of tables")
     keyed = KeyedReports(mechanism, secret_of(secret, group_readable=group_readable), column=column, label=label)
-    if clip and isinstance(mechanism, CategoricalMechanism):
-        raise InputError("clip is for tables of numbers, got categories: leave it out")
+    if clip:
+        mechanism.admitted([], clip=True)  # raises where nothing can be clipped, before a task is sent
     part = _Part(nw, keyed, column, key, clip, drop_missing)
     return part.batches(partition) if isinstance(partition, Iterator) else part.frame(partition)
 
@@ -119,8 +118,8 @@ class _Part:
         frame = self._present(frame)
         values = np.asarray(frame[self.column].to_list())
         if self.clip:
-            values = self.keyed.mechanism.admitted(values, clip=True)  # pyright: ignore[reportAttributeAccessIssue] -- numbers
-        reports = _reports(self.keyed, frame[self.key].to_list(), values)
+            values = self.keyed.mechanism.admitted(values, clip=True)
+        reports = self.keyed.written(np.array(frame[self.key].to_list(), dtype=object), values)
         kind = None if reports.size else self.nw.Int64
         drawn = self.nw.new_series(OUTPUT, reports.tolist(), kind, backend=frame.implementation)
         table = self.nw.lit(table_identifier(self.keyed.mechanism)).alias(TABLE)
@@ -141,11 +140,3 @@ class _Part:
                 "(drop_missing)"
             )
         return frame.filter(~missing) if many else frame
-
-
-def _reports(keyed: KeyedReports, users: list[Any], values: np.ndarray) -> np.ndarray:
-    names = np.array(users, dtype=object)
-    if not isinstance(keyed.mechanism, CategoricalMechanism):
-        return keyed.sample_index(names, values)
-    reports = keyed.sample(names, values)
-    return reports if reports.ndim == 1 else np.array(keyed.mechanism.to_text(reports), dtype=object)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import singledispatch
 from typing import get_args
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
@@ -86,20 +87,42 @@ def count_query(
         raise InputError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r:.60}")
     if not mechanisms or len(mechanisms) != len(relations):
         raise InputError(f"there must be a relation for each mechanism, got {len(relations)} for {len(mechanisms)}")
-    tables = [made for made in mechanisms if isinstance(made, TabulatedMechanism | FloorForm)]
-    if (len(mechanisms) > 1 or key is not None) and len(tables) < len(mechanisms):
+    sizes = [size for made in mechanisms if (size := outputs_of_numbers(made)) is not None]
+    if (len(mechanisms) > 1 or key is not None) and len(sizes) < len(mechanisms):
         raise InputError("users are matched by a key for tables of numbers, got another kind: count it by itself")
     if len(mechanisms) > 1 and key is None:
         raise InputError("key (--key) must name the column of users when services are matched, got none")
     if cells is not None:
-        if key is not None or len(tables) != 1:
+        if key is not None or len(sizes) != 1:
             raise InputError("cells are for one table of numbers without a key: write numbers of outputs for services")
         return _in(dialect, _joined(_relation(relations[0]), column, _relation(cells), table))
     if key is None:
         return count_together(relations[0], {column: OUTPUT}, dialect, table=table)
-    sizes = [made.low.size if isinstance(made, TabulatedMechanism) else made.places.size for made in tables]
-    names = [table_identifier(made) for made in tables] if table else None
+    names = [table_identifier(made) for made in mechanisms] if table else None
     return _in(dialect, _matched(sizes, [_relation(name) for name in relations], column, key, names))
+
+
+@singledispatch
+def outputs_of_numbers(mechanism: Counted) -> int | None:
+    """Return how many outputs there are whose numbers reports of numbers are counted by; None for other kinds.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.families.grr import grr
+    >>> outputs_of_numbers(grr([0, 1], 1.0))
+    2
+    """
+    return None
+
+
+@outputs_of_numbers.register
+def _(mechanism: TabulatedMechanism) -> int:
+    return mechanism.low.size
+
+
+@outputs_of_numbers.register
+def _(mechanism: FloorForm) -> int:
+    return mechanism.places.size
 
 
 def count_together(

@@ -78,8 +78,8 @@ class SupportDecoder(FrequencyDecoder):
     Source: Wang, Blocki, Li and Jha (2017), equations (2) and (3), the latter given the users' categories.
     """
 
-    def __init__(self, supports: Supports, size: int) -> None:
-        self._supports, self._size = supports, size
+    def __init__(self, supports: Supports) -> None:
+        self._supports, self._size = supports, supports.size
 
     def frequencies(self, counts: CategoryCounts | SupportCounts) -> np.ndarray:
         p, q = self._supports.own_support, self._supports.other_support
@@ -245,4 +245,4 @@ def frequency_decoder(mechanism: CategoricalMechanism, prior: ArrayLike | None =
         case Supports() as supports:
             if prior is not None:
                 raise InputError(f"a prior is for tables, got one for {mechanism!r}: leave it out")
-            return SupportDecoder(supports, size)
+            return SupportDecoder(supports)

@@ -10,12 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, stdtr, xlog1py, xlogy
 
-from ...mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
-from ...mechanisms.categorical.table import CategoricalTable
-from ...mechanisms.categorical.unary_encoding import UnaryEncoding
 from ...mechanisms.errors import InputError
-from ...mechanisms.key_value.unary import KeyValueUnary
-from ...mechanisms.table.table import TabulatedMechanism
+from ...mechanisms.statistics import Outputs, Statistic, Supports
 from ..attributes.counts import ByAttribute
 from ..contrasts.tally import Tally
 from ..counting.counts import ReportCounts
@@ -54,7 +50,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Supports:
+class Sizes:
     """How many categories the reports of a pure protocol support: on average p* + (K - 1) q*, whatever the values.
 
     Attributes
@@ -82,7 +78,7 @@ class Supports:
 
 
 @singledispatch
-def parts_of(counts: Any) -> Iterator[Part | Supports]:
+def parts_of(counts: Any) -> Iterator[Part | Sizes]:
     """Yield what of counts can be tested; each is a test by itself.
 
     | counts | cells | laws |
@@ -102,7 +98,7 @@ def parts_of(counts: Any) -> Iterator[Part | Supports]:
 
 
 @parts_of.register
-def _of_numbers(counts: ReportCounts) -> Iterator[Part | Supports]:
+def _of_numbers(counts: ReportCounts) -> Iterator[Part | Sizes]:
     several = len(counts.services) > 1
     for j, service in enumerate(counts.services):
         seen = np.zeros(service.mechanism.low.size, dtype=np.int64)
@@ -113,35 +109,32 @@ def _of_numbers(counts: ReportCounts) -> Iterator[Part | Supports]:
 
 
 @parts_of.register(ByAttribute)
-def _of_attributes(counts: ByAttribute[Any]) -> Iterator[Part | Supports]:
+def _of_attributes(counts: ByAttribute[Any]) -> Iterator[Part | Sizes]:
     for name, alone in counts.items():
         for part in parts_of(alone):
             yield _named(part, name)
 
 
 @parts_of.register
-def _of_categories(counts: CategoryCounts) -> Iterator[Part | Supports]:
-    yield from _categories(counts.mechanism, counts.reports, counts.counts)
+def _of_categories(counts: CategoryCounts) -> Iterator[Part | Sizes]:
+    yield from _of_statistic(counts.mechanism.statistic, counts.reports, counts.counts)
 
 
 @parts_of.register
-def _of_supports(counts: SupportCounts) -> Iterator[Part | Supports]:
+def _of_supports(counts: SupportCounts) -> Iterator[Part | Sizes]:
     return iter(())  # how many supports each report has is not known
 
 
 @parts_of.register
-def _of_tally(counts: Tally) -> Iterator[Part | Supports]:
-    if isinstance(counts.mechanism, TabulatedMechanism):
-        yield Part("", counts.mechanism.probabilities, _seen(counts.reports, counts.users, counts.mechanism.low.size))
-    else:
-        yield from _categories(counts.mechanism, counts.reports, counts.users)
+def _of_tally(counts: Tally) -> Iterator[Part | Sizes]:
+    yield from _of_statistic(counts.mechanism.statistic, counts.reports, counts.users)
 
 
 @parts_of.register(KeyValueCounts | ShownCounts)
-def _of_pairs(counts: KeyValueCounts | ShownCounts) -> Iterator[Part | Supports]:
+def _of_pairs(counts: KeyValueCounts | ShownCounts) -> Iterator[Part | Sizes]:
     law = key_law(counts.mechanism, InputGrid.common([counts.mechanism.value]))
     seen = np.hstack([counts.hidden[:, None], counts.shown])
-    if isinstance(counts, KeyValueCounts) and isinstance(counts.mechanism, KeyValueUnary):
+    if isinstance(counts, KeyValueCounts) and counts.mechanism.independent:
         made, many = counts.mechanism, len(counts.keys)
         shown = np.count_nonzero(counts.reports, axis=1)  # 0 where nothing is
         yield Part("", _ones(many, made.own_shown, made.other_shown), _seen(shown, counts.counts, many + 1))
@@ -149,19 +142,14 @@ def _of_pairs(counts: KeyValueCounts | ShownCounts) -> Iterator[Part | Supports]
 
 
 @parts_of.register
-def _of_levels(counts: PersonalisedCounts) -> Iterator[Part | Supports]:
+def _of_levels(counts: PersonalisedCounts) -> Iterator[Part | Sizes]:
     made = counts.mechanism
     if made.level_epsilon is None:
         for number, epsilon in enumerate(made.epsilons):
             mine = counts.levels == number
-            reports, users = counts.reports[mine], counts.counts[mine]
-            if made.tables:
-                table = made.tables[number]
-                part = Part("", table.probabilities, _seen(reports[:, number], users, table.low.size))
+            reports = counts.reports[mine, number] if made.tables else counts.reports[mine]
+            for part in _of_statistic(made.levels[number].statistic, reports, counts.counts[mine]):
                 yield _named(part, f"level {epsilon:g}")
-            else:
-                for part in _categories(made.categorical[number], reports, users):
-                    yield _named(part, f"level {epsilon:g}")
     elif (cells := _cells_of_levels(counts)) is not None:
         laws, places = cells
         seen = np.zeros((made.level_response.shape[1], laws[0].shape[1]), dtype=np.int64)
@@ -170,7 +158,7 @@ def _of_levels(counts: PersonalisedCounts) -> Iterator[Part | Supports]:
 
 
 @parts_of.register
-def _of_levels_of_pairs(counts: PersonalisedPairCounts) -> Iterator[Part | Supports]:
+def _of_levels_of_pairs(counts: PersonalisedPairCounts) -> Iterator[Part | Sizes]:
     made = counts.mechanism
     if made.level_epsilon is None:
         for epsilon, alone in zip(made.epsilons, counts.by_level, strict=True):
@@ -183,17 +171,25 @@ def _of_levels_of_pairs(counts: PersonalisedPairCounts) -> Iterator[Part | Suppo
     yield from _keys(keys, _with_level(made.level_response, laws), seen.reshape(len(keys), -1))
 
 
-def _categories(made: CategoricalMechanism, reports: np.ndarray, counts: np.ndarray) -> Iterator[Part | Supports]:
-    if isinstance(made, CategoricalTable):
-        yield Part("", made.probabilities, _seen(reports, counts, made.probabilities.shape[1]))
-    elif isinstance(made, PureProtocol):
-        many = len(made.categories)
-        sizes = np.bitwise_count(made.support(reports)).sum(axis=1, dtype=np.int64)
-        if isinstance(made, UnaryEncoding):
-            law = _ones(many, made.own_support, made.other_support)[:1]
-            yield Part("", law, _seen(sizes, counts, many + 1))
-        else:
-            yield Supports("", made.own_support + (many - 1) * made.other_support, sizes, counts)
+def _of_statistic(made: Statistic, reports: np.ndarray, counts: np.ndarray) -> Iterator[Part | Sizes]:
+    match made:
+        case Outputs(law):
+            yield Part("", law, _seen(reports, counts, law.shape[1]))
+        case Supports(independent=True):
+            law = _sizes_law(made)
+            yield Part("", law, _seen(_sizes(made, reports), counts, law.shape[1]))
+        case Supports(own_support=own, other_support=other):
+            yield Sizes("", own + (made.size - 1) * other, _sizes(made, reports), counts)
+
+
+def _sizes(made: Supports, reports: np.ndarray) -> np.ndarray:
+    """How many categories (R,) each report supports."""
+    return np.bitwise_count(made.support(reports)).sum(axis=1, dtype=np.int64)
+
+
+def _sizes_law(made: Supports) -> np.ndarray:
+    """The law (1, K + 1) of how many are supported, whatever the category, if each is by itself."""
+    return _ones(made.size, made.own_support, made.other_support)[:1]
 
 
 def _cells_of_levels(counts: PersonalisedCounts) -> tuple[Sequence[np.ndarray], np.ndarray] | None:
@@ -210,15 +206,11 @@ def _cells_of_levels(counts: PersonalisedCounts) -> tuple[Sequence[np.ndarray], 
             np.add.at(law.T, at, table.probabilities.T)
             places = np.where(reports >= 0, at[reports], places)
         return laws, places
-    first = made.categorical[0]
-    if isinstance(first, CategoricalTable):
-        return [
-            level.probabilities for level in made.categorical if isinstance(level, CategoricalTable)
-        ], counts.reports
-    if isinstance(first, UnaryEncoding):
-        sizes = np.bitwise_count(first.support(counts.reports)).sum(axis=1, dtype=np.int64)
-        many, levels = len(first.categories), [one for one in made.categorical if isinstance(one, UnaryEncoding)]
-        return [_ones(many, one.own_support, one.other_support)[:1] for one in levels], sizes
+    statistics = [level.statistic for level in made.levels]
+    if laws := [one.law for one in statistics if isinstance(one, Outputs)]:
+        return laws, counts.reports
+    if sums := [one for one in statistics if isinstance(one, Supports) and one.independent]:
+        return [_sizes_law(one) for one in sums], _sizes(sums[0], counts.reports)
     return None
 
 
@@ -246,7 +238,7 @@ def _binomial(many: int, share: float) -> np.ndarray:
     return np.exp(ways + xlogy(ones, share) + xlog1py(many - ones, -share))
 
 
-def _keys(keys: tuple[str, ...], law: np.ndarray, seen: np.ndarray) -> Iterator[Part | Supports]:
+def _keys(keys: tuple[str, ...], law: np.ndarray, seen: np.ndarray) -> Iterator[Part | Sizes]:
     """Yield the keys that are shown most often, and of the others parts that say nothing."""
     order = np.argsort(-seen[:, 1:].sum(axis=1), kind="stable").tolist()
     for place, k in enumerate(order):
@@ -259,5 +251,5 @@ def _seen(places: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
     return seen
 
 
-def _named(part: Part | Supports, name: str) -> Part | Supports:
+def _named(part: Part | Sizes, name: str) -> Part | Sizes:
     return replace(part, name=", ".join(filter(None, [name, part.name])))

@@ -5,10 +5,8 @@ from functools import singledispatch
 import numpy as np
 
 from ...mechanisms.cost import fit_cost, require_affordable
-from ...mechanisms.errors import InputError, unwired
+from ...mechanisms.errors import InputError
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
-from ...mechanisms.key_value.response import KeyValueResponse
-from ...mechanisms.key_value.unary import KeyValueUnary
 from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.mixture import MixtureLikelihood
 from ...solvers.likelihood.places import PlaceLikelihood
@@ -51,13 +49,11 @@ def joint_likelihood(counts: KeyValueCounts | ShownCounts, grid: InputGrid) -> M
         raise InputError("method joint needs whole reports, got counts of what they show: use KeyValueCounts")
     require_reports(counts)
     mechanism = counts.mechanism
-    if isinstance(mechanism, KeyValueUnary):
+    if mechanism.independent:
         ratios = place_ratios(mechanism, grid)
         return PlaceLikelihood(counts.reports, counts.counts, ratios, neutral=mechanism.padding > 0)
-    if isinstance(mechanism, KeyValueResponse):
-        require_modest_responses(mechanism, grid)
-        return DenseLikelihood([response_table(mechanism, grid)], response_counts(counts))
-    raise unwired("pairs", mechanism)
+    require_modest_responses(mechanism, grid)
+    return DenseLikelihood([response_table(mechanism, grid)], response_counts(counts))
 
 
 def place_ratios(mechanism: KeyValueMechanism, grid: InputGrid) -> np.ndarray:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.categorical.mechanism import PureProtocol
 from ...mechanisms.composed.personalised import PersonalisedMechanism
 from ...mechanisms.cost import require_affordable, table_cost
 from ...mechanisms.errors import InputError
 from ...mechanisms.laws.domain import numbers
+from ...mechanisms.statistics import Outputs
 from ...solvers.likelihood.bits import BitLikelihood
 from ..estimate import check_target
 from ..frequencies.consistency import norm_sub
@@ -234,8 +234,8 @@ def _influence(counts: PersonalisedCounts, found: np.ndarray, reach: np.ndarray,
 
 def _joint_supports(counts: PersonalisedCounts, supports: np.ndarray) -> np.ndarray:
     """How many users' reports (K, K) support both of two categories."""
-    first = counts.mechanism.levels[0]
-    if not isinstance(first, PureProtocol):  # randomised response
+    first = counts.mechanism.categorical[0]
+    if isinstance(statistic := first.statistic, Outputs):  # randomised response
         return np.diag(supports.sum(axis=0))
-    bits, size = first.support(counts.reports), len(first.categories)
+    bits, size = statistic.support(counts.reports), len(first.categories)
     return BitLikelihood(bits, counts.counts, size, low=0.0, high=1.0).curvature(counts.counts.astype(np.float64))

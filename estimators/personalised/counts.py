@@ -9,8 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
-from ...mechanisms.categorical.table import CategoricalTable
+from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 from ...mechanisms.documents.report_text import integers_of_text, report_numbers
 from ...mechanisms.errors import InputError
@@ -20,6 +19,7 @@ from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.laws.domain import numbers
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
+from ...mechanisms.statistics import Outputs, Supports
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.likelihood.bits import bit_sums
 from ..counting.counts import count_rows
@@ -161,10 +161,10 @@ class PersonalisedCounts(Shown):
         require_pure(self.mechanism)
         first, many = self.mechanism.categorical[0], self.mechanism.level_report.n_reports
         size = len(first.categories)
-        if not isinstance(first, PureProtocol):
+        if isinstance(statistic := first.statistic, Outputs):
             seen = np.bincount(self.levels * size + self.reports, self.counts, many * size)
             return seen.reshape(many, size)
-        bits, rows = first.support(self.reports), np.arange(many)[:, None] == self.levels
+        bits, rows = statistic.support(self.reports), np.arange(many)[:, None] == self.levels
         return np.array([bit_sums(bits[row], self.counts[row].astype(np.float64))[:size] for row in rows])
 
     def __add__(self, other: PersonalisedCounts) -> PersonalisedCounts:
@@ -190,7 +190,7 @@ def require_pure(mechanism: PersonalisedMechanism) -> tuple[np.ndarray, np.ndarr
     Raises
     ------
     InputError
-        Levels that are neither pure protocols nor randomised response.
+        Levels that are neither pure protocols nor randomised response, or of numbers.
 
     Example
     -------
@@ -198,21 +198,22 @@ def require_pure(mechanism: PersonalisedMechanism) -> tuple[np.ndarray, np.ndarr
     >>> require_pure(PersonalisedMechanism([optimised_unary("ab", e) for e in (1.0, 2.0)]))[0]
     array([0.5, 0.5])
     """
-    laws = [_support_law(level) for level in mechanism.levels]
+    _ = mechanism.categories  # raises where values are numbers
+    laws = [_support_law(level) for level in mechanism.categorical]
     return np.array([own for own, _ in laws]), np.array([other for _, other in laws])
 
 
 def _support_law(level: CategoricalMechanism | TabulatedMechanism) -> tuple[float, float]:
-    if isinstance(level, PureProtocol):
-        return level.own_support, level.other_support
-    if isinstance(level, CategoricalTable) and level.numerators.shape == (len(level.categories),) * 2:
-        own, others = np.diag(level.numerators), level.numerators[~np.eye(len(level.categories), dtype=bool)]
-        if (own == own[0]).all() and (others == others[0]).all() and own[0] > others[0]:
-            return float(level.probabilities[0, 0]), float(level.probabilities[0, 1])
-    raise InputError(
-        f"levels must be pure protocols or randomised response, got {level!r}: use personalised_mle or "
-        "personalised_distribution"
-    )
+    match level.statistic:
+        case Supports(own_support=own, other_support=other):
+            return own, other
+        case Outputs(randomised_response=(own, other)):
+            return own, other
+        case _:
+            raise InputError(
+                f"levels must be pure protocols or randomised response, got {level!r}: use personalised_mle or "
+                "personalised_distribution"
+            )
 
 
 def doubles(texts: Sequence[str]) -> np.ndarray:
@@ -234,8 +235,8 @@ def _checked_reports(mechanism: PersonalisedMechanism, reports: np.ndarray) -> n
         given = numbers("reports", reports)
         return np.stack([table.locate(given) for table in mechanism.tables], axis=1)
     first = mechanism.categorical[0]
-    if isinstance(first, CategoricalTable):  # what it never makes, another level's table may
-        return report_numbers(reports, first.numerators.shape[1])
+    if isinstance(statistic := first.statistic, Outputs):  # what it never makes, another level's table may
+        return report_numbers(reports, statistic.law.shape[1])
     return first.checked_reports(reports)
 
 
@@ -243,9 +244,8 @@ def _require_of_some_level(mechanism: PersonalisedMechanism, levels: np.ndarray,
     """Raise InputError for a report that no level gives, or not its own where levels are reported in the clear."""
     if mechanism.tables:
         made = reports >= 0
-    elif isinstance(mechanism.categorical[0], CategoricalTable):
-        tables = [level for level in mechanism.categorical if isinstance(level, CategoricalTable)]
-        made = np.stack([table.numerators.max(axis=0)[reports] > 0 for table in tables], axis=1)
+    elif all_outputs := [made for level in mechanism.levels if isinstance(made := level.statistic, Outputs)]:
+        made = np.stack([outputs.possible[reports] for outputs in all_outputs], axis=1)
     else:  # pure protocols of all levels make the same reports
         return
     if mechanism.level_epsilon is None:

@@ -11,18 +11,14 @@ all that is needed are the rows A = sum_j w_j L[:, :, j] and B = sum_i rho_i L[:
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.categorical.local_hashing import LocalHashing
-from ...mechanisms.categorical.mechanism import PureProtocol
-from ...mechanisms.categorical.subset_selection import SubsetSelection
-from ...mechanisms.categorical.unary_encoding import UnaryEncoding
 from ...mechanisms.errors import InputError
+from ...mechanisms.statistics import Supports
 from .counts import PersonalisedCounts
 
 BLOCK_NUMBERS = 2**17
@@ -78,10 +74,10 @@ class SupportPersonalised(PersonalisedLikelihood):
     bytes in all.
     """
 
-    def __init__(self, counts: PersonalisedCounts, levels: Sequence[PureProtocol], logs: np.ndarray) -> None:
-        """Take the levels and log c_i(y), (R, t)."""
-        super().__init__(counts.counts, len(levels), len(levels[0].categories))
+    def __init__(self, counts: PersonalisedCounts, levels: Sequence[Supports]) -> None:
+        super().__init__(counts.counts, len(levels), levels[0].size)
         self._bits = levels[0].support(counts.reports)
+        logs = np.stack([level.log_elsewhere(counts.reports) for level in levels], axis=1)
         most = logs.max(axis=1)
         self._base = np.exp(logs - most[:, None]) * counts.mechanism.level_response.T[counts.levels]
         self._rise = np.array([level.support_ratio for level in levels]) - 1.0
@@ -141,7 +137,7 @@ class TabledPersonalised(PersonalisedLikelihood):
 def personalised_likelihood(counts: PersonalisedCounts) -> PersonalisedLikelihood:
     """Return the likelihood of the reports of categories.
 
-    Supports for unary encodings, hashing and subsets; else the laws of all distinct reports, t D K numbers.
+    By what reports support, of levels whose reports do; else by the laws of all distinct reports, t D K numbers.
 
     Raises
     ------
@@ -162,23 +158,8 @@ def personalised_likelihood(counts: PersonalisedCounts) -> PersonalisedLikelihoo
     levels = counts.mechanism.categorical
     if not levels:
         raise InputError("values must be categories, got tables of numbers: use personalised_distribution")
-    if encodings := [level for level in levels if isinstance(level, UnaryEncoding)]:
-        return SupportPersonalised(counts, encodings, _of_encodings(encodings, counts.reports))
-    if hashing := [level for level in levels if isinstance(level, LocalHashing)]:
-        other = [math.log((1 - level.own_support) / ((level.n_values - 1) * level.n_hashes)) for level in hashing]
-        return SupportPersonalised(counts, hashing, np.tile(other, (counts.counts.size, 1)))
-    if subsets := [level for level in levels if isinstance(level, SubsetSelection)]:
-        other = [level.log_elsewhere for level in subsets]
-        return SupportPersonalised(counts, subsets, np.tile(other, (counts.counts.size, 1)))
+    if supports := [made for level in levels if isinstance(made := level.statistic, Supports)]:
+        return SupportPersonalised(counts, supports)
     distinct, which = np.unique(counts.reports, return_inverse=True)
     laws = np.array([level.pmf(distinct) for level in levels])
     return TabledPersonalised(counts.levels, which, counts.counts, counts.mechanism.level_response, laws)
-
-
-def _of_encodings(levels: Sequence[UnaryEncoding], reports: np.ndarray) -> np.ndarray:
-    """Log c_i (R, t) of a report of s ones: (1 - p_i) q_i^s (1 - q_i)^(K - 1 - s)."""
-    size = len(levels[0].categories)
-    p, q = (np.array([getattr(level, name) for level in levels]) for name in ("own_support", "other_support"))
-    ones = np.arange(size + 1)[:, None]
-    logs = np.log1p(-p) + ones * np.log(q) + (size - 1 - ones) * np.log1p(-q)  # (K + 1, t)
-    return logs[np.unpackbits(reports, axis=1).sum(axis=1, dtype=np.int64)]

@@ -14,7 +14,6 @@ import numpy as np
 
 from ...mechanisms.composed.personalised_pairs import PersonalisedPairs
 from ...mechanisms.errors import InputError
-from ...mechanisms.key_value.unary import KeyValueUnary
 from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.fit import fit_mixture
 from ...solvers.likelihood.mixture import MixtureLikelihood
@@ -56,7 +55,7 @@ def likelihood_of_pairs(
     Raises InputError for a grid outside the domain, or more than 2^27 such numbers.
     """
     weights = weights_of_levels(mechanism, np.array([part.n_users for part in by_level]))
-    if not isinstance(mechanism.levels[0], KeyValueUnary):
+    if not mechanism.levels[0].independent:
         require_modest_responses(mechanism.levels[0], grid, max(len(by_level), len(mechanism.levels)))
         tables = np.stack([response_table(level, grid) for level in mechanism.levels])
         view = np.einsum("ir,ijs->jrs", weights, tables).reshape(tables.shape[1], -1)

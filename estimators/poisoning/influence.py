@@ -19,6 +19,7 @@ poisoning attacks to local differential privacy protocols", for what these attac
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -169,20 +170,24 @@ def influence(mechanism: Any, estimator: Any = None, *, winsorise: float | None 
     >>> found.times_n.round(2), found.share(0.01).round(3)
     (array([21.64]), array([0.216]))
     """
-    mechanism = expanded(mechanism)
-    if winsorise is not None and not isinstance(mechanism, TabulatedMechanism):
-        raise InputError(f"winsorise is for tables of numbers, got {mechanism!r:.60}: leave it out")
-    for kind, find in _KINDS.items():
-        if isinstance(mechanism, kind):
-            return find(mechanism, estimator, winsorise)
-    if isinstance(mechanism, Levelled):
-        raise InputError(
-            "influence with levels depends on how many users chose which: see one_report of personalised_mean where "
-            "levels are in the clear; there is none known where they are protected"
-        )
+    return _found(expanded(mechanism), estimator, winsorise)
+
+
+@singledispatch
+def _found(mechanism: Any, estimator: Any, winsorise: float | None) -> Influence:
     raise InputError(f"influence is known for tables, categories, pairs and attributes, got {mechanism!r:.60}")
 
 
+@_found.register
+def _of_levels(mechanism: Levelled, estimator: Any, winsorise: float | None) -> Influence:
+    _refuse_winsorising(mechanism, winsorise)
+    raise InputError(
+        "influence with levels depends on how many users chose which: see one_report of personalised_mean where "
+        "levels are in the clear; there is none known where they are protected"
+    )
+
+
+@_found.register
 def _of_table(table: TabulatedMechanism, estimator: Any, winsorise: float | None) -> Influence:
     _require(estimator, "mean", MeanEstimate)
     raw = isinstance(estimator, MeanEstimate) and estimator.method in ("average", "affine")
@@ -207,7 +212,9 @@ def _of_table(table: TabulatedMechanism, estimator: Any, winsorise: float | None
     return found
 
 
-def _of_categories(made: CategoricalMechanism, estimator: Any, _: object) -> Influence:
+@_found.register
+def _of_categories(made: CategoricalMechanism, estimator: Any, winsorise: float | None) -> Influence:
+    _refuse_winsorising(made, winsorise)
     _require(estimator, "unbiased", FrequencyEstimate)
     if isinstance(estimator, FrequencyEstimate) and estimator.method != "unbiased":
         raise InputError(f"influence of frequencies is known for method unbiased, got {estimator.method}")
@@ -220,7 +227,9 @@ def _of_categories(made: CategoricalMechanism, estimator: Any, _: object) -> Inf
     return found
 
 
-def _of_pairs(made: KeyValueMechanism, estimator: Any, _: object) -> Influence:
+@_found.register
+def _of_pairs(made: KeyValueMechanism, estimator: Any, winsorise: float | None) -> Influence:
+    _refuse_winsorising(made, winsorise)
     _require(estimator, "frequencies", KeyValueEstimate)
     keys = made.keys.labels
     if isinstance(estimator, KeyValueEstimate):
@@ -232,7 +241,9 @@ def _of_pairs(made: KeyValueMechanism, estimator: Any, _: object) -> Influence:
     return Influence(keys, hidden, shown, np.minimum(shown - hidden, 1.0))  # frequencies are clipped to [1/n, 1]
 
 
-def _of_attributes(made: AttributeSampling, estimator: Any, _: object) -> Influence:
+@_found.register
+def _of_attributes(made: AttributeSampling, estimator: Any, winsorise: float | None) -> Influence:
+    _refuse_winsorising(made, winsorise)
     _require(estimator, "means", AttributeMeans)
     ends = np.array([[extreme.value for extreme in mean_decoder(table).extremes] for table in made.mechanisms])
     share = np.full(len(made.attributes), made.sampled / len(made.attributes))
@@ -254,9 +265,6 @@ def _require(estimator: Any, name: str, kind: type) -> None:
         )
 
 
-_KINDS = {
-    TabulatedMechanism: _of_table,
-    CategoricalMechanism: _of_categories,
-    KeyValueMechanism: _of_pairs,
-    AttributeSampling: _of_attributes,
-}
+def _refuse_winsorising(mechanism: Any, winsorise: float | None) -> None:
+    if winsorise is not None:
+        raise InputError(f"winsorise is for tables of numbers, got {mechanism!r:.60}: leave it out")

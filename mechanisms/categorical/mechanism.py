@@ -99,7 +99,13 @@ class CategoricalMechanism(ExactMechanism):
         InputError
             Unknown categories, with their count and the first; an rng of another kind.
         """
-        return self.draw(self.categories.codes(values), random_words(rng))
+        return self.draw(self.admitted(values), random_words(rng))
+
+    def admitted(self, values: ArrayLike, *, clip: bool = False) -> np.ndarray:
+        """Return the codes (N,) of labels that there are reports of, or raise InputError; none can be clipped."""
+        if clip:
+            raise InputError("clip is for tables of numbers, got categories: leave it out")
+        return self.categories.codes(values)
 
     def sample_codes(self, codes: ArrayLike, rng: np.random.Generator | None = None) -> np.ndarray:
         """Draw reports as `sample` does, for values that are given by their positions among the categories."""
@@ -168,6 +174,11 @@ class PureProtocol(CategoricalMechanism, Supports):
     def statistic(self) -> Supports:
         """Itself: which categories its reports support."""
         return self
+
+    @property
+    def size(self) -> int:
+        """K, the number of categories."""
+        return len(self.categories)
 
     @property
     def most_apart(self) -> int:

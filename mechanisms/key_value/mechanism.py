@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -89,6 +89,9 @@ class KeyValueMechanism(ExactMechanism):
     >>> made.keys.labels, made.value.domain, round(made.own_shown, 3)
     (('cook', 'smith'), (0.0, 10.0), 0.6)
     """
+
+    independent: ClassVar[bool]
+    """Whether each place is shown or not by itself; else a report shows one place alone."""
 
     keys: Categories
     epsilon: float

@@ -47,6 +47,7 @@ class KeyValueResponse(KeyValueMechanism):
     """
 
     kind: ClassVar[str] = "key-value-response"
+    independent: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -49,6 +49,7 @@ class KeyValueUnary(KeyValueMechanism):
     """
 
     kind: ClassVar[str] = "key-value-unary"
+    independent: ClassVar[bool] = True
 
     @property
     def largest_ratio(self) -> Fraction | None:

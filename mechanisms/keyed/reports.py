@@ -111,6 +111,14 @@ class KeyedReports:
             raise InputError("numbers of outputs are for tables of numbers, got categories: sample says reports")
         return self._drawn(users, values, self._index, self._indices())
 
+    def written(self, users: ArrayLike, values: ArrayLike) -> np.ndarray:
+        """Return one report (N,) for each user's value as a column holds it: numbers of outputs, or text of bytes."""
+        made = self.mechanism
+        if not isinstance(made, CategoricalMechanism):
+            return self.sample_index(users, values)
+        reports = self.sample(users, values)
+        return reports if reports.ndim == 1 else np.array(made.to_text(reports), dtype=object)
+
     def run_mark(self) -> str:
         """Return a text that is the same for all that draws the same reports, and tells nothing of the secret.
 

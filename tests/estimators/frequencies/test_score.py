@@ -10,7 +10,8 @@ from optldp.mechanisms import InputError
 from optldp.mechanisms.categorical import optimised_unary
 from scipy.stats import binomtest, norm
 
-COUNTS = SupportCounts(optimised_unary("abc", 1.0), np.array([300, 290, 500]), 1000)
+MADE = optimised_unary("abc", 1.0)
+COUNTS = SupportCounts(MADE, np.array([300, 290, 500]), 1000)
 
 
 def plain(target: str = "population") -> Score:
@@ -21,7 +22,7 @@ def plain(target: str = "population") -> Score:
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_a_supported_categorys_interval_is_wilsons_of_a_binomial(confidence):
     """scipy has the interval of the probability of support; the frequency is linear in it."""
-    p, q = COUNTS.mechanism.own_support, COUNTS.mechanism.other_support
+    p, q = MADE.own_support, MADE.other_support
     ends = plain().interval(confidence)
     for k, seen in enumerate(COUNTS.supports):
         wilson = binomtest(int(seen), 1000).proportion_ci(confidence, method="wilson")
@@ -58,7 +59,7 @@ def test_these_users_shares_are_known_better_than_a_populations():
     users, population = plain("users"), plain()
     place = np.array([0.1, 0.4, 0.9])
     np.testing.assert_allclose(population.variances(place) - users.variances(place), place * (1 - place), rtol=1e-9)
-    expected = COUNTS.mechanism.frequency_variance(place)
+    expected = MADE.frequency_variance(place)
     np.testing.assert_allclose(users.variances(place), expected, rtol=1e-9)
 
 

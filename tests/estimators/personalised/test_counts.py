@@ -112,7 +112,7 @@ def refused():
         r"shares must be 2 numbers": lambda: invert_supports(some, [1.0]),
         r"shares must leave reports some meaning": lambda: invert_supports(some, [0.0, 0.0]),
         r"must be pure protocols or randomised response": lambda: require_pure(personalised(any_table)),
-        r"randomised response, got .*: use": lambda: require_pure(PersonalisedMechanism(numeric)),
+        r"values must be categories, got levels": lambda: require_pure(PersonalisedMechanism(numeric)),
     }
 
 

@@ -80,5 +80,5 @@ def test_shares_and_frequencies_that_are_none_are_refused(shares, frequencies, s
 def test_levels_of_numbers_are_refused():
     """They have no supports."""
     made = PersonalisedMechanism([make_exact(duchi([0.0, 1.0], e)).mechanism for e in (1.0, 2.0)])
-    with pytest.raises(InputError, match="must be pure protocols"):
+    with pytest.raises(InputError, match="values must be categories"):
         auem_variance(made, SHARES, FREQUENCIES)

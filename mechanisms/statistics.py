@@ -116,6 +116,11 @@ class Supports(ABC):
         return False
 
     @property
+    def fixed_size(self) -> int | None:
+        """How many values every report supports; None where some support more than others."""
+        return None
+
+    @property
     def n_listed(self) -> int | None:
         """How many reports there are, if they are numbers from 0 and few; None for others."""
         return None

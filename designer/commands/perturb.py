@@ -39,7 +39,7 @@ def perturb_command(asked: PerturbOptions) -> None:
 
     from ...estimators.data.keyed import write_keyed_reports
     from ...estimators.data.numbers import write_columns
-    from ...mechanisms import InputError, TabulatedMechanism, load_mechanism
+    from ...mechanisms import InputError, load_mechanism
     from ...mechanisms.adopted.mark import require_ours
     from .kinds.registry import kind_of
     from .streamed.blocks import is_long, perturb_blocks
@@ -94,8 +94,8 @@ def perturb_command(asked: PerturbOptions) -> None:
         from ...mechanisms.keyed.secret import HOLDERS
 
         say(f"note: reports by a secret: {HOLDERS}; a value that has changed is another report, and spends again")
-    if isinstance(kind.mechanism, TabulatedMechanism) and (caution := kind.mechanism.promise.caution):
-        say(f"note: {caution}")
+    if (promise := kind.mechanism.promise) is not None and promise.caution:
+        say(f"note: {promise.caution}")
     if written.clipped:
         say(f"note: {written.clipped:,} of {written.n:,} values were outside the range and clipped")
     facts: dict[str, Any] = {"n": written.n, "clipped": written.clipped, "out": str(out), "simulated": rng is not None}
@@ -138,15 +138,13 @@ def drawn_again(asked: PerturbOptions, mechanism: TabulatedMechanism | Bundle) -
 
 def _twice(mechanism: TabulatedMechanism | Bundle) -> str:
     """Return what two reports by the same mechanism spend."""
-    from ...mechanisms import TabulatedMechanism
     from ...mechanisms.promise import Pure
 
-    promise = mechanism.promise if isinstance(mechanism, TabulatedMechanism) else None
-    epsilon = getattr(mechanism, "epsilon", None)  # levels have several
-    if promise is not None and not isinstance(promise, Pure):
-        spent = f"{promise} again, twice that in all"
-    elif epsilon is None:
-        spent = "its budget again, twice that in all"
-    else:
-        spent = f"epsilon {epsilon:g} again, {2 * epsilon:g} in all"
+    match mechanism.promise:
+        case None:  # levels have several
+            spent = "its budget again, twice that in all"
+        case Pure(epsilon):
+            spent = f"epsilon {epsilon:g} again, {2 * epsilon:g} in all"
+        case promise:
+            spent = f"{promise} again, twice that in all"
     return f"a second report that anybody sees spends {spent}"

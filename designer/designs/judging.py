@@ -6,15 +6,16 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.errors import InputError
+from ...mechanisms.errors import InputError, TableError
 from ...mechanisms.exactness.make_exact import exact_if_possible
-from ...mechanisms.exactness.verification import Verification, require_private
-from ...mechanisms.floors import FloorForm, floor_form
+from ...mechanisms.exactness.verification import Verification, verification_of
+from ...mechanisms.floors import floor_form
 from ...mechanisms.promise import Promise, Pure, as_promise
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
@@ -57,9 +58,9 @@ def design_table(
 
 def in_floor_form(made: Design) -> Design:
     """Return the design with its table as a floor form, and what follows; TableError for one of another form."""
-    if isinstance(made.mechanism, FloorForm):
-        return made
     form, problem = floor_form(made.mechanism), made.certificate.problem
+    if form is made.mechanism:
+        return made
     value = made.objective.value(form, problem)
     told = _documented(form, problem, made.objective, value, made.bound, str(made.status), None)
     certificate = replace(made.certificate, mechanism=told)
@@ -136,7 +137,7 @@ def judged(problem: Problem, objective: Objective, method: Method | None, soluti
             what = "categories" if method.for_categories else "numbers"
             raise InputError(f"method {method.key} is for {what}: use another one")
         candidates = [method.build(problem, objective, solution)]
-    finished = [_finished(problem, objective, built.mechanism, exact) for built in candidates]
+    finished = [_finished(built.mechanism, problem, objective, exact) for built in candidates]
     values = [objective.value(table, problem) for table in finished]
     best = (max if objective.more_is_better else min)(range(len(values)), key=lambda i: values[i])
     table, value = finished[best], values[best]
@@ -174,20 +175,25 @@ def table_alone(prior: Prior, epsilon: float, form: ClosedForm) -> TabulatedMech
     """
     objective = Variance()
     problem = problem_for(prior, epsilon, objective)
-    return _finished(problem, objective, form.unbiased(problem), True)
+    return _finished(form.unbiased(problem), problem, objective, True)
 
 
 def _verified(mechanism: Any) -> Verification | None:
     """What is verified of a mechanism for numbers; TableError for one that is broken."""
-    if isinstance(mechanism, FloorForm):  # proved when it was made
-        return mechanism.verification()
-    return require_private(mechanism) if isinstance(mechanism, TabulatedMechanism) else None
+    found = verification_of(mechanism)
+    if found is not None and found.failures:
+        raise TableError(found.failures[0])
+    return found
 
 
-def _finished(problem: Problem, objective: Objective, mechanism: Any, exact: bool) -> Any:
-    """The table with its prior and units, exact if asked for."""
-    if not isinstance(mechanism, TabulatedMechanism):
-        return mechanism
+@singledispatch
+def _finished(mechanism: Any, problem: Problem, objective: Objective, exact: bool) -> Any:
+    """The table with its prior and units, exact if asked for; other mechanisms are so as they are solved for."""
+    return mechanism
+
+
+@_finished.register
+def _(mechanism: TabulatedMechanism, problem: Problem, objective: Objective, exact: bool) -> TabulatedMechanism:
     table = exact_if_possible(mechanism) if exact else mechanism
     own = problem.prior
     if not same_knots(table, own):
@@ -214,6 +220,5 @@ def _documented(
     }
     finite = {name: said for name, said in evidence.items() if not isinstance(said, float) or math.isfinite(said)}
     origin = replace(mechanism.provenance, certificate=finite)
-    if not isinstance(mechanism, TabulatedMechanism):  # oracles say their own method: "auto" is grr or olh
-        return replace(mechanism, provenance=origin)
-    return mechanism.with_provenance(replace(origin, method=method) if method else origin)
+    named = method and isinstance(problem.prior, Prior)  # oracles say their own method: "auto" is grr or olh
+    return mechanism.with_provenance(replace(origin, method=method) if named else origin)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...mechanisms.documents.exact_mechanism import ExactMechanism
 from ...mechanisms.errors import InputError, SolverError
-from ...mechanisms.exactness.verification import Verdict, Verification, verify
+from ...mechanisms.exactness.verification import Verdict, Verification, verification_of
 from ...mechanisms.floors import FloorForm
 from ...mechanisms.promise import Pure
 from ...mechanisms.shown.shown import Shown
@@ -107,10 +106,10 @@ class Certificate(Shown):
         value, bound = self.objective.value(self.mechanism, self.problem), self.bound()
         gap = relative_gap(value, bound)
         made = self.mechanism
-        if not isinstance(made, TabulatedMechanism | FloorForm):
-            return Checked(value, bound, gap, None, made.failures())
-        verification = verify(made) if isinstance(made, TabulatedMechanism) else made.verification()
-        return Checked(value, bound, gap, verification, verification.failures)
+        verification = verification_of(made)
+        return Checked(
+            value, bound, gap, verification, made.failures() if verification is None else verification.failures
+        )
 
     @cached_property
     def as_given(self) -> Certificate:
@@ -276,11 +275,9 @@ class Design(Shown):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the mechanism, a table of numbers as `plots.heat_map` does, and return the axes."""
-        from ..plots.mechanism_mesh import heat_map
+        from ..plots.mechanism_mesh import drawn
 
-        return (
-            heat_map(self.mechanism, ax) if isinstance(self.mechanism, TabulatedMechanism) else self.mechanism.plot(ax)
-        )
+        return drawn(self.mechanism, ax)
 
     def _promise(self) -> str:
         """What is proved of the mechanism's privacy; of a bundle by whole numbers."""
@@ -289,15 +286,12 @@ class Design(Shown):
             return f"{self.verification.verdict}: largest log-ratio {self.max_log_ratio:.9g}"
         if failures := made.failures():
             return f"{Verdict.BROKEN}: {failures[0]}"
-        kept = (
-            f"largest log-ratio {made.max_log_ratio:.9g}"
-            if isinstance(made, ExactMechanism)
-            else "every table keeps its budget"
-        )
+        kept = made.max_log_ratio
+        kept = "every table keeps its budget" if kept is None else f"largest log-ratio {kept:.9g}"
         return f"{Verdict.PROVED}: {kept}"
 
     def _table(self) -> TabulatedMechanism | FloorForm:
-        if not isinstance(self.mechanism, TabulatedMechanism | FloorForm):
+        if self.verification is None:
             raise InputError(f"only tables of numbers have variances of a report, got {type(self.mechanism).__name__}")
         return self.mechanism
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import singledispatch
 
 import numpy as np
 
 from ...mechanisms.categorical.table import CategoricalTable
-from ...mechanisms.errors import InputError
+from ...mechanisms.errors import InputError, unwired
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ..priors.categorical import CategoricalPrior
@@ -61,6 +62,7 @@ def as_mechanism(matrix: np.ndarray, problem: Problem, provenance: Provenance) -
     )
 
 
+@singledispatch
 def on_outputs(mechanism: TabulatedMechanism | CategoricalTable, outputs: np.ndarray) -> np.ndarray:
     """Return a table's probabilities (n, m) on all the outputs there may be, some of which it may never report.
 
@@ -69,8 +71,16 @@ def on_outputs(mechanism: TabulatedMechanism | CategoricalTable, outputs: np.nda
     InputError
         It reports something else.
     """
-    if isinstance(mechanism, CategoricalTable):
-        return mechanism.probabilities
+    raise unwired("mechanism", mechanism)
+
+
+@on_outputs.register
+def _(mechanism: CategoricalTable, outputs: np.ndarray) -> np.ndarray:
+    return mechanism.probabilities
+
+
+@on_outputs.register
+def _(mechanism: TabulatedMechanism, outputs: np.ndarray) -> np.ndarray:
     after = np.clip(np.searchsorted(outputs, mechanism.low), 1, outputs.size - 1)
     index = after - (mechanism.low - outputs[after - 1] < outputs[after] - mechanism.low)
     far = np.abs(mechanism.low - outputs[index]) > SAME_OUTPUT * (outputs[-1] - outputs[0])

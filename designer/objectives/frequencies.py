@@ -8,10 +8,11 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from ...mechanisms.categorical.mechanism import PureProtocol
+from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.categorical.oracle_choice import total_error
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.errors import InputError
+from ...mechanisms.statistics import Outputs, Supports
 from ...mechanisms.table.provenance import Provenance
 from ...solvers import Status
 from ...solvers.frequency.optimum import solve_frequency
@@ -104,12 +105,13 @@ class Frequencies(Objective):
         )
         return Solution(table, {"certificate": found.certificate}, Status.OPTIMAL)
 
-    def value(self, mechanism: CategoricalTable | PureProtocol, problem: Problem) -> float:
+    def value(self, mechanism: CategoricalMechanism, problem: Problem) -> float:
         weights = problem.solved.weights
-        if isinstance(mechanism, PureProtocol):
-            sampling = 1 - float(weights @ weights)
-            return total_error(weights.size, mechanism.own_support, mechanism.other_support) + sampling
-        return FrequencyProgram(weights, problem.ratio).error(mechanism.probabilities)
+        match mechanism.statistic:
+            case Supports(own_support=own, other_support=other):
+                return total_error(weights.size, own, other) + 1 - float(weights @ weights)
+            case Outputs(law):
+                return FrequencyProgram(weights, problem.ratio).error(law)
 
     def bound(self, problem: Problem, multipliers: Mapping[str, Any]) -> float:
         with threadpool_limits(1, user_api="blas"):

@@ -17,6 +17,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,9 @@ from ...estimators.input_grid import InputGrid
 from ...estimators.intervals import CONFIDENCE, bias_aware_reach
 from ...estimators.means.decoding import decoded_variances, plain_decoder
 from ...estimators.means.error import designed_for, largest_error, rounding_excess
-from ...mechanisms.errors import InputError
+from ...mechanisms.errors import InputError, unwired
 from ...mechanisms.floors import FloorForm
+from ...mechanisms.floors.form import expanded
 from ...mechanisms.table.knot_prior import KnotPrior
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.biased.program import MeanError, check_users
@@ -245,8 +247,8 @@ def table_mean_within(
     """
     check_users(people)
     prior = mechanism.prior if prior is None else prior
-    if isinstance(mechanism, TabulatedMechanism) and mechanism.provenance.is_for_error:
-        return _promised(mechanism, people, prior, share, confidence)
+    if mechanism.provenance.is_for_error:
+        return _promised(expanded(mechanism), people, prior, share, confidence)
     variance, worst, bias = _variances(mechanism, prior)
     knots = mechanism.knots
 
@@ -288,11 +290,20 @@ whatever they are
     )
 
 
-def _variances(mechanism: TabulatedMechanism | FloorForm, prior: KnotPrior | None) -> tuple[float | None, float, float]:
+@singledispatch
+def _variances(mechanism: Any, prior: KnotPrior | None) -> tuple[float | None, float, float]:
     """The expected variance, the largest, and the largest bias, decoded where reports themselves are not unbiased."""
-    if isinstance(mechanism, FloorForm):
-        expected = None if prior is None else mechanism.expected_variance(prior)
-        return expected, mechanism.worst_case_variance()[0], float(mechanism.proof().bias)
+    raise unwired("mechanism", mechanism)
+
+
+@_variances.register
+def _(mechanism: FloorForm, prior: KnotPrior | None) -> tuple[float | None, float, float]:
+    expected = None if prior is None else mechanism.expected_variance(prior)
+    return expected, mechanism.worst_case_variance()[0], float(mechanism.proof().bias)
+
+
+@_variances.register
+def _(mechanism: TabulatedMechanism, prior: KnotPrior | None) -> tuple[float | None, float, float]:
     if mechanism.provenance.claims_unbiased:
         expected = None if prior is None else mechanism.expected_variance(prior)
         return expected, mechanism.worst_case_variance()[0], float(np.abs(mechanism.knot_bias).max())

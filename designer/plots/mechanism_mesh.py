@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...estimators.plots.style import GREY, SHADE, SMALL, add_note, add_title, axes_or_new, empty_figure
 from ...mechanisms import CategoricalMechanism, InputError, TabulatedMechanism
-from ...mechanisms.categorical.mechanism import PureProtocol
-from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.key_value import KeyValueMechanism
 from ...mechanisms.printable import shortened
 from ...mechanisms.shown.over_floor import over_floor
+from ...mechanisms.statistics import Outputs, Supports
 from ...mechanisms.units import axis_label, literal
 from .prior_strip import strip_beside
 from .scales import plain_number, plain_numbers, round_numbers
@@ -118,6 +118,47 @@ def heat_map(mechanism: TabulatedMechanism, ax: Axes | None = None) -> Axes:
     return axes
 
 
+@dataclass(frozen=True, eq=False)
+class _Sent:
+    """What is drawn of reports: names of inputs, what they are, laws, and what a report does to them; None: it is one.
+
+    Laws are of outputs (K, m) or, of what is supported or shown, (S, S) for the inputs that are drawn.
+    """
+
+    names: Sequence[str]
+    what: str
+    law: np.ndarray
+    verb: str | None
+
+
+@singledispatch
+def _sent(mechanism: Any) -> _Sent:
+    raise InputError(f"a picture is of a table or a pure protocol, got {mechanism!r:.60}")
+
+
+@_sent.register
+def _(mechanism: CategoricalMechanism) -> _Sent:
+    names = mechanism.categories.labels
+    match mechanism.statistic:
+        case Outputs(law):
+            return _Sent(names, "category", law, None)
+        case Supports(own_support=own, other_support=other):
+            return _Sent(names, "category", _own_and_others(names, own, other), "supported")
+
+
+@_sent.register
+def _(mechanism: KeyValueMechanism) -> _Sent:
+    names = mechanism.keys.labels
+    return _Sent(names, "key", _own_and_others(names, mechanism.own_shown, mechanism.other_shown), "shown")
+
+
+def _own_and_others(names: Sequence[str], own: float, other: float) -> np.ndarray:
+    size = min(len(names), MOST_DRAWN)
+    law = np.full((size, size), other)
+    np.fill_diagonal(law, own)
+    return law
+
+
 def support_map(mechanism: CategoricalMechanism | KeyValueMechanism, ax: Axes | None = None) -> Axes:
     """Draw what reports show: of a table of categories every output, else which category or key a report supports.
 
@@ -150,28 +191,20 @@ def support_map(mechanism: CategoricalMechanism | KeyValueMechanism, ax: Axes | 
     ('grr, ε = 1', 'category', 'output')
     """
     axes = axes_or_new(ax, height=5.0)
-    pairs = isinstance(mechanism, KeyValueMechanism)
-    names = (mechanism.keys if pairs else mechanism.categories).labels
-    what = "key" if pairs else "category"
+    sent = _sent(mechanism)
+    names, what = sent.names, sent.what
     size = min(len(names), MOST_DRAWN)
-    if isinstance(mechanism, CategoricalTable):
-        shown = mechanism.probabilities[:, :MOST_DRAWN]
-        ratios, floors = over_floor(shown)
+    shown = sent.law[:, :MOST_DRAWN]
+    ratios, floors = over_floor(shown)
+    if sent.verb is None:
         reports, up, key = [f"{place}" for place in range(floors.size)], "output", KEY
-    elif isinstance(mechanism, KeyValueMechanism | PureProtocol):
-        own, other = (
-            (mechanism.own_shown, mechanism.other_shown)
-            if isinstance(mechanism, KeyValueMechanism)
-            else (mechanism.own_support, mechanism.other_support)
-        )
-        shown = np.full((size, size), other)
-        np.fill_diagonal(shown, own)
-        ratios, floors = over_floor(shown)
-        done = "shown" if pairs else "supported"
-        reports, up, key = _short(names[:size]), f"{what} {done} by the report", f"how often {done}, over the least"
     else:
-        raise InputError(f"a picture is of a table or a pure protocol, got {mechanism!r:.60}")
-    whole = isinstance(mechanism, CategoricalTable) and mechanism.probabilities.shape[1] == floors.size
+        reports, up, key = (
+            _short(names[:size]),
+            f"{what} {sent.verb} by the report",
+            f"how often {sent.verb}, over the least",
+        )
+    whole = sent.verb is None and sent.law.shape[1] == floors.size
     share = f"{100 * floors.sum():.3g}% in all" if whole else f"up to {floors.max():.2g}"
     kept = _largest(shown[:size].max(axis=0), floors)
     _draw(axes, _Rows(ratios[:size], floors, reports, np.arange(size + 1) - 0.5, key, share, *kept, mechanism.epsilon))
@@ -184,9 +217,33 @@ def support_map(mechanism: CategoricalMechanism | KeyValueMechanism, ax: Axes | 
     return axes
 
 
+@singledispatch
+def _part(mechanism: Any, ax: Axes | None = None) -> Axes:
+    return support_map(mechanism, ax)
+
+
+_part.register(TabulatedMechanism, heat_map)
+
+
+@singledispatch
+def drawn(mechanism: Any, ax: Axes | None = None) -> Axes:
+    """Draw a mechanism: a table of numbers as `heat_map` does, any other as its `plot` does.
+
+    Example
+    -------
+    >>> from optldp.mechanisms import frequency_oracle
+    >>> drawn(frequency_oracle(["cook", "smith", "nurse"], 1.0)).get_ylabel()
+    'report'
+    """
+    return mechanism.plot(ax)
+
+
+drawn.register(TabulatedMechanism, heat_map)
+
+
 def part_map(name: str, part: Part, ax: Axes | None = None) -> Axes:
     """Draw one part of a mechanism under its name, and return its axes."""
-    axes = heat_map(part, ax) if isinstance(part, TabulatedMechanism) else support_map(part, ax)
+    axes = _part(part, ax)
     axes.set_title(literal(name), fontsize="medium")
     return axes
 

@@ -206,10 +206,10 @@ class ClientCohort(Cohort):
         return self.__failures
 
     def _reports(self, mechanism: Asked, rng: np.random.Generator) -> np.ndarray:
-        assert isinstance(mechanism, TabulatedMechanism)  # others were refused before anything was spent
+        table = cast("TabulatedMechanism", mechanism)  # others were refused before anything was spent
         reports, failed = [], ClientFailures()
         for place, client in zip(self.__places.tolist(), self.__clients, strict=True):
-            found = report_of(client, mechanism)
+            found = report_of(client, table)
             if isinstance(found, str):
                 failed = failed.with_one(place, found)
             else:

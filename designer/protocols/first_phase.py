@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import singledispatch
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,6 +66,11 @@ class FirstTable:
 
     mechanism: TabulatedMechanism
 
+    @property
+    def drawn(self) -> TabulatedMechanism:
+        """What a picture of it is of."""
+        return self.mechanism
+
     def weights(self, reports: ArrayLike, knots: np.ndarray, estimator: PriorMethod) -> np.ndarray:
         """Return the distribution (n,) on the knots; InputError for reports that the table cannot make."""
         counts = ReportCounts.from_reports(self.mechanism, reports, name="first phase")
@@ -98,6 +104,11 @@ class FirstOracle:
 
     mechanism: RoundedOracle
 
+    @property
+    def drawn(self) -> CategoricalMechanism:
+        """What a picture of it is of."""
+        return self.mechanism.oracle
+
     def weights(self, reports: ArrayLike, knots: np.ndarray, estimator: PriorMethod) -> np.ndarray:
         """Return the distribution (n,) on the knots; InputError for reports that the oracle cannot make."""
         if estimator not in OF_ORACLE:
@@ -119,8 +130,9 @@ class FirstOracle:
 FirstPhase = FirstTable | FirstOracle
 
 
+@singledispatch
 def first_phase(
-    asked: str | TabulatedMechanism | CategoricalMechanism,
+    asked: Any,
     knots: np.ndarray,
     epsilon: float,
     *,
@@ -128,13 +140,6 @@ def first_phase(
     tolerance: float,
 ) -> FirstPhase:
     """Return the first phase that is asked for, by name or as a mechanism; InputError for what cannot be used."""
-    if isinstance(asked, TabulatedMechanism):
-        domain = float(knots[0]), float(knots[-1])
-        if asked.domain != domain:
-            raise InputError(f"the first table's domain must be {domain}, got {asked.domain}")
-        return FirstTable(_within(asked, epsilon))
-    if isinstance(asked, CategoricalMechanism):
-        return FirstOracle(_within(RoundedOracle(knots, asked), epsilon))
     if asked not in FIRST_TABLES:
         raise InputError(f"phase_one must be a mechanism or one of {', '.join(FIRST_TABLES)}, got {asked!r}")
     if asked == DESIGNED:
@@ -144,6 +149,19 @@ def first_phase(
         return FirstOracle(RoundedOracle(knots, ORACLES[asked](Categories(range(knots.size)), epsilon)))
     family = wired("phase_one", FAMILIES, asked)
     return FirstTable(make_exact(family(knots, epsilon)).mechanism.with_units(units))
+
+
+@first_phase.register
+def _(asked: TabulatedMechanism, knots: np.ndarray, epsilon: float, **_: Any) -> FirstPhase:
+    domain = float(knots[0]), float(knots[-1])
+    if asked.domain != domain:
+        raise InputError(f"the first table's domain must be {domain}, got {asked.domain}")
+    return FirstTable(_within(asked, epsilon))
+
+
+@first_phase.register
+def _(asked: CategoricalMechanism, knots: np.ndarray, epsilon: float, **_: Any) -> FirstPhase:
+    return FirstOracle(_within(RoundedOracle(knots, asked), epsilon))
 
 
 M = TypeVar("M", TabulatedMechanism, RoundedOracle)

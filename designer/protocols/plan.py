@@ -36,7 +36,7 @@ from ..objectives.guarantee import Guarantee
 from ..priors.checks import as_knots
 from ..priors.prior import DEFAULT_KNOTS, DEFAULT_UNIFORM_SHARE, Prior
 from ..priors.region import confidence_region, require_knots_among
-from .first_phase import DESIGNED, FirstOracle, FirstPhase, first_phase
+from .first_phase import DESIGNED, FirstOracle, FirstPhase, FirstTable, first_phase
 
 LEAST_CLIENTS = 30
 """Clients that each phase needs: with fewer, a variance estimated from their reports is no weight to combine by,
@@ -129,8 +129,7 @@ class TwoPhasePlan(Shown):
         }
 
     def _told(self) -> Told:
-        first = self.first if isinstance(self.first, TabulatedMechanism) else self.first.oracle
-        return Told(self._line(), picture=first._told().picture)
+        return Told(self._line(), picture=self._first.drawn._told().picture)
 
     def __post_init__(self) -> None:
         grid = as_knots(self.knots, self.domain)
@@ -164,9 +163,9 @@ class TwoPhasePlan(Shown):
 
     @property
     def _first_table(self) -> TabulatedMechanism:
-        if not isinstance(self.first, TabulatedMechanism):
+        if not isinstance(self._first, FirstTable):
             raise InputError("robust_confidence needs a table of numbers for the first phase, got an oracle")
-        return self.first
+        return self._first.mechanism
 
     def learn(self, first_reports: ArrayLike) -> Prior:
         """Return what the first reports say of the values, on the knots.

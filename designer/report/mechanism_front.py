@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
 from ...estimators.frequencies.decoder import frequency_decoder
 from ...mechanisms import FAMILIES, TabulatedMechanism
-from ...mechanisms.adopted.seeded_hashing import SeededHashing
-from ...mechanisms.categorical.local_hashing import LocalHashing
+from ...mechanisms.categorical.hashed_response import HashedResponse
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.categorical.subset_selection import SubsetSelection
 from ...mechanisms.categorical.table import CategoricalTable
@@ -21,11 +21,13 @@ from ...mechanisms.composed.attributes import AttributeSampling
 from ...mechanisms.composed.levelled import Levelled
 from ...mechanisms.documents.bundle import Bundle
 from ...mechanisms.errors import InputError, unwired
-from ...mechanisms.exactness.verification import MAX_BIAS, Verdict, Verification, verify
+from ...mechanisms.exactness.verification import MAX_BIAS, Verdict, Verification, verification_of
 from ...mechanisms.floors import FloorForm
+from ...mechanisms.floors.form import expanded
 from ...mechanisms.key_value import KeyValueMechanism
 from ...mechanisms.printable import shortened
 from ...mechanisms.promise import Pure
+from ...mechanisms.statistics import Outputs
 from ..methods.oracles import ORACLES
 from ..planning.biased import biased_facts, cut_words
 from ..planning.people import shown, table_mean_within
@@ -87,15 +89,20 @@ def front_of(mechanism: TabulatedMechanism | Bundle, users: int | None = None) -
     >>> front_of(grr([0, 1, 2], 1.0), 1000).line[0]
     'epsilon 1'
     """
-    n = checked_users(users)
-    for kind, make in KINDS:
-        if isinstance(mechanism, kind):
-            return make(mechanism, n)
+    return _front(mechanism, checked_users(users))
+
+
+@singledispatch
+def _front(mechanism: Any, n: int) -> Front:
+    """Write the first page of a mechanism; a new kind registers its own."""
     raise InputError(f"a report is for a table or a bundle, got {mechanism!r:.60}")
 
 
+@_front.register(TabulatedMechanism)
+@_front.register(FloorForm)
 def _numbers(table: TabulatedMechanism | FloorForm, n: int) -> Front:
-    found = table.verification() if isinstance(table, FloorForm) else verify(table)
+    found = verification_of(table)
+    assert found is not None  # of all that is of one number
     low, high = table.domain
     promise, odds, believed = promise_words(table.promise, high - low, table.units)
     errors, said = _mean_errors(table, found, n)
@@ -116,15 +123,28 @@ def _numbers(table: TabulatedMechanism | FloorForm, n: int) -> Front:
 
 
 def _outputs(table: TabulatedMechanism | FloorForm) -> str:
-    if isinstance(table, FloorForm):
-        ends, count, what = table.outputs[[0, -1]], table.outputs.size, "numbers"
-    else:
-        used = table.probabilities.any(axis=0)
-        ends, count = (table.low[used].min(), table.high[used].max()), int(used.sum())
-        what = "numbers" if (table.low == table.high)[used].all() else "intervals, and a number within it"
+    ends, count, what = _ends(table)
     if not np.isfinite(ends).all():
         return f"One of {count:,} {what}; it may be of any size."
     return f"One of {count:,} {what}, {from_to(float(ends[0]), float(ends[1]), table.units)}."
+
+
+@singledispatch
+def _ends(table: Any) -> tuple[tuple[float, float], int, str]:
+    """The least and the largest report of a mechanism for numbers, how many outputs there are, and what they are."""
+    raise unwired("mechanism", table)
+
+
+@_ends.register
+def _(table: FloorForm) -> tuple[tuple[float, float], int, str]:
+    return (table.outputs[0], table.outputs[-1]), table.outputs.size, "numbers"
+
+
+@_ends.register
+def _(table: TabulatedMechanism) -> tuple[tuple[float, float], int, str]:
+    used = table.probabilities.any(axis=0)
+    what = "numbers" if (table.low == table.high)[used].all() else "intervals, and a number within it"
+    return (table.low[used].min(), table.high[used].max()), int(used.sum()), what
 
 
 def _unbiased(table: TabulatedMechanism | FloorForm, found: Verification) -> bool:
@@ -135,8 +155,8 @@ def _mean_errors(table: TabulatedMechanism | FloorForm, found: Verification, n: 
     """Return what is known of the error of a mean of n people, and the same in short."""
     units = table.units
     if not _unbiased(table, found):
-        if isinstance(table, TabulatedMechanism) and table.provenance.is_for_error:
-            return _promised(table, n)
+        if table.provenance.is_for_error:
+            return _promised(expanded(table), n)
         return (
             "Its reports are biased, for distributions: averages of them are no means, and how far an estimated "
             "distribution is off depends on the distribution.",
@@ -220,6 +240,7 @@ def _carried(table: TabulatedMechanism | FloorForm) -> tuple[str, ...]:
     )
 
 
+@_front.register(CategoricalMechanism)
 def _categories(made: CategoricalMechanism, n: int) -> Front:
     labels, units = made.categories.labels, Pure(made.epsilon)
     promise, odds, believed = promise_words(units, 0.0)
@@ -239,25 +260,39 @@ def _categories(made: CategoricalMechanism, n: int) -> Front:
     )
 
 
-def _sent(made: CategoricalMechanism) -> str:
-    if isinstance(made, CategoricalTable):
-        return f"One of {made.numerators.shape[1]:,} numbers."
-    if isinstance(made, LocalHashing | SeededHashing):
-        return f"The number of a hash function, which tells nothing, and one of its {made.n_values} values."
-    if isinstance(made, SubsetSelection):
-        return (
-            f"A set of {made.n_chosen:,} of the {len(made.categories):,} categories, which need not hold the true one: "
-            "a bit for each category."
-        )
-    if isinstance(made, UnaryEncoding):
-        return f"{len(made.categories):,} bits, one for each category; several may be set, whichever category is true."
+@singledispatch
+def _sent(made: Any) -> str:
+    """Say what leaves a device."""
     raise unwired("mechanism", made)
+
+
+@_sent.register
+def _(made: CategoricalTable) -> str:
+    return f"One of {made.numerators.shape[1]:,} numbers."
+
+
+@_sent.register
+def _(made: HashedResponse) -> str:
+    return f"The number of a hash function, which tells nothing, and one of its {made.n_values} values."
+
+
+@_sent.register
+def _(made: SubsetSelection) -> str:
+    return (
+        f"A set of {made.n_chosen:,} of the {len(made.categories):,} categories, which need not hold the true one: "
+        "a bit for each category."
+    )
+
+
+@_sent.register
+def _(made: UnaryEncoding) -> str:
+    return f"{len(made.categories):,} bits, one for each category; several may be set, whichever category is true."
 
 
 def _share_variance(made: CategoricalMechanism) -> float:
     """Return the variance of one report's share of a category, on the average over even categories."""
     size = len(made.categories)
-    if isinstance(made, CategoricalTable) and size > MOST_DECODED:
+    if isinstance(made.statistic, Outputs) and size > MOST_DECODED:
         raise InputError(f"a table of more than {MOST_DECODED:,} categories is too large to say how well it tells them")
     return float(frequency_decoder(made).variances(np.full(size, 1.0 / size)).mean())
 
@@ -295,6 +330,7 @@ def _beside_oracles(made: CategoricalMechanism, n: int) -> tuple[str, ...]:
     return (_priced("the best of the other protocols", name, rivals[name] / own, "of even shares", n),)
 
 
+@_front.register(KeyValueMechanism)
 def _pairs(made: KeyValueMechanism, n: int) -> Front:
     low, high = made.value.domain
     promise, odds, believed = promise_words(Pure(made.epsilon), 0.0)
@@ -333,6 +369,7 @@ def _key_errors(made: KeyValueMechanism, n: int) -> tuple[tuple[str, ...], str]:
     return told, f"{shown(found.share_within or 0.0)} of a share, {shown(found.within, made.value.units)} of a mean"
 
 
+@_front.register(AttributeSampling)
 def _attributes(made: AttributeSampling, n: int) -> Front:
     promise, odds, believed = promise_words(Pure(made.epsilon), 0.0)
     asked = made.sampled / len(made.attributes)
@@ -367,6 +404,7 @@ def _attributes(made: AttributeSampling, n: int) -> Front:
     )
 
 
+@_front.register(Levelled)
 def _levels(made: Levelled[Any], n: int) -> Front:
     """The levels' own pages, put together: what one says of its values holds for all."""
     chosen = _spread(made.epsilons)
@@ -422,14 +460,3 @@ def _named(labels: Sequence[object]) -> str:
     shown = [shortened(str(label), 32) for label in labels[:MOST_NAMED]]
     rest = len(labels) - len(shown)
     return listed([*shown, f"{rest:,} more"] if rest else shown)
-
-
-KINDS: tuple[tuple[type, Callable[[Any, int], Front]], ...] = (
-    (TabulatedMechanism, _numbers),
-    (FloorForm, _numbers),
-    (CategoricalMechanism, _categories),
-    (KeyValueMechanism, _pairs),
-    (AttributeSampling, _attributes),
-    (Levelled, _levels),
-)
-"""What writes the first page of each kind; a new one is a line here."""

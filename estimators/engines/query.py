@@ -115,14 +115,10 @@ def outputs_of_numbers(mechanism: Counted) -> int | None:
     return None
 
 
-@outputs_of_numbers.register
-def _(mechanism: TabulatedMechanism) -> int:
-    return mechanism.low.size
-
-
-@outputs_of_numbers.register
-def _(mechanism: FloorForm) -> int:
-    return mechanism.places.size
+@outputs_of_numbers.register(TabulatedMechanism)
+@outputs_of_numbers.register(FloorForm)
+def _(mechanism: TabulatedMechanism | FloorForm) -> int:
+    return mechanism.n_outputs
 
 
 def count_together(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -78,6 +78,10 @@ class CategoricalMechanism(ExactMechanism):
                 "of": ", ".join(self.categories.labels[:MOST_NAMED]),
             }
         )
+
+    def with_provenance(self, provenance: Provenance) -> Self:
+        """Return the same mechanism with another record of how it was made."""
+        return replace(self, provenance=provenance)
 
     def sample(self, values: ArrayLike, rng: np.random.Generator | None = None) -> np.ndarray:
         """Draw one report for each value: by the operating system's generator, or as a simulation.

@@ -130,6 +130,11 @@ class SubsetSelection(BitVectors):
         return Fraction(self.own_chosen * others, (DENOMINATOR - self.own_chosen) * self.n_chosen)
 
     @property
+    def fixed_size(self) -> int:
+        """d."""
+        return self.n_chosen
+
+    @property
     def most_apart(self) -> int:
         """What is in either of two sets of d, or in neither: 2 min(d, K - d)."""
         return 2 * min(self.n_chosen, len(self.categories) - self.n_chosen)

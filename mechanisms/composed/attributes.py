@@ -21,6 +21,7 @@ from ..errors import InputError, TableError
 from ..exactness.proof import prove
 from ..laws.domain import admitted_values
 from ..laws.subsets import random_subsets
+from ..promise import Pure
 from ..shown.told import Dots, Told
 from ..table.exact_sampling import random_words
 from ..table.table import TabulatedMechanism
@@ -110,6 +111,11 @@ class AttributeSampling(Bundle):
             "outputs": [table.low.size for table in self.mechanisms],
         }
         return Told(facts, columns, Dots(self.attributes, np.array(budgets), "epsilon of an attribute"))
+
+    @property
+    def promise(self) -> Pure:
+        """Pure privacy of its budget, for all attributes together."""
+        return Pure(self.epsilon)
 
     @property
     def largest_spending(self) -> Fraction:

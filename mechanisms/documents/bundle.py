@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..errors import TableError
-from ..promise import Pure
+from ..promise import Promise, Pure
 from ..shown.shown import Shown
 from ..table.table import TabulatedMechanism
 
@@ -55,6 +55,16 @@ class Bundle(Shown, ABC):
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are checked and read-only as the mechanism is."""
         return type(self), tuple(getattr(self, each.name) for each in fields(self))  # pyright: ignore[reportArgumentType] -- kinds are dataclasses
+
+    @property
+    def promise(self) -> Promise | None:
+        """What it promises of any two inputs; None where its parts have promises of their own."""
+        return None
+
+    @property
+    def max_log_ratio(self) -> float | None:
+        """The epsilon really kept; None where each of its parts keeps one."""
+        return None
 
     @abstractmethod
     def members(self) -> dict[str, Any]:

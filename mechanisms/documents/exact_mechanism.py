@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..integers.exponential import exponential_below
+from ..promise import Pure
 from .bundle import Bundle
 
 
@@ -17,6 +18,11 @@ class ExactMechanism(Bundle):
 
     epsilon: float
     """The privacy budget that it claims to keep."""
+
+    @property
+    def promise(self) -> Pure:
+        """Pure privacy of its budget."""
+        return Pure(self.epsilon)
 
     @abstractmethod
     def checked_reports(self, reports: ArrayLike) -> np.ndarray:

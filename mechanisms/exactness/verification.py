@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -230,6 +231,26 @@ def _outputs_above(table: TabulatedMechanism, budget: float, ratios: np.ndarray)
     ends = [(a.as_integer_ratio(), b.as_integer_ratio()) for a, b in zip(largest, smallest, strict=True)]
     over = [a * d * q > b * c * p for (a, c), (b, d) in ends]
     return near[np.array(over, dtype=bool)]
+
+
+@singledispatch
+def verification_of(mechanism: Any) -> Verification | None:
+    """Return what is verified of a mechanism for one number: what `verify` says of a table, of its short form too.
+
+    None for other mechanisms, whose `failures` tell all.
+
+    Example
+    -------
+    >>> table = TabulatedMechanism.from_points([0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]], 1.1)
+    >>> verification_of(table).max_abs_bias, verification_of("something else")
+    (0.25, None)
+    """
+    return None
+
+
+@verification_of.register
+def _(mechanism: TabulatedMechanism) -> Verification:
+    return verify(mechanism)
 
 
 def require_private(table: TabulatedMechanism) -> Verification:

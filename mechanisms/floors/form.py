@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -20,7 +20,7 @@ from ..documents.table import require_sides
 from ..errors import InputError, TableError
 from ..exactness.promises import log_ratio
 from ..exactness.proof import ExactProof
-from ..exactness.verification import Verdict, Verification
+from ..exactness.verification import Verdict, Verification, verification_of
 from ..integers.exponential import SCALE
 from ..integers.numerators import DENOMINATOR
 from ..laws.domain import admitted_values, numbers
@@ -196,10 +196,19 @@ class FloorForm(BetweenKnots, Bundle):
         """The rows, by where they start."""
         return Windows(self.floor, self.ratio)
 
+    def with_provenance(self, provenance: Provenance) -> Self:
+        """Return the same form with another record of how it was made."""
+        return replace(self, provenance=provenance)
+
     @cached_property
     def outputs(self) -> np.ndarray:
         """(m,) reports, increasing; every one an exact product."""
         return self.places * self.step
+
+    @property
+    def n_outputs(self) -> int:
+        """How many outputs there are."""
+        return self.places.size
 
     @property
     def promise(self) -> Pure:
@@ -394,3 +403,8 @@ def form_of(table: TabulatedMechanism) -> FloorForm | None:
     (True, None)
     """
     return getattr(table, _FORM, None)
+
+
+@verification_of.register
+def _(mechanism: FloorForm) -> Verification:
+    return mechanism.verification()

@@ -53,8 +53,8 @@ SAME_LAW = 1e-6
 are solved to; a stretch takes half of it."""
 
 
-def floor_form(table: TabulatedMechanism) -> FloorForm:
-    """Return the floor form of an optimal unbiased table.
+def floor_form(table: TabulatedMechanism | FloorForm) -> FloorForm:
+    """Return the floor form of an optimal unbiased table; what is one already as it is.
 
     Parameters
     ----------
@@ -80,6 +80,8 @@ def floor_form(table: TabulatedMechanism) -> FloorForm:
     >>> form, form.proof().ok
     (FloorForm('duchi', epsilon=1, knots=3, outputs=2), True)
     """
+    if isinstance(table, FloorForm):
+        return table
     if not (table.is_discrete and isinstance(table.promise, Pure) and table.provenance.claims_unbiased):
         raise TableError(f"a floor form must be unbiased, of points and of pure privacy, got {table!r}")
     form = form_over(

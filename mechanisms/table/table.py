@@ -151,6 +151,11 @@ class TabulatedMechanism(BetweenKnots):
         return cls(check_knots(knots), ends[:-1], ends[1:], matrix, epsilon, law, origin, prior, units, False, promise)  # pyright: ignore[reportArgumentType] -- None is pure
 
     @property
+    def n_outputs(self) -> int:
+        """How many outputs there are."""
+        return self.low.size
+
+    @property
     def statistic(self) -> Outputs:
         """Its outputs, with the law at each knot."""
         return Outputs(self.probabilities)

@@ -30,17 +30,12 @@ class AttributeKind(Kind):
     mechanism : AttributeSampling
     epsilon : float
         The claim, of any two rows.
-    rng : numpy.random.Generator
-        Chooses values.
-    rows : (I, d) ndarray, optional
-        The inputs to try, such as those of another level, in place of chosen ones.
+    rows : (I, d) ndarray
+        The inputs to try, such as `rows_to_try` returns.
     """
 
-    def __init__(
-        self, mechanism: AttributeSampling, epsilon: float, rng: np.random.Generator, rows: np.ndarray | None = None
-    ) -> None:
-        self.mechanism = mechanism
-        self.rows = self._chosen(rng) if rows is None else rows
+    def __init__(self, mechanism: AttributeSampling, epsilon: float, rows: np.ndarray) -> None:
+        self.mechanism, self.rows = mechanism, rows
         self.weights = np.ones(len(self.rows))
         self.weights[[0, -1]] = VALUES
         self.claims = np.full((len(self.rows),) * 2, epsilon)
@@ -52,18 +47,8 @@ class AttributeKind(Kind):
         )
         self._laws = [table.pmf(column) for table, column in zip(mechanism.mechanisms, self.rows.T, strict=True)]
 
-    def _chosen(self, rng: np.random.Generator) -> np.ndarray:
-        low, high = (np.array([table.domain[end] for table in self.mechanism.mechanisms]) for end in (0, 1))
-        rows = [low, *(self._changed(low, rng)), *(low + (high - low) * rng.random((RANDOM_ROWS, low.size))), high]
-        return np.clip(np.array(rows), low, high)
-
-    def _changed(self, low: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
-        rows = []
-        for place, table in enumerate(self.mechanism.mechanisms):
-            every = values_to_try(table, rng)
-            for value in every[np.linspace(1, every.size - 1, VALUES).astype(int)].tolist():
-                rows.append(np.where(np.arange(low.size) == place, value, low))
-        return rows
+    def at(self, mechanism: AttributeSampling, epsilon: float) -> AttributeKind:
+        return AttributeKind(mechanism, epsilon, self.rows)
 
     def arguments(self, inputs: np.ndarray) -> tuple[dict[str, np.ndarray]]:
         return (dict(zip(self.mechanism.attributes, self.rows[inputs].T, strict=True)),)
@@ -73,6 +58,12 @@ class AttributeKind(Kind):
         if not isinstance(reports, Mapping) or set(reports) != set(names):
             raise InputError(f"the sampler must return a column for each of {', '.join(names)}, got {reports!r:.60}")
         return {_column(name): checked_numbers(reports[name], many) for name in names} | self._drawn(reports)
+
+    def columns_beside_level(self, reports: object, many: int) -> Columns:
+        rows, names = np.asarray(reports), self.mechanism.attributes
+        if rows.shape != (many, len(names)):
+            raise InputError(f"the sampler must return reports {(many, len(names))}, got shape {rows.shape}")
+        return self.columns(dict(zip(names, rows.T, strict=True)), many)
 
     def _drawn(self, reports: Mapping[str, np.ndarray]) -> Columns:
         """Which attributes were drawn: as many as 62, as bits."""
@@ -137,8 +128,32 @@ class AttributeKind(Kind):
     def longest_line(self) -> int:
         return SHORT_LINE * len(self.mechanism.attributes)
 
-    def foreign(self, columns: Columns) -> np.ndarray:
-        return foreign_rows(self.mechanism, columns)
+    def foreign(self, columns: Columns, mechanism: AttributeSampling | None = None) -> np.ndarray:
+        return foreign_rows(mechanism or self.mechanism, columns)
+
+
+def rows_to_try(mechanism: AttributeSampling, rng: np.random.Generator) -> np.ndarray:
+    """Return rows (I, d) of values: all low, one attribute after the other changed, some at random, all high.
+
+    Example
+    -------
+    >>> from ....mechanisms import duchi, make_exact
+    >>> table = make_exact(duchi([0.0, 1.0], 1.0)).mechanism
+    >>> rows_to_try(AttributeSampling(["a", "b"], [table, table], 1, 1.0), np.random.default_rng(1)).shape
+    (28, 2)
+    """
+    low, high = (np.array([table.domain[end] for table in mechanism.mechanisms]) for end in (0, 1))
+    rows = [low, *_changed(mechanism, low, rng), *(low + (high - low) * rng.random((RANDOM_ROWS, low.size))), high]
+    return np.clip(np.array(rows), low, high)
+
+
+def _changed(mechanism: AttributeSampling, low: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
+    rows = []
+    for place, table in enumerate(mechanism.mechanisms):
+        every = values_to_try(table, rng)
+        for value in every[np.linspace(1, every.size - 1, VALUES).astype(int)].tolist():
+            rows.append(np.where(np.arange(low.size) == place, value, low))
+    return rows
 
 
 def _row(published: list[str | None], cells: list[str]) -> str | None:

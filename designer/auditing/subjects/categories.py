@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import singledispatch
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -10,6 +13,7 @@ from ....mechanisms import CategoricalMechanism, InputError
 from ....mechanisms.categorical.bit_vectors import BitVectors
 from ....mechanisms.categorical.local_hashing import LocalHashing
 from ....mechanisms.categorical.table import CategoricalTable
+from ....mechanisms.errors import unwired
 from .events import MOST_COLUMNS, STATED, Columns, Family
 from .inputs import positions_to_try, stated_codes, worst_pairs
 from .spellings import spellings
@@ -17,10 +21,13 @@ from .subject import SHORT_LINE, Kind
 from .text import parsed_rows, published_rows, text_columns
 
 REPORT = "the report"
+SEED, HASH = "the hash's seed", "the hash value"
 LARGEST_CODE = np.iinfo(np.int64).max
 
+M = TypeVar("M", bound=CategoricalMechanism)
 
-class CategoryKind(Kind):
+
+class CategoryKind(Kind, Generic[M]):
     """Categories in; numbers or bits out.
 
     Parameters
@@ -30,115 +37,159 @@ class CategoryKind(Kind):
         The claim.
     """
 
-    def __init__(self, mechanism: CategoricalMechanism, epsilon: float) -> None:
+    mechanism: M
+
+    nothing: np.ndarray | np.generic = np.int64(-1)
+    """What text that is no report is read as."""
+
+    def __init__(self, mechanism: M, epsilon: float) -> None:
         self.mechanism = mechanism
         self.positions = positions_to_try(len(mechanism.categories))
         self.labels = np.array(mechanism.categories.labels)[self.positions]
         self.weights = np.ones(self.positions.size)
         self.claims = np.full((self.positions.size,) * 2, epsilon)
 
+    def at(self, mechanism: M, epsilon: float) -> CategoryKind[Any]:
+        return category_kind(mechanism, epsilon)
+
     def arguments(self, inputs: np.ndarray) -> tuple[np.ndarray]:
         return (self.labels[inputs],)
 
     def columns(self, reports: object, many: int) -> Columns:
-        given, mechanism = np.asarray(reports), self.mechanism
-        wide = isinstance(mechanism, BitVectors)
-        shape = (many, mechanism.n_bytes) if isinstance(mechanism, BitVectors) else (many,)
+        given, shape = np.asarray(reports), (many, *np.shape(self.nothing))
         if given.shape != shape or not np.issubdtype(given.dtype, np.integer):
             raise InputError(f"the sampler must return {shape} whole numbers, got shape {given.shape} of {given.dtype}")
-        return _bit_columns(given, len(mechanism.categories)) if wide else self._number_columns(given)
+        return self.columns_of(given)
 
-    def _number_columns(self, reports: np.ndarray) -> Columns:
-        columns = {REPORT: reports.astype(np.int64)}
-        if isinstance(self.mechanism, LocalHashing):
-            seeds, values = np.divmod(columns[REPORT], self.mechanism.n_values)
-            columns |= {"the hash's seed": seeds, "the hash value": values}
-        return columns
+    def columns_of(self, reports: np.ndarray) -> Columns:
+        """Return reports of the right shape as columns."""
+        return {REPORT: reports.astype(np.int64)}
 
     def lines(self) -> list[tuple[str, ...]]:
         return [spellings(label) for label in self.labels.tolist()]
 
     def columns_of_text(self, texts: Sequence[str]) -> Columns:
-        reports, foreign = parsed_rows(texts, self.mechanism.from_text, self._nothing)
+        reports, foreign = parsed_rows(texts, self.mechanism.from_text, self.nothing)
         return self.columns(reports, len(texts)) | text_columns(texts) | {"no report": foreign}
 
-    @property
-    def _nothing(self) -> np.ndarray | np.generic:
-        mechanism = self.mechanism
-        wide = isinstance(mechanism, BitVectors)
-        return np.full(mechanism.n_bytes, 255, dtype=np.uint8) if wide else np.int64(-1)
-
     def published(self, texts: Sequence[str]) -> list[str | None]:
-        return published_rows(*parsed_rows(texts, self.mechanism.from_text, self._nothing), self.mechanism.to_text)
+        return published_rows(*parsed_rows(texts, self.mechanism.from_text, self.nothing), self.mechanism.to_text)
 
     def words(self, number: int) -> str:
         return str(self.labels[number])
 
     def likely_pairs(self, samples: int) -> list[tuple[int, int]]:
-        if isinstance(self.mechanism, CategoricalTable):
-            return worst_pairs(self.mechanism.probabilities[self.positions], self.claims, samples / 4)
         return [(0, self.positions.size - 1)]
 
     def pair_families(self, first: int, second: int) -> Sequence[Family]:
         one, other = (int(self.positions[number]) for number in (first, second))
-        return [Family(STATED, *named) for named in self._of_pair(one, other)]
+        return [self.stated(one, other)]
 
-    def _of_pair(self, one: int, other: int) -> list[tuple[str, Callable[[Columns], np.ndarray], bool]]:
-        mechanism = self.mechanism
-        if isinstance(mechanism, CategoricalTable):
-            laws = mechanism.probabilities
-            stated = stated_codes(laws[one], laws[other])
+    @abstractmethod
+    def stated(self, one: int, other: int) -> Family:
+        """Return the family that sorts reports by what the mechanism says of these two categories."""
 
-            def ratio(columns: Columns) -> np.ndarray:
-                return _looked_up(stated, columns[REPORT])
+    def foreign(self, columns: Columns, mechanism: M | None = None) -> np.ndarray:
+        if "no report" in columns:
+            return columns["no report"] > 0
+        return self.outside(columns, self.mechanism if mechanism is None else mechanism)
 
-            return [("the table's log-ratio, in thousandths", ratio, True)]
-        if isinstance(mechanism, LocalHashing):
+    @abstractmethod
+    def outside(self, columns: Columns, mechanism: M) -> np.ndarray:
+        """Return which reports are none of such a mechanism's, (N,) bool."""
 
-            def supports(columns: Columns) -> np.ndarray:
-                seeds = np.clip(columns["the hash's seed"], 0, mechanism.n_hashes - 1)
-                bits = [
-                    mechanism.hashes(np.full(seeds.size, code), seeds) == columns["the hash value"]
-                    for code in (one, other)
-                ]
-                return bits[0] * 2 + bits[1].astype(np.int64)
 
-            return [("which of the two it supports", supports, False)]
-        if len(mechanism.categories) <= MOST_COLUMNS:
+class OutputKind(CategoryKind[CategoricalTable]):
+    """Numbers of a table's outputs."""
 
-            def bits(columns: Columns) -> np.ndarray:
-                return columns[_bit(one)] * 2 + columns[_bit(other)]
+    def likely_pairs(self, samples: int) -> list[tuple[int, int]]:
+        return worst_pairs(self.mechanism.probabilities[self.positions], self.claims, samples / 4)
 
-            return [("the two own bits", bits, False)]
+    def stated(self, one: int, other: int) -> Family:
+        laws = self.mechanism.probabilities
+        codes = stated_codes(laws[one], laws[other])
+        return Family(STATED, "the table's log-ratio, in thousandths", lambda c: _looked_up(codes, c[REPORT]), True)
+
+    def outside(self, columns: Columns, mechanism: CategoricalTable) -> np.ndarray:
+        return _beyond(columns, mechanism.numerators.shape[1])
+
+
+class HashKind(CategoryKind[LocalHashing]):
+    """Seeds of hashes and values of them, as one number."""
+
+    def columns_of(self, reports: np.ndarray) -> Columns:
+        columns = super().columns_of(reports)
+        seeds, values = np.divmod(columns[REPORT], self.mechanism.n_values)
+        return columns | {SEED: seeds, HASH: values}
+
+    def stated(self, one: int, other: int) -> Family:
+        made = self.mechanism
+
+        def supports(columns: Columns) -> np.ndarray:
+            seeds = np.clip(columns[SEED], 0, made.n_hashes - 1)
+            bits = [made.hashes(np.full(seeds.size, code), seeds) == columns[HASH] for code in (one, other)]
+            return bits[0] * 2 + bits[1].astype(np.int64)
+
+        return Family(STATED, "which of the two it supports", supports, False)
+
+    def outside(self, columns: Columns, mechanism: LocalHashing) -> np.ndarray:
+        return _beyond(columns, mechanism.n_listed)
+
+
+class BitKind(CategoryKind[BitVectors]):
+    """A bit for each category."""
+
+    def __init__(self, mechanism: BitVectors, epsilon: float) -> None:
+        super().__init__(mechanism, epsilon)
+        self.nothing = np.full(mechanism.n_bytes, 255, dtype=np.uint8)
+
+    def columns_of(self, reports: np.ndarray) -> Columns:
+        return _bit_columns(reports, self.mechanism.size)
+
+    def stated(self, one: int, other: int) -> Family:
+        return Family(STATED, "the two own bits", self._own_bits(one, other), False)
+
+    def _own_bits(self, one: int, other: int) -> Callable[[Columns], np.ndarray]:
+        if self.mechanism.size <= MOST_COLUMNS:
+            return lambda columns: columns[_bit(one)] * 2 + columns[_bit(other)]
 
         def in_bytes(columns: Columns) -> np.ndarray:
             own = [columns[_byte(code // 8)] >> (7 - code % 8) & 1 for code in (one, other)]
             return own[0] * 2 + own[1]
 
-        return [("the two own bits", in_bytes, False)]
+        return in_bytes
 
     @property
     def places(self) -> int:
-        return len(self.mechanism.categories) if isinstance(self.mechanism, BitVectors) else 1
+        return self.mechanism.size
 
     @property
     def longest_line(self) -> int:
-        wide = self.mechanism.n_bytes if isinstance(self.mechanism, BitVectors) else 0
-        return SHORT_LINE + 2 * wide
+        return SHORT_LINE + 2 * self.mechanism.n_bytes
 
-    def foreign(self, columns: Columns) -> np.ndarray:
-        return foreign_categories(self.mechanism, columns)
-
-
-def foreign_categories(mechanism: CategoricalMechanism, columns: Columns) -> np.ndarray:
-    """Return which reports are none of the mechanism's, (N,) bool."""
-    if "no report" in columns:
-        return columns["no report"] > 0
-    if isinstance(mechanism, BitVectors):
+    def outside(self, columns: Columns, mechanism: BitVectors) -> np.ndarray:
         return columns["bits beyond the last category"] > 0
-    many = mechanism.numerators.shape[1] if isinstance(mechanism, CategoricalTable) else LARGEST_CODE
-    if isinstance(mechanism, LocalHashing):
-        many = mechanism.n_hashes * mechanism.n_values
+
+
+@singledispatch
+def category_kind(mechanism: CategoricalMechanism, epsilon: float) -> CategoryKind[Any]:
+    """Return how reports of a mechanism for categories are looked at.
+
+    Example
+    -------
+    >>> from ....mechanisms.categorical.table import categorical_grr
+    >>> category_kind(categorical_grr(["a", "b"], 1.0), 1.0).words(1)
+    'b'
+    """
+    raise unwired("mechanism", mechanism)
+
+
+category_kind.register(CategoricalTable, OutputKind)
+category_kind.register(LocalHashing, HashKind)
+category_kind.register(BitVectors, BitKind)
+
+
+def _beyond(columns: Columns, many: int) -> np.ndarray:
     return (columns[REPORT] < 0) | (columns[REPORT] >= many)
 
 

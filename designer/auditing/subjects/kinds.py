@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
@@ -15,16 +17,17 @@ from ....mechanisms import (
 )
 from ....mechanisms.budget import check_epsilon
 from ....mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
+from ....mechanisms.composed.levelled import Levelled
 from ....mechanisms.documents.bundle import Bundle
 from ....mechanisms.floors.form import FloorForm, expanded
 from ....mechanisms.key_value import KeyValueMechanism
 from ....mechanisms.promise import Approximate
-from .attributes import AttributeKind
-from .categories import CategoryKind
+from .attributes import AttributeKind, rows_to_try
+from .categories import category_kind
 from .inputs import values_to_try
-from .levels import LevelKind
+from .levels import LevelKind, levels_to_try
 from .numbers import Numbers
-from .pairs import PairKind
+from .pairs import PairKind, sets_to_try
 from .subject import Kind
 
 Draw = Callable[..., object]
@@ -52,30 +55,63 @@ def kind_of(
         A kind that cannot be audited; a claim or values that it has no use for.
     """
     mechanism = expanded(mechanism)
-    if outside and not isinstance(mechanism, TabulatedMechanism):
-        raise InputError("values outside the domain are for tables of numbers alone: leave them out")
-    if isinstance(mechanism, PersonalisedMechanism | PersonalisedPairs | PersonalisedAttributes):
-        if epsilon is not None:
-            raise InputError("every level has a claim of its own: leave epsilon out")
-        return LevelKind(mechanism, rng)
-    claim = None if epsilon is None else check_epsilon(epsilon)
-    if isinstance(mechanism, TabulatedMechanism):
-        if isinstance(mechanism.promise, Approximate):
-            raise InputError(
-                f"an audit bounds log-ratios from below, which a promise of {mechanism.promise} does not bound: "
-                "use verify, which proves it"
-            )
-        return Numbers(mechanism, claim or mechanism.epsilon, values_to_try(mechanism, rng, outside=outside))
-    if isinstance(mechanism, CategoricalMechanism):
-        return CategoryKind(mechanism, claim or mechanism.epsilon)
-    if isinstance(mechanism, KeyValueMechanism):
-        return PairKind(mechanism, claim or mechanism.epsilon, rng)
-    if isinstance(mechanism, AttributeSampling):
-        return AttributeKind(mechanism, claim or mechanism.epsilon, rng)
+    return _kind(mechanism, epsilon, rng, outside)
+
+
+@singledispatch
+def _kind(mechanism: Any, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
     raise InputError(f"a table or a bundle is needed to audit a sampler of it, got {mechanism!r:.60}")
 
 
-def sampler_of(mechanism: TabulatedMechanism | Bundle, rng: np.random.Generator | None = None) -> Draw:
+@_kind.register
+def _(mechanism: Levelled, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
+    _require_inside(outside)
+    if epsilon is not None:
+        raise InputError("every level has a claim of its own: leave epsilon out")
+    tried = levels_to_try(mechanism).tolist()
+    first = _kind(mechanism.levels[tried[0]], None, rng, False)
+    return LevelKind(mechanism, [first.at(mechanism.levels[level], mechanism.epsilons[level]) for level in tried])
+
+
+@_kind.register
+def _(mechanism: TabulatedMechanism, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
+    if isinstance(mechanism.promise, Approximate):
+        raise InputError(
+            f"an audit bounds log-ratios from below, which a promise of {mechanism.promise} does not bound: "
+            "use verify, which proves it"
+        )
+    return Numbers(mechanism, _claim(mechanism, epsilon), values_to_try(mechanism, rng, outside=outside))
+
+
+@_kind.register
+def _(mechanism: CategoricalMechanism, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
+    _require_inside(outside)
+    return category_kind(mechanism, _claim(mechanism, epsilon))
+
+
+@_kind.register
+def _(mechanism: KeyValueMechanism, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
+    _require_inside(outside)
+    return PairKind(mechanism, _claim(mechanism, epsilon), sets_to_try(mechanism, rng))
+
+
+@_kind.register
+def _(mechanism: AttributeSampling, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
+    _require_inside(outside)
+    return AttributeKind(mechanism, _claim(mechanism, epsilon), rows_to_try(mechanism, rng))
+
+
+def _require_inside(outside: bool) -> None:
+    if outside:
+        raise InputError("values outside the domain are for tables of numbers alone: leave them out")
+
+
+def _claim(mechanism: Any, epsilon: float | None) -> float:
+    return mechanism.epsilon if epsilon is None else check_epsilon(epsilon)
+
+
+@singledispatch
+def sampler_of(mechanism: Any, rng: np.random.Generator | None = None) -> Draw:
     """Return the mechanism's own way to draw: by the operating system's generator, or as a simulation.
 
     Example
@@ -84,12 +120,28 @@ def sampler_of(mechanism: TabulatedMechanism | Bundle, rng: np.random.Generator 
     >>> sampler_of(categorical_grr(["a", "b"], 1.0))(["a"]).shape
     (1,)
     """
-    if isinstance(mechanism, KeyValueMechanism):
-        return lambda users, keys, values, n_users: mechanism.sample_sets(users, keys, values, n_users, rng)
-    if isinstance(mechanism, PersonalisedMechanism | PersonalisedAttributes):
-        return lambda values, levels: mechanism.sample(values, levels, rng)
-    if isinstance(mechanism, PersonalisedPairs):
-        return lambda users, keys, values, n_users, levels: mechanism.sample_sets(users, keys, values, levels, rng)
-    if isinstance(mechanism, TabulatedMechanism | FloorForm | CategoricalMechanism | AttributeSampling):
-        return lambda values: mechanism.sample(values, rng)
     raise InputError(f"a table or a bundle is needed to draw from, got {mechanism!r:.60}")
+
+
+@sampler_of.register(TabulatedMechanism)
+@sampler_of.register(FloorForm)
+@sampler_of.register(CategoricalMechanism)
+@sampler_of.register(AttributeSampling)
+def _(mechanism: Any, rng: np.random.Generator | None = None) -> Draw:
+    return lambda values: mechanism.sample(values, rng)
+
+
+@sampler_of.register
+def _(mechanism: KeyValueMechanism, rng: np.random.Generator | None = None) -> Draw:
+    return lambda users, keys, values, n_users: mechanism.sample_sets(users, keys, values, n_users, rng)
+
+
+@sampler_of.register(PersonalisedMechanism)
+@sampler_of.register(PersonalisedAttributes)
+def _(mechanism: Any, rng: np.random.Generator | None = None) -> Draw:
+    return lambda values, levels: mechanism.sample(values, levels, rng)
+
+
+@sampler_of.register
+def _(mechanism: PersonalisedPairs, rng: np.random.Generator | None = None) -> Draw:
+    return lambda users, keys, values, n_users, levels: mechanism.sample_sets(users, keys, values, levels, rng)

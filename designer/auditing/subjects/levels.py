@@ -8,25 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from ....mechanisms import CategoricalMechanism, InputError, PersonalisedMechanism, TabulatedMechanism
-from ....mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
-from ....mechanisms.composed.levelled import PersonalisedReports
-from ....mechanisms.errors import unwired
-from ....mechanisms.key_value import KeyValueMechanism
-from .attributes import AttributeKind, foreign_rows
-from .categories import CategoryKind, foreign_categories
+from ....mechanisms import InputError, TabulatedMechanism
+from ....mechanisms.composed.levelled import Levelled, PersonalisedReports
 from .events import STATED, Columns, Family
-from .inputs import values_to_try
-from .numbers import REPORT, Numbers, foreign_numbers
-from .pairs import PairKind
 from .spellings import spellings
 from .subject import SHORT_LINE, Kind
 from .text import parsed_rows
-
-AnyLevels = PersonalisedMechanism | PersonalisedPairs | PersonalisedAttributes
 
 MOST_LEVELS = 4
 """Levels that are tried, the first and the last among them."""
@@ -42,27 +33,14 @@ class LevelKind(Kind):
 
     Parameters
     ----------
-    mechanism : PersonalisedMechanism, PersonalisedPairs or PersonalisedAttributes
-    rng : numpy.random.Generator
-        Chooses places between knots.
+    mechanism : Levelled
+    kinds : sequence of Kind
+        How `levels_to_try` are looked at, with the same inputs.
     """
 
-    def __init__(self, mechanism: AnyLevels, rng: np.random.Generator) -> None:
-        self.mechanism = mechanism
-        many = len(mechanism.levels)
-        levels = np.unique(np.linspace(0, many - 1, min(MOST_LEVELS, many)).astype(int))
-        numeric = isinstance(mechanism, PersonalisedMechanism)
-        self._tables: tuple[TabulatedMechanism, ...] = mechanism.tables if numeric else ()
-        tried = values_to_try(self._tables[0], rng) if self._tables else np.empty(0)
-        again = int(rng.integers(2**32))  # the same pairs at all levels
-        if isinstance(mechanism, PersonalisedAttributes):
-            rows = AttributeKind(mechanism.levels[0], mechanism.epsilons[0], rng).rows  # the same at all levels
-            self._kinds: list[Kind] = [
-                AttributeKind(mechanism.levels[level], mechanism.epsilons[level], rng, rows)
-                for level in levels.tolist()
-            ]
-        else:
-            self._kinds = [_inner(mechanism.levels[level], tried, again) for level in levels.tolist()]
+    def __init__(self, mechanism: Levelled[Any], kinds: Sequence[Kind]) -> None:
+        self.mechanism, self._kinds = mechanism, kinds
+        levels = levels_to_try(mechanism)
         inner = self._kinds[0]
         values = np.unique(np.linspace(0, inner.weights.size - 1, min(MOST_VALUES, inner.weights.size)).astype(int))
         self._values, self._levels = np.tile(values, levels.size), np.repeat(levels, values.size)
@@ -74,6 +52,10 @@ class LevelKind(Kind):
         self.claims = np.where(same_level, budgets, np.where(same_value, leaked, np.nan))
         self._of_level = values.size
 
+    def at(self, mechanism: Levelled[Any], epsilon: float) -> LevelKind:
+        levels = levels_to_try(mechanism).tolist()
+        return LevelKind(mechanism, [self._kinds[0].at(mechanism.levels[i], mechanism.epsilons[i]) for i in levels])
+
     def arguments(self, inputs: np.ndarray) -> tuple:
         return *self._kinds[0].arguments(self._values[inputs]), self._levels[inputs]
 
@@ -83,13 +65,7 @@ class LevelKind(Kind):
         levels = np.asarray(reports.levels)
         if levels.shape != (many,) or not np.issubdtype(levels.dtype, np.integer):
             raise InputError(f"the sampler must return {many} levels, got shape {levels.shape} of {levels.dtype}")
-        told: object = reports.reports
-        if isinstance(self.mechanism, PersonalisedAttributes):
-            rows, names = np.asarray(told), self.mechanism.attributes
-            if rows.shape != (many, len(names)):
-                raise InputError(f"the sampler must return reports {(many, len(names))}, got shape {rows.shape}")
-            told = dict(zip(names, rows.T, strict=True))
-        return {LEVEL: levels.astype(np.int64)} | self._kinds[0].columns(told, many)
+        return {LEVEL: levels.astype(np.int64)} | self._kinds[0].columns_beside_level(reports.reports, many)
 
     def lines(self) -> list[tuple[str, ...]]:
         inner = self._kinds[0].lines()
@@ -122,15 +98,12 @@ class LevelKind(Kind):
         return [ends[-1], ends[0], *(pair for pair in across if not np.isnan(self.claims[pair]))]
 
     def tables(self) -> Mapping[str, TabulatedMechanism]:
-        if isinstance(self.mechanism, PersonalisedAttributes):
-            first, *others = (kind.tables() for kind in self._kinds)
-            return {
-                name: table
-                for name, table in first.items()
-                if all(np.array_equal(other[name].low, table.low) for other in others)
-            }
-        alike = all(np.array_equal(table.low, self._tables[0].low) for table in self._tables)
-        return {REPORT: self._tables[0]} if self._tables and alike else {}
+        first, *others = (kind.tables() for kind in self._kinds)
+        return {
+            name: table
+            for name, table in first.items()
+            if all(np.array_equal(other[name].low, table.low) for other in others)
+        }
 
     def pair_families(self, first: int, second: int) -> Sequence[Family]:
         if self._levels[first] != self._levels[second]:
@@ -151,30 +124,26 @@ class LevelKind(Kind):
     def longest_line(self) -> int:
         return SHORT_LINE + self._kinds[0].longest_line
 
-    def foreign(self, columns: Columns) -> np.ndarray:
+    def foreign(self, columns: Columns, mechanism: Any = None) -> np.ndarray:
         """Return which reports tell no level or, of the value, what is made at none."""
-        outside = (columns[LEVEL] < 0) | (columns[LEVEL] >= self.mechanism.level_report.n_reports)
-        if isinstance(self.mechanism, PersonalisedPairs):  # all levels make the same reports
-            return outside | self._kinds[0].foreign({name: column for name, column in columns.items() if name != LEVEL})
-        if isinstance(self.mechanism, PersonalisedAttributes):
-            return outside | np.all([foreign_rows(level, columns) for level in self.mechanism.levels], axis=0)
-        return outside | np.all([_foreign(level, columns) for level in self.mechanism.levels], axis=0)
+        made = self.mechanism if mechanism is None else mechanism
+        outside = (columns[LEVEL] < 0) | (columns[LEVEL] >= made.level_report.n_reports)
+        told = {name: column for name, column in columns.items() if name != LEVEL}
+        return outside | np.all([self._kinds[0].foreign(told, level) for level in made.levels], axis=0)
 
 
-def _inner(level: CategoricalMechanism | TabulatedMechanism | KeyValueMechanism, values: np.ndarray, seed: int) -> Kind:
-    if isinstance(level, TabulatedMechanism):
-        return Numbers(level, level.epsilon, values)
-    if isinstance(level, KeyValueMechanism):
-        return PairKind(level, level.epsilon, np.random.default_rng(seed))
-    if isinstance(level, CategoricalMechanism):
-        return CategoryKind(level, level.epsilon)
-    raise unwired("level", level)
+def levels_to_try(mechanism: Levelled[Any]) -> np.ndarray:
+    """Return the numbers of the levels that are tried, the first and the last among them.
 
-
-def _foreign(level: CategoricalMechanism | TabulatedMechanism, columns: Columns) -> np.ndarray:
-    if isinstance(level, TabulatedMechanism):
-        return foreign_numbers(level, columns[REPORT])
-    return foreign_categories(level, columns)
+    Example
+    -------
+    >>> from ....mechanisms import PersonalisedMechanism
+    >>> from ....mechanisms.categorical.table import categorical_grr
+    >>> levels_to_try(PersonalisedMechanism([categorical_grr("ab", epsilon) for epsilon in (0.5, 1.0)]))
+    array([0, 1])
+    """
+    many = len(mechanism.levels)
+    return np.unique(np.linspace(0, many - 1, min(MOST_LEVELS, many)).astype(int))
 
 
 def _with_level(family: Family, many: int) -> Family:

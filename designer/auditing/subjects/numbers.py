@@ -38,6 +38,9 @@ class Numbers(Kind):
         self.claims = epsilon * (apart if isinstance(table.promise, Metric) else np.ones_like(apart))
         self._laws = table.pmf(inside)
 
+    def at(self, mechanism: TabulatedMechanism, epsilon: float) -> Numbers:
+        return Numbers(mechanism, epsilon, self.values)
+
     def arguments(self, inputs: np.ndarray) -> tuple[np.ndarray]:
         return (self.values[inputs],)
 
@@ -62,8 +65,8 @@ class Numbers(Kind):
     def readable(self, columns: Columns) -> bool:
         return not np.isnan(columns[REPORT]).all()
 
-    def foreign(self, columns: Columns) -> np.ndarray:
-        return foreign_numbers(self.table, columns[REPORT])
+    def foreign(self, columns: Columns, mechanism: TabulatedMechanism | None = None) -> np.ndarray:
+        return foreign_numbers(mechanism or self.table, columns[REPORT])
 
     def tables(self) -> Mapping[str, TabulatedMechanism]:
         return {REPORT: self.table}

@@ -8,7 +8,6 @@ import numpy as np
 
 from ....mechanisms import InputError
 from ....mechanisms.key_value import KeyValueMechanism
-from ....mechanisms.key_value.unary import KeyValueUnary
 from .events import MOST_COLUMNS, STATED, Columns, Family
 from .inputs import values_to_try
 from .spellings import spellings
@@ -32,25 +31,17 @@ class PairKind(Kind):
     mechanism : KeyValueMechanism
     epsilon : float
         The claim.
-    rng : numpy.random.Generator
-        Chooses places between knots.
+    sets : list of sets of pairs
+        To try, such as `sets_to_try` returns.
     """
 
-    def __init__(self, mechanism: KeyValueMechanism, epsilon: float, rng: np.random.Generator) -> None:
-        self.mechanism = mechanism
-        labels = mechanism.keys.labels
-        keys = [labels[i] for i in np.unique(np.linspace(0, len(labels) - 1, min(MOST_KEYS, len(labels))).astype(int))]
-        every = values_to_try(mechanism.value, rng)
-        values = every[np.linspace(0, every.size - 1, VALUES).astype(int)].tolist()
-        low, high = mechanism.value.domain
-        sets: list[Pairs] = [((key, value),) for key in keys for value in values]
-        sets += [tuple((key, low) for key in keys[::2]), tuple((key, high) for key in keys)]
-        if mechanism.padding:
-            sets.append(())
-        self.sets = list(dict.fromkeys(sets))
+    def __init__(self, mechanism: KeyValueMechanism, epsilon: float, sets: list[Pairs]) -> None:
+        self.mechanism, self.sets = mechanism, sets
         self.weights = np.ones(len(self.sets))
         self.claims = np.full((len(self.sets),) * 2, epsilon)
-        self._values = len(values)
+
+    def at(self, mechanism: KeyValueMechanism, epsilon: float) -> PairKind:
+        return PairKind(mechanism, epsilon, self.sets)
 
     def arguments(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
         """What `sample_sets` takes: holders, keys, values, and how many users there are."""
@@ -65,7 +56,7 @@ class PairKind(Kind):
 
     def columns(self, reports: object, many: int) -> Columns:
         given = np.asarray(reports)
-        unary = isinstance(self.mechanism, KeyValueUnary)
+        unary = self.mechanism.independent
         shape = (many, len(self.mechanism.keys)) if unary else (many,)
         if given.shape != shape or not np.issubdtype(given.dtype, np.integer):
             raise InputError(f"the sampler must return {shape} whole numbers, got shape {given.shape} of {given.dtype}")
@@ -85,7 +76,7 @@ class PairKind(Kind):
 
     @property
     def _nothing(self) -> np.ndarray | np.generic:
-        unary = isinstance(self.mechanism, KeyValueUnary)
+        unary = self.mechanism.independent
         return np.full(len(self.mechanism.keys), -1, dtype=np.int16) if unary else np.int64(-1)
 
     def published(self, texts: Sequence[str]) -> list[str | None]:
@@ -95,7 +86,7 @@ class PairKind(Kind):
         return "; ".join(f"{key}: {value:.6g}" for key, value in self.sets[number]) or "no pair"
 
     def likely_pairs(self, samples: int) -> list[tuple[int, int]]:
-        pairs = [(0, self._values), (0, self._values - 1)]  # another key, another value
+        pairs = [(0, VALUES), (0, VALUES - 1)]  # another key, another value
         return [*pairs, (0, len(self.sets) - 1)]
 
     def pair_families(self, first: int, second: int) -> Sequence[Family]:
@@ -112,27 +103,50 @@ class PairKind(Kind):
         return [Family(STATED, "what is shown at the two own places", together)]
 
     def _shown_at(self, columns: Columns, place: int) -> np.ndarray:
-        if isinstance(self.mechanism, KeyValueUnary):
+        if self.mechanism.independent:
             return columns.get(_place(place), columns["places shown"])
         return np.where(columns["the place"] == place, 1 + columns["the output"], 0)
 
     @property
     def places(self) -> int:
-        return len(self.mechanism.keys) if isinstance(self.mechanism, KeyValueUnary) else 1
+        return len(self.mechanism.keys) if self.mechanism.independent else 1
 
     @property
     def longest_line(self) -> int:
         return SHORT_LINE + 16 * len(self.mechanism.keys)
 
-    def foreign(self, columns: Columns) -> np.ndarray:
+    def foreign(self, columns: Columns, mechanism: KeyValueMechanism | None = None) -> np.ndarray:
+        made = mechanism or self.mechanism
         if "no report" in columns:
             return columns["no report"] > 0
-        if isinstance(self.mechanism, KeyValueUnary):
-            most = self.mechanism.value.low.size
+        if made.independent:
+            most = made.value.low.size
             outside = [(column < 0) | (column > most) for name, column in columns.items() if name != "places shown"]
             return np.any(outside, axis=0)
-        most = len(self.mechanism.keys) + self.mechanism.padding
+        most = len(made.keys) + made.padding
         return (columns["the place"] < 0) | (columns["the place"] >= most)
+
+
+def sets_to_try(mechanism: KeyValueMechanism, rng: np.random.Generator) -> list[Pairs]:
+    """Return sets of pairs, each once: one pair of each of several keys and values, half of the keys, all, and none.
+
+    Example
+    -------
+    >>> from ....mechanisms import duchi
+    >>> from ....mechanisms.key_value.unary import key_value_unary
+    >>> sets_to_try(key_value_unary(["a", "b"], duchi([0.0, 1.0], 1.0), 1.0), np.random.default_rng(1))[0]
+    (('a', 0.0),)
+    """
+    labels = mechanism.keys.labels
+    keys = [labels[i] for i in np.unique(np.linspace(0, len(labels) - 1, min(MOST_KEYS, len(labels))).astype(int))]
+    every = values_to_try(mechanism.value, rng)
+    values = every[np.linspace(0, every.size - 1, VALUES).astype(int)].tolist()
+    low, high = mechanism.value.domain
+    sets: list[Pairs] = [((key, value),) for key in keys for value in values]
+    sets += [tuple((key, low) for key in keys[::2]), tuple((key, high) for key in keys)]
+    if mechanism.padding:
+        sets.append(())
+    return list(dict.fromkeys(sets))
 
 
 def _place(number: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -62,12 +63,20 @@ class Kind(ABC):
     claims: np.ndarray
 
     @abstractmethod
+    def at(self, mechanism: Any, epsilon: float) -> Kind:
+        """Return the same inputs of another mechanism that takes them, such as that of another level."""
+
+    @abstractmethod
     def arguments(self, inputs: np.ndarray) -> tuple:
         """Return what the mechanism's own method of drawing takes for these inputs."""
 
     @abstractmethod
     def columns(self, reports: object, many: int) -> Columns:
         """Return what that method returned as columns; InputError unless it is `many` reports."""
+
+    def columns_beside_level(self, reports: object, many: int) -> Columns:
+        """Return the same of reports as levels of budgets have them beside the level."""
+        return self.columns(reports, many)
 
     @abstractmethod
     def lines(self) -> list[tuple[str, ...]]:
@@ -98,8 +107,8 @@ class Kind(ABC):
         return []
 
     @abstractmethod
-    def foreign(self, columns: Columns) -> np.ndarray:
-        """Return which of these reports the mechanism cannot make, (N,) bool."""
+    def foreign(self, columns: Columns, mechanism: Any = None) -> np.ndarray:
+        """Return which of these reports the mechanism, or another one for the same inputs, cannot make, (N,) bool."""
 
     def readable(self, columns: Columns) -> bool:
         """Return whether any line of text was a report at all."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,12 +13,7 @@ import typer
 from .options import Options
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike
-
     from ....mechanisms.ledger import GivenReports, Ledger
-    from ....mechanisms.ledger.kinds import Bookable
-    from ....mechanisms.ledger.ledger import Value
 
 UNCOUNTED = "note: nobody keeps count of what these people have spent in all: --ledger FILE does"
 
@@ -89,58 +83,6 @@ class LedgerOptions(Options):
         made = vars(self).get("opened") if self.budget is not None else None
         if made is not None and made.check() == 0:
             made.path.unlink()
-
-
-class LedgerReports:
-    """Draws reports through a ledger, as `KeyedReports` draws them by a secret.
-
-    Parameters
-    ----------
-    mechanism : of one value of one user
-    ledger : Ledger
-    """
-
-    def __init__(self, mechanism: Bookable, ledger: Ledger) -> None:
-        self.mechanism, self._ledger = mechanism, ledger
-        self.given: GivenReports | None = None
-        """What was given last."""
-
-    def sample(self, users: ArrayLike, values: ArrayLike) -> np.ndarray:
-        """Return one report (N, ...) for each user's value, as `sample` of the mechanism writes reports."""
-        import numpy as np
-
-        names, held = np.asarray(users, dtype=object), self._admitted(values)
-        return np.array(self.rows(names.tolist(), held.tolist()))
-
-    def sample_index(self, users: ArrayLike, values: ArrayLike) -> np.ndarray:
-        """Return the number (N,) of the output of each report, of a table of numbers."""
-        from ....mechanisms import InputError, TabulatedMechanism
-        from ....mechanisms.floors import FloorForm
-
-        if not isinstance(self.mechanism, TabulatedMechanism | FloorForm):
-            raise InputError("numbers of outputs are for tables of numbers, got categories: sample says reports")
-        return self.mechanism.output_index(self.sample(users, values))
-
-    def rows(self, users: Sequence[str], values: Sequence[Value]) -> list:
-        """Return the report of each user's value, all booked or none."""
-        from ..said.output import task_progress
-
-        with task_progress("booking", len(users)) as update:
-            self.given = self._ledger.reports(
-                self.mechanism, users, values, progress=lambda done: update(f"booking, {done:,} done", True)
-            )
-        return self.given.reports
-
-    def _admitted(self, values: ArrayLike) -> np.ndarray:
-        """Values that the mechanism takes, or InputError with how many it does not."""
-        import numpy as np
-
-        from ....mechanisms import TabulatedMechanism
-        from ....mechanisms.floors import FloorForm
-
-        if isinstance(self.mechanism, TabulatedMechanism | FloorForm):
-            return self.mechanism.admitted(values)
-        return np.asarray(values)
 
 
 def ledger_note(given: GivenReports, epsilon: float, budget: float) -> str:

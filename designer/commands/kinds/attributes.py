@@ -229,12 +229,13 @@ def _outputs(table: TabulatedMechanism, reports: np.ndarray) -> np.ndarray:
 
 def _require_attributes(service: Service, attribute: str | None) -> AttributeSampling:
     """Return the mechanism of a service, or raise InputError unless it is of attributes and holds the one asked for."""
-    made, name = service.kind.mechanism, str(service.table)
-    if not isinstance(made, AttributeSampling):
+    name = str(service.table)
+    if not isinstance(service.kind, Attributes):
         raise InputError(
             f"services of attributes are estimated from together, got {name!r} of another kind: estimate from it by "
             "itself"
         )
+    made = service.kind.mechanism
     if attribute is not None and attribute not in made.attributes:
         raise InputError(
             f"every service must hold the attribute {attribute!r}, got {', '.join(made.attributes)} in {name!r}: "

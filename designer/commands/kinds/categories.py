@@ -14,10 +14,9 @@ from ....estimators.intervals import normal_quantile
 from ....estimators.methods import FREQUENCY_METHODS
 from ....mechanisms.adopted.adoption import DRAWN_BY, FORM, written_of
 from ....mechanisms.adopted.mark import MARK, is_adopted
-from ....mechanisms.categorical.mechanism import CategoricalMechanism, PureProtocol
-from ....mechanisms.categorical.subset_selection import SubsetSelection
-from ....mechanisms.categorical.table import CategoricalTable
+from ....mechanisms.categorical.mechanism import CategoricalMechanism
 from ....mechanisms.errors import InputError
+from ....mechanisms.statistics import Outputs, Supports
 from ..asked.kind import DesignKind
 from .asked import REPORT_COLUMN
 from .bundle import MOST_ROWS, RANKED, BundleKind, answer_in_text, found_rows, report_texts
@@ -176,12 +175,12 @@ class Categories(BundleKind[CategoricalMechanism]):
             "epsilon": made.epsilon,
             "categories": len(made.categories),
         }
-        if isinstance(made, CategoricalTable):
-            facts["outputs"] = made.numerators.shape[1]
-        if isinstance(made, SubsetSelection):
-            facts["chosen"] = made.n_chosen
-        if isinstance(made, PureProtocol):
-            facts |= {"own_support": made.own_support, "other_support": made.other_support}
+        match made.statistic:
+            case Outputs(law):
+                facts["outputs"] = law.shape[1]
+            case Supports(own_support=own, other_support=other, fixed_size=chosen):
+                facts |= {} if chosen is None else {"chosen": chosen}
+                facts |= {"own_support": own, "other_support": other}
         facts["max_log_ratio"] = made.max_log_ratio
         if is_adopted(made):
             facts |= {"origin": MARK, DRAWN_BY: made.provenance.parameters.get(DRAWN_BY)}

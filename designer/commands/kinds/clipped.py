@@ -41,9 +41,7 @@ def marked(table: Table, asked: DesignOptions, column: str | None = None) -> Tab
     share = _share_outside(asked, column, table) if asked.public and not asked.omit_prior else None
     told = {CLIPPED: True} | ({} if share is None else {OUTSIDE: share})
     origin = replace(table.provenance, parameters={**table.provenance.parameters, **told})
-    if isinstance(table, TabulatedMechanism):
-        return table.with_provenance(origin)
-    return replace(table, provenance=origin)
+    return table.with_provenance(origin)
 
 
 def _share_outside(asked: DesignOptions, column: str | None, table: TabulatedMechanism | FloorForm) -> float | None:

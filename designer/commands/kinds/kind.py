@@ -59,6 +59,9 @@ class Kind(ABC, Generic[M]):
     of_one_column: ClassVar[bool] = False
     """Whether reports are of one column's values, each by itself, so that they can be drawn block by block."""
 
+    has_table: ClassVar[bool] = False
+    """Whether the probability of each output is written down for every value of a number."""
+
     moves: ClassVar[str] = "of n moves the mean by at most"
     """What one report does, before the amount."""
 

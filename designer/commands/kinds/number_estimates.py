@@ -12,7 +12,6 @@ import numpy as np
 from ....estimators.data.simulated_columns import OUTPUT
 from ....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MAXIMUM, MEAN_METHODS
 from ....mechanisms.errors import InputError, wired
-from ....mechanisms.table.table import TabulatedMechanism
 from ..asked.trusted_prior import trusted_weights
 from ..said.output import number, say, share_progress, told_of_reports
 from ..said.participation import say_participation
@@ -34,7 +33,8 @@ def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Fou
     asked.refuse("for frequencies of categories, and for groups", "--top")
     if asked.method not in (None, *MEAN_METHODS, BIAS_AWARE, *DISTRIBUTION_METHODS):
         raise InputError(f"--method {asked.method} is for frequencies, got tables of numbers: leave it out")
-    asked = with_bias(asked, [service.kind.mechanism for service in services])
+    tables, written = ([getattr(s.kind, name) for s in services] for name in ("mechanism", "has_table"))
+    asked = with_bias(asked, tables, written=all(written))
     plain = asked.method is None or (asked.raw and asked.method == "ua")
     alone = len(services) == 1 and asked.key is None and asked.of in (None, "mean") and plain
     require_method(asked, alone)
@@ -82,13 +82,13 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
         raise InputError(f"--between must have its ends in order, got {between[0]!r} {between[1]!r}: swap them")
 
 
-def with_bias(asked: EstimateOptions, tables: Sequence[Any]) -> EstimateOptions:
+def with_bias(asked: EstimateOptions, tables: Sequence[Any], *, written: bool = True) -> EstimateOptions:
     """Return what is asked with the bias-aware method where that is meant: a prior to trust, or tables made for it."""
     usual = asked.method is None and asked.of in (None, "mean") and asked.winsorise is None and not asked.raw
-    made = any(isinstance(table, TabulatedMechanism) and table.provenance.is_for_error for table in tables)
+    made = any(table.provenance.is_for_error for table in tables)
     if usual and (made or asked.prior_file is not None or asked.trust is not None):
         asked = replace(asked, method=BIAS_AWARE)
-    if asked.method == BIAS_AWARE and not all(isinstance(table, TabulatedMechanism) for table in tables):
+    if asked.method == BIAS_AWARE and not written:
         raise InputError(
             "a bias-aware mean needs tables, got a floor form that is too large for one: use fewer --knots"
         )
@@ -99,7 +99,6 @@ def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
     from ....estimators import estimate_mean
     from ....estimators.data import SkippedRows
     from ....estimators.means.mean import average_of
-    from ....mechanisms.floors import FloorForm
     from .reading import accounted, column_in, holds_simulated, read_laid_out
 
     if asked.counts or column_in(service.reports, asked.column)[0] == OUTPUT:
@@ -117,7 +116,7 @@ def _plain_mean(service: Service, asked: EstimateOptions) -> Found:
     read = read_laid_out(layout, service.reports, service.kind.identifier, **options)
     mechanism = service.kind.mechanism
     with accounted(read.skipped):
-        if isinstance(mechanism, FloorForm) and not mechanism.expands and asked.winsorise is None:
+        if not service.kind.has_table and asked.winsorise is None:
             asked.of_population("a floor form that is too large for a table")
             counts, found = None, average_of(mechanism, read.reports)
         else:
@@ -131,7 +130,7 @@ def _counted_at_once(service: Service, asked: EstimateOptions) -> ReportCounts |
     from ....estimators.counting.collect import collect
 
     mechanism = service.kind.mechanism
-    if asked.skip_invalid or not isinstance(mechanism, TabulatedMechanism) or not mechanism.is_discrete:
+    if asked.skip_invalid or not service.kind.has_table or not mechanism.is_discrete:
         return None
     try:
         return collect([(mechanism, service.reports)], column=asked.column, drop_missing=asked.drop_missing)

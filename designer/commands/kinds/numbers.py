@@ -40,6 +40,7 @@ class Numbers(Kind[TabulatedMechanism]):
     of: ClassVar[type] = TabulatedMechanism
     by_itself: ClassVar[bool] = False
     of_one_column: ClassVar[bool] = True
+    has_table: ClassVar[bool] = True
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         return perturbed(self.mechanism, asked, rng)

@@ -1,1 +1,1 @@
-"""What `design` and `show` have to show: the lines for each objective, and the pages of a mechanism."""
+"""What `design`, `show` and `evaluate` have to show: lines for each objective, pages of a mechanism, and its costs."""

@@ -411,11 +411,8 @@ def _noise(options: DesignOptions) -> Outcome:
 
 
 def _size(made: Design) -> dict[str, Any]:
-    from ....mechanisms import TabulatedMechanism
-
     table = made.mechanism
-    outputs = table.low if isinstance(table, TabulatedMechanism) else table.outputs
-    return {"method": made.method, "epsilon": made.epsilon, "knots": table.knots.size, "outputs": outputs.size}
+    return {"method": made.method, "epsilon": made.epsilon, "knots": table.knots.size, "outputs": table.n_outputs}
 
 
 def _closing(made: Design, *, unbiased: bool = True, worst_case: bool = True) -> dict[str, Any]:

@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from .asked.options import (
-    CONFIDENCE,
-    Clip,
-    Confidence,
-    DropMissing,
-    Json,
-    Options,
-    PriorFile,
-    Table,
-    checked_confidence,
-    people,
-    takes_options,
-)
+from .asked.evaluate import EvaluateOptions
+from .asked.options import checked_confidence, takes_options
 from .said.output import (
     means_facts,
     number,
@@ -40,23 +25,6 @@ if TYPE_CHECKING:
     Within = Mapping[str, MeanWithin]
 
 USES_DATA = "note: what is printed is a function of the values of DATA, as sensitive as they are"
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvaluateOptions(Options):
-    """What `optldp evaluate` may be asked."""
-
-    table: Table
-    data: Annotated[Path | None, typer.Option("--on", metavar="DATA", help="File of values, as for design.")] = None
-    column: Annotated[
-        str | None, typer.Option("--column", help="Column of DATA; attributes have columns of their own names.")
-    ] = None
-    prior_file: PriorFile = None
-    users: Annotated[int | None, people("Users who will report, for the errors of estimates.")] = None
-    confidence: Confidence = CONFIDENCE
-    clip: Clip = False
-    drop_missing: DropMissing = False
-    as_json: Json = False
 
 
 @one_line_errors

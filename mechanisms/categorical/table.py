@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -126,7 +127,7 @@ class CategoricalTable(CategoricalMechanism):
         """(K, m) probability of each output under each category."""
         return self.numerators / DENOMINATOR
 
-    @property
+    @cached_property
     def statistic(self) -> Outputs:
         """Its outputs, with the law of each category."""
         return Outputs(self.probabilities)

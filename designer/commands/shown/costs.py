@@ -22,7 +22,7 @@ from ..said.output import solver_progress
 from ..said.prior import read_categorical_prior, read_prior
 
 if TYPE_CHECKING:
-    from ..evaluate import EvaluateOptions
+    from ..asked.evaluate import EvaluateOptions
 
 Within = Mapping[str, MeanWithin]
 

@@ -127,9 +127,13 @@ class CategoricalTable(CategoricalMechanism):
         """(K, m) probability of each output under each category."""
         return self.numerators / DENOMINATOR
 
-    @cached_property
+    @property
     def statistic(self) -> Outputs:
         """Its outputs, with the law of each category."""
+        return self._outputs
+
+    @cached_property
+    def _outputs(self) -> Outputs:
         return Outputs(self.probabilities)
 
     def draw(self, codes: np.ndarray, words: Words) -> np.ndarray:

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
     from ....mechanisms.keyed import KeyedReports
     from ....mechanisms.keyed.reports import Keyed
-    from ....mechanisms.ledger.drawing import LedgerReports
     from ....mechanisms.ledger.kinds import Bookable
+    from .booking import LedgerReports
 
 REPORT_COLUMN = REPORT
 LEVEL_COLUMN = "level"
@@ -231,12 +231,12 @@ class PerturbOptions(LedgerOptions):
         if self.opened is None:
             return None
         from ....estimators.data.keyed import read_keys
-        from .booking import ToldReports
+        from .booking import LedgerReports
 
         self.refuse("of no use to a --ledger, which keeps reports in earnest", "--seed", "--secret")
         if self.key is None:
             raise InputError("--ledger needs --key, the column that names the user, got none: name it")
-        return ToldReports(mechanism, self.opened), read_keys(self.data, columns, self.key).tolist()
+        return LedgerReports(mechanism, self.opened), read_keys(self.data, columns, self.key).tolist()
 
     def keyed(self, mechanism: Keyed, column: str) -> KeyedReports | None:
         """Return what draws reports by the secret, for users whom --key names; None without a secret."""

@@ -164,7 +164,7 @@ def perturbed(
     if (booked := asked.booked(mechanism, [column])) is None:
         return drawing(mechanism, asked, rng).draw(values, asked.users(column))
     held, clipped = asked.inside(values, mechanism.domain)
-    reports = _columns(booked[0], asked, booked[1], held)
+    reports = _columns(booked[0], asked, booked[1], mechanism.admitted(held))
     return WrittenReports(marked(reports, rng), len(values), clipped, booked[0].given)
 
 

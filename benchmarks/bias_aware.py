@@ -31,9 +31,9 @@ USERS = 20_000
 
 def tables() -> dict[str, TabulatedMechanism]:
     best = solve_unbiased(KNOTS / HALF - 1, visits_prior(), float(np.e))
-    outputs = HALF * (best.outputs + 1)
+    outputs = HALF * (best.solution.outputs + 1)
     return {
-        "optimal": TabulatedMechanism.from_points(KNOTS, outputs, best.probabilities, 1.0),
+        "optimal": TabulatedMechanism.from_points(KNOTS, outputs, best.solution.probabilities, 1.0),
         "piecewise": piecewise(KNOTS, 1.0),
         "square wave": square_wave(KNOTS, 1.0),
         "Laplace": laplace(KNOTS, 1.0),

@@ -61,12 +61,13 @@ def _visits() -> str:
         best = solve_error(program)
         seconds = time.process_time() - started
         known = solve_unbiased(x, prior, program.ratio)
-        unbiased = program.error(known.outputs, known.probabilities).rmse * HALF
-        cut = "-" if best.clip is None else f"{(best.clip.high + 1) * HALF:.2f}"
-        shift = "-" if best.clip is None else f"{best.clip.shift * HALF:.4f}"
+        unbiased = program.error(*known.solution).rmse * HALF
+        outputs, P, clip = best.solution
+        cut = "-" if clip is None else f"{(clip.high + 1) * HALF:.2f}"
+        shift = "-" if clip is None else f"{clip.shift * HALF:.4f}"
         rows.append(
-            (epsilon, f"{users:,}", trust, f"{unbiased:.4f}", f"{best.error.rmse * HALF:.5f}",
-             f"{best.error.bias_bound * HALF:.4f}", cut, shift, f"{best.relative_gap:.0e}", f"{seconds:.2f}")
+            (epsilon, f"{users:,}", trust, f"{unbiased:.4f}", f"{best.value * HALF:.5f}",
+             f"{program.error(outputs, P).bias_bound * HALF:.4f}", cut, shift, f"{best.gap:.0e}", f"{seconds:.2f}")
         )  # fmt: skip
     header = ("epsilon", "users", "trust", "unbiased", "R", "bias bound", "cut at", "shift", "gap", "s")
     return table(header, rows)
@@ -75,7 +76,7 @@ def _visits() -> str:
 def _decoders() -> str:
     prior, n, E = visits_prior(), len(KNOTS), float(np.e)
     tables = {
-        "optimal unbiased": solve_unbiased(KNOTS / HALF - 1, prior, E).probabilities,
+        "optimal unbiased": solve_unbiased(KNOTS / HALF - 1, prior, E).solution.probabilities,
         "piecewise": piecewise(KNOTS, 1.0).probabilities,
         "square wave": square_wave(KNOTS, 1.0).probabilities,
         "Laplace": laplace(KNOTS, 1.0).probabilities,
@@ -87,7 +88,7 @@ def _decoders() -> str:
         for users in (20_000, 10**6):
             started = time.process_time()
             best = solve_decoder(DecoderProgram(KNOTS, P, trusted(prior, 2.0), users))
-            row += [f"{best.error.rmse:.4f}", f"{best.relative_gap:.0e}", f"{time.process_time() - started:.3f}"]
+            row += [f"{best.value:.4f}", f"{best.gap:.0e}", f"{time.process_time() - started:.3f}"]
         rows.append(row)
     return table(("table", "reports", "R, 20,000 users", "gap", "s", "R, 1,000,000 users", "gap", "s"), rows)
 
@@ -135,7 +136,7 @@ def best_clip(program: ErrorProgram, box: BoxSet) -> float:
             low, high = (np.bincount(place, bound).astype(np.float64) for bound in (box.low, np.minimum(box.high, 1)))
             middle, half = 0.5 * (x[j] + x[i]), 0.5 * (x[j] - x[i])
             inner = RobustProgram((x[i : j + 1] - middle) / half, program.ratio, BoxSet(low, high))
-            made = solve_robust(inner, tolerance=1e-4)
+            made = solve_robust(inner, tolerance=1e-4).solution
             outputs, P = middle + half * made.outputs, made.probabilities[place]
 
             def error(shift: float, outputs: np.ndarray = outputs, P: np.ndarray = P) -> float:
@@ -161,8 +162,8 @@ def _no_clips() -> str:
         program = ErrorProgram(x, float(np.exp(epsilon)), box, users)
         best, clipped = solve_error(program, tolerance=1e-5), best_clip(program, box)
         rows.append(
-            (knots, decay, epsilon, users, trust, f"{best.error.rmse:.5f}", f"{best.lower_bound:.5f}", f"{clipped:.5f}",
-             "yes" if best.clip else "no")
+            (knots, decay, epsilon, users, trust, f"{best.value:.5f}", f"{best.bound:.5f}", f"{clipped:.5f}",
+             "yes" if best.solution.clip else "no")
         )  # fmt: skip
     return table(
         ("knots", "decay", "epsilon", "users", "trust", "R", "lower bound", "best clip at knots", "a clip"), rows
@@ -186,7 +187,7 @@ def _seconds() -> str:
                     knots,
                     epsilon,
                     best.steps,
-                    f"{best.relative_gap:.0e}",
+                    f"{best.gap:.0e}",
                     f"{middle - started:.2f}",
                     f"{ended - middle:.2f}",
                 )

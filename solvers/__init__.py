@@ -42,9 +42,10 @@ The fifth is the *levels program* (`levels.program`): unbiased tables for severa
 which may differ by more than a ratio at one knot. `solve_levels` of that room solves it on given outputs, by an
 interior point that knows that outputs meet in the equations alone.
 
-A result is returned with its evidence, recomputed from the numbers returned. All speak of it in the words of
-`certificate`: a value, a bound, the relative gap between them, and a `Status` that says whether that is within the
-tolerance; on the way they tell their `Progress`.  What cannot be solved is a SolverError, what makes no sense an
+A result is an `Optimum` of `certificate`, with evidence that is recomputed from the numbers returned: a value, a bound
+and the multipliers behind it, the relative gap, and a `Status` that says whether that is within the tolerance; on the
+way solvers tell their `Progress`. (A likelihood has no natural zero, so that shares of it say nothing: a `MixtureFit`
+says what is missing per observation.)  What cannot be solved is a SolverError, what makes no sense an
 InputError.
 """
 

@@ -1,4 +1,4 @@
-"""How every solver says how good its answer is: value and bound, the gap between them, status, progress.
+"""What every solver returns, and how it says how good that is: value and bound, gap, status, progress.
 
 A value has been reached, a bound is what nothing can better: below the value of a minimisation, above that of a
 maximisation. What lies between the two, relative to the value, is the gap; the answer is optimal to a tolerance when
@@ -8,10 +8,15 @@ the gap is within it.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any, Generic, TypeVar
 
 from ..mechanisms.errors import InputError
+
+Solved = TypeVar("Solved", covariant=True)
+"""What a solver finds: arrays, or a small record of its room."""
 
 
 class Status(StrEnum):
@@ -46,6 +51,57 @@ class Status(StrEnum):
     def of(cls, gap: float, tolerance: float) -> Status:
         """Return OPTIMAL for a gap within the tolerance, GAP_OPEN for any other, NaN among them."""
         return cls.OPTIMAL if gap <= tolerance else cls.GAP_OPEN
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum(Generic[Solved]):
+    """What a solver found, with the evidence for it, both recomputed from what is returned.
+
+    Attributes
+    ----------
+    solution : Solved
+        What is asked for; the solver says of what form it is.
+    value : float
+        Of the solution: what the solver makes small, or large.
+    bound : float
+        Certified: nothing is better than that.
+    multipliers : mapping of str
+        By name what the solver's program, or its function for bounds, proves the bound from.
+    tolerance : float
+        Relative gap that was asked for.
+    steps : int
+        Taken; rounds, where patterns are added round by round.
+    seconds : float
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.solvers import UnbiasedProgram, certified_bound, solve_unbiased
+    >>> program = UnbiasedProgram(np.linspace(-1, 1, 5), np.array([0.05, 0.2, 0.5, 0.2, 0.05]), np.e)
+    >>> best = solve_unbiased(program.knots, program.weights, program.ratio)
+    >>> round(best.value, 3), round(best.bound, 3), best.status.value
+    (3.737, 3.737, 'optimal')
+    >>> certified_bound(program, **best.multipliers) == best.bound
+    True
+    """
+
+    solution: Solved
+    value: float
+    bound: float
+    multipliers: Mapping[str, Any]
+    tolerance: float
+    steps: int
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """The `relative_gap` of value and bound."""
+        return relative_gap(self.value, self.bound)
+
+    @property
+    def status(self) -> Status:
+        """OPTIMAL when the gap is within the tolerance."""
+        return Status.of(self.gap, self.tolerance)
 
 
 @dataclass(frozen=True)

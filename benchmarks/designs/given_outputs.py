@@ -92,5 +92,5 @@ def one(way: str, n: int, m: int) -> dict[str, float]:
         found, seconds = timed(
             lambda: solve_on_outputs(program.knots, program.weights, outputs, program.ratio, tolerance=GAP)
         )
-        value = found.objective
+        value = found.value
     return {"value": value, "seconds": seconds, "megabytes": memory("VmHWM")}

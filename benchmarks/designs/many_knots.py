@@ -66,7 +66,7 @@ def over_problems(n: int, solve: Callable[[UnbiasedProgram], bool]) -> tuple[Cel
 
 
 def to_table(program: UnbiasedProgram) -> bool:
-    return solve_unbiased(program.knots, program.weights, program.ratio, tolerance=GAP).relative_gap <= GAP
+    return solve_unbiased(program.knots, program.weights, program.ratio, tolerance=GAP).gap <= GAP
 
 
 def to_floor(program: UnbiasedProgram) -> bool:

@@ -141,7 +141,7 @@ def _unbiased_between(problem: Problem, box: BoxSet, low: int, high: int) -> Tab
     summed = BoxSet(low_sums, np.minimum(high_sums, 1.0))
     unit = UnitInterval.of(knots[low : high + 1])
     with threadpool_limits(1, user_api="blas"):  # as in `Variance`
-        best = solve_robust(RobustProgram(unit.knots, problem.inner_ratio, summed), tolerance=DRAWN)
+        best = solve_robust(RobustProgram(unit.knots, problem.inner_ratio, summed), tolerance=DRAWN).solution
     bias = np.clip(knots, knots[low], knots[high]) - knots
     outputs = unit.values(best.outputs) + centring_shift(box, bias)
     return TabulatedMechanism.from_points(

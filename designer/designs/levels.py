@@ -18,8 +18,8 @@ from ...mechanisms.exactness.exact_levels import make_levels_exact
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Progress, Status
-from ...solvers.certificate import relative_gap
-from ...solvers.levels.optimum import LevelsOptimum, solve_levels
+from ...solvers.certificate import Optimum, relative_gap
+from ...solvers.levels.optimum import solve_levels
 from ...solvers.levels.outputs import solve_levels_freely
 from ...solvers.levels.program import LevelsProgram, least_reach
 from ..levels import Levels
@@ -72,20 +72,20 @@ class LevelsCertificate:
     program : LevelsProgram
         Of the full budgets, on the outputs that the bound is for.
     mechanism : PersonalisedMechanism
-    found : LevelsOptimum
+    found : Optimum of (t, n, m) ndarray
         Whose multipliers are used, and nothing else.
     """
 
     problem: Problem
     program: LevelsProgram
     mechanism: PersonalisedMechanism
-    found: LevelsOptimum
+    found: Optimum[np.ndarray]
 
     def check(self) -> Checked:
         """Recompute value and bound."""
         prior, half = self.problem.solved, self.problem.unit.half
         value = float(self.program.shares @ [table.expected_variance(prior.knot_prior) for table in self._tables])
-        proved = self.program.bound(self.found.lam, self.found.nu, self.found.multipliers)
+        proved = self.program.bound(**self.found.multipliers)
         bound = half**2 * max(0.0, proved) + prior.rounding_variance
         return Checked(value, bound, relative_gap(value, bound), None, self.mechanism.failures())
 
@@ -162,7 +162,7 @@ def design_levels(
 
 def _solved(
     problem: Problem, levels: Levels, outputs: ArrayLike | None, progress: Callable[[Progress], None] | None
-) -> tuple[LevelsProgram, LevelsOptimum]:
+) -> tuple[LevelsProgram, Optimum[np.ndarray]]:
     """Solve a hair within the budgets and the leakage, so that rounding errs towards privacy."""
     ratios = np.exp([inner_epsilon(budget) for budget in levels.budgets])
     between = _ratio(max(0.0, inner_epsilon(levels.leakage)) if math.isfinite(levels.leakage) else math.inf)
@@ -180,7 +180,9 @@ def _ratio(exponent: float) -> float:
     return math.inf if math.isinf(exponent) else math.exp(exponent)
 
 
-def _tables(problem: Problem, levels: Levels, program: LevelsProgram, found: LevelsOptimum) -> list[TabulatedMechanism]:
+def _tables(
+    problem: Problem, levels: Levels, program: LevelsProgram, found: Optimum[np.ndarray]
+) -> list[TabulatedMechanism]:
     tied = {"leakage": levels.leakage} if math.isfinite(levels.leakage) else {}
     origin = Provenance("optimal", {"unbiased": True, "tolerance": problem.tolerance, **tied})
     points = problem.unit.values(program.outputs)
@@ -188,7 +190,7 @@ def _tables(problem: Problem, levels: Levels, program: LevelsProgram, found: Lev
         TabulatedMechanism.from_points(
             problem.prior.knots, points, rows, budget, provenance=origin, units=problem.prior.units
         )
-        for budget, rows in zip(levels.budgets, found.probabilities, strict=True)
+        for budget, rows in zip(levels.budgets, found.solution, strict=True)
     ]
 
 

@@ -168,13 +168,13 @@ def _without_tails(lattice: LatticeShape, weights: np.ndarray, ratio: float) -> 
     try:
         program = UnbiasedProgram(knots, weights / weights.sum(), ratio)
         found = solve_on_outputs(knots, program.weights, outputs / (1 + SPARE), ratio, tolerance=WITHIN)
-        used, rows = sparse_mechanism(program, outputs, found.floor)
+        used, rows = sparse_mechanism(program, outputs, found.solution.floor)
     except SolverError:
         return None
     column = np.rint((used + 1) * lattice.intervals / 2).astype(np.intp) + lattice.window
     if np.abs(used - (2 * lattice.columns[column] / lattice.intervals - 1)).max() > 10 * SPARE * outputs[-1]:
         return None
-    if min(_tail_costs(lattice, program, found.lam, found.nu)) < 0:
+    if min(_tail_costs(lattice, program, **found.multipliers)) < 0:
         return None
     probabilities = np.zeros(lattice.noise.shape)
     probabilities[:, column] = rows

@@ -171,8 +171,8 @@ class Error(Objective):
                 "tolerance": problem.tolerance,
             },
         )
-        table = problem.table(best.outputs, best.probabilities, origin)
-        return Solution(table, dict(vars(best.multipliers)), best.status)
+        table = problem.table(best.solution.outputs, best.solution.probabilities, origin)
+        return Solution(table, best.multipliers, best.status)
 
     def value(self, mechanism: TabulatedMechanism, problem: Problem) -> float:
         return self.parts(mechanism, problem).rmse

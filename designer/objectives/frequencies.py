@@ -14,7 +14,6 @@ from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.errors import InputError
 from ...mechanisms.statistics import Outputs, Supports
 from ...mechanisms.table.provenance import Provenance
-from ...solvers import Status
 from ...solvers.frequency.optimum import solve_frequency
 from ...solvers.frequency.program import FrequencyProgram, certified_frequency_bound
 from ..priors.categorical import CategoricalPrior
@@ -101,9 +100,9 @@ class Frequencies(Objective):
             )
         origin = Provenance("optimal", {"objective": "frequencies", "tolerance": tolerance})
         table = CategoricalTable.from_probabilities(
-            problem.prior.categories, found.probabilities, problem.epsilon, provenance=origin
+            problem.prior.categories, found.solution, problem.epsilon, provenance=origin
         )
-        return Solution(table, {"certificate": found.certificate}, Status.OPTIMAL)
+        return Solution(table, found.multipliers, found.status)
 
     def value(self, mechanism: CategoricalMechanism, problem: Problem) -> float:
         weights = problem.solved.weights
@@ -115,7 +114,7 @@ class Frequencies(Objective):
 
     def bound(self, problem: Problem, multipliers: Mapping[str, Any]) -> float:
         with threadpool_limits(1, user_api="blas"):
-            return certified_frequency_bound(problem.solved.weights, problem.ratio, multipliers["certificate"])
+            return certified_frequency_bound(problem.solved.weights, problem.ratio, **multipliers)
 
     def evidence(self, problem: Problem, mechanism: CategoricalTable, solution: Solution) -> FrequenciesEvidence:
         weights = problem.solved.weights

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -127,12 +128,11 @@ class Guarantee(Objective):
         tables = [made.with_provenance(origin) for made in (table, nominal.mechanism)]
         return Solution(tables[0], multipliers, status, (tables[1],), aside={"nominal": nominal.mechanism})
 
-    def _solved(self, problem: Problem, progress: Told) -> tuple[dict[str, np.ndarray], TabulatedMechanism, Status]:
+    def _solved(self, problem: Problem, progress: Told) -> tuple[Mapping[str, Any], TabulatedMechanism, Status]:
         program = RobustProgram(problem.unit.knots, problem.inner_ratio, self.ambiguity.around(problem.prior))
         with threadpool_limits(1, user_api="blas"):  # as in `Variance`
             best = solve_robust(program, tolerance=problem.tolerance, progress=progress)
-        table = problem.table(best.outputs, best.probabilities, Provenance("robust", {}))
-        return {"worst": best.worst_prior, "lam": best.lam, "nu": best.nu}, table, best.status
+        return best.multipliers, problem.table(*best.solution, Provenance("robust", {})), best.status
 
     def value(self, mechanism: TabulatedMechanism, problem: Problem) -> float:
         worst = self.ambiguity.around(problem.prior).largest(mechanism.knot_variances)[0]
@@ -140,8 +140,7 @@ class Guarantee(Objective):
 
     def bound(self, problem: Problem, multipliers: Mapping[str, np.ndarray]) -> float:
         program = RobustProgram(problem.unit.knots, problem.ratio, self.ambiguity.around(problem.prior))
-        found = program.bound(multipliers["worst"], multipliers["lam"], multipliers["nu"])
-        return problem.unit.half**2 * found + problem.prior.rounding_variance
+        return problem.unit.half**2 * program.bound(**multipliers) + problem.prior.rounding_variance
 
     def evidence(self, problem: Problem, mechanism: TabulatedMechanism, solution: Solution) -> GuaranteeEvidence:
         prior, nominal = problem.prior, solution.aside["nominal"]

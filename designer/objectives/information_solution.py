@@ -43,10 +43,10 @@ def solve_mutual_information(
     if patterns == "interval":
         table = whole_table(program.patterns(tiling.marks), tiling.weights, ratio)
     elif patterns == "any":
-        table = best.probabilities
+        table = best.solution
     else:
         raise unwired("patterns", patterns)
-    return Found(table, {"any": best.multipliers, "intervals": tiling.multipliers})
+    return Found(table, {"any": best.multipliers["lam"], "intervals": tiling.multipliers})
 
 
 def information_bounds(weights: np.ndarray, ratio: float, multipliers: Mapping[str, Any]) -> tuple[float, float]:
@@ -67,19 +67,20 @@ def solve_fisher(
 ) -> Found:
     """As above, for the trace of the inverse Fisher information."""
     intervals = solve_interval_fisher(weights, ratio, importance=importance, tolerance=tolerance, progress=progress)
-    table, certificate = intervals.probabilities, None
+    table, certificate = intervals.solution, None
     if patterns == "any" or weights.size <= MOST_ENUMERATED:
         exact = patterns == "any" and weights.size <= MOST_ENUMERATED
         wanted = tolerance if exact else max(tolerance, BOUND_TOLERANCE)
         best = solve_frequency(weights, ratio, importance=importance, tolerance=wanted, progress=progress)
-        certificate = best.certificate
+        certificate = best.multipliers["certificate"]
         if patterns == "any":
-            table = best.probabilities
+            table = best.solution
         elif patterns != "interval":
             raise unwired("patterns", patterns)
     if certificate is None:
         certificate = relaxed_certificate(FrequencyProgram(weights, ratio, importance), BOUND_TOLERANCE)
-    return Found(table, {"any": certificate, "root": intervals.root, "intervals": intervals.multipliers})
+    root, lam = intervals.multipliers["root"], intervals.multipliers["lam"]
+    return Found(table, {"any": certificate, "root": root, "intervals": lam})
 
 
 def fisher_bounds(

@@ -19,7 +19,7 @@ from ...mechanisms.floors import FloorForm, form_over
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.units import squared, units_label
-from ...solvers import Status, certified_bound, solve_unbiased
+from ...solvers import certified_bound, solve_unbiased
 from ...solvers.unbiased.optimum import solve_floor
 from ...solvers.unbiased.program import UnbiasedProgram
 from ..priors.prior import DEFAULT_UNIFORM_SHARE
@@ -71,8 +71,8 @@ class Variance(Objective):
                 tolerance=problem.tolerance,
                 progress=progress,
             )
-        table = problem.table(best.outputs, best.probabilities, _origin(problem))
-        return Solution(table, {"lam": best.lam, "nu": best.nu}, best.status, aside={"steps": best.steps})
+        table = problem.table(*best.solution, _origin(problem))
+        return Solution(table, best.multipliers, best.status, aside={"steps": best.steps})
 
     def value(self, mechanism: TabulatedMechanism | FloorForm, problem: Problem) -> float:
         solved = problem.solved
@@ -82,7 +82,7 @@ class Variance(Objective):
 
     def bound(self, problem: Problem, multipliers: Mapping[str, np.ndarray]) -> float:
         program = UnbiasedProgram(problem.unit.knots, problem.solved.weights, problem.ratio)
-        found = certified_bound(program, multipliers["lam"], multipliers["nu"])
+        found = certified_bound(program, **multipliers)
         return problem.unit.half**2 * found + problem.solved.rounding_variance
 
 
@@ -100,12 +100,12 @@ def _floor(problem: Problem, progress: Told) -> Solution | None:
     with suppress(TableError):
         form = form_over(
             prior.knots,
-            problem.unit.values(best.outputs),
-            best.masses,
+            problem.unit.values(best.solution.outputs),
+            best.solution.masses,
             problem.epsilon,
             provenance=_origin(problem),
             prior=prior.knot_prior,
             units=prior.units,
         )
-        return Solution(form, {"lam": best.lam, "nu": best.nu}, Status.OPTIMAL, aside={"steps": best.steps})
+        return Solution(form, best.multipliers, best.status, aside={"steps": best.steps})
     return None

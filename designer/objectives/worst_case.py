@@ -127,8 +127,7 @@ class TradeOff(Objective):
                 progress=progress,
             )
         origin = Provenance("minimax", {"unbiased": True, "weight": self.worst, "tolerance": problem.tolerance})
-        table = problem.table(best.outputs, best.probabilities, origin)
-        return Solution(table, {"rho": best.rho, "lam": best.lam, "nu": best.nu}, best.status)
+        return Solution(problem.table(*best.solution, origin), best.multipliers, best.status)
 
     def value(self, mechanism: TabulatedMechanism, problem: Problem) -> float:
         expected = mechanism.expected_variance(problem.solved.knot_prior) if self.worst < 1 else 0.0
@@ -138,8 +137,7 @@ class TradeOff(Objective):
 
     def bound(self, problem: Problem, multipliers: Mapping[str, np.ndarray]) -> float:
         program = MinimaxProgram(problem.unit.knots, problem.solved.weights, problem.ratio, self.worst)
-        found = program.bound(multipliers["rho"], multipliers["lam"], multipliers["nu"])
-        return problem.unit.half**2 * found + (1 - self.worst) * problem.solved.rounding_variance
+        return problem.unit.half**2 * program.bound(**multipliers) + (1 - self.worst) * problem.solved.rounding_variance
 
     def evidence(self, problem: Problem, mechanism: TabulatedMechanism, solution: Solution) -> WorstCaseEvidence:
         rho, at_knot = solution.multipliers["rho"], float(mechanism.knot_variances.max())

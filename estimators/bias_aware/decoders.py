@@ -102,18 +102,18 @@ def decode(counts: ReportCounts, priors: BoxSet, *, alike: bool) -> Decoded:
     else:
         parts = [(s.share, SummedProgram(unit.knots, [UserSet(1.0, s.tables)], priors, users)) for s in sets]
     found = [solve_decoder(program, tolerance=TOLERANCE) for _, program in parts]
-    split = [each for (_, program), best in zip(parts, found, strict=True) for each in program.split(best.values)]
+    split = [each for (_, program), best in zip(parts, found, strict=True) for each in program.split(best.solution)]
     places = [[(d - unit.middle / len(g)) / unit.half for d in g] for g in before]
     stacked = [np.concatenate([d for g in places for d in g])] if alike else [np.concatenate(g) for g in places]
-    biases = [program.moments(best.values)[1] for (_, program), best in zip(parts, found, strict=True)]
+    biases = [program.moments(best.solution)[1] for (_, program), best in zip(parts, found, strict=True)]
     bias = sum(share * b for (share, _), b in zip(parts, biases, strict=True))
     return Decoded(
         [[unit.middle / len(g) + unit.half * d for d in g] for g in split],
         before,
-        _error(parts, [best.values for best in found], unit.half),
+        _error(parts, [best.solution for best in found], unit.half),
         _error(parts, stacked, unit.half),
-        unit.half * found[0].lower_bound if len(found) == 1 else None,
-        max(best.relative_gap for best in found),
+        unit.half * found[0].bound if len(found) == 1 else None,
+        max(best.gap for best in found),
         grid.points,
         grid.points + unit.half * bias,
     )

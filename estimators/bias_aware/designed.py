@@ -76,5 +76,5 @@ def least_error(table: TabulatedMechanism, priors: BoxSet, users: int) -> float 
     unit = UnitInterval.of(table.knots)
     with suppress(InputError, SolverError, OverflowError):
         made = solve_error(ErrorProgram(unit.knots, math.exp(table.epsilon), priors, users))
-        return math.hypot(unit.half * made.error.rmse, math.sqrt(np.max(rounding_excess(table.knots)) / users))
+        return math.hypot(unit.half * made.value, math.sqrt(np.max(rounding_excess(table.knots)) / users))
     return None

@@ -28,7 +28,7 @@ ROOM = 1e-14
 
 @dataclass(frozen=True, eq=False)
 class Floor:
-    """Outputs and masses (m,), and the expected variance of the best mechanism over them."""
+    """Outputs and masses (m,), and the objective, as of expected variance, of the best mechanism over them."""
 
     outputs: Array
     masses: Array

@@ -1,6 +1,4 @@
-from .decoder import DecoderOptimum as DecoderOptimum
 from .decoder import solve_decoder as solve_decoder
-from .optimum import ErrorOptimum as ErrorOptimum
 from .optimum import solve_error as solve_error
 from .optimum import trusted as trusted
 from .program import ErrorProgram as ErrorProgram
@@ -8,5 +6,6 @@ from .program import MeanError as MeanError
 from .program import Multipliers as Multipliers
 from .reports import DecoderProgram as DecoderProgram
 from .rows import Clip as Clip
+from .rows import ClippedRows as ClippedRows
 from .summed import SummedProgram as SummedProgram
 from .summed import UserSet as UserSet

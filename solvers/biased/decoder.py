@@ -23,6 +23,7 @@ Source: derived here.  The decoder of least expected variance among the unbiased
 from __future__ import annotations
 
 import math
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -30,57 +31,16 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import Array
-from ..certificate import Status, check_tolerance, relative_gap
+from ..certificate import Optimum, check_tolerance, relative_gap
 from ..unbiased.correctors import predictor_corrector, step_lengths
 from ..unbiased.interior_point import STEP_SHARE
 from .adversary import BORDER, Adversary, AdversarySystem, Move
 from .box import widened
 from .optimum import HEADROOM
-from .program import MeanError, Multipliers
 from .reports import DecoderBase
 
 MAX_STEPS = 200
 """Newton steps allowed; thirty are typical."""
-
-
-@dataclass(frozen=True, eq=False)
-class DecoderOptimum:
-    """A decoder, multipliers and the certificate that joins them.
-
-    Attributes
-    ----------
-    values : (M,) ndarray
-        What each report counts as, in the unit of the knots.
-    error : MeanError
-        R, the error promised, and its parts.
-    lower_bound : float
-        Certified: no decoder of this table has a smaller R.
-    multipliers : Multipliers
-    status : Status
-    steps : int
-
-    Example
-    -------
-    >>> import numpy as np
-    >>> from optldp.solvers.biased import DecoderProgram, trusted
-    >>> from optldp.solvers.biased import solve_decoder
-    >>> knots, P = np.linspace(-1, 1, 3), np.full((3, 3), 0.25) + 0.25 * np.eye(3)  # randomised response
-    >>> best = solve_decoder(DecoderProgram(knots, P, trusted(np.full(3, 1 / 3), 2.0), 1000))
-    >>> best.values.round(1) + 0.0, round(best.error.rmse, 4), round(best.lower_bound, 4)
-    (array([-3.8,  0. ,  3.8]), 0.1004, 0.1004)
-    """
-
-    values: Array
-    error: MeanError
-    lower_bound: float
-    multipliers: Multipliers
-    status: Status
-    steps: int
-
-    @property
-    def relative_gap(self) -> float:
-        """Of R and its lower bound."""
-        return relative_gap(self.error.rmse, self.lower_bound)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +99,7 @@ class DecoderSystem:
         return Move((change,), adversary, *adversary.changes(self.it.adversary))
 
 
-def solve_decoder(program: DecoderBase, *, tolerance: float = 1e-6) -> DecoderOptimum:
+def solve_decoder(program: DecoderBase, *, tolerance: float = 1e-6) -> Optimum[Array]:
     """Derive the decoder of least R for the reports of a table, or of several, with its certificate.
 
     Parameters
@@ -150,7 +110,9 @@ def solve_decoder(program: DecoderBase, *, tolerance: float = 1e-6) -> DecoderOp
 
     Returns
     -------
-    best : DecoderOptimum
+    best : Optimum of (M,) ndarray
+        What each report counts as, in the unit of the knots. Its value is R, its bound what no decoder of this table
+        is below, its multipliers the fields of `Multipliers`.
 
     Raises
     ------
@@ -164,29 +126,30 @@ def solve_decoder(program: DecoderBase, *, tolerance: float = 1e-6) -> DecoderOp
     >>> from optldp.solvers.biased import solve_decoder
     >>> knots, P = np.linspace(-1, 1, 3), np.full((3, 3), 0.25) + 0.25 * np.eye(3)  # randomised response
     >>> many, few = (solve_decoder(DecoderProgram(knots, P, trusted(np.full(3, 1 / 3), 2.0), n)) for n in (10**9, 10))
-    >>> many.values.round(3) + 0.0  # unbiased: y / (1/2 - 1/4)
+    >>> many.solution.round(3) + 0.0  # unbiased: y / (1/2 - 1/4)
     array([-4.,  0.,  4.])
-    >>> few.values.round(1) + 0.0  # less noise, for some bias
+    >>> few.solution.round(1) + 0.0  # less noise, for some bias
     array([-1.,  0.,  1.])
     """
+    started = time.perf_counter()
     check_tolerance(tolerance)
     box = program.priors
     outer = program.with_priors(widened(box))
     adversary = Adversary.start(outer.priors, float(program.users), *_scale(outer))
     it = DecoderIterate(outer.values(adversary.priors[0], adversary.nu), adversary)
-    best, error = it.values, program.error(it.values)
+    best, value = it.values, program.error(it.values).rmse
     multipliers = adversary.multipliers(box, np.zeros(len(program.knots)))
     lower, steps = program.bound(multipliers), 0
     with suppress(np.linalg.LinAlgError, ValueError), np.errstate(all="ignore"):  # what is not finite ends the path
-        while relative_gap(error.rmse, lower) > tolerance and steps < MAX_STEPS:
+        while relative_gap(value, lower) > tolerance and steps < MAX_STEPS:
             it, steps = _step(outer, it), steps + 1
             found = it.adversary.multipliers(box, multipliers.lam)
             for values in (it.values, program.values(found.worst, found.nu)):
-                if (reached := program.error(values)).rmse < error.rmse:
-                    best, error = values, reached
+                if (reached := program.error(values).rmse) < value:
+                    best, value = values, reached
             if (bound := program.bound(found)) > lower:
                 lower, multipliers = bound, found
-    return DecoderOptimum(best, error, lower, multipliers, Status.of(relative_gap(error.rmse, lower), tolerance), steps)
+    return Optimum(best, value, lower, vars(multipliers), tolerance, steps, time.perf_counter() - started)
 
 
 def _scale(program: DecoderBase) -> tuple[Array, float]:

@@ -14,13 +14,13 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ...mechanisms.errors import InputError, SolverError
 from ..arrays import Array
-from ..certificate import Progress, Status, check_tolerance, relative_gap
+from ..certificate import Optimum, Progress, check_tolerance, relative_gap
 from ..robust.sets import BoxSet
 from ..unbiased.optimum import CLOSED
 from ..unbiased.pricing import price
@@ -31,8 +31,8 @@ from ..unbiased.window_rows import two_outputs
 from .adversary import Adversary
 from .box import widened
 from .newton import ErrorIterate, error_step
-from .program import ErrorProgram, MeanError, Multipliers
-from .rows import Clip, sparse_rows_with_means
+from .program import ErrorProgram, Multipliers
+from .rows import Clip, ClippedRows, sparse_rows_with_means
 
 DEFAULT_TRUST = 3.0
 """Factor by which a prior may be off if nothing else is said: docs/error.md has what it rests on."""
@@ -45,56 +45,6 @@ STALLED = 30
 
 HEADROOM = 0.3
 """The bias's share of the gap at the start, as a root, in units of the objective."""
-
-
-@dataclass(frozen=True, eq=False)
-class ErrorOptimum:
-    """A mechanism, multipliers and the certificate that joins them.
-
-    Attributes
-    ----------
-    outputs : (k,) ndarray
-        Increasing, in the program's scale; at most 3n unless rounding stopped the clean-up.
-    probabilities : (n, k) ndarray
-        Rows sum to one, columns within the ratio.
-    error : MeanError
-        R, the error promised, and its parts.
-    lower_bound : float
-        Certified: no mechanism on these knots, biased or not, has a smaller R.
-    multipliers : Multipliers
-        Behind the bound.
-    clip : Clip or None
-        What values are counted as, if that is a clip and a shift.
-    status : Status
-        OPTIMAL when the relative gap is within the tolerance asked for.
-    steps, refinements : int
-    seconds : float
-
-    Example
-    -------
-    >>> import numpy as np
-    >>> from optldp.solvers.biased import ErrorProgram, solve_error, trusted
-    >>> knots, prior = np.linspace(-1, 1, 9), np.exp(-2 * np.arange(9.0))
-    >>> best = solve_error(ErrorProgram(knots, np.e, trusted(prior / prior.sum(), 2.0), 10_000))
-    >>> round(best.error.rmse, 4), round(best.lower_bound, 4), round(best.clip.high, 1)
-    (0.0043, 0.0043, -0.6)
-    """
-
-    outputs: Array
-    probabilities: Array
-    error: MeanError
-    lower_bound: float
-    multipliers: Multipliers
-    clip: Clip | None
-    status: Status
-    steps: int
-    refinements: int
-    seconds: float
-
-    @property
-    def relative_gap(self) -> float:
-        """Of R and its lower bound."""
-        return relative_gap(self.error.rmse, self.lower_bound)
 
 
 def trusted(prior: Array, trust: float, *, share: float = 0.0) -> BoxSet:
@@ -154,7 +104,7 @@ def solve_error(
     *,
     tolerance: float = 1e-4,
     progress: Callable[[Progress], None] | None = None,
-) -> ErrorOptimum:
+) -> Optimum[ClippedRows]:
     """Derive the mechanism of least R, bias allowed, outputs free, with its certificate.
 
     Where rounding spoils the interior point the two-output mechanism or a constant report are returned if they are
@@ -171,7 +121,9 @@ def solve_error(
 
     Returns
     -------
-    best : ErrorOptimum
+    best : Optimum of ClippedRows
+        Its value is R, whose parts `ErrorProgram.error` tells; its bound holds for every mechanism on these knots,
+        biased or not. Its multipliers are the fields of `Multipliers`.
 
     Raises
     ------
@@ -187,9 +139,9 @@ def solve_error(
     >>> knots, prior = np.linspace(-1, 1, 9), np.exp(-2 * np.arange(9.0))
     >>> program = ErrorProgram(knots, np.e, trusted(prior / prior.sum(), 2.0), 10_000)
     >>> best = solve_error(program)
-    >>> best.status.value, round(best.error.rmse, 4), round(best.lower_bound, 4)
+    >>> best.status.value, round(best.value, 4), round(best.bound, 4)
     ('optimal', 0.0043, 0.0043)
-    >>> round(best.clip.high, 1)  # what lies above counts as this
+    >>> round(best.solution.clip.high, 1)  # what lies above counts as this
     -0.6
     """
     if not isinstance(program.priors, BoxSet):
@@ -211,9 +163,9 @@ class _Path:
         self.simple = min(_simple(program), key=lambda table: program.error(*table).rmse)
         self.at_most = program.error(*self.simple).rmse
         self.bound, self.multipliers = 0.0, Multipliers(some, some, some, 0.0, 0.0, np.zeros(n))
-        self.steps = self.refinements = 0
+        self.steps = 0
 
-    def run(self) -> ErrorOptimum:
+    def run(self) -> Optimum[ClippedRows]:
         return self._result(self._close_gap(self._start()))
 
     def _start(self) -> ErrorIterate:
@@ -248,7 +200,6 @@ class _Path:
 
     def _refine(self, it: ErrorIterate, gap: float, loss: float) -> ErrorIterate:
         """Refine the outputs, which adds to the variances and leaves the means, and mend the multipliers."""
-        self.refinements += 1
         under = self.inner.under(it.adversary.priors[0])
         point = refine_outputs(under, it.point, price(under, it.point.lam, it.point.nu), gap, loss)
         v, _ = self.inner.moments(point.outputs, point.probabilities)
@@ -274,30 +225,20 @@ class _Path:
             elapsed = time.perf_counter() - self.started
             self.progress(Progress(self.steps, reached, self.bound, len(it.point.outputs), elapsed))
 
-    def _result(self, it: ErrorIterate) -> ErrorOptimum:
+    def _result(self, it: ErrorIterate) -> Optimum[ClippedRows]:
         program, (outputs, P) = self.program, self.simple
-        error, clip = program.error(outputs, P), None
+        value, clip = program.error(outputs, P).rmse, None
         means = program.knots + program.moments(it.point.outputs, it.point.probabilities)[1]
         snapped = Clip.near(program.knots, means, self.box.some_prior)
         for given, wanted in ((None, means), (snapped, snapped.means(program.knots))):
             with suppress(SolverError):
                 found = sparse_rows_with_means(program.ratio, it.point.outputs, it.point.t, wanted, self.box)
-                reached = program.error(*found)
-                close = given is not None and relative_gap(reached.rmse, self.bound) <= self.tolerance
-                if close or reached.rmse < error.rmse:
-                    (outputs, P), error, clip = found, reached, given
-        return ErrorOptimum(
-            outputs,
-            P,
-            error,
-            self.bound,
-            self.multipliers,
-            clip,
-            Status.of(relative_gap(error.rmse, self.bound), self.tolerance),
-            self.steps,
-            self.refinements,
-            time.perf_counter() - self.started,
-        )
+                reached = program.error(*found).rmse
+                close = given is not None and relative_gap(reached, self.bound) <= self.tolerance
+                if close or reached < value:
+                    (outputs, P), value, clip = found, reached, given
+        solution, seconds = ClippedRows(outputs, P, clip), time.perf_counter() - self.started
+        return Optimum(solution, value, self.bound, vars(self.multipliers), self.tolerance, self.steps, seconds)
 
 
 def _simple(program: ErrorProgram) -> list[tuple[Array, Array]]:

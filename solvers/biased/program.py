@@ -67,7 +67,7 @@ class MeanError:
     >>> import numpy as np
     >>> from optldp.solvers.biased import ErrorProgram, solve_error, trusted
     >>> program = ErrorProgram(np.linspace(-1, 1, 5), np.e, trusted(np.full(5, 0.2), 2.0), 100)
-    >>> error = solve_error(program).error
+    >>> error = program.error(*solve_error(program).solution[:2])
     >>> round(error.rmse, 2), round(error.noise, 2), round(error.bias_bound, 2)
     (0.17, 0.14, 0.09)
     """
@@ -138,9 +138,9 @@ class Multipliers:
     Example
     -------
     >>> import numpy as np
-    >>> from optldp.solvers.biased import ErrorProgram, solve_error, trusted
+    >>> from optldp.solvers.biased import ErrorProgram, Multipliers, solve_error, trusted
     >>> program = ErrorProgram(np.linspace(-1, 1, 5), np.e, trusted(np.full(5, 0.2), 2.0), 100)
-    >>> found = solve_error(program).multipliers
+    >>> found = Multipliers(**solve_error(program).multipliers)
     >>> round(found.worst.sum().item(), 6)
     1.0
     """

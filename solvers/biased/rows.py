@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -82,6 +83,33 @@ class Clip:
         low = float(knots[0]) if low < knots[0] + NOTHING else low
         high = float(knots[-1]) if high > knots[-1] - NOTHING else high
         return cls(low, high, shift)
+
+
+class ClippedRows(NamedTuple):
+    """The mechanism of least error, and what it counts values as.
+
+    Parameters
+    ----------
+    outputs : (k,) ndarray
+        Increasing, in the program's scale; at most 3n unless rounding stopped the clean-up.
+    probabilities : (n, k) ndarray
+        Rows sum to one, columns are within the ratio.
+    clip : Clip or None
+        What values are counted as, if that is a clip and a shift.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.solvers.biased import ErrorProgram, solve_error, trusted
+    >>> knots, prior = np.linspace(-1, 1, 9), np.exp(-2 * np.arange(9.0))
+    >>> best = solve_error(ErrorProgram(knots, np.e, trusted(prior / prior.sum(), 2.0), 10_000))
+    >>> round(best.solution.clip.high, 1)
+    -0.6
+    """
+
+    outputs: Array
+    probabilities: Array
+    clip: Clip | None
 
 
 def rows_with_means(ratio: float, outputs: Array, floor: Array, means: Array) -> tuple[Array, Array]:

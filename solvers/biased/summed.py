@@ -88,9 +88,9 @@ class SummedProgram(DecoderBase):
     >>> x, P = np.linspace(-1, 1, 3), np.full((3, 3), 0.25) + 0.25 * np.eye(3)
     >>> box = trusted(np.full(3, 1 / 3), 2.0)
     >>> once, twice = (SummedProgram(x, [UserSet(1.0, [P] * k)], box, 10**9) for k in (1, 2))
-    >>> [values.round(3) + 0.0 for values in twice.split(solve_decoder(twice).values)[0]]
+    >>> [values.round(3) + 0.0 for values in twice.split(solve_decoder(twice).solution)[0]]
     [array([-2.,  0.,  2.]), array([-2.,  0.,  2.])]
-    >>> round(solve_decoder(twice).error.rmse / solve_decoder(once).error.rmse, 2)
+    >>> round(solve_decoder(twice).value / solve_decoder(once).value, 2)
     0.71
     """
 

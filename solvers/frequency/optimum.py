@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError, SolverError
 from ..arrays import Array
-from ..certificate import Progress, Status, check_tolerance, relative_gap
+from ..certificate import Optimum, Progress, check_tolerance, relative_gap
 from .generation import LIGHT, SEED, Generation, Rounds
 from .growth import FIRST, Growth
 from .patterns import distinct, slack_marks, starting_marks
@@ -35,47 +34,6 @@ MOST_WEIGHED = 64
 alone find as much in less time."""
 
 
-@dataclass(frozen=True, eq=False)
-class FrequencyOptimum:
-    """A table and its certificate.
-
-    Attributes
-    ----------
-    probabilities : (K, m) ndarray
-        Rows sum to one to rounding; each column takes two values, in the ratio E, or one.
-    error : float
-        tr M^-1 - |pi|^2 of these probabilities: expected squared error, summed over categories, times the number of
-        reports, for values drawn from the prior.
-    lower_bound : float
-        No table has less; `certified_frequency_bound` of the certificate.
-    certificate : Certificate
-    status : Status
-        OPTIMAL when the relative gap is within the tolerance asked for.
-    rounds : int
-    seconds : float
-
-    Example
-    -------
-    >>> from optldp.solvers import solve_frequency
-    >>> found = solve_frequency([0.5, 0.3, 0.2], 3.0)
-    >>> round(found.error, 3), round(found.lower_bound, 3), found.status.value
-    (4.12, 4.12, 'optimal')
-    """
-
-    probabilities: Array
-    error: float
-    lower_bound: float
-    certificate: Certificate
-    status: Status
-    rounds: int
-    seconds: float
-
-    @property
-    def relative_gap(self) -> float:
-        """Of error and lower bound."""
-        return relative_gap(self.error, self.lower_bound)
-
-
 def solve_frequency(
     prior: ArrayLike,
     ratio: float,
@@ -84,7 +42,7 @@ def solve_frequency(
     tolerance: float = 1e-3,
     max_columns: int = 4000,
     progress: Callable[[Progress], None] | None = None,
-) -> FrequencyOptimum:
+) -> Optimum[Array]:
     """Derive the table of least expected squared frequency error, with its certificate.
 
     Parameters
@@ -105,7 +63,10 @@ def solve_frequency(
 
     Returns
     -------
-    found : FrequencyOptimum
+    found : Optimum of (K, m) ndarray
+        Probabilities: rows sum to one to rounding, each column takes two values, in the ratio E, or one. Its value is
+        their tr M^-1 - |pi|^2: expected squared error, summed over categories, times the number of reports, for values
+        drawn from the prior. Its bound is the `certified_frequency_bound` of its multipliers, one `Certificate`.
 
     Raises
     ------
@@ -122,7 +83,7 @@ def solve_frequency(
     -------
     >>> from optldp.solvers import solve_frequency
     >>> found = solve_frequency([0.7, 0.3], 3.0)
-    >>> found.probabilities.round(4), round(found.error, 4), found.status.value   # Warner's, whatever the prior
+    >>> found.solution.round(4), round(found.value, 4), found.status.value   # Warner's, whatever the prior
     (array([[0.25, 0.75],
            [0.75, 0.25]]), 1.92, 'optimal')
     """
@@ -137,8 +98,7 @@ def solve_frequency(
     find = _by_enumeration if program.size <= MOST_ENUMERATED else _by_exchanges
     table, certificate = find(program, tolerance, max_columns, rounds)
     error, bound = program.error(table), bound_of(program, certificate)
-    status = Status.of(relative_gap(error, bound), tolerance)
-    return FrequencyOptimum(table, error, bound, certificate, status, rounds.count, rounds.seconds)
+    return Optimum(table, error, bound, {"certificate": certificate}, tolerance, rounds.count, rounds.seconds)
 
 
 def _by_enumeration(

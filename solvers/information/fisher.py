@@ -23,14 +23,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
 from ..arrays import Array
-from ..certificate import Progress, Status, check_tolerance, relative_gap
+from ..certificate import Optimum, Progress, check_tolerance, relative_gap
 from ..frequency.program import ROUNDING, FrequencyProgram
 from ..frequency.weights import PatternWeights, weigh_patterns
 from .optimum import whole_table
@@ -53,41 +52,6 @@ LIGHT = 1e-2
 
 CLOSED = 0.7
 """Share of the tolerance to reach; the rest is room for what is left out of the table."""
-
-
-@dataclass(frozen=True, eq=False)
-class FisherOptimum:
-    """A table of intervals and its certificate.
-
-    Attributes
-    ----------
-    probabilities : (n, m) ndarray
-        Rows sum to one to rounding; each column takes two values, in the ratio E.
-    error : float
-        tr(C M^-1) - p^T C p of these probabilities.
-    interval_bound : float
-        No table whose columns have one peak has less; `certified_interval_error` of root and multipliers.
-    root, multipliers : (n, n), (n,) ndarray
-        H and lambda.
-    status : Status
-        OPTIMAL when the relative gap is within the tolerance asked for.
-    rounds : int
-    seconds : float
-    """
-
-    probabilities: Array
-    error: float
-    interval_bound: float
-    root: Array
-    multipliers: Array
-    status: Status
-    rounds: int
-    seconds: float
-
-    @property
-    def relative_gap(self) -> float:
-        """Of error and interval bound."""
-        return relative_gap(self.error, self.interval_bound)
 
 
 def cumulative_importance(knots: ArrayLike) -> Array:
@@ -120,7 +84,7 @@ def solve_interval_fisher(
     importance: ArrayLike | None = None,
     tolerance: float = 1e-6,
     progress: Callable[[Progress], None] | None = None,
-) -> FisherOptimum:
+) -> Optimum[Array]:
     """Derive the table of interval patterns whose reports tell most of the knots' distribution, with its certificate.
 
     Parameters
@@ -138,8 +102,10 @@ def solve_interval_fisher(
 
     Returns
     -------
-    found : FisherOptimum
-        Its `error`, and the `interval_bound` that no table of such patterns is below.
+    found : Optimum of (n, m) ndarray
+        Probabilities: rows sum to one to rounding, each column takes two values, in the ratio E. Its value is their
+        tr(C M^-1) - p^T C p; its bound, the `certified_interval_error` of its multipliers H (`root`) and lambda, what
+        no table whose columns have one peak is below.
 
     Raises
     ------
@@ -154,7 +120,7 @@ def solve_interval_fisher(
     -------
     >>> from optldp.solvers import solve_interval_fisher
     >>> found = solve_interval_fisher([0.7, 0.3], 3.0)
-    >>> found.probabilities.round(4), round(found.error, 4)   # Warner's, whatever the prior
+    >>> found.solution.round(4), round(found.value, 4)   # Warner's, whatever the prior
     (array([[0.75, 0.25],
            [0.25, 0.75]]), 1.92)
     """
@@ -188,8 +154,8 @@ def solve_interval_fisher(
     kept = found.weights > LIGHT * tolerance * found.weights.max()
     table = whole_table(program.patterns(marks[:, kept]), found.weights[kept], ratio)
     error, bound = program.error(table), certified_interval_error(program.prior, ratio, root, lam, importance)
-    status = Status.of(relative_gap(error, bound), tolerance)
-    return FisherOptimum(table, error, bound, root, lam, status, rounds, time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    return Optimum(table, error, bound, {"root": root, "lam": lam}, tolerance, rounds, seconds)
 
 
 def interval_marks(size: int, first: np.ndarray, last: np.ndarray) -> Array:
@@ -248,7 +214,7 @@ def _bound(program: FrequencyProgram, root: Array, multipliers: Array, shift: fl
 
 
 def certified_interval_error(
-    prior: ArrayLike, ratio: float, root: ArrayLike, multipliers: ArrayLike, importance: ArrayLike | None = None
+    prior: ArrayLike, ratio: float, root: ArrayLike, lam: ArrayLike, importance: ArrayLike | None = None
 ) -> float:
     """Return a lower bound on the error of every table whose columns have one peak, for any H and lambda.
 
@@ -257,7 +223,7 @@ def certified_interval_error(
     prior : (n,) array_like
     ratio : float
         E = e^epsilon.
-    root, multipliers : (n, n), (n,) array_like
+    root, lam : (n, n), (n,) array_like
         H, of which the symmetric part counts, and lambda.
     importance : (n, n) array_like, optional
 
@@ -268,10 +234,12 @@ def certified_interval_error(
     2.0
     """
     program = FrequencyProgram(np.asarray(prior), ratio, None if importance is None else np.asarray(importance))
-    half, lam = np.asarray(root, dtype=np.float64), np.asarray(multipliers, dtype=np.float64)
-    if half.shape != (program.size,) * 2 or lam.shape != (program.size,):
-        raise InputError(f"root and multipliers must be of {program.size} knots, got {half.shape} and {lam.shape}")
+    half, multipliers = np.asarray(root, dtype=np.float64), np.asarray(lam, dtype=np.float64)
+    if half.shape != (program.size,) * 2 or multipliers.shape != (program.size,):
+        raise InputError(
+            f"root and multipliers must be of {program.size} knots, got {half.shape} and {multipliers.shape}"
+        )
     half = (half + half.T) / 2
-    violations, z = _violations(program, half, lam)
+    violations, z = _violations(program, half, multipliers)
     places = np.triu_indices(program.size + 1)
-    return _bound(program, half, lam, float((violations[places] / z[places]).max()))
+    return _bound(program, half, multipliers, float((violations[places] / z[places]).max()))

@@ -183,7 +183,7 @@ def _level(program: InformationProgram, multipliers: Array) -> float:
     return float((program.slope + charge[best]) / z[best] - 1)
 
 
-def certified_information_bound(prior: ArrayLike, ratio: float, multipliers: ArrayLike) -> float:
+def certified_information_bound(prior: ArrayLike, ratio: float, lam: ArrayLike) -> float:
     """Return an upper bound on the information of every epsilon-LDP table, whatever its outputs, for any lambda.
 
     Parameters
@@ -191,7 +191,7 @@ def certified_information_bound(prior: ArrayLike, ratio: float, multipliers: Arr
     prior : (n,) array_like
     ratio : float
         E = e^epsilon.
-    multipliers : (n,) array_like
+    lam : (n,) array_like
         lambda, any numbers.
 
     Returns
@@ -206,7 +206,7 @@ def certified_information_bound(prior: ArrayLike, ratio: float, multipliers: Arr
     0.131
     """
     program = InformationProgram(np.asarray(prior), ratio)
-    lam = checked_multipliers(multipliers, program.size)
+    lam = checked_multipliers(lam, program.size)
     everyone = min(most_information(math.log(ratio)), program.entropy)
     if program.size > MOST_ENUMERATED and not lam.any():
         return everyone

@@ -10,14 +10,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ..arrays import Array
-from ..certificate import Progress, Status, check_tolerance, relative_gap
+from ..certificate import Optimum, Progress, check_tolerance, relative_gap
 from ..frequency.patterns import distinct, slack_marks
 from ..linear_program import LinearProgram, solve_linear_program
 from .masses import MassGrid, best_patterns, certified_information_bound
@@ -58,53 +57,13 @@ SEED = 20160101
 """Knots are run through in random orders, so that ties break differently; the same prior gives the same table."""
 
 
-@dataclass(frozen=True, eq=False)
-class InformationOptimum:
-    """A table and its certificate.
-
-    Attributes
-    ----------
-    probabilities : (n, m) ndarray
-        Rows sum to one to rounding; each column takes two values, in the ratio E.
-    information : float
-        Of these probabilities, nats.
-    upper_bound : float
-        No table has more; `certified_information_bound` of the multipliers.
-    multipliers : (n,) ndarray
-    status : Status
-        OPTIMAL when the relative gap is within the tolerance asked for.
-    rounds : int
-    seconds : float
-
-    Example
-    -------
-    >>> from optldp.solvers import solve_information
-    >>> found = solve_information([0.5, 0.3, 0.2], 3.0)
-    >>> round(found.information, 4), round(found.upper_bound, 4), found.status.value
-    (0.1373, 0.1373, 'optimal')
-    """
-
-    probabilities: Array
-    information: float
-    upper_bound: float
-    multipliers: Array
-    status: Status
-    rounds: int
-    seconds: float
-
-    @property
-    def relative_gap(self) -> float:
-        """Of information and upper bound."""
-        return relative_gap(self.information, self.upper_bound)
-
-
 def solve_information(
     prior: ArrayLike,
     ratio: float,
     *,
     tolerance: float = 1e-6,
     progress: Callable[[Progress], None] | None = None,
-) -> InformationOptimum:
+) -> Optimum[Array]:
     """Derive the table of most mutual information over all patterns, with its certificate.
 
     Parameters
@@ -120,7 +79,9 @@ def solve_information(
 
     Returns
     -------
-    found : InformationOptimum
+    found : Optimum of (n, m) ndarray
+        Probabilities: rows sum to one to rounding, each column takes two values, in the ratio E. Its value is their
+        information in nats; its bound, the `certified_information_bound` of its multipliers, what no table has more of.
 
     Raises
     ------
@@ -135,7 +96,7 @@ def solve_information(
     -------
     >>> from optldp.solvers import solve_information
     >>> found = solve_information([0.7, 0.3], 3.0)
-    >>> found.probabilities.round(4), found.status.value
+    >>> found.solution.round(4), found.status.value
     (array([[0.25, 0.75],
            [0.75, 0.25]]), 'optimal')
     """
@@ -160,8 +121,7 @@ def solve_information(
     kept = weights > NEGLIGIBLE * weights.max()
     table = whole_table(program.patterns(marks[:, kept]), weights[kept], ratio)
     value, bound = program.information(table), certified_information_bound(program.prior, ratio, best)
-    status = Status.of(relative_gap(value, bound), tolerance)
-    return InformationOptimum(table, value, bound, best, status, rounds, time.perf_counter() - started)
+    return Optimum(table, value, bound, {"lam": best}, tolerance, rounds, time.perf_counter() - started)
 
 
 def whole_table(patterns: Array, weights: Array, ratio: float) -> Array:

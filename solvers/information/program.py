@@ -170,7 +170,7 @@ def interval_violation(program: InformationProgram, multipliers: Array) -> float
     return float(((program.values(mass) - charge) / (1 + (program.ratio - 1) * np.clip(mass, 0, 1))).max())
 
 
-def certified_interval_bound(prior: ArrayLike, ratio: float, multipliers: ArrayLike) -> float:
+def certified_interval_bound(prior: ArrayLike, ratio: float, lam: ArrayLike) -> float:
     """Return an upper bound on the information of every table whose columns rise to one peak and fall, for any lambda.
 
     Such a column is a mixture of interval patterns: cut it at every height.
@@ -180,7 +180,7 @@ def certified_interval_bound(prior: ArrayLike, ratio: float, multipliers: ArrayL
     prior : (n,) array_like
     ratio : float
         E = e^epsilon.
-    multipliers : (n,) array_like
+    lam : (n,) array_like
         lambda, any numbers.
 
     Example
@@ -189,7 +189,7 @@ def certified_interval_bound(prior: ArrayLike, ratio: float, multipliers: ArrayL
     0.131
     """
     program = InformationProgram(np.asarray(prior), ratio)
-    lam = checked_multipliers(multipliers, program.size)
+    lam = checked_multipliers(lam, program.size)
     found = program.bound(lam, interval_violation(program, lam))
     return min(found, most_information(math.log(ratio)), program.entropy)
 

@@ -1,4 +1,3 @@
-from .optimum import LevelsOptimum as LevelsOptimum
 from .optimum import solve_levels as solve_levels
 from .outputs import solve_levels_freely as solve_levels_freely
 from .program import LevelsProgram as LevelsProgram

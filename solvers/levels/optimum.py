@@ -9,14 +9,14 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
-from ..certificate import Progress, Status, check_tolerance, relative_gap
+from ..certificate import Optimum, Progress, check_tolerance, relative_gap
 from .interior_point import LevelsIterate, newton_step, residual, restored, start
 from .program import LevelsProgram
 
@@ -37,58 +37,9 @@ LEAST_GAP = 1e-8
 """Relative gap by slacks and multipliers alone below which slacks have no digits left that could be trusted."""
 
 
-@dataclass(frozen=True, eq=False)
-class LevelsOptimum:
-    """Tables of all levels, multipliers and the certificate that joins them.
-
-    Attributes
-    ----------
-    probabilities : (t, n, m) ndarray
-        Rows sum to one and are unbiased; ratios within those of the program.
-    variances : (t, n) ndarray
-        At the knots.
-    objective, lower_bound : float
-        Mean variance, and the certified bound for all tables on these outputs.
-    lam, nu : (t, n) ndarray
-    multipliers : (4, t, n, m) ndarray
-        With lam and nu what `LevelsProgram.bound` takes.
-    status : Status
-        OPTIMAL when the relative gap is within the tolerance asked for.
-    steps : int
-    seconds : float
-
-    Example
-    -------
-    >>> import math
-    >>> import numpy as np
-    >>> from optldp.solvers.levels import LevelsProgram, solve_levels
-    >>> even, outputs = np.array([0.5, 0.5]), np.linspace(-7, 7, 29)
-    >>> program = LevelsProgram(np.linspace(-1, 1, 5), np.full(5, 0.2), np.exp([0.5, 1.0]), even, math.e, outputs)
-    >>> found = solve_levels(program)
-    >>> found.probabilities.shape, round(found.objective, 1), found.status.value
-    ((2, 5, 29), 12.8, 'optimal')
-    """
-
-    probabilities: Array
-    variances: Array
-    objective: float
-    lower_bound: float
-    lam: Array
-    nu: Array
-    multipliers: Array
-    status: Status
-    steps: int
-    seconds: float
-
-    @property
-    def relative_gap(self) -> float:
-        """Of objective and lower bound."""
-        return relative_gap(self.objective, self.lower_bound)
-
-
 def solve_levels(
     program: LevelsProgram, *, tolerance: float = 1e-4, progress: Callable[[Progress], None] | None = None
-) -> LevelsOptimum:
+) -> Optimum[Array]:
     """Solve the levels program; with F = 1 all levels have the table of the smallest ratio.
 
     Parameters
@@ -101,7 +52,9 @@ def solve_levels(
 
     Returns
     -------
-    found : LevelsOptimum
+    found : Optimum of (t, n, m) ndarray
+        Probabilities of all levels: rows sum to one and are unbiased, ratios are within those of the program. Its value
+        is the mean variance; its bound holds for all tables on these outputs.
 
     Raises
     ------
@@ -122,7 +75,7 @@ def solve_levels(
     ...     solve_levels(LevelsProgram(knots, np.full(5, 0.2), ratios, np.array([0.5, 0.5]), F, np.linspace(-7, 7, 29)))
     ...     for F in (1.0, math.e, math.inf)
     ... ]
-    >>> [round(each.objective, 1) for each in made]  # the more a report may tell of the level, the less noise
+    >>> [round(each.value, 1) for each in made]  # the more a report may tell of the level, the less noise
     [16.0, 12.8, 10.0]
     """
     started = time.perf_counter()
@@ -134,10 +87,9 @@ def solve_levels(
     if one_table:
         P = np.repeat(P, len(program.ratios), axis=0)
         lam, nu, multipliers = _spread(program, lam, nu, multipliers)
-    objective, bound = program.objective(P), max(0.0, program.bound(lam, nu, multipliers))
-    status = Status.of(relative_gap(objective, bound), tolerance)
-    seconds = time.perf_counter() - started
-    return LevelsOptimum(P, program.variances(P), objective, bound, lam, nu, multipliers, status, path.steps, seconds)
+    value, bound = program.objective(P), max(0.0, program.bound(lam, nu, multipliers))
+    proof, seconds = {"lam": lam, "nu": nu, "of_ratios": multipliers}, time.perf_counter() - started
+    return Optimum(P, value, bound, proof, tolerance, path.steps, seconds)
 
 
 class _Path:

@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import Array
-from ..certificate import Progress
+from ..certificate import Optimum, Progress
 from ..unbiased.optimum import solve_unbiased
-from .optimum import LevelsOptimum, solve_levels
+from .optimum import solve_levels
 from .program import LevelsProgram, least_reach
 
 EVEN_OUTPUTS = 101
@@ -44,7 +44,7 @@ def solve_levels_freely(
     *,
     tolerance: float = 1e-4,
     progress: Callable[[Progress], None] | None = None,
-) -> tuple[LevelsProgram, LevelsOptimum]:
+) -> tuple[LevelsProgram, Optimum[Array]]:
     """Choose outputs and solve the levels program on them; the arguments are those of `LevelsProgram`.
 
     Parameters
@@ -58,7 +58,8 @@ def solve_levels_freely(
     -------
     program : LevelsProgram
         Of the outputs chosen, which the certificate is for.
-    found : LevelsOptimum
+    found : Optimum of (t, n, m) ndarray
+        As of `solve_levels`.
 
     Raises
     ------
@@ -73,16 +74,17 @@ def solve_levels_freely(
     >>> knots, even = np.linspace(-1, 1, 5), np.array([0.5, 0.5])
     >>> program, found = solve_levels_freely(knots, np.full(5, 0.2), np.exp([0.5, 1.0]), even, np.e)
     >>> even_outputs = replace(program, outputs=np.linspace(-7, 7, 29))
-    >>> round(found.objective, 1), round(solve_levels(even_outputs).objective, 1)
+    >>> round(found.value, 1), round(solve_levels(even_outputs).value, 1)
     (12.7, 12.8)
     """
-    own = [solve_unbiased(knots, weights, float(ratio), tolerance=FIRST_TOLERANCE).outputs for ratio in ratios[[0, -1]]]
+    ends = (solve_unbiased(knots, weights, float(ratio), tolerance=FIRST_TOLERANCE) for ratio in ratios[[0, -1]])
+    own = [best.solution.outputs for best in ends]
     low, high = least_reach(float(ratios[0]))
-    ends = BEYOND * np.array([min(low, own[0][0]), max(high, own[0][-1])])
-    grid = _distinct(np.concatenate([*own, np.linspace(ends[0], ends[1], EVEN_OUTPUTS)]))
+    reach = BEYOND * np.array([min(low, own[0][0]), max(high, own[0][-1])])
+    grid = _distinct(np.concatenate([*own, np.linspace(reach[0], reach[1], EVEN_OUTPUTS)]))
     first = LevelsProgram(knots, weights, ratios, shares, between, grid)
     place = solve_levels(first, tolerance=max(tolerance, FIRST_TOLERANCE), progress=progress)
-    program = replace(first, outputs=_refined(grid, place.probabilities, [low, *own[0], high]))
+    program = replace(first, outputs=_refined(grid, place.solution, [low, *own[0], high]))
     return program, solve_levels(program, tolerance=tolerance, progress=progress)
 
 

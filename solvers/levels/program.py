@@ -140,14 +140,14 @@ class LevelsProgram:
         """Return the mean over levels and knots of the variances."""
         return float(self.shares @ self.variances(probabilities) @ self.weights)
 
-    def bound(self, lam: Array, nu: Array, multipliers: Array) -> float:
+    def bound(self, lam: Array, nu: Array, of_ratios: Array) -> float:
         """Return a lower bound on the objective, certified for any multipliers: see the module's text.
 
         Parameters
         ----------
         lam, nu : (t, n) ndarray
             Of normalisation and unbiasedness.
-        multipliers : (4, t, n, m) ndarray
+        of_ratios : (4, t, n, m) ndarray
             z_1 to z_4; negative ones count as zero, and the last two where levels are not tied.
 
         Example
@@ -162,7 +162,7 @@ class LevelsProgram:
         0.0
         """
         half = np.finfo(np.float64).eps / 2
-        z1, z2, z3, z4 = np.maximum(multipliers, 0) if self.bounded else _untied(np.maximum(multipliers, 0))
+        z1, z2, z3, z4 = np.maximum(of_ratios, 0) if self.bounded else _untied(np.maximum(of_ratios, 0))
         terms = lam[:, :, None], nu[:, :, None] * self.offsets
         size = self.costs + abs(terms[0]) + abs(terms[1]) + z1 + z2 + z3 + z4
         reduced = self.costs - terms[0] - terms[1] - z1 + z2 - z3 + z4 - TERM_ROUNDINGS * half * size

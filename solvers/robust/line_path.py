@@ -21,8 +21,9 @@ import numpy as np
 
 from ..arrays import Array
 from ..barrier.column_value import ColumnValue
+from ..barrier.optimum import Centre
 from ..barrier.path import LEAST_SHARE, LEAST_STEP, MOST_RAISES, NO_RISE, RAISE, RISE, SHARE_FALL
-from ..barrier.primal import stretched_floor
+from ..barrier.primal import Floor, stretched_floor
 from ..barrier.problem import Problem
 from ..barrier.start import SHARE, start
 from .line_moments import SharpValue, second_moments
@@ -63,14 +64,10 @@ MOST_STEPS, PATIENCE = 150, 12
 
 
 @dataclass(frozen=True, eq=False)
-class LineOptimum:
-    """What the path has led to: q, lambda, nu (n,) in the coordinate of the outputs, and a floor."""
+class LineCentre(Centre):
+    """As of the barrier with weights that stay, but lambda and nu are in the coordinate of the outputs; and q (n,)."""
 
     weights: Array
-    lam: Array
-    nu: Array
-    outputs: Array
-    masses: Array
 
 
 class State(NamedTuple):
@@ -86,7 +83,7 @@ Report = Callable[[float, Array, Array, Array, int], None]
 
 def solve_on_the_line(
     knots: Array, prior: Array, ratio: float, worst: float, tolerance: float, report: Report
-) -> LineOptimum | None:
+) -> LineCentre | None:
     """Return the least (1 - w) sum p_i V_i + w max V_i that is found, None where the path is lost before any floor.
 
     Parameters
@@ -181,17 +178,21 @@ class _Walk:
 
     def __init__(self, problem: Mixtures, tolerance: float, report: Report) -> None:
         self.problem, self.tolerance, self.report = problem, tolerance, report
-        self.value, self.bound, self.idle = np.inf, 0.0, 0
-        self.floor: tuple[Array, Array] | None = None
+        self.bound, self.idle = 0.0, 0
+        self.floor: Floor | None = None
         self.multipliers = np.empty(0)
         self.first = 0
 
     @property
-    def found(self) -> LineOptimum | None:
+    def value(self) -> float:
+        return np.inf if self.floor is None else self.floor.objective
+
+    @property
+    def found(self) -> LineCentre | None:
         if self.floor is None:
             return None
         lam, nu, q = self.multipliers.reshape(3, -1)
-        return LineOptimum(q, lam, nu, *self.floor)
+        return LineCentre(lam, nu, self.floor, q)
 
     def arrives(self) -> bool:
         """Walk until the gap is closed; False where the path is lost."""
@@ -298,14 +299,14 @@ class _Walk:
         if near and not self._share_falls(state):
             if dual > self.bound:
                 self.bound, self.multipliers = dual, state.z
-            if (floor := self._floor(state, F, system)) is not None and floor[0] < self.value:
-                self.value, self.floor, self.idle = floor[0], floor[1:], 0
+            if (floor := self._floor(state, F, system)) is not None and floor.objective < self.value:
+                self.floor, self.idle = floor, 0
         n, reached = len(problem.x), min(self.value, dual + problem.widest * state.mu)
         self.report(reached, state.z[2 * n :], state.z[:n], state.z[n : 2 * n], F.pieces)
         return self.value - self.bound <= self.tolerance * self.bound
 
-    def _floor(self, state: State, F: ColumnValue, system: LineNewton) -> tuple[float, Array, Array] | None:
-        """The value of the floor after a Newton step, its outputs and masses, as `barrier.primal`; None for none."""
+    def _floor(self, state: State, F: ColumnValue, system: LineNewton) -> Floor | None:
+        """The floor after a Newton step, as `barrier.primal`; None for none."""
         moments, mu = system.moments, state.mu
         change = np.sqrt(mu * moments.mass) * system.parts[0]
         masses = mu * F.integrals.zero + change
@@ -315,11 +316,12 @@ class _Walk:
         k = np.flatnonzero(masses)
         return self._best(np.clip(firsts[k] / masses[k], F.edges[k], F.edges[k + 1]), masses[k])
 
-    def _best(self, outputs: Array, masses: Array) -> tuple[float, Array, Array] | None:
+    def _best(self, outputs: Array, masses: Array) -> Floor | None:
         """The floor, stretched if it ends a little too early, with the value of its best rows."""
         problem = self.problem
         made = stretched_floor(problem.x, problem.E, outputs, masses)
         if made is None:
             return None
         outputs, masses, V = made
-        return float((1 - problem.worst) * (problem.p @ V) + problem.worst * V.max()), outputs, masses
+        value = (1 - problem.worst) * (problem.p @ V) + problem.worst * V.max()
+        return Floor(outputs, masses, float(value))

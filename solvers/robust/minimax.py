@@ -11,19 +11,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
-from ..certificate import Progress, Status, check_tolerance, relative_gap
+from ..certificate import Optimum, Progress, Status, check_tolerance
 from ..unbiased.optimum import CLOSED
-from ..unbiased.program import UnbiasedProgram
+from ..unbiased.program import Rows, UnbiasedProgram
 from ..unbiased.window_rows import stretched_rows, two_outputs
 from .line_path import solve_on_the_line
 from .minimax_program import MinimaxProgram
-from .optimum import RobustOptimum, solve_robust
+from .optimum import solve_robust
 from .program import RobustProgram
 from .sets import MixedSet
 
@@ -31,60 +31,6 @@ Told = Callable[[Progress], None] | None
 
 MANY = 34
 """Knots from which the barrier over the output line is the faster way: at 101 five times as fast."""
-
-
-@dataclass(frozen=True, eq=False)
-class MinimaxOptimum:
-    """A mechanism, multipliers and the certificate that joins them.
-
-    Attributes
-    ----------
-    outputs : (k,) ndarray
-        Increasing, in the program's scale; at most 3n unless rounding stopped the clean-up.
-    probabilities : (n, k) ndarray
-        Rows sum to one, unbiased, columns within the ratio.
-    variances : (n,) ndarray
-        At the knots.
-    objective, lower_bound : float
-        (1 - w) expected + w largest variance on the knots; certified bound for every unbiased mechanism.
-    rho, lam, nu : (n,) ndarray
-        The multipliers behind the bound; rho sums to w.
-    status : Status
-        OPTIMAL when the relative gap is within the tolerance asked for.
-    steps, refinements : int
-    seconds : float
-
-    Example
-    -------
-    >>> import numpy as np
-    >>> from optldp.solvers import solve_minimax
-    >>> best = solve_minimax(np.linspace(-1, 1, 5), np.e)
-    >>> round(best.objective, 3), round(best.lower_bound, 3), best.variances.round(3)
-    (3.98, 3.98, array([3.98, 3.98, 3.98, 3.98, 3.98]))
-    """
-
-    outputs: Array
-    probabilities: Array
-    variances: Array
-    objective: float
-    lower_bound: float
-    rho: Array
-    lam: Array
-    nu: Array
-    status: Status
-    steps: int
-    refinements: int
-    seconds: float
-
-    @property
-    def relative_gap(self) -> float:
-        """Of objective and lower bound."""
-        return relative_gap(self.objective, self.lower_bound)
-
-    @property
-    def least_favourable(self) -> Array:
-        """The weights rho / w, (n,): at w = 1 the prior under which the best expected variance is the minimax."""
-        return self.rho / self.rho.sum()
 
 
 def solve_minimax(
@@ -95,7 +41,7 @@ def solve_minimax(
     share: float = 1.0,
     tolerance: float = 1e-6,
     progress: Told = None,
-) -> MinimaxOptimum:
+) -> Optimum[Rows]:
     """Derive the unbiased mechanism of least (1 - w) sum_i p_i V_i + w max_i V_i, outputs free, with its certificate.
 
     Where rounding spoils the path the two-output mechanism is returned instead if it is better, with the
@@ -118,7 +64,10 @@ def solve_minimax(
 
     Returns
     -------
-    best : MinimaxOptimum
+    best : Optimum of Rows
+        At most 3n outputs unless rounding stopped the clean-up. Its value is (1 - w) expected + w largest variance on
+        the knots; its bound holds for every unbiased mechanism. Of its multipliers rho sums to w: rho / w is at w = 1
+        the least favourable prior, under which the best expected variance is the minimax.
 
     Raises
     ------
@@ -133,9 +82,9 @@ def solve_minimax(
     >>> from optldp.solvers import solve_minimax
     >>> duchi = ((np.e + 1) / (np.e - 1)) ** 2
     >>> best, wider = solve_minimax(np.array([-1.0, 1.0]), np.e), solve_minimax(np.linspace(-1, 1, 9), np.e)
-    >>> round(best.objective, 3), round(duchi - 1, 3)  # Duchi's is optimal at the two ends
+    >>> round(best.value, 3), round(duchi - 1, 3)  # Duchi's is optimal at the two ends
     (3.683, 3.683)
-    >>> round(wider.objective, 3), round(duchi, 3)  # ... but not between them
+    >>> round(wider.value, 3), round(duchi, 3)  # ... but not between them
     (3.988, 4.683)
     """
     weights = np.full(len(knots), 1 / len(knots)) if prior is None else prior
@@ -143,14 +92,14 @@ def solve_minimax(
     mixtures = MixedSet(program.prior, share)
     if len(program.knots) >= MANY:
         found = _on_the_line(program, check_tolerance(tolerance), progress)
-        best = None if found is None else _certified(program, found, tolerance)
+        best = None if found is None else _certified(program, found)
         if best is not None and best.status is Status.OPTIMAL:
             return best
     found = solve_robust(RobustProgram(program.knots, ratio, mixtures), tolerance=tolerance, progress=progress)
-    return _certified(program, found, tolerance)
+    return _certified(program, found)
 
 
-def _on_the_line(program: MinimaxProgram, tolerance: float, progress: Told) -> RobustOptimum | None:
+def _on_the_line(program: MinimaxProgram, tolerance: float, progress: Told) -> Optimum[Rows] | None:
     """Return what the barrier over the output line finds, its claims to be judged; None where it was lost."""
     started, steps, shown = time.perf_counter(), 0, 0.0
     x, p, w = program.knots, program.prior, program.share
@@ -169,14 +118,12 @@ def _on_the_line(program: MinimaxProgram, tolerance: float, progress: Told) -> R
     _, mixed = _rho(program, found.weights)
     made = [two_outputs(mixed)]
     with suppress(SolverError):
-        made.append(stretched_rows(mixed, found.outputs, found.masses))
-    outputs, P = min(made, key=lambda rows: program.objective(program.variances(*rows)))
-    variances = program.variances(outputs, P)
+        made.append(stretched_rows(mixed, found.floor.outputs, found.floor.masses))
+    values = [program.objective(program.variances(*rows)) for rows in made]
+    best = int(np.argmin(values))
     lam, nu = _around_knots(mixed, found.lam, found.nu)
-    objective, seconds = program.objective(variances), time.perf_counter() - started
-    return RobustOptimum(
-        outputs, P, variances, objective, 0.0, mixed.weights, lam, nu, Status.GAP_OPEN, steps, 0, seconds
-    )
+    proof, seconds = {"worst": mixed.weights, "lam": lam, "nu": nu}, time.perf_counter() - started
+    return Optimum(Rows(*made[best]), values[best], 0.0, proof, tolerance, steps, seconds)
 
 
 def _around_knots(program: UnbiasedProgram, lam: Array, nu: Array) -> tuple[Array, Array]:
@@ -192,22 +139,9 @@ def _rho(program: MinimaxProgram, weights: Array) -> tuple[Array, UnbiasedProgra
     return rho, program.mixed(rho)
 
 
-def _certified(program: MinimaxProgram, found: RobustOptimum, tolerance: float) -> MinimaxOptimum:
-    """Return the mechanism found with objective and bound computed from it anew, as the program defines them."""
-    rho, _ = _rho(program, found.worst_prior)
-    objective = program.objective(found.variances)
-    bound = max(0.0, program.bound(rho, found.lam, found.nu))
-    return MinimaxOptimum(
-        found.outputs,
-        found.probabilities,
-        found.variances,
-        objective,
-        bound,
-        rho,
-        found.lam,
-        found.nu,
-        Status.of(relative_gap(objective, bound), tolerance),
-        found.steps,
-        found.refinements,
-        found.seconds,
-    )
+def _certified(program: MinimaxProgram, found: Optimum[Rows]) -> Optimum[Rows]:
+    """Return the rows found with value and bound computed from them anew, as the program defines them."""
+    worst, lam, nu = (found.multipliers[name] for name in ("worst", "lam", "nu"))
+    multipliers = {"rho": _rho(program, worst)[0], "lam": lam, "nu": nu}
+    value = program.objective(program.variances(*found.solution))
+    return replace(found, value=value, bound=max(0.0, program.bound(**multipliers)), multipliers=multipliers)

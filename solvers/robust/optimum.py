@@ -14,17 +14,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
-from ..certificate import Progress, Status, check_tolerance, relative_gap
+from ..certificate import Optimum, Progress, check_tolerance, relative_gap
 from ..unbiased.optimum import CLOSED
 from ..unbiased.pricing import price
 from ..unbiased.primal_dual import FIRST_PRICING, OUTPUTS_PER_KNOT, REFINE_AT
-from ..unbiased.program import UnbiasedProgram
+from ..unbiased.program import Rows, UnbiasedProgram
 from ..unbiased.refinement import refine_outputs
 from ..unbiased.sparse_support import COST_SLACK, NEGLIGIBLE, push_to_basis, staircases
 from ..unbiased.starting_point import starting_outputs, starting_point
@@ -48,63 +48,12 @@ KEPT = 0.5
 """Share of a lower bound's multiplier that may go where refined outputs change the variances."""
 
 
-@dataclass(frozen=True, eq=False)
-class RobustOptimum:
-    """A mechanism, multipliers and the certificate that joins them.
-
-    Attributes
-    ----------
-    outputs : (k,) ndarray
-        Increasing, in the program's scale; at most 3n unless rounding stopped the clean-up.
-    probabilities : (n, k) ndarray
-        Rows sum to one, unbiased, columns within the ratio.
-    variances : (n,) ndarray
-        At the knots.
-    objective, lower_bound : float
-        The guarantee, the largest expected variance over the set; certified bound for every unbiased mechanism.
-    worst_prior, lam, nu : (n,) ndarray
-        The prior in the set, and the multipliers, behind the bound.
-    status : Status
-        OPTIMAL when the relative gap is within the tolerance asked for.
-    steps, refinements : int
-    seconds : float
-
-    Example
-    -------
-    >>> import numpy as np
-    >>> from optldp.solvers import RobustProgram, solve_robust
-    >>> from optldp.solvers.robust.sets import MovedSet
-    >>> prior = np.array([0.05, 0.2, 0.5, 0.2, 0.05])
-    >>> best = solve_robust(RobustProgram(np.linspace(-1, 1, 5), 5.0, MovedSet(prior, 0.1)))
-    >>> round(best.objective, 3), round(best.lower_bound, 3), best.worst_prior.round(2)
-    (1.235, 1.235, array([0.1, 0.2, 0.4, 0.2, 0.1]))
-    """
-
-    outputs: Array
-    probabilities: Array
-    variances: Array
-    objective: float
-    lower_bound: float
-    worst_prior: Array
-    lam: Array
-    nu: Array
-    status: Status
-    steps: int
-    refinements: int
-    seconds: float
-
-    @property
-    def relative_gap(self) -> float:
-        """Of objective and lower bound."""
-        return relative_gap(self.objective, self.lower_bound)
-
-
 def solve_robust(
     program: RobustProgram,
     *,
     tolerance: float = 1e-6,
     progress: Callable[[Progress], None] | None = None,
-) -> RobustOptimum:
+) -> Optimum[Rows]:
     """Derive the unbiased mechanism of least guarantee over the program's priors, outputs free, with its certificate.
 
     Where rounding spoils the interior point the two-output mechanism is returned instead if it is better, with the
@@ -120,7 +69,9 @@ def solve_robust(
 
     Returns
     -------
-    best : RobustOptimum
+    best : Optimum of Rows
+        At most 3n outputs unless rounding stopped the clean-up. Its value is the guarantee, the largest expected
+        variance over the set; its bound holds for every unbiased mechanism; among its multipliers is the `worst` prior.
 
     Raises
     ------
@@ -138,8 +89,8 @@ def solve_robust(
     >>> from optldp.solvers.robust.sets import MovedSet
     >>> knots, prior = np.linspace(-1, 1, 5), np.array([0.05, 0.2, 0.5, 0.2, 0.05])
     >>> best = [solve_robust(RobustProgram(knots, 5.0, MovedSet(prior, radius))) for radius in (0.1, 0.3)]
-    >>> [round(each.objective, 3) for each in best]
-    [1.235, 1.38]
+    >>> [round(each.value, 3) for each in best], best[0].multipliers["worst"].round(2)
+    ([1.235, 1.38], array([0.1, 0.2, 0.4, 0.2, 0.1]))
     """
     return _Path(program, check_tolerance(tolerance), progress).run()
 
@@ -156,10 +107,11 @@ class _Path:
         self.fallback = two_outputs(program.under(program.priors.some_prior))
         self.at_most = program.objective(program.variances(*self.fallback))
         # Without multipliers of the rows any prior certifies that no variance is negative.
-        self.bound, self.multipliers = 0.0, (program.priors.some_prior, np.zeros(n), np.zeros(n))
-        self.steps = self.refinements = 0
+        none = np.zeros(n)
+        self.bound, self.multipliers = 0.0, {"worst": program.priors.some_prior, "lam": none, "nu": none}
+        self.steps = 0
 
-    def run(self) -> RobustOptimum:
+    def run(self) -> Optimum[Rows]:
         return self._result(self._close_gap(self._start()))
 
     def _start(self) -> RobustIterate:
@@ -195,7 +147,6 @@ class _Path:
 
     def _refine(self, it: RobustIterate, gap: float, loss: float) -> RobustIterate:
         """Refine the outputs, which adds to the variances, and mend the multipliers that go with them."""
-        self.refinements += 1
         under = self.program.under(self.polytope.prior(it.x))
         pricing = price(under, it.point.lam, it.point.nu)
         point = refine_outputs(under, it.point, pricing, gap, loss)
@@ -211,8 +162,8 @@ class _Path:
 
     def _improve_bound(self, it: RobustIterate) -> float:
         """Return the certified bound of this iterate's multipliers, keeping the best seen."""
-        multipliers = self.polytope.prior(it.x), it.point.lam, it.point.nu
-        bound = self.program.bound(*multipliers)
+        multipliers = {"worst": self.polytope.prior(it.x), "lam": it.point.lam, "nu": it.point.nu}
+        bound = self.program.bound(**multipliers)
         if bound > self.bound:
             self.bound, self.multipliers = bound, multipliers
         return bound
@@ -222,27 +173,15 @@ class _Path:
             elapsed = time.perf_counter() - self.started
             self.progress(Progress(self.steps, objective, self.bound, len(it.point.outputs), elapsed))
 
-    def _result(self, it: RobustIterate) -> RobustOptimum:
-        program = self.program
-        outputs, P = self.fallback
-        variances = program.variances(outputs, P)
+    def _result(self, it: RobustIterate) -> Optimum[Rows]:
+        best, value = self.fallback, self.at_most
         with suppress(SolverError):
-            found = sparse_minimax(program, it.point.outputs, it.point.t)
-            if program.objective(program.variances(*found)) < program.objective(variances):
-                (outputs, P), variances = found, program.variances(*found)
-        objective = program.objective(variances)
-        return RobustOptimum(
-            outputs,
-            P,
-            variances,
-            objective,
-            self.bound,
-            *self.multipliers,
-            Status.of(relative_gap(objective, self.bound), self.tolerance),
-            self.steps,
-            self.refinements,
-            time.perf_counter() - self.started,
-        )
+            found = sparse_minimax(self.program, it.point.outputs, it.point.t)
+            reached = self.program.objective(self.program.variances(*found))
+            if reached < value:
+                best, value = found, reached
+        seconds = time.perf_counter() - self.started
+        return Optimum(Rows(*best), value, self.bound, self.multipliers, self.tolerance, self.steps, seconds)
 
 
 def _starting_multipliers(polytope: PriorPolytope, x: Array, variances: Array) -> tuple[Array, float]:

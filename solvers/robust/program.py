@@ -79,13 +79,13 @@ class RobustProgram:
         """Return h(V), rounded up."""
         return self.priors.largest(variances)[0]
 
-    def bound(self, prior: Array, lam: Array, nu: Array) -> float:
+    def bound(self, worst: Array, lam: Array, nu: Array) -> float:
         """Return a certified lower bound on the guarantee of every unbiased mechanism on these knots.
 
         Parameters
         ----------
-        prior : (n,) ndarray
-            In the set.
+        worst : (n,) ndarray
+            A prior in the set.
         lam, nu : (n,) ndarray
             Multipliers of normalisation and unbiasedness under it.
 
@@ -98,6 +98,6 @@ class RobustProgram:
         >>> round(program.bound(np.array([0.5, 0.5]), np.array([1.5, 1.5]), np.array([-3.0, 3.0])), 9)
         3.0
         """
-        found = certified_bound(self.under(prior), lam, nu)
+        found = certified_bound(self.under(worst), lam, nu)
         # The prior lies in the set up to rounding: what is outside would count too much.
-        return found - abs(found) * ROUNDING * len(prior)
+        return found - abs(found) * ROUNDING * len(worst)

@@ -77,7 +77,7 @@ class ContinuumBound:
     >>> from optldp.solvers import solve_unbiased
     >>> program = UnbiasedProgram(np.linspace(-1, 1, 5), np.array([0.125, 0.25, 0.25, 0.25, 0.125]), np.e)
     >>> best = solve_unbiased(program.knots, program.weights, program.ratio)
-    >>> found = continuum_bound(program, best.lam, best.nu, np.full(4, 0.5**3 / 12))
+    >>> found = continuum_bound(program, **best.multipliers, rounding=np.full(4, 0.5**3 / 12))
     >>> f"{found.lower_bound:.2f}, {found.interpolation:.2f} below {found.knot_bound:.2f}"
     '3.75, 0.16 below 3.91'
     """
@@ -126,8 +126,8 @@ def continuum_bound(program: UnbiasedProgram, lam: Array, nu: Array, rounding: A
     >>> program = UnbiasedProgram(knots, weights, np.e)
     >>> best = solve_unbiased(knots, weights, np.e)
     >>> rounding = np.full(20, h**3 / 12)
-    >>> found = continuum_bound(program, best.lam, best.nu, rounding)
-    >>> f"{found.lower_bound / (best.objective + rounding.sum()):.3f}"
+    >>> found = continuum_bound(program, **best.multipliers, rounding=rounding)
+    >>> f"{found.lower_bound / (best.value + rounding.sum()):.3f}"
     '0.998'
     """
     lam, nu, R = (np.asarray(a, dtype=np.float64) for a in (lam, nu, rounding))

@@ -6,11 +6,11 @@ A lattice is the case of outputs in equal steps.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...mechanisms.errors import SolverError
 from ..arrays import Array
-from ..certificate import check_tolerance, relative_gap
+from ..certificate import Optimum, check_tolerance
 from .interior_point import newton_step
 from .program import UnbiasedProgram
 from .starting_point import starting_point
@@ -20,46 +20,26 @@ MAX_STEPS = 200
 """Newton steps allowed; thirty are typical."""
 
 
-@dataclass(frozen=True, eq=False)
-class FixedOutputsSolution:
-    """The mechanism on the given outputs, with the bound that holds for these outputs only.
+class FloorRows(NamedTuple):
+    """The mechanism on given outputs, and the floor that it stands on.
 
-    Attributes
+    Parameters
     ----------
     outputs : (m,) ndarray
         Those given, stretched by at most 1e-7 where rounding left the rows a hair short of the outermost knots.
     probabilities : (n, m) ndarray
-    objective : float
-        Expected variance on the knots, recomputed from the probabilities.
-    lower_bound : float
-        Dual objective of a dual feasible point.
     floor : (m,) ndarray
         t of each output as given.
-    lam, nu : (n,) ndarray
-        The multipliers of that point, of normalisation and unbiasedness.
-    steps : int
-    seconds : float
     """
 
     outputs: Array
     probabilities: Array
-    objective: float
-    lower_bound: float
     floor: Array
-    lam: Array
-    nu: Array
-    steps: int
-    seconds: float
-
-    @property
-    def relative_gap(self) -> float:
-        """Of objective and lower bound."""
-        return relative_gap(self.objective, self.lower_bound)
 
 
 def solve_on_outputs(
     knots: Array, weights: Array, outputs: Array, ratio: float, *, tolerance: float = 1e-8
-) -> FixedOutputsSolution:
+) -> Optimum[FloorRows]:
     """Solve the unbiased ratio program with the outputs held fixed.
 
     Parameters
@@ -77,8 +57,9 @@ def solve_on_outputs(
 
     Returns
     -------
-    found : FixedOutputsSolution
-        Outputs, probabilities, and the multipliers behind its bound.
+    found : Optimum of FloorRows
+        Its value is the expected variance on the knots; its bound, for these outputs only, the dual objective of a dual
+        feasible point, whose multipliers are those of normalisation and unbiasedness.
 
     Raises
     ------
@@ -92,7 +73,7 @@ def solve_on_outputs(
     >>> import numpy as np
     >>> from optldp.solvers import solve_on_outputs
     >>> found = solve_on_outputs(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), np.linspace(-4, 4, 17), np.e)
-    >>> round(found.objective, 4), round(found.lower_bound, 4), found.relative_gap < 1e-8
+    >>> round(found.value, 4), round(found.bound, 4), found.gap < 1e-8
     (3.7378, 3.7378, True)
     """
     started = time.perf_counter()
@@ -106,6 +87,6 @@ def solve_on_outputs(
         it = newton_step(program, it)
         steps += 1
     outputs, P = stretched_rows(program, it.outputs, it.t)
+    value, multipliers = program.objective(outputs, P), {"lam": it.lam, "nu": it.nu}
     seconds = time.perf_counter() - started
-    objective = program.objective(outputs, P)
-    return FixedOutputsSolution(outputs, P, objective, it.dual_objective, it.t, it.lam, it.nu, steps, seconds)
+    return Optimum(FloorRows(outputs, P, it.t), value, it.dual_objective, multipliers, tolerance, steps, seconds)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,11 +20,12 @@ from ...mechanisms.errors import SolverError
 from ..arrays import Array
 from ..barrier.grids import coarser, refined
 from ..barrier.optimum import solve_by_barrier
+from ..barrier.primal import Floor
 from ..barrier.problem import Problem, State
-from ..certificate import Progress, Status, check_tolerance, relative_gap
+from ..certificate import Optimum, Progress, Solved, check_tolerance, relative_gap
 from .pricing import certified_bound
 from .primal_dual import PrimalDualPath
-from .program import UnbiasedProgram
+from .program import Rows, UnbiasedProgram
 from .sparse_support import sparse_mechanism
 from .window_rows import stretched_rows, two_outputs
 
@@ -46,50 +46,6 @@ POSITIVE = 1e-9
 """Share of even weights with fewer knots, so that every row has a window."""
 
 
-@dataclass(frozen=True, eq=False)
-class UnbiasedOptimum:
-    """A mechanism, multipliers and the certificate that joins them.
-
-    Attributes
-    ----------
-    outputs : (k,) ndarray
-        Increasing, in the program's scale.
-    probabilities : (n, k) ndarray
-        Rows sum to one, unbiased, columns within the ratio.
-    objective, lower_bound : float
-        Expected variance of the mechanism on the knots; certified bound for every unbiased mechanism.
-    lam, nu : (n,) ndarray
-        The multipliers behind the bound.
-    status : Status
-        OPTIMAL when the relative gap is within the tolerance asked for.
-    steps : int
-    seconds : float
-
-    Example
-    -------
-    >>> import numpy as np
-    >>> from optldp.solvers import solve_unbiased
-    >>> best = solve_unbiased(np.linspace(-1, 1, 5), np.array([0.05, 0.2, 0.5, 0.2, 0.05]), np.e)
-    >>> round(best.objective, 3), round(best.lower_bound, 3), best.status.value
-    (3.737, 3.737, 'optimal')
-    """
-
-    outputs: Array
-    probabilities: Array
-    objective: float
-    lower_bound: float
-    lam: Array
-    nu: Array
-    status: Status
-    steps: int
-    seconds: float
-
-    @property
-    def relative_gap(self) -> float:
-        """Of objective and lower bound."""
-        return relative_gap(self.objective, self.lower_bound)
-
-
 def solve_unbiased(
     knots: Array,
     weights: Array,
@@ -97,7 +53,7 @@ def solve_unbiased(
     *,
     tolerance: float = 1e-6,
     progress: Callable[[Progress], None] | None = None,
-) -> UnbiasedOptimum:
+) -> Optimum[Rows]:
     """Derive the unbiased mechanism of least expected variance, outputs free, with its certificate.
 
     Where rounding spoils the interior point (epsilon below about 0.01, where the optimum tends to two outputs)
@@ -118,7 +74,8 @@ def solve_unbiased(
 
     Returns
     -------
-    best : UnbiasedOptimum
+    best : Optimum of Rows
+        Its value is the expected variance on the knots; its bound holds for every unbiased mechanism.
 
     Raises
     ------
@@ -130,9 +87,9 @@ def solve_unbiased(
     >>> import numpy as np
     >>> from optldp.solvers import solve_unbiased
     >>> best = solve_unbiased(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), np.e)
-    >>> round(best.objective, 4), round(((np.e + 1) / (np.e - 1)) ** 2 - 1, 4)  # Duchi's, which is optimal here
+    >>> round(best.value, 4), round(((np.e + 1) / (np.e - 1)) ** 2 - 1, 4)  # Duchi's, which is optimal here
     (3.6827, 3.6827)
-    >>> best.probabilities.round(4)
+    >>> best.solution.probabilities.round(4)
     array([[0.7311, 0.2689],
            [0.2689, 0.7311]])
     """
@@ -143,27 +100,7 @@ def solve_unbiased(
         run.barrier()
     if n < BARRIER or not run.closed:
         run.primal_dual()
-    return run.result()
-
-
-@dataclass(frozen=True, eq=False)
-class FloorOptimum:
-    """A floor over which the best rows are, and the certificate.
-
-    Attributes
-    ----------
-    outputs, masses : (m,) ndarray
-        Increasing, in the program's scale; the least probability of each.
-    lam, nu : (n,) ndarray
-        The multipliers behind the bound.
-    steps : int
-    """
-
-    outputs: Array
-    masses: Array
-    lam: Array
-    nu: Array
-    steps: int
+    return run.optimum(Rows(*run.mechanism), run.objective)
 
 
 def solve_floor(
@@ -173,7 +110,7 @@ def solve_floor(
     *,
     tolerance: float = 1e-6,
     progress: Callable[[Progress], None] | None = None,
-) -> FloorOptimum | None:
+) -> Optimum[Floor] | None:
     """Return the floor that `solve_unbiased` would make rows over, in O(n) memory; None where the barrier is lost.
 
     Parameters and errors are those of `solve_unbiased`.
@@ -183,15 +120,13 @@ def solve_floor(
     >>> import numpy as np
     >>> x = np.linspace(-1, 1, 33)
     >>> found = solve_floor(x, np.full(33, 1 / 33), np.e)
-    >>> found is not None and bool(found.masses.sum() < 1 < np.e * found.masses.sum())
+    >>> found is not None and bool(found.solution.masses.sum() < 1 < np.e * found.solution.masses.sum())
     True
     """
     program = UnbiasedProgram(knots, weights, ratio)
     run = _Run(program, check_tolerance(tolerance), progress)
-    found = solve_by_barrier(program.knots, program.weights, program.ratio, CLOSED * run.tolerance, run.on_the_line)
-    if found is None:
-        return None
-    return FloorOptimum(found.floor.outputs, found.floor.masses, found.lam, found.nu, run.steps)
+    found = run.floor()
+    return None if found is None else run.optimum(found, found.objective)
 
 
 class _Run:
@@ -211,13 +146,19 @@ class _Run:
     def closed(self) -> bool:
         return relative_gap(self.objective, self.bound) <= self.tolerance
 
-    def barrier(self) -> None:
-        """Solve over the output line."""
+    def floor(self) -> Floor | None:
+        """Solve over the output line and keep the multipliers; None where the barrier is lost."""
         x, p, E = self.program.knots, self.program.weights, self.program.ratio
         found = solve_by_barrier(x, p, E, CLOSED * self.tolerance, self.on_the_line)
-        if found is not None:
-            self._mechanism(found.floor.outputs, found.floor.masses)
-            self._multipliers(found.lam, found.nu)
+        if found is None:
+            return None
+        self._multipliers(found.lam, found.nu)
+        return found.floor
+
+    def barrier(self) -> None:
+        """Solve over the output line."""
+        if (found := self.floor()) is not None:
+            self._mechanism(found.outputs, found.masses)
 
     def primal_dual(self) -> None:
         """Solve on refined outputs."""
@@ -276,9 +217,9 @@ class _Run:
         if bound > self.bound:
             self.bound, self.lam, self.nu = bound, lam, nu
 
-    def result(self) -> UnbiasedOptimum:
-        status = Status.of(relative_gap(self.objective, self.bound), self.tolerance)
+    def optimum(self, solution: Solved, value: float) -> Optimum[Solved]:
+        """Return a solution and its value with the best bound so far."""
         seconds = time.perf_counter() - self.started
-        return UnbiasedOptimum(
-            *self.mechanism, self.objective, self.bound, self.lam, self.nu, status, self.steps, seconds
+        return Optimum(
+            solution, value, self.bound, {"lam": self.lam, "nu": self.nu}, self.tolerance, self.steps, seconds
         )

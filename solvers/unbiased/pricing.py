@@ -117,7 +117,7 @@ def certified_bound(program: UnbiasedProgram, lam: Array, nu: Array) -> float:
     >>> from optldp.solvers import solve_unbiased
     >>> program = UnbiasedProgram(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), np.e)
     >>> best = solve_unbiased(program.knots, program.weights, program.ratio)
-    >>> round(certified_bound(program, best.lam, best.nu), 4), round(best.objective, 4)
+    >>> round(certified_bound(program, **best.multipliers), 4), round(best.value, 4)
     (3.6827, 3.6827)
     """
     best = -np.inf

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,30 @@ LEAST_WEIGHT = 1e-100
 
 ROUNDING = 1e-9
 """How far knots may lie outside [-1, 1], and the sum of weights from 1."""
+
+
+class Rows(NamedTuple):
+    """What a program of free outputs asks for: the outputs, and a row of probabilities for each knot.
+
+    Parameters
+    ----------
+    outputs : (k,) ndarray
+        Increasing, in the program's scale.
+    probabilities : (n, k) ndarray
+        Rows sum to one, columns are within the ratio.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.solvers import solve_unbiased
+    >>> outputs, P = solve_unbiased(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), np.e).solution
+    >>> outputs.round(4), P.round(4)
+    (array([-2.164,  2.164]), array([[0.7311, 0.2689],
+           [0.2689, 0.7311]]))
+    """
+
+    outputs: Array
+    probabilities: Array
 
 
 @dataclass(frozen=True, eq=False)

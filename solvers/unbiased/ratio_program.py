@@ -27,40 +27,15 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ...mechanisms.errors import InputError, SolverError
+from ..certificate import Optimum
 from ..linear_program import DEFAULT_TOLERANCE, LinearProgram, Solver, solve_linear_program
 
 MAX_EPSILON = 16.0
 """Beyond it e^epsilon stands beside 1 in one matrix with more range than a double has digits."""
 
 
-@dataclass(frozen=True, eq=False)
-class RatioSolution:
-    """Probabilities and multipliers as the solver left them: feasible to its tolerance, not exactly.
-
-    Parameters
-    ----------
-    probabilities : (n, m) ndarray
-        P.
-    objective : float
-        sum_i p_i sum_y (y - x_i)^2 P[i, y], recomputed from `probabilities`; squared units of the knots.
-    normalisation_duals : (n,) ndarray
-        lambda_i, of the rows sum_y P[i, y] = 1; squared units. At the optimum their sum is the objective.
-    unbiasedness_duals : (n,) ndarray
-        nu_i, of the rows sum_y (y - x_i) P[i, y] = 0; units.
-    status : str
-        The solver's own word, no certificate: "optimal", or Clarabel's "optimal_inaccurate".
-    seconds : float
-        Building and solving.
-    iterations : int
-    """
-
-    probabilities: np.ndarray
-    objective: float
-    normalisation_duals: np.ndarray
-    unbiasedness_duals: np.ndarray
-    status: str
-    seconds: float
-    iterations: int
+PROVED = 1e-6
+"""Relative gap within which an answer counts as optimal: what Clarabel still calls an optimum that is inaccurate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,25 +53,22 @@ class _Scaled:
         """y - x_i, (n, m)."""
         return self.outputs - self.knots[:, None]
 
-    def solution(
-        self,
-        probabilities: np.ndarray,
-        duals: tuple[np.ndarray, np.ndarray],
-        status: str,
-        start: float,
-        iterations: int,
-    ) -> RatioSolution:
-        """Back in the caller's units."""
-        objective = float(self.weights @ np.sum(self.deviations**2 * probabilities, axis=1))
-        return RatioSolution(
-            probabilities,
-            self.half**2 * objective,
-            self.half**2 * duals[0],
-            self.half * duals[1],
-            status,
-            time.perf_counter() - start,
-            iterations,
-        )
+    def optimum(
+        self, probabilities: np.ndarray, duals: tuple[np.ndarray, np.ndarray], start: float, iterations: int
+    ) -> Optimum[np.ndarray]:
+        """Back in the caller's units.
+
+        The bound for these outputs is sum(lambda) + min(0, min over y of sum_i min(g_iy, e^epsilon g_iy)) with the
+        reduced costs g: a floor has a mass of at most one.
+        """
+        (lam, nu), square = duals, self.half**2
+        costs = self.weights[:, None] * self.deviations**2
+        reduced = costs - lam[:, None] - nu[:, None] * self.deviations
+        least = float(np.minimum(reduced, self.ratio * reduced).sum(axis=0).min())
+        value, bound = float(np.sum(costs * probabilities)), float(lam.sum()) + min(0.0, least)
+        multipliers = {"lam": square * lam, "nu": self.half * nu}
+        seconds = time.perf_counter() - start
+        return Optimum(probabilities, square * value, square * bound, multipliers, PROVED, iterations, seconds)
 
 
 def solve_with_highs(
@@ -109,7 +81,7 @@ def solve_with_highs(
     crossover: bool = True,
     time_limit: float = math.inf,
     tolerance: float = DEFAULT_TOLERANCE,
-) -> RatioSolution:
+) -> Optimum[np.ndarray]:
     """Solve the program with HiGHS.
 
     Parameters
@@ -127,8 +99,10 @@ def solve_with_highs(
 
     Returns
     -------
-    solution : RatioSolution
-        Probabilities of least expected variance on these outputs, and its value, the `objective`.
+    solution : Optimum of (n, m) ndarray
+        P as the solver left it: feasible to its tolerance, not exactly, so that the value, sum_i p_i sum_y (y - x_i)^2
+        P[i, y], may be a hair below the bound. That holds on these outputs and is proved from the multipliers of the
+        rows sum_y P[i, y] = 1 and sum_y (y - x_i) P[i, y] = 0; all in the units of the knots.
 
     Raises
     ------
@@ -140,7 +114,7 @@ def solve_with_highs(
     >>> import math
     >>> from optldp.solvers import solve_with_highs
     >>> solution = solve_with_highs([-1, 1], [0.5, 0.5], [-2, 0, 2], math.log(3))
-    >>> round(solution.objective, 6)
+    >>> round(solution.value, 6)
     3.0
     """
     start = time.perf_counter()
@@ -155,7 +129,7 @@ def solve_with_highs(
     n, m = scaled.deviations.shape
     shares, least = solved.x[: n * m].reshape(n, m), solved.x[n * m :]
     duals = solved.row_duals[:n], solved.row_duals[n : 2 * n]
-    return scaled.solution(shares + least, duals, "optimal", start, solved.iterations)
+    return scaled.optimum(shares + least, duals, start, solved.iterations)
 
 
 def solve_with_cvxpy(
@@ -165,7 +139,7 @@ def solve_with_cvxpy(
     epsilon: float,
     *,
     tolerance: float = DEFAULT_TOLERANCE,
-) -> RatioSolution:
+) -> Optimum[np.ndarray]:
     """Solve the program with Clarabel through cvxpy; parameters and errors as `solve_with_highs`.
 
     Source: Goulart and Chen (2024), "Clarabel: an interior-point solver for conic programs".
@@ -179,14 +153,15 @@ def solve_with_cvxpy(
 
     Returns
     -------
-    solution : RatioSolution
+    solution : Optimum of (n, m) ndarray
+        As of `solve_with_highs`.
 
     Example
     -------
     >>> import math
     >>> from optldp.solvers import solve_with_cvxpy
     >>> solution = solve_with_cvxpy([-1, 1], [0.5, 0.5], [-2, 0, 2], math.log(3))
-    >>> round(solution.objective, 6)
+    >>> round(solution.value, 6)
     3.0
     """
     import cvxpy as cp  # half a second to import, and only oracles need it
@@ -213,7 +188,7 @@ def solve_with_cvxpy(
     # cvxpy adds dual * (left - right) to a minimised objective: the opposite sign of a shadow price.
     duals = -np.asarray(normalised.dual_value), -np.asarray(unbiased.dual_value)
     iterations = int(problem.solver_stats.num_iters or 0)
-    return scaled.solution(np.asarray(probabilities.value), duals, str(problem.status), start, iterations)
+    return scaled.optimum(np.asarray(probabilities.value), duals, start, iterations)
 
 
 def _sparse_program(scaled: _Scaled) -> LinearProgram:

@@ -13,10 +13,12 @@ def test_it_is_closed_by_what_is_proved(seed):
     program = problem(seed)
     best = solve_unbiased(program.knots, program.weights, program.ratio)
     assert best.status is Status.OPTIMAL
-    P = best.probabilities
-    assert program.objective(best.outputs, P) == best.objective
-    assert certified_bound(program, best.lam, best.nu) == best.lower_bound
-    assert 0 < best.lower_bound <= best.objective <= best.lower_bound * (1 + 1.01e-6)
+    P = best.solution.probabilities
+    assert program.objective(best.solution.outputs, P) == best.value
+    assert certified_bound(program, **best.multipliers) == best.bound
+    assert 0 < best.bound <= best.value <= best.bound * (1 + 1.01e-6)
     np.testing.assert_allclose(P.sum(1), 1, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(P @ best.outputs, program.knots, rtol=0, atol=1e-9 * np.abs(best.outputs).max())
+    np.testing.assert_allclose(
+        P @ best.solution.outputs, program.knots, rtol=0, atol=1e-9 * np.abs(best.solution.outputs).max()
+    )
     assert (P.max(0) <= P.min(0) * program.ratio * (1 + 1e-9)).all()

@@ -14,17 +14,17 @@ def test_every_solver_is_given_the_program_that_the_library_states():
     program = bell(9)
     outputs = given_outputs.even_outputs(program, 41)
     given = program.knots, program.weights, outputs
-    best = solve_with_highs(*given, 1.0).objective
+    best = solve_with_highs(*given, 1.0).value
     lowered = given_outputs.linear_program(program, outputs)
     assert given_outputs.with_clarabel(lowered, 2 * 9) == pytest.approx(best, rel=1e-5)
     assert given_outputs.with_highs(lowered) == pytest.approx(best, rel=1e-5)
-    assert solve_on_outputs(*given, program.ratio, tolerance=1e-6).objective == pytest.approx(best, rel=2e-6)
+    assert solve_on_outputs(*given, program.ratio, tolerance=1e-6).value == pytest.approx(best, rel=2e-6)
 
 
 @pytest.mark.parametrize("way", ["ours, these outputs", "Clarabel", "HiGHS"])
 def test_a_way_returns_its_value_seconds_and_memory(way):
     found = given_outputs.one(way, 5, 21)
-    assert found["value"] == pytest.approx(solve_with_highs(*_five(), 1.0).objective, rel=1e-5)
+    assert found["value"] == pytest.approx(solve_with_highs(*_five(), 1.0).value, rel=1e-5)
     assert found["seconds"] > 0
     assert found["megabytes"] > 1
 

@@ -60,12 +60,8 @@ def test_value_bound_and_variances_are_those_of_the_tables():
 def test_the_bound_does_not_trust_the_solver():
     """Multipliers of nothing prove that no variance is negative, and no more."""
     made = of_nine(1.0)
-    none = replace(
-        made.certificate.found,
-        lam=np.zeros_like(made.certificate.found.lam),
-        nu=np.zeros_like(made.certificate.found.nu),
-        multipliers=np.zeros_like(made.certificate.found.multipliers),
-    )
+    found = made.certificate.found
+    none = replace(found, multipliers={name: np.zeros_like(part) for name, part in found.multipliers.items()})
     assert replace(made.certificate, found=none).check().bound == 0.0
 
 

@@ -96,7 +96,7 @@ class TestProgram:
         prior = gaussian(9)
         table = lattice_mechanism(prior, epsilon, window=32)
         points = np.arange(-24, 33) * 0.25 - 1.0
-        optimum = solve_with_highs(prior.knots, prior.weights, points, epsilon).objective
+        optimum = solve_with_highs(prior.knots, prior.weights, points, epsilon).value
         assert table.expected_variance(prior.knot_prior) == pytest.approx(optimum, rel=1e-6)
 
     def test_a_wider_window_and_more_budget_never_hurt(self):
@@ -115,7 +115,7 @@ class TestProgram:
         value = table.expected_variance(prior.knot_prior)
         assert value < 0.25**2 * 2 * ratio / (1 - ratio) ** 2
         reach = np.arange(-60, 69) * 0.25 - 1.0
-        assert value > solve_with_highs(prior.knots, prior.weights, reach, epsilon).objective
+        assert value > solve_with_highs(prior.knots, prior.weights, reach, epsilon).value
 
 
 class TestTable:

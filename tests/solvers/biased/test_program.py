@@ -63,7 +63,7 @@ def test_no_multipliers_prove_more_than_a_table_promises(seed):
     worst, up, down = (member(box, rng.dirichlet(np.ones(n))) for _ in range(3))
     r, s = rng.exponential(3, 2) * np.sqrt(program.users) * rng.choice([0, 1e-3, 1], 2)
     known = solve_unbiased(knots, worst / worst.sum(), ratio, tolerance=1e-2)
-    for lam in (known.lam * rng.uniform(0.5, 1), rng.normal(size=n), worst * rng.uniform(0, 1)):
+    for lam in (known.multipliers["lam"] * rng.uniform(0.5, 1), rng.normal(size=n), worst * rng.uniform(0, 1)):
         bound = program.bound(Multipliers(worst, up, down, float(r), float(s), lam))
         for outputs, P in (random_table(rng, n, ratio), (np.array([rng.uniform(-1, 1)]), np.ones((n, 1)))):
             assert bound <= program.error(outputs, P).rmse
@@ -74,13 +74,15 @@ def test_without_bias_the_bound_is_that_of_the_unbiased_program():
     p = np.full(9, 1 / 9)
     known = solve_unbiased(KNOTS, p, np.e)
     box, users = BoxSet(0.1 * p, np.minimum(9 * p, 1)), 10**12
-    up, down = (np.clip(side * known.nu, 0, None) for side in (-1, 1))
+    up, down = (np.clip(side * known.multipliers["nu"], 0, None) for side in (-1, 1))
     weight = 1.01 * max((side / box.high).max() + side.sum() for side in (up, down))
     # nu = s down - r up with both in the box and r = s: nu / s is a difference of two members.
     even = member(box, p)
     up, down = even + (up - down) / weight / 2, even - (up - down) / weight / 2
-    proved = ErrorProgram(KNOTS, np.e, box, users).bound(Multipliers(p, up, down, weight, weight, known.lam))
-    assert proved * np.sqrt(users) == pytest.approx(np.sqrt(known.lower_bound), rel=1e-6)
+    proved = ErrorProgram(KNOTS, np.e, box, users).bound(
+        Multipliers(p, up, down, weight, weight, known.multipliers["lam"])
+    )
+    assert proved * np.sqrt(users) == pytest.approx(np.sqrt(known.bound), rel=1e-6)
 
 
 def test_negative_weights_prove_nothing():

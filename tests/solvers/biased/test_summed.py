@@ -62,9 +62,9 @@ def test_cvxpy_finds_the_same_error(seed):
     program = random_program(seed)
     best = solve_decoder(program)
     assert best.status is Status.OPTIMAL
-    assert best.error == program.error(best.values)
-    assert best.lower_bound == program.bound(best.multipliers) <= best.error.rmse
-    assert by_cvxpy(program) == pytest.approx(best.error.rmse, rel=5e-6, abs=1e-7)
+    assert best.value == program.error(best.solution).rmse
+    assert best.bound == program.bound(Multipliers(**best.multipliers)) <= best.value
+    assert by_cvxpy(program) == pytest.approx(best.value, rel=5e-6, abs=1e-7)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -105,8 +105,8 @@ def test_one_table_has_the_decoder_that_it_has_by_itself():
     P, box = np.full((7, 7), 0.1) + 0.3 * np.eye(7), trusted(np.arange(1.0, 8.0) / 28, 2.0)
     alone = solve_decoder(DecoderProgram(knots, P, box, 500))
     split = solve_decoder(SummedProgram(knots, [UserSet(0.25, [P]), UserSet(0.75, [P])], box, 500))
-    assert split.error.rmse == pytest.approx(alone.error.rmse, rel=1e-6)
-    np.testing.assert_allclose(split.values.reshape(2, 7), [alone.values] * 2, atol=1e-4)
+    assert split.value == pytest.approx(alone.value, rel=1e-6)
+    np.testing.assert_allclose(split.solution.reshape(2, 7), [alone.solution] * 2, atol=1e-4)
 
 
 def test_a_table_that_tells_nothing_changes_nothing():
@@ -116,14 +116,14 @@ def test_a_table_that_tells_nothing_changes_nothing():
     alone, beside = (
         solve_decoder(SummedProgram(knots, [UserSet(1.0, tables)], box, 500)) for tables in ([P], [P, empty])
     )
-    assert beside.error.rmse == pytest.approx(alone.error.rmse, rel=1e-6)
+    assert beside.value == pytest.approx(alone.value, rel=1e-6)
     few = SummedProgram(knots, [UserSet(0.5, [P]), UserSet(0.5, [empty])], box, 500)
     best = solve_decoder(few)
-    told, constant = few.split(best.values)
+    told, constant = few.split(best.solution)
     assert np.ptp(constant[0]) == pytest.approx(0, abs=1e-9)
     # Half of the users' reports count nearly double: half the users, at most, are lost.
-    assert np.ptp(told[0]) > 1.5 * np.ptp(alone.values)
-    assert alone.error.rmse < best.error.rmse < 2 * alone.error.rmse
+    assert np.ptp(told[0]) > 1.5 * np.ptp(alone.solution)
+    assert alone.value < best.value < 2 * alone.value
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -136,7 +136,7 @@ def test_no_multipliers_prove_more_than_a_decoder_promises(seed):
     found = Multipliers(worst, up, down, float(r), float(s), np.zeros(n))
     bound = program.bound(found)
     best = program.values(worst, found.nu)
-    for values in (best, solve_decoder(program).values, best + 0.1 * rng.normal(size=best.shape)):
+    for values in (best, solve_decoder(program).solution, best + 0.1 * rng.normal(size=best.shape)):
         assert bound <= program.error(values).rmse
 
 

@@ -54,9 +54,9 @@ def test_the_optimum_over_intervals_is_cvxpy_s(size, epsilon, which):
     found = solve_interval_fisher(prior, math.exp(epsilon), importance=importance)
     weighing = np.eye(size) if importance is None else importance
     expected = cvxpy_trace(prior, math.exp(epsilon), all_intervals(size), weighing)
-    assert found.error == pytest.approx(expected, rel=2e-5)
-    assert found.interval_bound == pytest.approx(expected, rel=2e-5)
-    assert found.interval_bound <= found.error
+    assert found.value == pytest.approx(expected, rel=2e-5)
+    assert found.bound == pytest.approx(expected, rel=2e-5)
+    assert found.bound <= found.value
     assert found.status is Status.OPTIMAL
 
 
@@ -69,9 +69,9 @@ def test_an_importance_is_heeded_over_all_patterns_too(epsilon, which):
     ratio = math.exp(epsilon)
     found = solve_frequency(prior, ratio, importance=importance, tolerance=1e-5)
     expected = cvxpy_trace(prior, ratio, all_patterns(5), importance)
-    assert found.error == pytest.approx(expected, rel=2e-5)
-    assert found.lower_bound == pytest.approx(expected, rel=2e-5)
-    assert found.lower_bound == certified_frequency_bound(prior, ratio, found.certificate, importance)
+    assert found.value == pytest.approx(expected, rel=2e-5)
+    assert found.bound == pytest.approx(expected, rel=2e-5)
+    assert found.bound == certified_frequency_bound(prior, ratio, found.multipliers["certificate"], importance)
 
 
 @settings(max_examples=40)
@@ -86,7 +86,7 @@ def test_random_certificates_never_promise_more_than_tables_give(size, epsilon, 
     for importance in importances(size, rng):
         best = solve_interval_fisher(prior, ratio, importance=importance, tolerance=1e-4)
         bound = certified_interval_error(prior, ratio, root, multipliers, importance)
-        assert bound <= best.error * (1 + 1e-9)
+        assert bound <= best.value * (1 + 1e-9)
         certificate = Certificate(root, multipliers, *nothing)
         error = FrequencyProgram(prior, ratio, importance).error(table)
         for most in (size, 0):
@@ -103,10 +103,10 @@ def test_the_relaxation_with_an_importance_agrees_with_enumeration():
         for module in ("program", "optimum"):
             patch.setattr(f"optldp.solvers.frequency.{module}.MOST_ENUMERATED", 0)
         relaxed = solve_frequency(prior, math.e, importance=importance, tolerance=1e-4)
-    assert relaxed.lower_bound <= exact.error
-    assert relaxed.error >= exact.lower_bound
-    assert relaxed.lower_bound == pytest.approx(exact.lower_bound, rel=0.05)
-    assert relaxed.error == pytest.approx(exact.error, rel=2e-3)
+    assert relaxed.bound <= exact.value
+    assert relaxed.value >= exact.bound
+    assert relaxed.bound == pytest.approx(exact.bound, rel=0.05)
+    assert relaxed.value == pytest.approx(exact.value, rel=2e-3)
 
 
 def test_quadratics_of_intervals_are_their_definition():
@@ -126,22 +126,22 @@ def test_quadratics_of_intervals_are_their_definition():
 def test_tables_keep_the_ratio_and_the_rows(size, epsilon, seed):
     prior, ratio = random_prior(np.random.default_rng(seed), size), math.exp(epsilon)
     found = solve_interval_fisher(prior, ratio)
-    P = found.probabilities
+    P = found.solution
     assert (P.max(0) / P.min(0)).max() <= ratio * (1 + 1e-12)
     np.testing.assert_allclose(P.sum(1), 1, atol=1e-12)
-    assert found.interval_bound <= found.error
-    assert found.relative_gap <= 1e-6
+    assert found.bound <= found.value
+    assert found.gap <= 1e-6
 
 
 def test_progress_is_told_after_each_round():
     """The bound never falls; both end at what is returned, but for the intervals left out of the table."""
     seen = []
     found = solve_interval_fisher(np.arange(1, 10) / 45, math.e, progress=seen.append)
-    assert [one.step for one in seen] == list(range(1, found.rounds + 1))
+    assert [one.step for one in seen] == list(range(1, found.steps + 1))
     assert len(seen) > 1
     assert (np.diff([one.bound for one in seen]) >= 0).all()
-    assert seen[-1].bound == pytest.approx(found.interval_bound, rel=1e-9)
-    assert seen[-1].value == pytest.approx(found.error, rel=1e-6)
+    assert seen[-1].bound == pytest.approx(found.bound, rel=1e-9)
+    assert seen[-1].value == pytest.approx(found.value, rel=1e-6)
 
 
 def test_what_makes_no_sense_is_refused():

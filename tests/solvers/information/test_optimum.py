@@ -30,9 +30,9 @@ def test_the_optimum_is_that_of_all_patterns_by_highs(size, epsilon, seed):
     program = program_of(seed, size, math.exp(epsilon))
     found = solve_information(program.prior, program.ratio)
     expected = highs_information(program.prior, program.ratio, all_patterns(size))
-    assert found.information == pytest.approx(expected, rel=1e-6)
-    assert found.upper_bound == pytest.approx(expected, rel=2e-6)
-    assert found.information <= found.upper_bound
+    assert found.value == pytest.approx(expected, rel=1e-6)
+    assert found.bound == pytest.approx(expected, rel=2e-6)
+    assert found.value <= found.bound
     assert found.status is Status.OPTIMAL
 
 
@@ -42,7 +42,7 @@ def test_any_multipliers_bound_every_private_table(size, epsilon, seed):
     rng = np.random.default_rng(seed)
     prior, ratio = random_prior(rng, size), math.exp(epsilon)
     table = random_private_table(rng, size, ratio, 2 * size)
-    good = solve_information(prior, ratio).multipliers
+    good = solve_information(prior, ratio).multipliers["lam"]
     for multipliers in (good, good + 0.01 * rng.normal(size=size), rng.normal(size=size)):
         assert certified_information_bound(prior, ratio, multipliers) >= mutual_information(prior, table)
 
@@ -73,25 +73,25 @@ def test_a_uniform_prior_leads_to_subsets_of_the_best_size(epsilon):
     marked = np.arange(size + 1)
     expected = (program.values(marked / size) / (1 + (program.ratio - 1) * marked / size)).max()
     found = solve_information(program.prior, program.ratio)
-    assert found.information == pytest.approx(expected, rel=1e-7)
-    assert found.upper_bound == pytest.approx(expected, rel=1e-6)
+    assert found.value == pytest.approx(expected, rel=1e-7)
+    assert found.bound == pytest.approx(expected, rel=1e-6)
 
 
 def test_small_masses_let_the_bound_of_all_priors_be_reached():
     """Forty knots of different mass: subsets of the best mass abound."""
     prior = random_prior(np.random.default_rng(5), 40)
     found = solve_information(prior, math.e)
-    assert found.information == pytest.approx(most_information(1.0), rel=1e-6)
+    assert found.value == pytest.approx(most_information(1.0), rel=1e-6)
     assert found.status is Status.OPTIMAL
 
 
 def test_tables_keep_the_ratio_and_the_rows_and_repeat():
     prior = 0.8 ** np.arange(24)
     one, other = (solve_information(prior / prior.sum(), math.exp(3), tolerance=1e-3) for _ in range(2))
-    P = one.probabilities
+    P = one.solution
     assert (P.max(0) / P.min(0)).max() <= math.exp(3) * (1 + 1e-15)
     np.testing.assert_allclose(P.sum(1), 1, atol=1e-13)
-    np.testing.assert_array_equal(P, other.probabilities)
+    np.testing.assert_array_equal(P, other.solution)
     assert one.status is Status.OPTIMAL
 
 
@@ -111,7 +111,7 @@ def test_rows_that_patterns_cannot_fill_get_a_column_of_their_own():
 def test_progress_is_told_after_each_round():
     seen = []
     found = solve_information(np.array([0.4, 0.3, 0.2, 0.06, 0.04]), math.exp(1.5), progress=seen.append)
-    assert [one.step for one in seen] == list(range(1, found.rounds + 1))
+    assert [one.step for one in seen] == list(range(1, found.steps + 1))
     assert seen[-1].gap < 1e-6
-    assert seen[-1].bound == pytest.approx(found.upper_bound, rel=1e-9)
+    assert seen[-1].bound == pytest.approx(found.bound, rel=1e-9)
     assert seen[-1].value <= seen[-1].bound

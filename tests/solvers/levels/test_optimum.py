@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from optldp.mechanisms import InputError, SolverError
-from optldp.solvers import Progress, Status, solve_with_highs
-from optldp.solvers.levels import LevelsOptimum, LevelsProgram, optimum, solve_levels
+from optldp.solvers import Optimum, Progress, Status, solve_with_highs
+from optldp.solvers.levels import LevelsProgram, optimum, solve_levels
 
 from ..levels_oracle import least_mean_variance, random_levels
 
@@ -19,9 +19,9 @@ def nine_knots(between: float) -> LevelsProgram:
     return LevelsProgram(np.linspace(-1, 1, 9), *even, between, np.linspace(-9.5, 9.5, 77))
 
 
-def keeps_everything(program: LevelsProgram, found: LevelsOptimum) -> bool:
+def keeps_everything(program: LevelsProgram, found: Optimum[np.ndarray]) -> bool:
     """Whether the tables are what the program asks for: rows, means, ratios within levels and between them."""
-    P = found.probabilities
+    P = found.solution
     rows = abs(P.sum(2) - 1).max() < 1e-12 and abs(P @ program.outputs - program.knots).max() < 1e-11
     own = (P.max(1) <= program.ratios[:, None] * P.min(1) * (1 + 1e-12)).all()
     tied = (P.max(0) <= program.between * P.min(0) * (1 + 1e-12)).all() if program.bounded else True
@@ -33,10 +33,10 @@ def test_the_optimum_is_that_of_cvxpy(seed):
     """Value, bound and tables of random small programs, levels bounded loosely to tightly."""
     program = random_levels(seed)
     found, optimum = solve_levels(program, tolerance=1e-5), least_mean_variance(program)
-    assert found.objective == pytest.approx(optimum, rel=1e-5)
-    assert found.lower_bound <= optimum * (1 + 1e-8)
+    assert found.value == pytest.approx(optimum, rel=1e-5)
+    assert found.bound <= optimum * (1 + 1e-8)
     assert found.status is Status.OPTIMAL
-    assert found.relative_gap <= 1e-5
+    assert found.gap <= 1e-5
     assert keeps_everything(program, found)
 
 
@@ -47,7 +47,7 @@ def test_what_bounding_the_leakage_costs_on_nine_knots(leakage, mean_variance):
     """Golden numbers: the same program through HiGHS, all rows written out, on these 77 outputs."""
     program = nine_knots(math.exp(leakage))
     found = solve_levels(program, tolerance=1e-5)
-    assert found.objective == pytest.approx(mean_variance, abs=6e-4)
+    assert found.value == pytest.approx(mean_variance, abs=6e-4)
     assert found.status is Status.OPTIMAL
     assert keeps_everything(program, found)
 
@@ -56,29 +56,28 @@ def test_levels_that_are_not_tied_are_as_good_as_each_can_be():
     """The programs of one level each, by HiGHS, weighted by their shares."""
     program = nine_knots(math.inf)
     alone = [
-        solve_with_highs(program.knots, program.weights, program.outputs, math.log(ratio)).objective
+        solve_with_highs(program.knots, program.weights, program.outputs, math.log(ratio)).value
         for ratio in program.ratios
     ]
-    assert solve_levels(program, tolerance=1e-6).objective == pytest.approx(program.shares @ alone, rel=2e-6)
+    assert solve_levels(program, tolerance=1e-6).value == pytest.approx(program.shares @ alone, rel=2e-6)
 
 
 def test_levels_that_must_not_be_told_apart_have_one_table_that_of_the_strictest():
     """Its own program by HiGHS; the certificate is one of the program of all levels."""
     program = nine_knots(1.0)
     found = solve_levels(program, tolerance=1e-5)
-    strictest = solve_with_highs(program.knots, program.weights, program.outputs, 0.5).objective
-    assert found.objective == pytest.approx(strictest, rel=1e-5)
-    assert (found.probabilities == found.probabilities[0]).all()
-    assert program.bound(found.lam, found.nu, found.multipliers) == found.lower_bound > (1 - 1e-5) * strictest
+    strictest = solve_with_highs(program.knots, program.weights, program.outputs, 0.5).value
+    assert found.value == pytest.approx(strictest, rel=1e-5)
+    assert (found.solution == found.solution[0]).all()
+    assert program.bound(**found.multipliers) == found.bound > (1 - 1e-5) * strictest
 
 
 def test_users_at_a_level_make_it_better():
     """The level with nearly all shares is at its own optimum; a level's variance falls with its share."""
-    found = [
-        solve_levels(replace(nine_knots(math.e), shares=np.array(shares)))
-        for shares in ((0.98, 0.01, 0.01), (0.01, 0.01, 0.98))
+    programs = [
+        replace(nine_knots(math.e), shares=np.array(shares)) for shares in ((0.98, 0.01, 0.01), (0.01, 0.01, 0.98))
     ]
-    mean = [each.variances.mean(1) for each in found]
+    mean = [program.variances(solve_levels(program).solution).mean(1) for program in programs]
     assert mean[0][0] < mean[1][0]
     assert mean[1][2] < mean[0][2]
 
@@ -96,7 +95,7 @@ def test_a_gap_that_rounding_leaves_open_is_said():
     program = random_levels(4)
     found = solve_levels(program, tolerance=1e-15)
     assert found.status is Status.GAP_OPEN
-    assert found.relative_gap < 1e-4
+    assert found.gap < 1e-4
     assert keeps_everything(program, found)
 
 
@@ -123,5 +122,5 @@ def test_ten_levels_on_thirty_three_knots_come_within_a_thousandth():
         even = np.full(33, 1 / 33), ratios, np.full(10, 0.1)
         program = LevelsProgram(knots, *even, math.exp(leakage), outputs)
         found = solve_levels(program, tolerance=1e-3)
-        assert found.relative_gap <= 1e-3
+        assert found.gap <= 1e-3
         assert keeps_everything(program, found)

@@ -36,9 +36,9 @@ def test_highs_on_the_same_outputs_finds_no_better(no_other_path, epsilon, share
     program = MinimaxProgram(KNOTS, STEEP, float(np.exp(epsilon)), share)
     best = solve_minimax(KNOTS, program.ratio, prior=STEEP, share=share, tolerance=1e-5)
     assert best.status is Status.OPTIMAL
-    assert len(best.outputs) <= 2 * len(KNOTS) + 1
-    on_same = minimax_with_highs(program, best.outputs)
-    assert best.lower_bound * (1 - 1e-8) <= on_same <= best.objective * (1 + 1e-8)
+    assert len(best.solution.outputs) <= 2 * len(KNOTS) + 1
+    on_same = minimax_with_highs(program, best.solution.outputs)
+    assert best.bound * (1 - 1e-8) <= on_same <= best.value * (1 + 1e-8)
 
 
 @pytest.mark.sampled(4)
@@ -46,7 +46,7 @@ def test_highs_on_the_same_outputs_finds_no_better(no_other_path, epsilon, share
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0, 4.0])
 def test_the_least_worst_case_is_closed_at_usual_budgets(no_other_path, knots, epsilon):
     best = solve_minimax(np.linspace(-1, 1, knots), float(np.exp(epsilon)), tolerance=1e-5)
-    assert best.relative_gap <= 1e-5
+    assert best.gap <= 1e-5
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
@@ -73,5 +73,5 @@ def test_where_it_is_lost_the_other_path_is_taken(monkeypatch):
     monkeypatch.setattr(minimax, "solve_on_the_line", lambda *_: None)
     other = solve_minimax(KNOTS, np.e)
     assert other.status is Status.OPTIMAL
-    assert other.objective == pytest.approx(best.objective, rel=2e-6)
+    assert other.value == pytest.approx(best.value, rel=2e-6)
     assert other.steps != best.steps

@@ -41,8 +41,8 @@ def test_no_multipliers_bound_more_than_a_mechanism_reaches(random_program, seed
     rng = np.random.default_rng(seed)
     n = len(program.knots)
     best = solve_unbiased(program.knots, rng.dirichlet(np.ones(n)), program.ratio, tolerance=1e-2)
-    lam = best.lam * rng.uniform(0.5, 1.5, n)
-    bound = program.bound(rng.dirichlet(np.ones(n)) * rng.uniform(0.1, 10), lam, best.nu)
+    lam = best.multipliers["lam"] * rng.uniform(0.5, 1.5, n)
+    bound = program.bound(rng.dirichlet(np.ones(n)) * rng.uniform(0.1, 10), lam, best.multipliers["nu"])
     it = starting_point(given_program, starting_outputs(given_program, 16))
     for outputs, P in ((it.outputs, it.probabilities), two_outputs(given_program)):
         assert bound <= program.objective(program.variances(outputs, P))
@@ -52,9 +52,9 @@ def test_the_bound_is_that_of_the_mixed_prior_whatever_the_scale_of_rho():
     program = MinimaxProgram(KNOTS, EVEN, 3.0, 0.4)
     rho = np.array([3.0, 1.0, 0.0, 1.0, 3.0])
     best = solve_unbiased(KNOTS, 0.6 * EVEN + 0.4 * rho / 8, 3.0)
-    bound = program.bound(rho, best.lam, best.nu)
-    assert bound == pytest.approx(best.lower_bound, rel=1e-12)
-    assert bound < certified_bound(program.mixed(0.4 * rho / 8), best.lam, best.nu)
+    bound = program.bound(rho, best.multipliers["lam"], best.multipliers["nu"])
+    assert bound == pytest.approx(best.bound, rel=1e-12)
+    assert bound < certified_bound(program.mixed(0.4 * rho / 8), **best.multipliers)
 
 
 @pytest.mark.parametrize("share", [0.0, -0.1, 1.1, float("nan")])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.mechanisms import InputError, SolverError
-from optldp.solvers import Progress, RobustOptimum, RobustProgram, Status, solve_minimax, solve_robust, solve_unbiased
+from optldp.solvers import Optimum, Progress, RobustProgram, Rows, Status, solve_minimax, solve_robust, solve_unbiased
 from optldp.solvers.robust import BandSet, BoxSet, MixedSet, MovedSet, PriorSet, TransportSet
 from optldp.solvers.robust import optimum as robust_optimum
 from optldp.solvers.robust.newton import RobustSystem, robust_step
@@ -20,26 +20,25 @@ SLOPE = np.arange(1.0, 10.0) / 45
 TWO_SETS = pytest.mark.parametrize("priors", [MixedSet(SLOPE, 1.0), MovedSet(SLOPE, 0.1)], ids=["mixed", "moved"])
 
 
-def checked(program: RobustProgram, *, tolerance: float = 1e-6) -> RobustOptimum:
+def checked(program: RobustProgram, *, tolerance: float = 1e-6) -> Optimum[Rows]:
     """Solve, and recompute all that the result claims."""
     best = solve_robust(program, tolerance=tolerance)
-    P, outputs = best.probabilities, best.outputs
+    outputs, P = best.solution
     np.testing.assert_allclose(P.sum(1), 1, rtol=0, atol=1e-13)
     np.testing.assert_allclose(P @ outputs, program.knots, rtol=0, atol=1e-12 * np.abs(outputs).max())
     assert P.min() > 0
     assert np.all(P.max(0) <= program.ratio * P.min(0) * (1 + 1e-15))
     assert np.all(np.diff(outputs) > 0)
     assert len(outputs) <= 3 * len(program.knots)
-    np.testing.assert_array_equal(best.variances, program.variances(outputs, P))
-    assert best.objective == program.objective(best.variances)
-    assert best.objective <= program.objective(program.variances(*two_outputs(program.under(best.worst_prior))))
-    assert best.lower_bound == max(0.0, program.bound(best.worst_prior, best.lam, best.nu))
-    assert best.lower_bound <= best.objective * (1 + 1e-14)
-    assert best.worst_prior.sum() == pytest.approx(1, abs=1e-9)
+    assert best.value == program.objective(program.variances(outputs, P))
+    assert best.value <= program.objective(program.variances(*two_outputs(program.under(best.multipliers["worst"]))))
+    assert best.bound == max(0.0, program.bound(**best.multipliers))
+    assert best.bound <= best.value * (1 + 1e-14)
+    assert best.multipliers["worst"].sum() == pytest.approx(1, abs=1e-9)
     # A member: no values that are larger on it than on all of the set.
     for values in np.random.default_rng(0).uniform(0, 1, (5, len(program.knots))):
-        assert best.worst_prior @ values <= program.priors.largest(values)[0] + 1e-9
-    assert (best.status is Status.OPTIMAL) == (best.relative_gap <= tolerance)
+        assert best.multipliers["worst"] @ values <= program.priors.largest(values)[0] + 1e-9
+    assert (best.status is Status.OPTIMAL) == (best.gap <= tolerance)
     return best
 
 
@@ -51,11 +50,11 @@ def test_cvxpy_on_the_same_outputs_finds_no_better_and_on_a_grid_neither(kind, e
     priors = random_set(KNOTS, SLOPE, kind, np.random.default_rng(7))
     best = checked(RobustProgram(KNOTS, float(np.exp(epsilon)), priors))
     assert best.status is Status.OPTIMAL
-    on_same = robust_with_cvxpy(KNOTS, float(np.exp(epsilon)), priors, best.outputs)
-    assert best.lower_bound * (1 - 1e-7) <= on_same <= best.objective * (1 + 1e-7)
-    reach = 1.2 * np.abs(best.outputs).max()
+    on_same = robust_with_cvxpy(KNOTS, float(np.exp(epsilon)), priors, best.solution.outputs)
+    assert best.bound * (1 - 1e-7) <= on_same <= best.value * (1 + 1e-7)
+    reach = 1.2 * np.abs(best.solution.outputs).max()
     on_grid = robust_with_cvxpy(KNOTS, float(np.exp(epsilon)), priors, np.linspace(-reach, reach, 81))
-    assert best.lower_bound <= on_grid <= best.objective * 1.05
+    assert best.bound <= on_grid <= best.value * 1.05
 
 
 def vertices_of_the_moved(prior: np.ndarray, radius: float) -> list[np.ndarray]:
@@ -78,15 +77,16 @@ def vertices_of_the_moved(prior: np.ndarray, radius: float) -> list[np.ndarray]:
 def test_brute_force_over_all_vertices_of_a_tiny_set_agrees(epsilon):
     """The largest over vertices is the guarantee; and no mixture of them is harder than the worst prior."""
     knots, prior, radius = np.array([-1.0, -0.2, 0.3, 1.0]), np.array([0.1, 0.5, 0.3, 0.1]), 0.25
-    best = checked(RobustProgram(knots, float(np.exp(epsilon)), MovedSet(prior, radius)))
+    program = RobustProgram(knots, float(np.exp(epsilon)), MovedSet(prior, radius))
+    best = checked(program)
     vertices = np.array(vertices_of_the_moved(prior, radius))
-    assert (vertices @ best.variances).max() == pytest.approx(best.objective, rel=1e-12)
+    assert (vertices @ program.variances(*best.solution)).max() == pytest.approx(best.value, rel=1e-12)
     rng = np.random.default_rng(3)
     for mixture in rng.dirichlet(np.full(len(vertices), 0.1), 20) @ vertices:
         known = solve_unbiased(knots, mixture / mixture.sum(), float(np.exp(epsilon)), tolerance=1e-4)
-        assert known.lower_bound <= best.objective
-    known = solve_unbiased(knots, best.worst_prior / best.worst_prior.sum(), float(np.exp(epsilon)))
-    assert known.objective == pytest.approx(best.objective, rel=3e-6)
+        assert known.bound <= best.value
+    known = solve_unbiased(knots, best.multipliers["worst"] / best.multipliers["worst"].sum(), float(np.exp(epsilon)))
+    assert known.value == pytest.approx(best.value, rel=3e-6)
 
 
 @pytest.mark.sampled(3)
@@ -111,7 +111,7 @@ def test_every_prior_is_the_minimax(epsilon):
         BandSet(np.zeros((0, 9)), np.zeros(0), np.zeros(0)),
     ):
         best = checked(RobustProgram(KNOTS, ratio, priors))
-        assert best.objective == pytest.approx(minimax.objective, rel=3e-6)
+        assert best.value == pytest.approx(minimax.value, rel=3e-6)
 
 
 @pytest.mark.parametrize("radius", [1e-10, 1e-7])
@@ -124,13 +124,13 @@ def test_next_to_no_room_is_the_optimum_for_the_prior(radius):
     ):
         best = checked(RobustProgram(KNOTS, np.e, priors))
         assert best.status is Status.OPTIMAL
-        assert best.objective == pytest.approx(known.objective, rel=3e-6)
+        assert best.value == pytest.approx(known.value, rel=3e-6)
 
 
 @pytest.mark.parametrize("make", [lambda r: MovedSet(SLOPE, r), lambda r: TransportSet(KNOTS, SLOPE, r)])
 def test_more_room_never_guarantees_more_and_the_guarantee_is_concave_in_the_radius(make):
     radii = np.array([1e-3, 0.1, 0.3, 0.5, 0.7])
-    found = np.array([checked(RobustProgram(KNOTS, 5.0, make(radius))).objective for radius in radii])
+    found = np.array([checked(RobustProgram(KNOTS, 5.0, make(radius))).value for radius in radii])
     assert np.all(np.diff(found) > -1e-6 * found[0])
     slopes = np.diff(found) / np.diff(radii)
     assert np.all(np.diff(slopes) < 1e-4)
@@ -142,7 +142,7 @@ def test_weights_that_cannot_change_are_kept():
     high[[2, 5]] += 0.04
     best = checked(RobustProgram(KNOTS, 3.0, BoxSet(low, high)))
     fixed = np.delete(np.arange(9), [2, 5])
-    np.testing.assert_allclose(best.worst_prior[fixed], SLOPE[fixed], rtol=1e-12)
+    np.testing.assert_allclose(best.multipliers["worst"][fixed], SLOPE[fixed], rtol=1e-12)
     assert best.status is Status.OPTIMAL
 
 
@@ -151,7 +151,7 @@ def test_weights_that_cannot_change_are_kept():
 def test_extreme_budgets_give_a_feasible_mechanism_and_an_honest_status(epsilon, gap):
     """`checked` recomputes the claims; whatever the status, the gap is small."""
     for priors in (MixedSet(SLOPE, 0.1), MovedSet(SLOPE, 0.1), TransportSet(KNOTS, SLOPE, 0.1)):
-        assert checked(RobustProgram(KNOTS, float(np.exp(epsilon)), priors)).relative_gap < gap
+        assert checked(RobustProgram(KNOTS, float(np.exp(epsilon)), priors)).gap < gap
 
 
 @TWO_SETS
@@ -164,8 +164,8 @@ def test_a_path_that_runs_out_of_steps_says_so(monkeypatch, steps, priors: Prior
     best = checked(program)
     assert best.status is Status.GAP_OPEN
     assert best.steps == steps
-    assert best.lower_bound <= reference.objective
-    assert best.objective >= reference.lower_bound
+    assert best.bound <= reference.value
+    assert best.value >= reference.bound
 
 
 @TWO_SETS
@@ -183,10 +183,10 @@ def test_the_best_of_the_path_is_kept_on_both_sides(monkeypatch, priors: PriorSe
     best = checked(program)
     before, after = taken[14], taken[15]
     variances = program.variances(before.point.outputs, before.point.probabilities)
-    assert best.objective <= program.objective(variances)
+    assert best.value <= program.objective(variances)
     bounds = [program.bound(polytope.prior(it.x), it.point.lam, it.point.nu) for it in (before, after)]
-    assert best.lower_bound >= bounds[0]
-    assert best.lower_bound > bounds[1]
+    assert best.bound >= bounds[0]
+    assert best.bound > bounds[1]
 
 
 @TWO_SETS
@@ -221,7 +221,7 @@ def test_a_step_that_fails_ends_the_path_at_the_last_good_point(monkeypatch, pri
     monkeypatch.setattr(robust_optimum, "robust_step", fails_at_last)
     best = checked(program)
     assert best.status is Status.GAP_OPEN
-    assert reference.lower_bound <= best.objective < 1.02 * reference.objective
+    assert reference.bound <= best.value < 1.02 * reference.value
 
 
 @TWO_SETS
@@ -233,7 +233,7 @@ def test_where_the_clean_up_fails_the_two_outputs_remain(monkeypatch, priors: Pr
 
     monkeypatch.setattr(robust_optimum, "sparse_minimax", fails)
     best = checked(RobustProgram(KNOTS, np.e, priors))
-    assert len(best.outputs) == 2
+    assert len(best.solution.outputs) == 2
     assert best.status is Status.GAP_OPEN
 
 
@@ -244,7 +244,7 @@ def test_a_path_that_breaks_at_once_returns_two_outputs(monkeypatch):
     monkeypatch.setattr(robust_optimum, "robust_step", breaks)
     monkeypatch.setattr(robust_optimum, "sparse_minimax", breaks)
     best = checked(RobustProgram(KNOTS, 5.0, MovedSet(SLOPE, 0.1)))
-    assert (len(best.outputs), best.lower_bound, best.status) == (2, 0.0, Status.GAP_OPEN)
+    assert (len(best.solution.outputs), best.bound, best.status) == (2, 0.0, Status.GAP_OPEN)
 
 
 def test_progress_is_reported_after_each_step():
@@ -253,7 +253,7 @@ def test_progress_is_reported_after_each_step():
     assert [one.step for one in told] == list(range(len(told)))
     assert len(told) == best.steps + 1
     assert told[-1].gap < 1e-6
-    assert told[-1].bound == best.lower_bound <= told[-1].value == pytest.approx(best.objective, rel=1e-6)
+    assert told[-1].bound == best.bound <= told[-1].value == pytest.approx(best.value, rel=1e-6)
 
 
 def test_the_start_meets_the_equations_of_the_weights():
@@ -336,8 +336,10 @@ def test_no_prior_of_the_set_bounds_more_than_a_mechanism_guarantees(random_prog
     program = RobustProgram(drawn.knots, drawn.ratio, priors)
     member = priors.polytope().prior(priors.polytope().centre())
     known = solve_unbiased(drawn.knots, member / member.sum(), drawn.ratio, tolerance=1e-2)
-    lam = known.lam * rng.uniform(0.5, 1.5, len(member))
-    assert program.bound(member, lam, known.nu) <= program.objective(program.variances(*two_outputs(drawn)))
+    lam = known.multipliers["lam"] * rng.uniform(0.5, 1.5, len(member))
+    assert program.bound(member, lam, known.multipliers["nu"]) <= program.objective(
+        program.variances(*two_outputs(drawn))
+    )
 
 
 @pytest.mark.slow

@@ -104,13 +104,13 @@ def test_the_certified_optimum_is_a_floor_of_points():
     """So floors of pieces reach it: with at most 2n of them the gap is closed."""
     knots, weights, ratio = np.linspace(-1, 1, 9), np.full(9, 1 / 9), math.e**2
     best = solve_unbiased(knots, weights, ratio)
-    floor = PieceFloor(best.outputs, best.outputs, best.probabilities.min(axis=0))
+    floor = PieceFloor(best.solution.outputs, best.solution.outputs, best.solution.probabilities.min(axis=0))
     low, _, rows = piece_rows(floor, knots, ratio)
     variance = weights @ ((low - knots[:, None]) ** 2 * rows).sum(axis=1)
-    assert best.lower_bound <= variance * (1 + 1e-9)
-    assert variance == pytest.approx(best.objective, rel=1e-6)
-    assert low.size >= best.outputs.size
-    assert set(low) == set(best.outputs)
+    assert best.bound <= variance * (1 + 1e-9)
+    assert variance == pytest.approx(best.value, rel=1e-6)
+    assert low.size >= best.solution.outputs.size
+    assert set(low) == set(best.solution.outputs)
 
 
 def test_out_of_reach_is_an_error():

@@ -55,7 +55,7 @@ def test_more_pieces_never_cost_and_one_is_ptt(name, epsilon, worst):
 def test_no_floor_is_below_the_certified_bound(name, epsilon):
     ratio, weights = math.exp(epsilon), WEIGHTS[name]
     best = solve_unbiased(KNOTS, weights, ratio)
-    bound = certified_bound(UnbiasedProgram(KNOTS, weights, ratio), best.lam, best.nu)
+    bound = certified_bound(UnbiasedProgram(KNOTS, weights, ratio), **best.multipliers)
     found = best_floors(ShapeProblem(KNOTS, weights, ratio), ptt_floor(epsilon, float(weights @ KNOTS**2)), 2)
     assert all(one.objective >= bound for one in found)
 

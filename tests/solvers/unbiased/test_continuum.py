@@ -13,7 +13,7 @@ from optldp.mechanisms.families.duchi import duchi_variance
 from optldp.mechanisms.families.hybrid import hybrid_variance
 from optldp.mechanisms.families.piecewise import piecewise_variance, pm_sub_variance
 from optldp.mechanisms.families.three_outputs import three_outputs_variance
-from optldp.solvers import UnbiasedOptimum, UnbiasedProgram, certified_bound, continuum_bound, price, solve_unbiased
+from optldp.solvers import Optimum, Rows, UnbiasedProgram, certified_bound, continuum_bound, price, solve_unbiased
 
 MODULE = importlib.import_module("optldp.solvers.unbiased.continuum")  # the package exports a function of its name
 
@@ -60,17 +60,17 @@ def disturbed_multipliers(program: UnbiasedProgram, seed: int) -> tuple[np.ndarr
     """The optimum's, disturbed by nothing, a little or a lot."""
     rng = np.random.default_rng(seed)
     best = solve_unbiased(program.knots, program.weights, program.ratio, tolerance=1e-4)
-    noise = 1 + rng.choice([0, 1e-3, 0.3]) * rng.normal(size=(2, len(best.lam)))
-    return best.lam * noise[0], best.nu * noise[1]
+    noise = 1 + rng.choice([0, 1e-3, 0.3]) * rng.normal(size=(2, len(best.multipliers["lam"])))
+    return best.multipliers["lam"] * noise[0], best.multipliers["nu"] * noise[1]
 
 
-def gap(program: UnbiasedProgram, best: UnbiasedOptimum, rounding: np.ndarray, margins: tuple | None = None) -> float:
+def gap(program: UnbiasedProgram, best: Optimum[Rows], rounding: np.ndarray, margins: tuple | None = None) -> float:
     """What the bound at the optimum's multipliers lacks to its variance, relative, with other margins if given."""
-    variance = best.objective + rounding.sum()
+    variance = best.value + rounding.sum()
     with pytest.MonkeyPatch.context() as patch:
         if margins is not None:
             patch.setattr(MODULE, "MARGINS", margins)
-        return float(1 - continuum_bound(program, best.lam, best.nu, rounding).lower_bound / variance)
+        return float(1 - continuum_bound(program, **best.multipliers, rounding=rounding).lower_bound / variance)
 
 
 @pytest.mark.sampled(5)
@@ -88,10 +88,10 @@ def test_it_lies_below_the_optimum_on_finer_knots(seed, ratio, finer):
     x = fine[::finer]
     weights, rounding = rounded(x, fine, mass)
     best, finest = solve_unbiased(x, weights, ratio), solve_unbiased(fine, mass, ratio)
-    found = continuum_bound(UnbiasedProgram(x, weights, ratio), best.lam, best.nu, rounding)
-    assert found.lower_bound <= finest.objective
-    assert finest.lower_bound <= best.objective + rounding.sum()
-    assert found.knot_bound <= best.objective + rounding.sum()
+    found = continuum_bound(UnbiasedProgram(x, weights, ratio), **best.multipliers, rounding=rounding)
+    assert found.lower_bound <= finest.value
+    assert finest.bound <= best.value + rounding.sum()
+    assert found.knot_bound <= best.value + rounding.sum()
 
 
 @pytest.mark.sampled(4)
@@ -102,7 +102,7 @@ def test_no_continuous_closed_form_beats_it(name, epsilon):
     x, weights, rounding = density_prior(name, 81)
     ratio = float(np.exp(epsilon))
     best = solve_unbiased(x, weights, ratio)
-    bound = continuum_bound(UnbiasedProgram(x, weights, ratio), best.lam, best.nu, rounding).lower_bound
+    bound = continuum_bound(UnbiasedProgram(x, weights, ratio), **best.multipliers, rounding=rounding).lower_bound
     mass = DENSITIES[name] / DENSITIES[name].sum()
     families = [duchi_variance, piecewise_variance, hybrid_variance, three_outputs_variance, pm_sub_variance]
     variances = [float(mass @ family(FINE, epsilon)) for family in families]
@@ -170,9 +170,9 @@ def test_a_dense_scan_of_the_dual_function_confirms_it(random_program, seed, mar
         assert continuum_bound(program, lam, nu, rounding).lower_bound <= max(scanned, 0.0) + slack
         best = solve_unbiased(program.knots, program.weights, program.ratio)
         # 0.001 of p (y - x)^2 more makes F > 0 wherever the two parts agree in sign.
-        lam, nu = 0.999 * best.lam, 0.999 * best.nu
+        lam, nu = 0.999 * best.multipliers["lam"], 0.999 * best.multipliers["nu"]
         found = continuum_bound(program, lam, nu, rounding)
-        if found.knot_bound > lam.sum() + rounding.sum() - 1e-9 * best.objective:
+        if found.knot_bound > lam.sum() + rounding.sum() - 1e-9 * best.value:
             scanned = dual_value(measure, lam, nu, margin)
             assert found.lower_bound == pytest.approx(max(scanned, 0.0), abs=1e-9 * (1 + abs(scanned)))
 
@@ -182,10 +182,12 @@ def test_values_on_the_knots_leave_nothing_to_interpolate():
     x = np.linspace(-1, 1, 9)
     weights = np.arange(1.0, 10) / 45
     best = solve_unbiased(x, weights, np.e)
-    found = continuum_bound(UnbiasedProgram(x, weights, np.e), best.lam, best.nu, np.zeros(8))
+    found = continuum_bound(
+        UnbiasedProgram(x, weights, np.e), best.multipliers["lam"], best.multipliers["nu"], np.zeros(8)
+    )
     assert found.interpolation == 0
-    assert found.lower_bound == pytest.approx(best.lower_bound, rel=1e-6)
-    assert found.lower_bound <= best.objective
+    assert found.lower_bound == pytest.approx(best.bound, rel=1e-6)
+    assert found.lower_bound <= best.value
 
 
 @pytest.mark.sampled(4)
@@ -205,7 +207,7 @@ def test_the_end_knots_keep_multipliers_to_themselves():
     """Spread over the ends' weights they would cost ten times the gap at 41 knots."""
     x, weights, rounding = density_prior("uniform", 41)
     best, program = solve_unbiased(x, weights, np.e), UnbiasedProgram(x, weights, np.e)
-    assert continuum_bound(program, best.lam, best.nu, rounding).atoms == 2
+    assert continuum_bound(program, **best.multipliers, rounding=rounding).atoms == 2
     assert gap(program, best, rounding, (1e9,)) > 10 * gap(program, best, rounding)
 
 
@@ -225,10 +227,10 @@ def test_knots_without_weight_are_no_obstacle(values):
     x = np.linspace(-1, 1, 21)
     weights, rounding = rounded(x, np.array(values), mass)
     best = solve_unbiased(x, weights, np.e)
-    found = continuum_bound(UnbiasedProgram(x, weights, np.e), best.lam, best.nu, rounding)
+    found = continuum_bound(UnbiasedProgram(x, weights, np.e), **best.multipliers, rounding=rounding)
     finer = np.union1d(x, values)
     exact = solve_unbiased(finer, rounded(finer, np.array(values), mass)[0], np.e)
-    assert 0.9 * exact.objective < found.lower_bound <= exact.objective
+    assert 0.9 * exact.value < found.lower_bound <= exact.value
 
 
 @pytest.mark.parametrize("weights", [[0.0, 0.5, 0.5, 0.0], [0.25] * 4, [1.0, 0.0, 0.0, 0.0]])
@@ -245,9 +247,9 @@ def test_no_multipliers_at_all_prove_that_no_variance_is_negative(weights):
 def test_the_mirror_image_has_the_same_bound(random_program, seed):
     program, rounding, _, _ = random_measure(random_program(seed, knots=(3, 9), budgets=(0.2, 4.0)), seed)
     best = solve_unbiased(program.knots, program.weights, program.ratio)
-    found = continuum_bound(program, best.lam, best.nu, rounding)
+    found = continuum_bound(program, **best.multipliers, rounding=rounding)
     mirrored = UnbiasedProgram(-program.knots[::-1], program.weights[::-1], program.ratio)
-    other = continuum_bound(mirrored, best.lam[::-1], -best.nu[::-1], rounding[::-1])
+    other = continuum_bound(mirrored, best.multipliers["lam"][::-1], -best.multipliers["nu"][::-1], rounding[::-1])
     assert other.lower_bound == pytest.approx(found.lower_bound, rel=1e-9, abs=1e-12)
 
 
@@ -259,7 +261,7 @@ def test_rounding_never_lifts_it_above_exact_arithmetic(seed):
     weights, rounding = rounded(x, np.concatenate([x, rng.uniform(-1, 1, 200)]), np.full(231, 1 / 231))
     program = UnbiasedProgram(x, weights / weights.sum(), 5.0)
     best = solve_unbiased(x, program.weights, 5.0)
-    lam, nu = 0.999 * best.lam, 0.999 * best.nu
+    lam, nu = 0.999 * best.multipliers["lam"], 0.999 * best.multipliers["nu"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MODULE, "MARGINS", (1e9,))
         found = continuum_bound(program, lam, nu, 0.5 * rounding)
@@ -280,7 +282,7 @@ def test_rounding_never_lifts_split_multipliers_above_their_exact_sum(seed):
     x = np.linspace(-1, 1, 31)
     weights, rounding = rounded(x, x, np.random.default_rng(seed).dirichlet(np.full(31, 0.3)))
     best = solve_unbiased(x, weights, 5.0)
-    lam, nu = 0.999 * best.lam, 0.999 * best.nu
+    lam, nu = 0.999 * best.multipliers["lam"], 0.999 * best.multipliers["nu"]
     found = continuum_bound(UnbiasedProgram(x, weights, 5.0), lam, nu, rounding)
     assert found.atoms >= 2
     assert Fraction(found.knot_bound) <= sum(map(Fraction, lam)) + sum(map(Fraction, rounding))
@@ -308,7 +310,9 @@ def test_numbers_of_half_the_length_are_taken_for_what_they_are():
     knots, weights, rounding = density_prior("gaussian", 9)
     program = UnbiasedProgram(knots, weights / weights.sum(), np.e)
     best = solve_unbiased(knots, program.weights, np.e)
-    short: list[Any] = [array.astype(np.float32) for array in (best.lam, best.nu, rounding)]
+    short: list[Any] = [
+        array.astype(np.float32) for array in (best.multipliers["lam"], best.multipliers["nu"], rounding)
+    ]
     short[2] *= np.float32(0.99)  # what is rounded up might be more than these weights allow
     lam, nu, rounded_down = (array.astype(np.float64) for array in short)
     assert continuum_bound(program, *short).lower_bound == continuum_bound(program, lam, nu, rounded_down).lower_bound

@@ -21,19 +21,19 @@ def test_it_agrees_with_highs_on_the_same_program(epsilon: float) -> None:
     knots, weights, outputs = problem(9, 65, epsilon)
     ours = solve_on_outputs(knots, weights, outputs, math.exp(epsilon), tolerance=1e-9)
     rival = solve_with_highs(knots, weights, outputs, epsilon, solver="simplex")
-    assert ours.objective == pytest.approx(rival.objective, rel=1e-7)
-    assert ours.lower_bound <= ours.objective
-    assert ours.relative_gap <= 1e-9
+    assert ours.value == pytest.approx(rival.value, rel=1e-7)
+    assert ours.bound <= ours.value
+    assert ours.gap <= 1e-9
 
 
 def test_its_rows_are_feasible_to_rounding() -> None:
     """Rows sum to one, are unbiased and keep the ratio."""
     knots, weights, outputs = problem(17, 129, 1.0)
     found = solve_on_outputs(knots, weights, outputs, math.e)
-    P = found.probabilities
+    P = found.solution.probabilities
     assert np.abs(P.sum(1) - 1).max() < 1e-13
-    assert np.all(np.abs(found.outputs - outputs) <= 1.01e-7 * np.abs(outputs))
-    assert np.abs(P @ found.outputs - knots).max() < 1e-12
+    assert np.all(np.abs(found.solution.outputs - outputs) <= 1.01e-7 * np.abs(outputs))
+    assert np.abs(P @ found.solution.outputs - knots).max() < 1e-12
     assert (P.max(0) / P.min(0)).max() <= math.e * (1 + 1e-15)
 
 

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optldp.mechanisms import InputError, SolverError
 from optldp.solvers import (
+    Optimum,
     Progress,
+    Rows,
     Status,
-    UnbiasedOptimum,
     UnbiasedProgram,
     certified_bound,
     solve_unbiased,
@@ -37,7 +38,7 @@ REFERENCE = {
 """Continuous-output optima of a column generation of its own, relative gap below 1e-6, printed to six decimals."""
 
 
-def checked(knots: np.ndarray, weights: np.ndarray, epsilon: float, *, tolerance: float = 1e-6) -> UnbiasedOptimum:
+def checked(knots: np.ndarray, weights: np.ndarray, epsilon: float, *, tolerance: float = 1e-6) -> Optimum[Rows]:
     """Solve, and recompute all that the result claims."""
     weights = np.asarray(weights, dtype=float) / np.sum(weights)
     program = UnbiasedProgram(knots, weights, float(np.exp(epsilon)))
@@ -46,20 +47,20 @@ def checked(knots: np.ndarray, weights: np.ndarray, epsilon: float, *, tolerance
     return best
 
 
-def recheck(program: UnbiasedProgram, best: UnbiasedOptimum, tolerance: float = 1e-6) -> None:
+def recheck(program: UnbiasedProgram, best: Optimum[Rows], tolerance: float = 1e-6) -> None:
     """Feasible to rounding, no dearer than Duchi's, certified, and called optimal only if it is."""
-    P, outputs = best.probabilities, best.outputs
+    outputs, P = best.solution
     np.testing.assert_allclose(P.sum(1), 1, rtol=0, atol=1e-13)
     bias = (program.offsets(outputs) * P).sum(1)
     np.testing.assert_allclose(bias, 0, rtol=0, atol=1e-12 * np.abs(outputs).max())
     assert P.min() > 0
     assert np.all(P.max(0) <= program.ratio * P.min(0) * (1 + 1e-15))
     assert np.all(np.diff(outputs) > 0)
-    assert best.objective == program.objective(outputs, P)
-    assert best.objective <= program.objective(*two_outputs(program))
-    assert best.lower_bound == certified_bound(program, best.lam, best.nu)
-    assert best.lower_bound <= best.objective * (1 + 1e-14)
-    assert (best.status is Status.OPTIMAL) == (best.relative_gap <= tolerance)
+    assert best.value == program.objective(outputs, P)
+    assert best.value <= program.objective(*two_outputs(program))
+    assert best.bound == certified_bound(program, **best.multipliers)
+    assert best.bound <= best.value * (1 + 1e-14)
+    assert (best.status is Status.OPTIMAL) == (best.gap <= tolerance)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
@@ -67,8 +68,8 @@ def recheck(program: UnbiasedProgram, best: UnbiasedOptimum, tolerance: float = 
 def test_the_reference_optima_come_out_to_six_digits(name, epsilon):
     best = checked(KNOTS, PRIORS[name], epsilon)
     assert best.status is Status.OPTIMAL
-    assert best.objective == pytest.approx(REFERENCE[name][epsilon], rel=1e-6, abs=6e-7)
-    assert len(best.outputs) <= 34
+    assert best.value == pytest.approx(REFERENCE[name][epsilon], rel=1e-6, abs=6e-7)
+    assert len(best.solution.outputs) <= 34
 
 
 @pytest.mark.parametrize("name", list(PRIORS))
@@ -77,8 +78,8 @@ def test_a_grid_of_outputs_is_no_better_and_not_much_worse(name):
     weights = PRIORS[name] / PRIORS[name].sum()
     best = checked(KNOTS, weights, 1.0)
     reach = 1.3 * (np.e + 1) / (np.e - 1)
-    grid = solve_with_highs(KNOTS, weights, np.linspace(-reach, reach, 201), 1.0, solver="ipm").objective
-    assert best.objective * (1 - 1e-6) <= grid <= best.objective * 1.002
+    grid = solve_with_highs(KNOTS, weights, np.linspace(-reach, reach, 201), 1.0, solver="ipm").value
+    assert best.value * (1 - 1e-6) <= grid <= best.value * 1.002
 
 
 AWKWARD = {
@@ -99,7 +100,7 @@ AWKWARD = {
 def test_awkward_priors_are_solved(name, epsilon):
     best = checked(np.linspace(-1, 1, 7), np.array(AWKWARD[name], dtype=float), epsilon)
     assert best.status is Status.OPTIMAL
-    assert len(best.outputs) <= 14
+    assert len(best.solution.outputs) <= 14
 
 
 @pytest.mark.sampled(4)
@@ -111,7 +112,7 @@ def test_spiky_random_priors_on_random_knots_are_solved(seed):
     knots = np.concatenate([[-1.0], np.sort(rng.uniform(-1, 1, n - 2)), [1.0]])
     best = checked(knots, rng.dirichlet(np.full(n, 0.05)), float(np.exp(rng.uniform(*np.log([0.02, 12])))))
     assert best.status is Status.OPTIMAL
-    assert len(best.outputs) <= 2 * n
+    assert len(best.solution.outputs) <= 2 * n
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 8.0])
@@ -119,7 +120,7 @@ def test_spiky_random_priors_on_random_knots_are_solved(seed):
 def test_for_two_knots_randomised_response_is_optimal(share, epsilon):
     """Source: Duchi, Jordan and Wainwright (2018); variance ((E + 1)/(E - 1))^2 - 1 at both ends."""
     best = checked(np.array([-1.0, 1.0]), np.array([share, 1 - share]), epsilon)
-    assert best.objective == pytest.approx(1 / np.tanh(epsilon / 2) ** 2 - 1, rel=1e-6 if epsilon < 5 else 1e-4)
+    assert best.value == pytest.approx(1 / np.tanh(epsilon / 2) ** 2 - 1, rel=1e-6 if epsilon < 5 else 1e-4)
 
 
 @pytest.mark.slow
@@ -130,20 +131,22 @@ def test_mirroring_the_prior_mirrors_the_optimum(random_program, seed):
     epsilon = float(np.log(program.ratio))
     one = checked(program.knots, program.weights, epsilon)
     other = checked(-program.knots[::-1], program.weights[::-1], epsilon)
-    assert one.objective == pytest.approx(other.objective, rel=2e-6)
+    assert one.value == pytest.approx(other.value, rel=2e-6)
 
 
 def test_a_symmetric_prior_has_an_equally_good_symmetric_optimum():
     """Averaging a mechanism with its mirror image keeps everything, so the optima agree with mirrored rows."""
     weights = PRIORS["gaussian"] / PRIORS["gaussian"].sum()
     best = checked(KNOTS, weights, 1.0)
-    mirrored = UnbiasedProgram(KNOTS, weights, np.e).objective(-best.outputs[::-1], best.probabilities[::-1, ::-1])
-    assert mirrored == pytest.approx(best.objective, rel=1e-12)
+    mirrored = UnbiasedProgram(KNOTS, weights, np.e).objective(
+        -best.solution.outputs[::-1], best.solution.probabilities[::-1, ::-1]
+    )
+    assert mirrored == pytest.approx(best.value, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["gaussian", "uniform"])
 def test_more_budget_never_hurts(name):
-    objectives = [checked(KNOTS, PRIORS[name], epsilon).objective for epsilon in np.geomspace(0.05, 8, 12)]
+    objectives = [checked(KNOTS, PRIORS[name], epsilon).value for epsilon in np.geomspace(0.05, 8, 12)]
     assert np.all(np.diff(objectives) < 0)
 
 
@@ -154,8 +157,8 @@ def test_knowing_which_of_two_priors_holds_is_worth_something(random_program, se
     program = random_program(seed, budgets=(0.1, 5.0))
     epsilon = float(np.log(program.ratio))
     other = np.random.default_rng(seed).dirichlet(np.ones(len(program.knots)))
-    optima = [checked(program.knots, p, epsilon).objective for p in (program.weights, other)]
-    mixed = checked(program.knots, 0.5 * (program.weights + other), epsilon).objective
+    optima = [checked(program.knots, p, epsilon).value for p in (program.weights, other)]
+    mixed = checked(program.knots, 0.5 * (program.weights + other), epsilon).value
     assert mixed >= np.mean(optima) * (1 - 2e-6)
 
 
@@ -164,14 +167,14 @@ def test_knowing_which_of_two_priors_holds_is_worth_something(random_program, se
 def test_extreme_budgets_give_a_feasible_mechanism_and_an_honest_status(name, epsilon):
     """`checked` recomputes the claims; whatever the status, the gap is small and the outputs few."""
     best = checked(KNOTS, PRIORS[name], epsilon)
-    assert best.relative_gap < 1e-3
-    assert len(best.outputs) <= 34
+    assert best.gap < 1e-3
+    assert len(best.solution.outputs) <= 34
 
 
 def test_a_looser_tolerance_takes_fewer_steps_and_is_kept():
     tight, loose = (checked(KNOTS, PRIORS["uniform"], 1.0, tolerance=tolerance) for tolerance in (1e-6, 1e-2))
     assert loose.steps < tight.steps
-    assert tight.objective <= loose.objective <= tight.objective * 1.01
+    assert tight.value <= loose.value <= tight.value * 1.01
     assert loose.status is Status.OPTIMAL
 
 
@@ -182,7 +185,7 @@ def test_a_path_that_runs_out_of_steps_says_so(monkeypatch, steps):
     best = checked(KNOTS, PRIORS["uniform"], 1.0)
     assert best.status is Status.GAP_OPEN
     assert best.steps == steps
-    assert best.lower_bound <= REFERENCE["uniform"][1.0] <= best.objective
+    assert best.bound <= REFERENCE["uniform"][1.0] <= best.value
 
 
 def test_a_step_that_fails_ends_the_path_at_the_last_good_point(monkeypatch):
@@ -197,7 +200,7 @@ def test_a_step_that_fails_ends_the_path_at_the_last_good_point(monkeypatch):
     monkeypatch.setattr(primal_dual, "newton_step", fails_at_last)
     best = checked(KNOTS, PRIORS["uniform"], 1.0)
     assert best.status is Status.GAP_OPEN
-    assert best.objective < 1.1 * REFERENCE["uniform"][1.0]
+    assert best.value < 1.1 * REFERENCE["uniform"][1.0]
 
 
 def test_the_best_of_the_path_is_kept_on_both_sides(monkeypatch):
@@ -213,10 +216,10 @@ def test_the_best_of_the_path_is_kept_on_both_sides(monkeypatch):
     best = checked(KNOTS, PRIORS["uniform"], 1.0)
     program = UnbiasedProgram(KNOTS, np.full(17, 1 / 17), np.e)
     before, after = taken[14], taken[15]
-    assert best.objective <= program.objective(before.outputs, before.probabilities)
-    assert best.objective < program.objective(after.outputs, after.probabilities)
-    assert best.lower_bound >= certified_bound(program, before.lam, before.nu)
-    assert best.lower_bound > certified_bound(program, after.lam, after.nu)
+    assert best.value <= program.objective(before.outputs, before.probabilities)
+    assert best.value < program.objective(after.outputs, after.probabilities)
+    assert best.bound >= certified_bound(program, before.lam, before.nu)
+    assert best.bound > certified_bound(program, after.lam, after.nu)
 
 
 def test_a_step_that_is_not_finite_is_the_last(monkeypatch):
@@ -234,7 +237,7 @@ def test_where_the_clean_up_fails_the_two_outputs_remain(monkeypatch):
 
     monkeypatch.setattr(unbiased_optimum, "sparse_mechanism", fails)
     best = checked(KNOTS, PRIORS["uniform"], 1.0)
-    assert len(best.outputs) == 2
+    assert len(best.solution.outputs) == 2
     assert best.status is Status.GAP_OPEN
 
 
@@ -244,7 +247,7 @@ def test_progress_is_reported_before_every_step_and_at_the_end():
     best = solve_unbiased(KNOTS, np.full(17, 1 / 17), np.e, progress=told.append)
     assert [one.step for one in told] == list(range(best.steps + 1))
     assert told[-1].gap <= 1e-6
-    assert told[-1].bound == best.lower_bound <= told[-1].value == pytest.approx(best.objective, rel=1e-6)
+    assert told[-1].bound == best.bound <= told[-1].value == pytest.approx(best.value, rel=1e-6)
     seconds = [one.seconds for one in told]
     assert seconds == sorted(seconds)
     assert seconds[-1] <= best.seconds <= time.perf_counter() - started
@@ -263,8 +266,8 @@ def test_a_callback_may_interrupt():
 
 def test_the_same_program_has_the_same_answer():
     one, two = (solve_unbiased(KNOTS, np.full(17, 1 / 17), np.e) for _ in range(2))
-    np.testing.assert_array_equal(one.probabilities, two.probabilities)
-    assert one.lower_bound == two.lower_bound
+    np.testing.assert_array_equal(one.solution.probabilities, two.solution.probabilities)
+    assert one.bound == two.bound
 
 
 def test_a_malformed_program_is_refused():
@@ -280,10 +283,10 @@ def test_a_floor_has_rows_of_the_optimum_and_its_bound(epsilon):
     program = UnbiasedProgram(knots, weights / weights.sum(), float(np.exp(epsilon)))
     found = solve_floor(program.knots, program.weights, program.ratio, progress=seen.append)
     assert found is not None
-    objective = program.objective(*stretched_rows(program, found.outputs, found.masses))
-    bound = certified_bound(program, found.lam, found.nu)
+    objective = program.objective(*stretched_rows(program, found.solution.outputs, found.solution.masses))
+    bound = certified_bound(program, **found.multipliers)
     assert 0 <= objective - bound <= 1e-6 * objective
-    assert bound == pytest.approx(checked(knots, weights, epsilon).lower_bound, rel=1e-6)
+    assert bound == pytest.approx(checked(knots, weights, epsilon).bound, rel=1e-6)
     assert [step.bound for step in seen] == sorted(step.bound for step in seen)
     assert found.steps == len(seen)
 

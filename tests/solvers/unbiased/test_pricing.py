@@ -128,8 +128,8 @@ def test_bounds_lie_below_a_fine_grids_optimum_and_close_to_it_at_its_duals(rand
     reach = 1.5 * (program.ratio + 1) / (program.ratio - 1)
     outputs = np.linspace(-reach, reach, 121)
     grid = solve(program.knots, program.weights, outputs, float(np.log(program.ratio)))
-    lam, nu = grid.normalisation_duals, grid.unbiasedness_duals
-    optimum = grid.objective * (1 + 1e-7)
+    lam, nu = grid.multipliers["lam"], grid.multipliers["nu"]
+    optimum = grid.value * (1 + 1e-7)
     assert 0.99 * optimum < certified_bound(program, lam, nu) <= optimum
     rng = np.random.default_rng(seed)
     for size in (1e-6, 1e-4, 1e-2, 1.0):
@@ -168,10 +168,10 @@ def test_lowering_lambda_gains_where_the_multipliers_are_nearly_feasible(random_
     """Usually half of what min F gives up."""
     program = random_program(seed, knots=(4, 8), budgets=(0.3, 3.0))
     best = solve_unbiased(program.knots, program.weights, program.ratio)
-    lam = best.lam * (1 + 1e-3)
-    given_up = price(program, lam, best.nu).values.min()
+    lam = best.multipliers["lam"] * (1 + 1e-3)
+    given_up = price(program, lam, best.multipliers["nu"]).values.min()
     assert given_up < 0
-    assert certified_bound(program, lam, best.nu) > lam.sum() + 0.8 * given_up
+    assert certified_bound(program, lam, best.multipliers["nu"]) > lam.sum() + 0.8 * given_up
 
 
 def exact_bound(program: UnbiasedProgram, lam: np.ndarray, nu: np.ndarray, outputs: np.ndarray) -> Fraction:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from optldp.mechanisms import InputError, SolverError
-from optldp.solvers import solve_with_cvxpy, solve_with_highs
+from optldp.solvers import Status, solve_with_cvxpy, solve_with_highs
 
 KNOTS = np.linspace(-1.0, 1.0, 17)
 PRIORS = {
@@ -33,7 +33,7 @@ def output_grid(epsilon: float, m: int) -> np.ndarray:
 def test_a_finer_output_grid_approaches_the_reference_optimum_from_above(name, epsilon):
     weights = PRIORS[name] / PRIORS[name].sum()
     coarse, fine = (
-        solve_with_highs(KNOTS, weights, output_grid(epsilon, m), epsilon, solver="ipm").objective for m in (49, 193)
+        solve_with_highs(KNOTS, weights, output_grid(epsilon, m), epsilon, solver="ipm").value for m in (49, 193)
     )
     reference = REFERENCE[name][epsilon]
     assert reference - 1e-6 < fine <= coarse + 1e-7
@@ -47,12 +47,14 @@ def test_highs_and_clarabel_agree_in_objective_and_duals(name, epsilon):
     outputs = output_grid(epsilon, 41)
     first = solve_with_highs(KNOTS, weights, outputs, epsilon)
     second = solve_with_cvxpy(KNOTS, weights, outputs, epsilon)
-    assert first.objective == pytest.approx(second.objective, rel=1e-6)
+    assert first.value == pytest.approx(second.value, rel=1e-6)
     for solution in (first, second):
         # The duals of an optimum are not unique, the bound they prove is.
-        assert solution.normalisation_duals.sum() == pytest.approx(first.objective, rel=1e-6)
+        assert solution.multipliers["lam"].sum() == pytest.approx(first.value, rel=1e-6)
         assert dual_violation(solution, weights, outputs, epsilon) < 1e-6
         assert constraint_violation(solution, outputs, epsilon) < 1e-7
+        assert solution.status is Status.OPTIMAL
+        assert solution.gap < 1e-7
 
 
 def dual_violation(solution, weights, outputs, epsilon) -> float:
@@ -60,14 +62,14 @@ def dual_violation(solution, weights, outputs, epsilon) -> float:
     deviation = outputs - KNOTS[:, None]
     reduced = (
         weights[:, None] * deviation**2
-        - solution.normalisation_duals[:, None]
-        - solution.unbiasedness_duals[:, None] * deviation
+        - solution.multipliers["lam"][:, None]
+        - solution.multipliers["nu"][:, None] * deviation
     )
-    return -np.minimum(reduced, math.exp(epsilon) * reduced).sum(axis=0).min() / solution.objective
+    return -np.minimum(reduced, math.exp(epsilon) * reduced).sum(axis=0).min() / solution.value
 
 
 def constraint_violation(solution, outputs, epsilon) -> float:
-    table = solution.probabilities
+    table = solution.solution
     ratio = (table.max(axis=0) - math.exp(epsilon) * table.min(axis=0)).max()
     sums = np.abs(table.sum(axis=1) - 1).max()
     return max(ratio, sums, np.abs(table @ outputs - KNOTS).max(), -table.min())
@@ -79,9 +81,10 @@ def test_another_unit_and_origin_only_rescale(solve):
     outputs = output_grid(1.0, 33)
     plain = solve(KNOTS, weights, outputs, 1.0)
     moved = solve(1e4 * KNOTS + 5e4, weights, 1e4 * outputs + 5e4, 1.0)
-    assert moved.objective == pytest.approx(1e8 * plain.objective, rel=1e-6)
-    assert moved.normalisation_duals.sum() == pytest.approx(1e8 * plain.normalisation_duals.sum(), rel=1e-6)
-    table = moved.probabilities
+    assert moved.value == pytest.approx(1e8 * plain.value, rel=1e-6)
+    assert moved.multipliers["lam"].sum() == pytest.approx(1e8 * plain.multipliers["lam"].sum(), rel=1e-6)
+    table = moved.solution
+    assert moved.bound == pytest.approx(1e8 * plain.bound, rel=1e-6)
     reduced = np.abs(table @ (1e4 * outputs) - 1e4 * KNOTS).max()
     assert reduced < 1e-3
 
@@ -90,8 +93,8 @@ def test_two_knots_at_the_ends_give_randomised_response():
     """With outputs +-C only, Duchi's mechanism is the one feasible point."""
     reach = (math.e + 1) / (math.e - 1)
     solution = solve_with_highs([-1, 1], [0.5, 0.5], [-reach, reach], 1.0)
-    assert solution.objective == pytest.approx(reach**2 - 1)
-    assert solution.probabilities[0, 0] == pytest.approx(math.e / (1 + math.e))
+    assert solution.value == pytest.approx(reach**2 - 1)
+    assert solution.solution[0, 0] == pytest.approx(math.e / (1 + math.e))
 
 
 @pytest.mark.parametrize("solve", [solve_with_highs, solve_with_cvxpy])

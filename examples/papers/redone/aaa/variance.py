@@ -83,7 +83,7 @@ def lattice(run: Run) -> list[Check]:
             steps = math.ceil(intervals / 2 * REACH / math.tanh(epsilon / 2))
             outputs = np.linspace(-steps, steps, 2 * steps + 1) * (2 / intervals)
             found = solve_on_outputs(prior.knots, prior.weights, outputs, math.exp(epsilon), tolerance=1e-7)
-            on_lattice = found.objective + prior.rounding_variance
+            on_lattice = found.value + prior.rounding_variance
             bound = design(prior, epsilon, uniform_share=0.0, exact=False).bound
             rows.append((name, epsilon, on_lattice, bound, 100 * (on_lattice / bound - 1)))
     header = ("distribution", "epsilon", "on the lattice", "certified bound, outputs free", "the lattice costs, %")

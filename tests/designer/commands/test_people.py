@@ -72,11 +72,11 @@ def test_how_sure_that_is_may_be_asked_of_every_command(optldp, refusal):
     [
         (("--objective", "minimax"), "their values follow the prior"),
         (
-            ("--objective", "robust", "--ambiguity", "tv", "--radius", 0.1),
+            ("--objective", "robust:tv,radius=0.1"),
             "the prior is right within total variation 0.1",
         ),
-        (("--objective", "error", "--trust", 2), "the prior is right within a factor of 2"),
-        (("--objective", "information", "--criterion", "cumulative"), "their values follow the prior"),
+        (("--objective", "error:2"), "the prior is right within a factor of 2"),
+        (("--objective", "information:cumulative"), "their values follow the prior"),
     ],
 )
 def test_every_objective_says_what_it_assumes(optldp, words, under):

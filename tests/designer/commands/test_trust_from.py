@@ -74,9 +74,15 @@ def test_a_plan_finds_the_users_that_an_error_takes(optldp):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((*DESIGN, *FROM, "--trust", 2), "--trust-from measures what --trust says: leave one of them out"),
-        (("design", "--prior", "old.csv", "--epsilon", 1, "--n", 9, *FROM), "--trust-from needs --column NAME"),
-        (("design", *RANGE[:3], "--epsilon", 1, "--n", 9, *FROM), "--trust-from needs --range LO HI"),
+        (
+            (*DESIGN, *FROM, "--trust", 2),
+            "error measures its trust between two files: leave one of them out",
+        ),
+        (
+            ("design", "--prior", "old.csv", "--epsilon", 1, "--n", 9, *FROM),
+            "a trust between two files needs --column NAME",
+        ),
+        (("design", *RANGE[:3], "--epsilon", 1, "--n", 9, *FROM), "a trust between two files needs --range LO HI"),
         ((*DESIGN, "--trust-from", "old.csv", "missing.csv"), "missing.csv"),
         ((*DESIGN, "--objective", "minimax", *FROM), "--trust-from is of no use"),
         ((*DESIGN, "--plot", "clips.png"), "--plot"),

@@ -164,6 +164,11 @@ class Objective(ABC):
     tolerance = DEFAULT_TOLERANCE
     """Relative gap that the certificate must reach if nothing else is asked."""
 
+    @property
+    def command_tolerance(self) -> float:
+        """Relative gap that `optldp design` asks for if nothing else is asked: one that is reached while one waits."""
+        return self.tolerance
+
     @classmethod
     def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Self:
         """Return the objective of what it was told by the names of its options, and of what a command knows beside."""

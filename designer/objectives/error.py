@@ -139,13 +139,13 @@ class Error(Objective):
     def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Self:
         if asker.users is None:
             raise InputError("the error of a mean needs --n N, the users who will report: add it")
-        trust, years = options.get("trust"), [options.get("last"), options.get("before")]
-        if years != [None, None]:
-            if None in years:
-                raise InputError("a trust is measured between two files: write error,last=OLD,before=OLDER")
+        trust, last, before = (options.get(name) for name in ("trust", "last", "before"))
+        if (last is None) != (before is None):
+            raise InputError("a trust is measured between two files: write error,last=OLD,before=OLDER")
+        if last is not None and before is not None:
             if trust is not None:
-                raise InputError("--objective error measures its trust between two files: leave one of them out")
-            trust = asker.trust_of(*years)
+                raise InputError("a trust is named or measured, got both: leave trust out, or last and before")
+            trust = asker.trust_of(last, before)
         return cls(asker.users) if trust is None else cls(asker.users, FactorAmbiguity(trust))
 
     @property

@@ -32,7 +32,7 @@ from ...solvers.frequency.program import FrequencyProgram
 from ...solvers.information.fisher import cumulative_importance
 from ...solvers.information.program import InformationProgram
 from ..priors.prior import DEFAULT_UNIFORM_SHARE, Prior
-from .base import DEFAULT_TOLERANCE, Objective, Problem, Solution, Told
+from .base import Objective, Problem, Solution, Told
 from .information_solution import (
     Patterns,
     fisher_bounds,
@@ -49,7 +49,7 @@ UNREADABLE = (
 )
 
 ANY_PATTERNS_GAP = 1e-3
-"""Default tolerance of the Fisher criteria over any patterns: sets of any shape are priced by a relaxation, which they
+"""What commands ask of the Fisher criteria over any patterns: sets of any shape are priced by a relaxation, which they
 rarely close further."""
 
 Criterion = Literal["mutual-information", "fisher", "cumulative"]
@@ -127,8 +127,8 @@ class Information(Objective):
                 raise InputError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
 
     @property
-    def tolerance(self) -> float:
-        return ANY_PATTERNS_GAP if self.patterns == "any" and not self.more_is_better else DEFAULT_TOLERANCE
+    def command_tolerance(self) -> float:
+        return ANY_PATTERNS_GAP if self.patterns == "any" and not self.more_is_better else self.tolerance
 
     @property
     def more_is_better(self) -> bool:

@@ -165,11 +165,13 @@ def in_words() -> str:
     'expected, minimax, trade-off, robust, information or error. Some'
     """
     *names, last = OBJECTIVES
+    example = OBJECTIVES["robust"].example
+    first = f"{', '.join(names)} or {last}. Some are told more, as {example} is, the first without its key."
     each = (
         f"{name} is {entry.says}{': ' * bool(entry.options)}{', '.join(map(_told, entry.options))}."
         for name, entry in OBJECTIVES.items()
     )
-    return " ".join([f"{', '.join(names)} or {last}. Some are told more, as {OBJECTIVES['robust'].example} is.", *each])
+    return " ".join([first, *each])
 
 
 def _told(option: Option) -> str:
@@ -231,7 +233,7 @@ class AskedObjective:
         kind = registered("optldp.designer.objectives", named(self.name).at, "objective", self.name)
         if lacking := sorted(getattr(kind, "__abstractmethods__", ())):
             raise InputError(
-                f"objective {self.name!r} must have {', '.join(lacking)}, which {kind.__name__} lacks: add them"
+                f"objective {self.name!r} must have {', '.join(lacking)}, which {kind.__name__} lacks: add it there"
             )
         return kind.of_options(self.told, asker)
 

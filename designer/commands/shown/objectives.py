@@ -149,7 +149,7 @@ def _by_objective(options: DesignOptions) -> Outcome:
             epsilon,
             objective=asked,
             uniform_share=options.uniform_share if asked.uniform_share else None,
-            tolerance=options.tolerance,
+            tolerance=asked.command_tolerance if options.tolerance is None else options.tolerance,
             progress=progress,
         )
     facts = {"objective": asked.key, **asked.parameters(), **_size(made), **asked.facts(made)}
@@ -161,7 +161,7 @@ def _by_objective(options: DesignOptions) -> Outcome:
     more, of_users = ({}, []) if options.n is None else asked.of_users(made, options.n)
     said = [*notes, *options.objective_notes, *asked.notes(made), *of_users, *_open(*asked.closeness(made))]
     found = Outcome(asked.title(made), made.mechanism, facts | more, said, figure=_figure(made, options))
-    if options.n is None or known is None:
+    if options.n is None:
         return found
     if asked.uses_prior and asked.of_variance:
         return replace(found, within={"": design_mean_within(made, options.n, confidence=options.sure)})

@@ -237,6 +237,14 @@ class TestInformation:
         assert some["information_nats"] <= every["information_nats"] * (1 + 1e-9)
         assert every["relative_gap"] <= 1e-6
 
+    def test_any_patterns_by_a_fisher_criterion_are_solved_while_one_waits(self, optldp):
+        """To 1e-3: the library asks for what it asks of all."""
+        words = ("--knots", 7, "--json", "--objective", "information:fisher,patterns=any")
+        found = json.loads(optldp(*DESIGN, *words).stdout)
+        prior, asked = Prior.from_data(PEOPLE, knots=7, domain=(0, 100)), Information("fisher", "any")
+        assert found["value"] == design(prior, 1.0, objective=asked, tolerance=1e-3).value
+        assert asked.tolerance == 1e-6
+
 
 @pytest.mark.parametrize(
     ("arguments", "says"),

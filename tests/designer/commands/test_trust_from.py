@@ -76,7 +76,7 @@ def test_a_plan_finds_the_users_that_an_error_takes(optldp):
     [
         (
             (*DESIGN, *FROM, "--trust", 2),
-            "error measures its trust between two files: leave one of them out",
+            "a trust is named or measured, got both: leave trust out, or last and before",
         ),
         (
             ("design", "--prior", "old.csv", "--epsilon", 1, "--n", 9, *FROM),

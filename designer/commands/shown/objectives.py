@@ -43,13 +43,15 @@ class Outcome:
 def design_table(options: DesignOptions) -> Outcome:
     """Design what was asked for, showing progress."""
     kind = options.kind
-    if kind is DesignKind.NOISE:
+    if isinstance(kind, OneTable) and "--method" not in kind.uses:
+        return _by_objective(options)
+    if isinstance(kind, OneTable):
+        found = _by_method(options)
+    elif kind is DesignKind.NOISE:
         found = _noise(options)
-    elif not isinstance(kind, OneTable):
-        raise unwired("kind", kind.label)
     else:
-        found = _by_method(options) if "--method" in kind.uses else _by_objective(options)
-    return found if options.n is None or found.within else _with_people(found, options)
+        raise unwired("kind", kind.label)
+    return found if options.n is None else _with_people(found, options)
 
 
 def _with_people(found: Outcome, options: DesignOptions, prior: KnotPrior | None = None) -> Outcome:

@@ -84,16 +84,10 @@ class CompareOptions(ObjectiveOptions):
     def refuse_for_categories(self) -> None:
         """Raise InputError for an option that only numbers have a use for."""
         numeric = (
-            "--range",
-            "--knots",
-            "--method",
-            "--table",
-            "--uniform-share",
-            "--tolerance",
-            "--objective",
+            "--n", "--range", "--knots", "--method", "--table", "--uniform-share", "--tolerance", "--objective",
             "--confidence",
-        )
-        self.refuse("of no use to categories", "--n", *numeric, *OLD)
+        )  # fmt: skip
+        self.refuse("of no use to categories", *numeric, *OLD)
 
 
 @one_line_errors

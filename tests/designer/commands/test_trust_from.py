@@ -32,6 +32,8 @@ def test_a_design_trusts_as_much_as_was_measured_and_says_what_that_rests_on(opt
     said = found(optldp, *DESIGN, *FROM)
     assert said["trust"] == known.factor == found(optldp, "show", "m.json")["trust"]
     assert said["trust_measured"] == vars(known) | {"decided_by": list(known.decided_by)}
+    same = found(optldp, *DESIGN, "--objective", "error,last=old.csv,before=older.csv")
+    assert same | {"seconds": said["seconds"]} == said
 
 
 @pytest.mark.slow

@@ -161,8 +161,8 @@ def in_words() -> str:
 
     Example
     -------
-    >>> in_words()[:64]
-    'expected, minimax, trade-off, robust, information or error. Some'
+    >>> in_words().split(" trade-off is ")[0][-32:]
+    'minimax is the least worst case.'
     """
     *names, last = OBJECTIVES
     example = OBJECTIVES["robust"].example

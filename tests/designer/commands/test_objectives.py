@@ -17,6 +17,7 @@ from optldp.designer import (
     design,
 )
 from optldp.designer.designs.knots import continuum_as_given
+from optldp.designer.objectives.registry import OBJECTIVES
 from optldp.designer.objectives.smooth_error import smooth_trace
 from optldp.designer.objectives.worst_case import minimax_knots
 from optldp.designer.priors.ambiguity import AMBIGUITIES
@@ -251,7 +252,7 @@ class TestInformation:
     [
         (
             ("--objective", "best"),
-            "--objective must be one of expected, minimax, trade-off, robust, information, error, got 'best'",
+            f"--objective must be one of {', '.join(OBJECTIVES)}, got 'best'",
         ),
         (("--objective", "minimax", "--method", "duchi"), "--method is of no use to a minimax table"),
         (("--objective", "minimax", "--uniform-share", 0.1), "--uniform-share is of no use to a minimax table"),

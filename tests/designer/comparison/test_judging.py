@@ -21,6 +21,7 @@ from optldp.designer import (
 )
 from optldp.designer.comparison.bounds_file import BoundsFile
 from optldp.designer.objectives.information import table_trace
+from optldp.designer.objectives.registry import OBJECTIVES
 from optldp.mechanisms import InputError
 
 from ..conftest import INCOME
@@ -182,7 +183,7 @@ def test_the_command_judges_by_what_is_asked_and_repeats_it_in_the_report(optldp
     [
         (
             ("--objective", "best"),
-            "--objective must be one of expected, minimax, trade-off, robust, information, error, got 'best'",
+            f"--objective must be one of {', '.join(OBJECTIVES)}, got 'best'",
         ),
         (("--objective", "robust"), "--objective robust needs an ambiguity, one of relative, tv, wasserstein, and"),
         (("--radius", 1), "--radius is for --objective robust: leave it out"),

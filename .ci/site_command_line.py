@@ -34,11 +34,16 @@ def _command(name: str, command: Any) -> str:
     examples = "\n".join(
         " ".join(example.replace("\\\n", " ").split()) for example in EXAMPLE.findall(says)
     )  # long ones are wrapped
-    rows = "\n".join(_row(parameter, context) for parameter in command.get_params(context))
+    rows = "\n".join(_row(parameter, context) for parameter in command.get_params(context) if not _gone(parameter))
     return (
         f"## optldp {name}\n\n{EXAMPLE.sub('', says).strip()}\n\n```text\noptldp {name} {usage}\n```\n\n"
         f"```sh\n{examples}\n```\n\n| option | value | |\n|---|---|---|\n{rows}"
     )
+
+
+def _gone(parameter: Any) -> bool:
+    """Return whether it is a name that was, which still works and no help shows."""
+    return getattr(parameter, "hidden", False)
 
 
 def _row(parameter: Any, context: Any) -> str:

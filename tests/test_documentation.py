@@ -224,7 +224,8 @@ def test_the_command_line_page_has_every_command_and_option(site_hooks):
     assert re.findall(r"^\| \[`(\S+)`\]\(#optldp-\1\) \| .{20,}\. \|$", page, re.MULTILINE) == list(group.commands)
     for section, (name, command) in zip(page.split("\n## ")[1:], group.commands.items(), strict=True):
         assert f"optldp {name} " in section.split("```sh")[1]
-        options = [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
+        shown = [parameter for parameter in command.params if not getattr(parameter, "hidden", False)]
+        options = [option for parameter in shown for option in parameter.opts if option.startswith("--")]
         assert [option for option in options if f"`{option}`" not in section] == []
 
 

@@ -30,8 +30,8 @@ def bounds_command(asked: BoundsOptions) -> None:
     Example: optldp bounds survey.csv --column income --range 0 200000 --epsilon 0.25:4:0.25 --out report.html
     Example: optldp bounds survey.csv --attribute age=18:90 --attribute income=0:200000 --epsilon 0.5,1,2 --out folder
     Example: optldp bounds survey.csv --column job --categorical --epsilon 0.5:2:0.5 --out jobs.html
-    Example: optldp bounds survey.csv --column income --range 0 200000 --objective robust --ambiguity tv --radius 0.1 \\
-    --objective information --criterion cumulative --out report.html
+    Example: optldp bounds survey.csv --column income --range 0 200000 --objective robust:tv,radius=0.1 \\
+    --objective information:cumulative --out report.html
     """
     from ...mechanisms.files.atomic_write import replacing
     from ...solvers.biased.program import check_users
@@ -57,7 +57,7 @@ def bounds_command(asked: BoundsOptions) -> None:
         page = bounds_html(found, column=asked.column or "", command=asked.command(out), n=asked.n)
         with replacing(out) as part:
             part.write_text(page, "utf-8", errors="replace")
-    for note in (*notes, *asked.trust_notes, *_of_pages(asked), *_complaints(found)):
+    for note in (*notes, *asked.objective_notes, *_of_pages(asked), *_complaints(found)):
         say(note)
     if out is not None:
         say_wrote(out, "a page to read")
@@ -133,7 +133,8 @@ def of_attributes(asked: BoundsOptions) -> None:
         fronts[file] = (name, bounds_front(found, name, asked.n))
     if out is not None:
         write_pages(out, pages | ({INDEX: index_html(fronts)} if len(each) > 1 else {}))
-    for note in dict.fromkeys([*notes, *asked.trust_notes, *_of_pages(asked)]):
+    said = [note for one in each for note in one.objective_notes]
+    for note in dict.fromkeys([*notes, *said, *_of_pages(asked)]):
         say(note)
     if out is not None:
         say_wrote(out, f"{len(pages)} pages to read, and an index" if len(each) > 1 else "a page to read")

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .asked.objective import DETAILS, KINDS, PANEL, ObjectiveOptions
+from ..objectives.registry import in_words
+from .asked.objective import PANEL, ObjectiveOptions
+from .asked.old_spellings import OLD
 from .asked.options import (
     EPSILONS,
     TOLERANCE,
@@ -59,7 +61,7 @@ class CompareOptions(ObjectiveOptions):
         list[str] | None,
         typer.Option(
             "--objective",
-            help=f"{KINDS}. Repeat to judge by several: the first decides. Default: expected.",
+            help=f"What to judge by; repeat for several: the first decides. Default: expected. There are {in_words()}",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -79,24 +81,13 @@ class CompareOptions(ObjectiveOptions):
     force: Force = False
     as_json: Json = False
 
-    @property
-    def used_besides(self) -> tuple[str, ...]:
-        return ("--n",)
-
     def refuse_for_categories(self) -> None:
         """Raise InputError for an option that only numbers have a use for."""
-        details = [option for options in DETAILS.values() for option in options]
         numeric = (
-            "--range",
-            "--knots",
-            "--method",
-            "--table",
-            "--uniform-share",
-            "--tolerance",
-            "--objective",
+            "--n", "--range", "--knots", "--method", "--table", "--uniform-share", "--tolerance", "--objective",
             "--confidence",
-        )
-        self.refuse("of no use to categories", *numeric, *details)
+        )  # fmt: skip
+        self.refuse("of no use to categories", *numeric, *OLD)
 
 
 @one_line_errors
@@ -143,7 +134,7 @@ def compare_command(asked: CompareOptions) -> None:
             uniform_share=share, tolerance=asked.tolerance,
             progress=lambda epsilon, step: update(f"epsilon {epsilon:g}", step is None),
         )  # fmt: skip
-    for note in (*notes, *asked.trust_notes, *_without_value(rows)):
+    for note in (*notes, *asked.objective_notes, *_without_value(rows)):
         say(note)
     judged = {objective.key: objective for objective in (decides, *others)}
     told = [vars(row) | row_facts(row, judged[row.objective], asked.n, confidence=sure) for row in rows]

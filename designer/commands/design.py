@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .asked.design import DesignOptions
+from .asked.kind import DesignKind, OneTable
 from .asked.options import takes_options
 from .said.output import (
     means_facts,
@@ -61,11 +62,11 @@ def design_command(asked: DesignOptions) -> None:
     Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --gap 1e-5 --out near.json
     Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --form floor --out short.json
     Example: optldp design --range 0 200000 --epsilon 1 --objective minimax --out worst.json
-    Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --objective robust --ambiguity tv \\
-    --radius 0.1 --out safe.json
-    Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --objective information \\
-    --criterion cumulative --knots 33 --out shape.json
-    Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --n 20000 --trust 2 \\
+    Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --objective robust:tv,radius=0.1 \\
+    --out safe.json
+    Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --objective information:cumulative \\
+    --knots 33 --out shape.json
+    Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --n 20000 --objective error:2 \\
     --plot clips.png --out mean.json
     Example: optldp design survey.csv --column job --categorical --epsilon 1 --out jobs.json
     Example: optldp design --range 0 200000 --epsilon 1 --delta 1e-6 --out gauss.json
@@ -77,7 +78,7 @@ def design_command(asked: DesignOptions) -> None:
     from .kinds.clipped import marked
 
     asked.refuse_useless()
-    one_table = asked.kind.one_table
+    one_table = isinstance(asked.kind, OneTable) or asked.kind is DesignKind.NOISE
     require_place(asked.out, SUFFIXES if one_table else (".json",), force=asked.force)
     require_place(asked.plot, force=asked.force)
     if one_table:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...estimators.methods import FREQUENCY_METHODS, OF_ONE_SERVICE
-from .asked.objective import KINDS, PANEL, ObjectiveOptions
+from ..objectives.registry import in_words
+from .asked.objective import PANEL, ObjectiveOptions
 from .asked.options import (
     EPSILON,
     TOLERANCE,
@@ -73,7 +74,8 @@ class PlanOptions(ObjectiveOptions):
         str,
         typer.Option(
             "--objective",
-            help=f"What the mechanism is for: {KINDS}. The error of a mean takes expected, minimax, robust or error.",
+            help="What the mechanism is for; the error of a mean takes expected, minimax, robust or error. There are "
+            f"{in_words()}",
             rich_help_panel=PANEL,
         ),
     ] = "expected"
@@ -96,10 +98,6 @@ class PlanOptions(ObjectiveOptions):
     force: Force = False
     units: Units = ""
     as_json: Json = False
-
-    @property
-    def used_besides(self) -> tuple[str, ...]:
-        return ("--n",)
 
     @property
     def users(self) -> int | None:
@@ -163,7 +161,7 @@ def plan_command(asked: PlanOptions) -> None:
         save_table(plan.design.mechanism, out)
         if not asked.public:
             notes.append(CARRIED)
-    for note in (*notes, *asked.trust_notes):
+    for note in (*notes, *asked.objective_notes):
         say(note)
     if out is not None:
         say_wrote(out, f"a table of {plan.design.mechanism.knots.size} knots")

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ...mechanisms.table.unit_interval import UnitInterval
 from ...solvers import Status
 from ...solvers.certificate import check_tolerance, relative_gap
 from ..priors.prior import Prior
+from .registry import Asker
 
 DEFAULT_TOLERANCE = 1e-6
 """Relative gap asked of the certificate: far below any difference that data could show."""
@@ -164,6 +165,16 @@ class Objective(ABC):
     """Relative gap that the certificate must reach if nothing else is asked."""
 
     @property
+    def command_tolerance(self) -> float:
+        """Relative gap that `optldp design` asks for if nothing else is asked: one that is reached while one waits."""
+        return self.tolerance
+
+    @classmethod
+    def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Self:
+        """Return the objective of what it was told by the names of its options, and of what a command knows beside."""
+        return cls(**options)
+
+    @property
     @abstractmethod
     def key(self) -> str:
         """A short name of letters and hyphens, for files and ids."""
@@ -199,6 +210,30 @@ class Objective(ABC):
     def evidence(self, problem: Problem, mechanism: Any, solution: Solution) -> Any:
         """Return what only this objective knows of a mechanism; None for nothing."""
         return None
+
+    def title(self, made: Any) -> str:
+        """Return what a design by it is, for the first line of what is printed."""
+        return f"{self.key} mechanism"
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what it was told, as facts of a design."""
+        return {}
+
+    def facts(self, made: Any) -> dict[str, Any]:
+        """Return what only a design by it states, by names that say what each number is."""
+        return {self.key.replace("-", "_"): made.value, "lower_bound": made.bound}
+
+    def notes(self, made: Any) -> list[str]:
+        """Return what is to be said beside the facts."""
+        return []
+
+    def of_users(self, made: Any, users: int) -> tuple[dict[str, Any], list[str]]:
+        """Return facts and notes on what so many users' reports will tell, beside how far off their mean may be."""
+        return {}, []
+
+    def closeness(self, made: Any) -> tuple[Status, float]:
+        """Return whether a design is as good as it was to be, and how far from that it is at most."""
+        return made.status, made.gap
 
     def status(self, problem: Problem, value: float, bound: float, solution: Solution) -> Status:
         """Return whether the best table is proved best to the tolerance: by the solver, and once it is exact."""

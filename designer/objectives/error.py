@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -26,7 +26,9 @@ from ...solvers.robust.sets import BoxSet
 from ..priors.ambiguity import Ambiguity, FactorAmbiguity
 from ..priors.prior import DEFAULT_UNIFORM_SHARE
 from .base import Objective, Problem, Solution, Told
+from .biased import biased_facts, biased_note, biased_title
 from .clip_alone import best_clip
+from .registry import Asker
 from .variance import Variance
 
 HEAVIER = (2.0, 4.0, 8.0)
@@ -133,6 +135,19 @@ class Error(Objective):
         if not isinstance(self.ambiguity, Ambiguity):
             raise InputError(f"the ambiguity must be one such as FactorAmbiguity(2), got {self.ambiguity!r}")
 
+    @classmethod
+    def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Self:
+        if asker.users is None:
+            raise InputError("the error of a mean needs --n N, the users who will report: add it")
+        trust, last, before = (options.get(name) for name in ("trust", "last", "before"))
+        if (last is None) != (before is None):
+            raise InputError("a trust is measured between two files: write error,last=OLD,before=OLDER")
+        if last is not None and before is not None:
+            if trust is not None:
+                raise InputError("a trust is named or measured, got both: leave trust out, or last and before")
+            trust = asker.trust_of(last, before)
+        return cls(asker.users) if trust is None else cls(asker.users, FactorAmbiguity(trust))
+
     @property
     def key(self) -> str:
         return "error"
@@ -215,6 +230,24 @@ class Error(Objective):
             heavier=HEAVIER,
             rmse_heavier=tuple(self._error_over(tail, mechanism, problem).rmse for tail in tails),
         )
+
+    def title(self, made: Any) -> str:
+        return f"{biased_title(made.mechanism)}; unbiased: --objective expected"
+
+    def facts(self, made: Any) -> dict[str, Any]:
+        found = made.evidence
+        return {
+            **biased_facts(made.mechanism),
+            "lower_bound": made.bound,
+            "relative_gap": made.gap,
+            "rmse_unbiased": found.rmse_unbiased,
+            "rmse_clip": found.rmse_clip,
+            "tails_heavier": list(found.heavier),
+            "rmse_heavier": list(found.rmse_heavier),
+        }
+
+    def notes(self, made: Any) -> list[str]:
+        return [f"note: {biased_note(made.mechanism)}"]
 
     def _error_over(self, box: BoxSet, mechanism: TabulatedMechanism, problem: Problem) -> MeanError:
         return largest_error(mechanism, box, self.n, on_knots=self._on_knots(problem))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -22,9 +22,10 @@ from ...mechanisms.units import squared, units_label
 from ...solvers import Status
 from ...solvers.robust.optimum import solve_robust
 from ...solvers.robust.program import RobustProgram
-from ..priors.ambiguity import Ambiguity
+from ..priors.ambiguity import AMBIGUITIES, Ambiguity
 from ..priors.prior import Prior
 from .base import Objective, Problem, Solution, Told
+from .registry import Asker
 from .variance import Variance
 
 
@@ -90,6 +91,17 @@ class Guarantee(Objective):
     every_prior: bool = False
     of_variance = True
 
+    @classmethod
+    def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Self:
+        kinds = ", ".join(AMBIGUITIES)
+        if options.get("ambiguity") is None or options.get("radius") is None:
+            raise InputError(
+                f"--objective robust needs an ambiguity, one of {kinds}, and a radius: write robust:tv,radius=0.1"
+            )
+        if options["ambiguity"] not in AMBIGUITIES:
+            raise InputError(f"ambiguity must be one of {kinds}, got {options['ambiguity']!r}")
+        return cls(AMBIGUITIES[options["ambiguity"]](options["radius"]))
+
     @property
     def key(self) -> str:
         return "robust"
@@ -105,7 +117,7 @@ class Guarantee(Objective):
         self.ambiguity.around(problem.prior)
         if self.every_prior or not self.ambiguity.contains_every(problem.prior):
             return
-        radius = getattr(self.ambiguity, "radius", getattr(self.ambiguity, "psi", None))
+        radius = _radius(self.ambiguity)
         what = "the ambiguity" if radius is None else f"ambiguity radius {radius:.9g}"
         raise InputError(
             f"{what} contains every prior on the knots: the design is then minimax, "
@@ -156,3 +168,23 @@ class Guarantee(Objective):
             gain_of_robustness=1 - value / other,
             is_minimax=self.ambiguity.contains_every(prior),
         )
+
+    def parameters(self) -> dict[str, Any]:
+        names = (name for name, kind in AMBIGUITIES.items() if isinstance(self.ambiguity, kind))
+        return {"ambiguity": next(names, None), "radius": _radius(self.ambiguity)}
+
+    def facts(self, made: Any) -> dict[str, Any]:
+        return {
+            "guaranteed_variance": made.value,
+            "lower_bound": made.bound,
+            "guaranteed_anywhere": made.evidence.guaranteed_anywhere,
+            "expected_variance": made.expected_variance,
+            "price_of_robustness": made.evidence.price_of_robustness,
+            "nominal_variance": made.evidence.nominal_variance,
+            "nominal_guarantee": made.evidence.nominal_guarantee,
+        }
+
+
+def _radius(ambiguity: Ambiguity) -> float | None:
+    """How far off a prior may be, of a set that one number says."""
+    return getattr(ambiguity, "radius", getattr(ambiguity, "psi", None))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -25,6 +26,7 @@ from ...solvers.robust.minimax_program import MinimaxProgram
 from ..priors.checks import as_knots
 from ..priors.prior import Prior
 from .base import Objective, Problem, Solution, Told
+from .registry import Asker
 
 DEFAULT_EXCESS = 1e-4
 """Share of the worst case that rounding between knots may add: below what a million reports could show."""
@@ -105,6 +107,13 @@ class TradeOff(Objective):
             )
         object.__setattr__(self, "expected", 1 - self.worst)
 
+    @classmethod
+    def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Self:
+        worst, expected = options.get("worst"), options.get("expected")
+        if worst is None and expected is None:
+            raise InputError("--objective trade-off needs the worst case's weight, in (0, 1]: write trade-off:0.3")
+        return cls(1 - (expected or 0.0) if worst is None else worst, expected)
+
     @property
     def key(self) -> str:
         return "trade-off"
@@ -144,6 +153,17 @@ class TradeOff(Objective):
         worst, where = mechanism.worst_case_variance()
         return WorstCaseEvidence(rho / rho.sum(), where, at_knot, worst / at_knot - 1)
 
+    def parameters(self) -> dict[str, Any]:
+        return {"expected": self.expected, "worst": self.worst}
+
+    def facts(self, made: Any) -> dict[str, Any]:
+        return {
+            "weighted_variance": made.value,
+            "lower_bound": made.bound,
+            "expected_variance": made.expected_variance,
+            "worst_knot_variance": made.evidence.worst_knot_variance,
+        }
+
 
 @dataclass(frozen=True)
 class WorstCase(TradeOff):
@@ -168,6 +188,10 @@ class WorstCase(TradeOff):
     uses_prior = False
     any_knots = True
 
+    @classmethod
+    def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Self:
+        return cls()
+
     @property
     def key(self) -> str:
         return "minimax"
@@ -178,6 +202,19 @@ class WorstCase(TradeOff):
 
     def quantity(self, units: str) -> str:
         return units_label("largest variance of one report", squared(units))
+
+    def parameters(self) -> dict[str, Any]:
+        return {}
+
+    def facts(self, made: Any) -> dict[str, Any]:
+        return {
+            "worst_case_variance": made.worst_case_variance,
+            "worst_knot_variance": made.value,
+            "lower_bound": made.bound,
+            "worst_case_lower_bound": made.bound,
+            "between_knots": made.evidence.between_knots,
+            "expected_variance": None,  # the design's prior is of no values
+        }
 
 
 def minimax_knots(low: float, high: float, epsilon: float, *, excess: float = DEFAULT_EXCESS) -> np.ndarray:

@@ -163,8 +163,8 @@ def measure_trust(
     thin = max(THIN, EXPECTED / total)
     if thin > THICKEST:
         raise InputError(
-            f"a trust needs at least {EXPECTED / THICKEST:g} newer values, got {total}: give more, or name a factor "
-            "with --trust"
+            f"a trust needs at least {EXPECTED / THICKEST:g} newer values, got {total}: give more, or name a factor, "
+            "as in --objective error:3"
         )
     sets = [*_runs(prior, thin), *_tails(prior, thin)]
     p = np.array([prior[each.first : each.last].sum() for each in sets])
@@ -181,7 +181,8 @@ def measure_trust(
     if not math.isfinite(needed[worst]):
         raise InputError(
             f"a trust needs newer values wherever many older ones are, got none of {total} from {reach[0]:.6g} to "
-            f"{reach[1]:.6g}, where a share of {p[worst]:.3g} was: give more values, or name a factor with --trust"
+            f"{reach[1]:.6g}, where a share of {p[worst]:.3g} was: give more values, or name a factor, as in "
+            "--objective error:3"
         )
     return MeasuredTrust(
         factor=max(math.ceil(HUNDREDTHS * float(needed[worst])) / HUNDREDTHS, 1.0),

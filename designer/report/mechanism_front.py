@@ -29,7 +29,7 @@ from ...mechanisms.printable import shortened
 from ...mechanisms.promise import Pure
 from ...mechanisms.statistics import Outputs
 from ..methods.oracles import ORACLES
-from ..planning.biased import biased_facts, cut_words
+from ..objectives.biased import biased_facts, cut_words
 from ..planning.people import shown, table_mean_within
 from ..planning.people_of_pairs import pairs_within
 from .front import (

@@ -6,9 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 from optldp.designer import Information, Prior, Pure, design
-from optldp.designer.commands.asked import objective as asked_objective
-from optldp.designer.commands.asked.kind import DesignKind
-from optldp.designer.commands.asked.objective import ObjectiveOptions
 from optldp.designer.commands.kinds import pairs
 from optldp.designer.commands.kinds.registry import design_bundle
 from optldp.designer.commands.shown.objectives import design_table
@@ -48,14 +45,6 @@ def test_new_patterns_are_refused_by_either_kind_of_criterion(criterion, monkeyp
     monkeypatch.setattr(information, "Patterns", extended(information.Patterns))
     with refused():
         design(PRIOR, 1.0, objective=Information(criterion, NUMBERS))
-
-
-def test_an_objective_that_is_listed_alone_is_no_traceback(monkeypatch):
-    with refused():
-        DesignKind.of_objective(NEW)
-    monkeypatch.setattr(asked_objective, "OBJECTIVES", extended(asked_objective.OBJECTIVES))
-    with refused():
-        ObjectiveOptions().objective_named(NEW)
 
 
 @pytest.mark.parametrize("make", [design_table, design_bundle])

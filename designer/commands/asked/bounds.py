@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...objectives.registry import in_words
 from ..said.output import require_place
-from .objective import DETAILS, PANEL, ObjectiveOptions
+from .objective import PANEL, ObjectiveOptions
+from .old_spellings import OLD
 from .options import (
     EPSILONS,
     TOLERANCE,
@@ -61,7 +63,7 @@ class BoundsOptions(ObjectiveOptions):
         list[str] | None,
         typer.Option(
             "--objective",
-            help="trade-off, robust, information or error, beside expected and minimax; repeat for several.",
+            help=f"What else to judge by, beside expected and minimax; repeat for several. There are {in_words()}",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -90,10 +92,6 @@ class BoundsOptions(ObjectiveOptions):
         """The budgets, as one text."""
         return ",".join(self.epsilons or [BUDGETS])
 
-    @property
-    def used_besides(self) -> tuple[str, ...]:
-        return ("--n",)  # the report's first page says their error
-
     @cached_property
     def asked(self) -> list[Objective]:
         """What mechanisms are to be judged by; InputError for options that are lacking or of no use."""
@@ -105,8 +103,7 @@ class BoundsOptions(ObjectiveOptions):
             "--range", "--clip", "--knots", "--method", "--at", "--uniform-share", "--units", "--objective",
             "--results", "--workers", "--confidence", "--attribute",
         )  # fmt: skip
-        details = [option for options in DETAILS.values() for option in options if option != "--n"]
-        self.refuse("of no use to categories", *numeric, *details)
+        self.refuse("of no use to categories", *numeric, *OLD)
 
     def prior(self) -> tuple[Prior, list[str]]:
         """Read the prior, and what there is to say of it; without --knots on the values' own steps, as a design."""

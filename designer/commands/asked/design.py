@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ...objectives.registry import AskedObjective, in_words
 from ..said.output import refuse_given
 from ..said.prior import read_prior
-from .kind import FOR_ALL, DesignKind
+from .kind import FOR_ALL, DesignKind, OneTable
 from .lattice import LatticeOptions
-from .objective import KINDS, OBJECTIVES, PANEL, ObjectiveOptions
+from .objective import PANEL, ObjectiveOptions
 from .options import EPSILON, TOLERANCE, UNIFORM_SHARE, Categorical, Explain, Force, Json, UniformShare, Units
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
         str,
         typer.Option(
             "--objective",
-            help=f"Of a table of numbers: {KINDS}.",
+            help=f"Of a table of numbers: {in_words()}",
             rich_help_panel=PANEL,
         ),
     ] = "expected"
@@ -184,11 +185,9 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
             raise InputError(f"a design takes one --epsilon, got {len(self.epsilons)}: see --levels, or optldp bounds")
         return self.epsilons[0] if self.epsilons else None
 
-    @property
-    def kind(self) -> DesignKind:
+    @cached_property
+    def kind(self) -> DesignKind | OneTable:
         """What is to be designed; InputError for an unknown objective."""
-        from ....mechanisms.errors import InputError
-
         if self.delta is not None or self.per_unit or self.method in NOISES:
             return DesignKind.NOISE
         if self.attributes is not None:
@@ -201,19 +200,13 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
             return DesignKind.CATEGORIES
         if self.missing is not None:
             return DesignKind.PROTECTED
-        if self.objective not in OBJECTIVES:
-            raise InputError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {self.objective!r}")
-        return DesignKind.of_objective(self.wanted)
+        return OneTable(self.wanted.name)
 
-    @property
-    def wanted(self) -> str:
-        """The objective's name; a factor by which the prior may be off is for the error alone."""
-        trusts = self.trust is not None or self.trust_from is not None
-        return "error" if self.objective == "expected" and trusts else self.objective
-
-    @property
-    def used_besides(self) -> tuple[str, ...]:
-        return ("--n",)  # of whatever has a mean its error is told
+    @cached_property
+    def wanted(self) -> AskedObjective:
+        """The objective as it was asked for; a factor by which the prior may be off is for the error alone."""
+        asked = self.read(self.objective)
+        return self.read("error") if asked.name == "expected" and self.told_of_old("error") else asked
 
     @cached_property
     def asked_method(self) -> str | Method:
@@ -232,7 +225,7 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
     @cached_property
     def asked(self) -> Objective:
         """The objective of a table of numbers; InputError for what it lacks."""
-        return self.objective_named(self.wanted)
+        return self.wanted.made(self)
 
     @cached_property
     def budgets(self) -> Budgets:
@@ -273,10 +266,10 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
 
         given = {name: value for name, value in self.given().items() if name not in FOR_ALL}
         _ = self.budgets
-        if self.kind is DesignKind.ATTRIBUTES and self.objective not in OF_ATTRIBUTES:
+        if self.kind is DesignKind.ATTRIBUTES and self.wanted.name not in OF_ATTRIBUTES:
             raise InputError(f"--objective of attributes must be expected or error, got {self.objective!r}")
-        if self.kind in (DesignKind.EXPECTED, DesignKind.ATTRIBUTES):
-            self.refuse_details_of_others((self.wanted,))
+        if self.kind in (OneTable("expected"), DesignKind.ATTRIBUTES):
+            self.refuse_old_of_others((self.wanted.name,))
         useless = {name: value for name, value in given.items() if name not in self.kind.uses}
         refuse_given(f"of no use to {self.kind.label}", useless)
         _ = self.sure

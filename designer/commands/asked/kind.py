@@ -1,11 +1,15 @@
-"""What `optldp design` can make, each once: what it is called, and the options that it has a use for."""
+"""What `optldp design` can make, each once: what it is called, and the options that it has a use for.
+
+A table of numbers is one for each objective, whose registry says the same of it.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
-from ....mechanisms.errors import unwired
-from .objective import DETAILS
+from ...objectives.registry import named
+from .old_spellings import spellings_of
 
 FOR_ALL = ("--epsilon", "--public", "--drop-missing", "--out", "--force", "--explain", "--json", "--confidence")
 """Options that every design has a use for, the last one with --n."""
@@ -15,8 +19,7 @@ _NUMERIC = (
     "--tail-ratio", "--tolerance",
 )  # fmt: skip
 _ONE_COLUMN = ("--column", "--prior", "--units")
-_OBJECTIVE = ("--objective", "--range", "--clip", "--knots", "--tolerance", *_ONE_COLUMN)
-_WINDOWED = "--form", "--omit-prior"
+_OF_ANY_OBJECTIVE = ("--objective", "--range", "--clip", "--knots", "--tolerance", "--n", *_ONE_COLUMN)
 _CATEGORIES = ("--method", "--column", "--prior", "--categorical")
 _PAIRS = (
     *_CATEGORIES, "--value-column", "--value-method", "--padding", "--range", "--clip", "--knots", "--units", "--n",
@@ -26,32 +29,14 @@ _ATTRIBUTES = ("--method", "--attribute", "--sampled", "--clip", "--knots", "--u
 
 
 class DesignKind(Enum):
-    """A name for people, the options beside those for all, and the objective, for one table of numbers.
+    """A name for people and the options beside those for all, of what has no objective.
 
     Example
     -------
-    >>> DesignKind.ROBUST.label, "--radius" in DesignKind.ROBUST.uses, DesignKind.of_objective("robust")
-    ('a robust table', True, <DesignKind.ROBUST: 'a robust table'>)
+    >>> DesignKind.NOISE.label, "--delta" in DesignKind.NOISE.uses
+    ('noise of one shape', True)
     """
 
-    EXPECTED = (
-        "one table of numbers",
-        ("--objective", "--method", *_NUMERIC, *_ONE_COLUMN, "--gap", "--n", *_WINDOWED),
-        "expected",
-    )
-    MINIMAX = "a minimax table", (*_OBJECTIVE, "--gap", "--form", "--n"), "minimax"
-    TRADE_OFF = "a trade-off table", (*_OBJECTIVE, *DETAILS["trade-off"], "--n", *_WINDOWED), "trade-off"
-    ROBUST = "a robust table", (*_OBJECTIVE, *DETAILS["robust"], "--n", *_WINDOWED), "robust"
-    INFORMATION = (
-        "an information-optimal table",
-        (*_OBJECTIVE, *DETAILS["information"], "--n", "--uniform-share", "--omit-prior"),
-        "information",
-    )
-    ERROR = (
-        "a table for the error of a mean",
-        (*_OBJECTIVE, *DETAILS["error"], "--uniform-share", "--omit-prior", "--plot"),
-        "error",
-    )
     LEVELS = (
         "levels of numbers",
         ("--method", *_NUMERIC, *_ONE_COLUMN, *_LEVELS, "--leakage", "--level-shares", "--outputs", "--n"),
@@ -65,32 +50,41 @@ class DesignKind(Enum):
     )
     LEVELS_OF_PAIRS = "levels of pairs", (*_PAIRS, *_LEVELS)
     NOISE = "noise of one shape", ("--delta", "--per-unit", "--method", "--range", "--knots", "--units", "--n")
-    ATTRIBUTES = "attributes", (*_ATTRIBUTES, "--objective", *DETAILS["error"])
+    ATTRIBUTES = "attributes", (*_ATTRIBUTES, "--objective", "--n", *spellings_of("error"))
     LEVELS_OF_ATTRIBUTES = "levels of attributes", (*_ATTRIBUTES, *_LEVELS, "--leakage", "--n")
 
     uses: tuple[str, ...]
-    objective: str | None
 
-    def __new__(cls, label: str, uses: tuple[str, ...], objective: str | None = None) -> DesignKind:
+    def __new__(cls, label: str, uses: tuple[str, ...]) -> DesignKind:
         """Make a member whose value is its name for people."""
         made = object.__new__(cls)
-        made._value_, made.uses, made.objective = label, uses, objective
+        made._value_, made.uses = label, uses
         return made
-
-    @property
-    def one_table(self) -> bool:
-        """Whether it is one table of numbers."""
-        return self.objective is not None or self is DesignKind.NOISE
 
     @property
     def label(self) -> str:
         """What it is called in refusals."""
         return self.value
 
-    @classmethod
-    def of_objective(cls, objective: str) -> DesignKind:
-        """Return the one table of numbers that an objective makes; InputError for one that makes none."""
-        for kind in cls:
-            if kind.objective == objective:
-                return kind
-        raise unwired("objective", objective)
+
+@dataclass(frozen=True)
+class OneTable:
+    """One table of numbers, by an objective.
+
+    Example
+    -------
+    >>> OneTable("robust").label, "--radius" in OneTable("robust").uses
+    ('a robust table', True)
+    """
+
+    objective: str
+
+    @property
+    def label(self) -> str:
+        """What it is called in refusals."""
+        return named(self.objective).label
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """Options that it has a use for, beside those for all."""
+        return (*_OF_ANY_OBJECTIVE, *named(self.objective).uses, *spellings_of(self.objective))

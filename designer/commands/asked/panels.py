@@ -34,7 +34,7 @@ PANELS = {
     ASKED: "--objective --method --table --mechanism --n --error --of --knots --quantile --between --above "
     "--confidence --versus --by",
     "Output": "--out --plot --results --force --resume --explain --json",
-    "Objectives": "--expected --worst --ambiguity --radius --criterion --patterns --trust --trust-from",
+    "Objectives": "--trust",
     "Users, pairs and attributes": "--rounds --alike --keep-first --allow-disjoint --value-column --value-method "
     "--padding --attribute --sampled",
     "Levels of privacy": "--levels --level-column --level-epsilon --level-method --leakage --level-shares --outputs",

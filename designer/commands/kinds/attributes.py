@@ -61,7 +61,9 @@ class Attributes(BundleKind[AttributeSampling]):
         mechanism = AttributeSampling(mechanism.attributes, told, mechanism.sampled, mechanism.epsilon)
         before = [one.prior.knot_prior for one in found.designs.values()]
         if found.users is not None:
-            return replace(_designed_for_error(made, notes), bundle=mechanism, priors=before)
+            return replace(
+                _designed_for_error(made, [*notes, *options.objective_notes]), bundle=mechanism, priors=before
+            )
         more = {
             "expected_variance": [one.expected_variance for one in found.designs.values()],
             "relative_gap": [one.gap for one in found.designs.values()],
@@ -191,7 +193,7 @@ class Attributes(BundleKind[AttributeSampling]):
 
 def _designed_for_error(made: Design, notes: list[str]) -> Designed:
     """Tables for the error of the means of so many users, each with its own clip."""
-    from ...planning.biased import cut_words
+    from ...objectives.biased import cut_words
 
     found, tables = made.evidence, made.mechanism.mechanisms
     more = {
@@ -214,7 +216,7 @@ def _promised(made: AttributeSampling) -> dict[str, list[Any]]:
     """What tables for the error of a mean promise, a list of each fact; none where one of them is for another end."""
     if not all(table.provenance.is_for_error for table in made.mechanisms):
         return {}
-    from ...planning.biased import biased_facts
+    from ...objectives.biased import biased_facts
 
     facts = [biased_facts(table) for table in made.mechanisms]
     return {name: [each[name] for each in facts] for name in facts[0]}
@@ -347,7 +349,7 @@ def design_attributes(options: DesignOptions, priors: dict[str, Prior], sampled:
     from ...designs.design import design
     from ..said.output import share_progress
 
-    error = options.asked if options.wanted == "error" else None
+    error = options.asked if options.wanted.name == "error" else None
     with share_progress("designing") as update:
         return design(
             AttributesAsked(priors, "auto" if sampled is None else sampled),

@@ -104,7 +104,7 @@ class Numbers(Kind[TabulatedMechanism]):
         """What a table for the error of a mean promises."""
         if not self.mechanism.provenance.is_for_error:
             return {}
-        from ...planning.biased import biased_facts
+        from ...objectives.biased import biased_facts
 
         return biased_facts(self.mechanism)
 
@@ -123,7 +123,7 @@ class Numbers(Kind[TabulatedMechanism]):
     def notes(self) -> list[str]:
         notes = [f"note: {caution}"] if (caution := self.mechanism.promise.caution) else []
         if self.mechanism.provenance.is_for_error:
-            from ...planning.biased import biased_note, biased_title
+            from ...objectives.biased import biased_note, biased_title
 
             notes += [f"note: {said(self.mechanism)}" for said in (biased_title, biased_note)]
         elif self.mechanism.provenance.parameters.get("unbiased") is False:

@@ -26,7 +26,7 @@ def measured_trust(
 
     if column is None or domain is None:
         lacking = "--column NAME" if column is None else "--range LO HI"
-        raise InputError(f"--trust-from needs {lacking}, which both files are read by: add it")
+        raise InputError(f"a trust between two files needs {lacking}, which both are read by: add it")
     units = column_units(newer, column)
     domain = in_units(domain, units) or domain
     values = [read_column(path, column, drop_missing=drop_missing, units=units) for path in (older, newer)]

@@ -198,7 +198,7 @@ class TestCompare:
 
     def test_the_first_objective_decides_and_every_one_has_its_table(self, optldp):
         arguments = ["compare", "--prior", "prior.csv", "--epsilon", 1, "--method", "optimal", "--method", "duchi"]
-        chosen = ["--objective", "minimax", "--objective", "trade-off", "--worst", 0.5]
+        chosen = ["--objective", "minimax", "--objective", "trade-off:0.5"]
         found = json.loads(optldp(*arguments, *chosen, "--json").stdout)["rows"]
         prior = Prior.from_pairs([-1, -0.5, 0, 0.5, 1], [1, 2, 3, 2, 1], knots=[-1, -0.5, 0, 0.5, 1])
         rows = compare(prior, [1.0], methods=["optimal", "duchi"], objective=WorstCase(), objectives=[TradeOff(0.5)])
@@ -208,7 +208,7 @@ class TestCompare:
         assert shown.count("duchi") == 2
 
     def test_a_method_that_an_objective_cannot_judge_is_told_of(self, optldp):
-        chosen = ["--objective", "information", "--criterion", "fisher", "--method", "optimal", "--method", "duchi"]
+        chosen = ["--objective", "information:fisher", "--method", "optimal", "--method", "duchi"]
         done = optldp("compare", *INCOME, *RANGE, "--knots", 5, "--epsilon", 1, *chosen)
         assert "duchi" in done.stdout
         assert (

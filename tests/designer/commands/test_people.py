@@ -71,12 +71,9 @@ def test_how_sure_that_is_may_be_asked_of_every_command(optldp, refusal):
     ("words", "under"),
     [
         (("--objective", "minimax"), "their values follow the prior"),
-        (
-            ("--objective", "robust", "--ambiguity", "tv", "--radius", 0.1),
-            "the prior is right within total variation 0.1",
-        ),
-        (("--objective", "error", "--trust", 2), "the prior is right within a factor of 2"),
-        (("--objective", "information", "--criterion", "cumulative"), "their values follow the prior"),
+        (("--objective", "robust:tv,radius=0.1"), "the prior is right within total variation 0.1"),
+        (("--objective", "error:2"), "the prior is right within a factor of 2"),
+        (("--objective", "information:cumulative"), "their values follow the prior"),
     ],
 )
 def test_every_objective_says_what_it_assumes(optldp, words, under):
@@ -84,6 +81,12 @@ def test_every_objective_says_what_it_assumes(optldp, words, under):
     assert made["mean_within_if"] == under
     anyway = made["mean_within_any_values"]
     assert anyway is None or anyway >= made["mean_within"] > 0
+
+
+def test_reports_of_which_no_mean_can_be_had_say_so_once(optldp):
+    done = optldp("design", *RANGE, "--epsilon", 1, "--objective", "information", *PEOPLE)
+    assert done.stderr.count("no mean can be had of these reports") == 1
+    assert SENTENCE not in done.stdout
 
 
 def test_without_a_prior_it_holds_whatever_the_values_are(optldp):

@@ -38,7 +38,7 @@ def test_the_budget_of_an_error_and_the_error_of_a_budget(optldp, prior, of):
 
 @pytest.mark.slow
 def test_the_objective_is_what_the_library_is_asked(optldp, prior):
-    robust = ("--objective", "robust", "--ambiguity", "tv", "--radius", 0.1)
+    robust = ("--objective", "robust:tv,radius=0.1")
     for chosen, objective in (
         (("--objective", "minimax"), WorstCase()),
         (robust, Guarantee(TotalVariationAmbiguity(0.1))),
@@ -114,7 +114,7 @@ def test_the_mechanism_is_written_and_the_prior_warned_of(optldp):
         (("--error", 1e-9, "--of", "distribution"), "without any privacy"),
         (("--epsilon", 1, "--out", "nowhere/mech.json"), "folder must exist"),
         (("--epsilon", -1), "epsilon must be"),
-        (("--epsilon", 1, "--objective", "robust"), "--objective robust needs --ambiguity"),
+        (("--epsilon", 1, "--objective", "robust"), "--objective robust needs an ambiguity"),
         (("--epsilon", 1, "--radius", 0.1), "--radius is for --objective robust: leave it out"),
         (("--epsilon", 1, "--objective", "information"), "needs an objective that is one variance of a report"),
     ],

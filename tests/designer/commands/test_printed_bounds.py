@@ -15,10 +15,10 @@ DESIGNS = {
     "another method": ("--method", "ptt"),
     "much spread evenly": ("--uniform-share", 0.2),
     "minimax": ("--objective", "minimax"),
-    "trade-off": ("--objective", "trade-off", "--worst", 0.5),
-    "robust": ("--objective", "robust", "--ambiguity", "tv", "--radius", 0.1),
+    "trade-off": ("--objective", "trade-off:0.5"),
+    "robust": ("--objective", "robust:tv,radius=0.1"),
     "error": ("--objective", "error", "--n", 1000),
-    "information": ("--objective", "information", "--criterion", "fisher"),
+    "information": ("--objective", "information:fisher"),
 }
 PAIRS = (
     ("expected_variance", "lower_bound", ("optimal", "another method", "much spread evenly")),

@@ -32,6 +32,8 @@ def test_a_design_trusts_as_much_as_was_measured_and_says_what_that_rests_on(opt
     said = found(optldp, *DESIGN, *FROM)
     assert said["trust"] == known.factor == found(optldp, "show", "m.json")["trust"]
     assert said["trust_measured"] == vars(known) | {"decided_by": list(known.decided_by)}
+    same = found(optldp, *DESIGN, "--objective", "error,last=old.csv,before=older.csv")
+    assert same | {"seconds": said["seconds"]} == said
 
 
 @pytest.mark.slow
@@ -74,9 +76,15 @@ def test_a_plan_finds_the_users_that_an_error_takes(optldp):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((*DESIGN, *FROM, "--trust", 2), "--trust-from measures what --trust says: leave one of them out"),
-        (("design", "--prior", "old.csv", "--epsilon", 1, "--n", 9, *FROM), "--trust-from needs --column NAME"),
-        (("design", *RANGE[:3], "--epsilon", 1, "--n", 9, *FROM), "--trust-from needs --range LO HI"),
+        (
+            (*DESIGN, *FROM, "--trust", 2),
+            "a trust is named or measured, got both: leave trust out, or last and before",
+        ),
+        (
+            ("design", "--prior", "old.csv", "--epsilon", 1, "--n", 9, *FROM),
+            "a trust between two files needs --column NAME",
+        ),
+        (("design", *RANGE[:3], "--epsilon", 1, "--n", 9, *FROM), "a trust between two files needs --range LO HI"),
         ((*DESIGN, "--trust-from", "old.csv", "missing.csv"), "missing.csv"),
         ((*DESIGN, "--objective", "minimax", *FROM), "--trust-from is of no use"),
         ((*DESIGN, "--plot", "clips.png"), "--plot"),

@@ -30,8 +30,8 @@ def test_the_glossary_on_the_site_and_that_of_the_commands_are_one():
     [
         (*INCOME, "--range", 0, 100, "--knots", 5, "--n", 900),
         (*INCOME, "--range", 0, 100, "--knots", 5, "--n", 900, "--objective", "error"),
-        (*INCOME, "--range", 0, 100, "--knots", 5, "--objective", "robust", "--ambiguity", "tv", "--radius", 0.1),
-        (*INCOME, "--range", 0, 100, "--knots", 5, "--objective", "trade-off", "--worst", 0.5, "--n", 900),
+        (*INCOME, "--range", 0, 100, "--knots", 5, "--objective", "robust:tv,radius=0.1"),
+        (*INCOME, "--range", 0, 100, "--knots", 5, "--objective", "trade-off:0.5", "--n", 900),
         (*INCOME, "--range", 0, 100, "--knots", 5, "--objective", "information"),
         ("--range", 0, 100, "--knots", 5, "--objective", "minimax", "--n", 900),
         ("--range", 0, 100, "--knots", 5, "--delta", 1e-6),

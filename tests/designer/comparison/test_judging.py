@@ -21,6 +21,7 @@ from optldp.designer import (
 )
 from optldp.designer.comparison.bounds_file import BoundsFile
 from optldp.designer.objectives.information import table_trace
+from optldp.designer.objectives.registry import OBJECTIVES
 from optldp.mechanisms import InputError
 
 from ..conftest import INCOME
@@ -165,14 +166,14 @@ ASKED = ("bounds", *INCOME, "--range", 0, 100, "--knots", 5, "--epsilon", "1,2",
 
 @pytest.mark.slow
 def test_the_command_judges_by_what_is_asked_and_repeats_it_in_the_report(optldp):
-    more = ("--objective", "robust", "--ambiguity", "tv", "--radius", 0.1, "--objective", "information")
+    more = ("--objective", "robust:tv,radius=0.1", "--objective", "information")
     done = optldp(*ASKED, *more, "--out", "report.html", "--json")
     found = json.loads(done.stdout)["objectives"]
     assert [(row["objective"], row["method"]) for row in found if row["epsilon"] == 1] == [
         (key, name) for key in ("robust", "information") for name in (key, "optimal", "duchi")
     ]
     page = Path("report.html").read_text()
-    for words in ("--ambiguity tv --radius 0.1", "--objective robust --objective information"):
+    for words in ("--objective robust:tv,radius=0.1 --objective information",):
         assert words in page
     assert "guaranteed variance of one report" in optldp(*ASKED, *more).stdout
 
@@ -182,9 +183,9 @@ def test_the_command_judges_by_what_is_asked_and_repeats_it_in_the_report(optldp
     [
         (
             ("--objective", "best"),
-            "--objective must be one of expected, minimax, trade-off, robust, information, error, got 'best'",
+            f"--objective must be one of {', '.join(OBJECTIVES)}, got 'best'",
         ),
-        (("--objective", "robust"), "--objective robust needs --ambiguity, one of relative, tv, wasserstein, and"),
+        (("--objective", "robust"), "--objective robust needs an ambiguity, one of relative, tv, wasserstein, and"),
         (("--radius", 1), "--radius is for --objective robust: leave it out"),
         (("--criterion", "fisher"), "--criterion is for --objective information: leave it out"),
         (("--objective", "information", "--criterion", "wit"), "criterion must be one of"),

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optldp.designer import Error, FactorAmbiguity, Prior, Pure, WorstCase, design, mechanism_html
-from optldp.designer.planning.biased import cut_words
+from optldp.designer.objectives.biased import cut_words
 from optldp.designer.planning.people import table_mean_within
 from optldp.designer.report.front import promise_words, within
 from optldp.designer.report.index_page import index_html

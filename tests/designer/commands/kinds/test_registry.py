@@ -4,9 +4,10 @@ import subprocess
 import sys
 
 import pytest
-from optldp.designer.commands.asked.kind import DesignKind
-from optldp.designer.commands.asked.objective import DETAILS, OBJECTIVES
+from optldp.designer.commands.asked.kind import DesignKind, OneTable
+from optldp.designer.commands.asked.old_spellings import OLD, spellings_of
 from optldp.designer.commands.kinds.registry import bundle_kinds, kind_of, kinds
+from optldp.designer.objectives.registry import OBJECTIVES
 from optldp.mechanisms import InputError
 from optldp.mechanisms.files.bundle import bundle_kinds as kinds_of_files
 
@@ -27,17 +28,15 @@ def test_what_design_may_be_asked_for_beside_one_table_is_made_by_one_kind():
     """`design` looks for the kind that makes what it was asked for; noise of one shape is one table too."""
     made = [each for kind in bundle_kinds() for each in kind.designs]
     assert len(made) == len(set(made))
-    others = {kind for kind in DesignKind if kind.objective is None} - {DesignKind.NOISE}
-    assert set(made) == others
+    assert set(made) == set(DesignKind) - {DesignKind.NOISE}
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_every_objective_makes_one_table_and_has_a_use_for_its_own_options_alone(objective):
-    kind = DesignKind.of_objective(objective)
-    assert set(DETAILS[objective]) <= set(kind.uses)
-    others = {option for other, options in DETAILS.items() if other != objective for option in options}
-    told_besides = {"--n"}  # of whatever has a mean it is said how far off that of so many people may be
-    assert others & set(kind.uses) == told_besides - set(DETAILS[objective])
+    kind = OneTable(objective)
+    assert set(spellings_of(objective)) <= set(kind.uses)
+    assert not (set(OLD) - set(spellings_of(objective))) & set(kind.uses)
+    assert "--n" in kind.uses  # of whatever has a mean it is said how far off that of so many people may be
 
 
 def test_perturbing_through_a_table_loads_no_other_kind_and_no_other_command(table):

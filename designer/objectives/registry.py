@@ -1,0 +1,245 @@
+"""The objectives that have names, as plain data: nothing is imported until one is made.
+
+A new one is a file with its `Objective` and an entry of `OBJECTIVES`; commands, their help and their refusals follow.
+An objective is asked for as `name`, `name:VALUE`, `name=VALUE` or `name,key=value`; the value without a key is of its
+first option.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from ...mechanisms.errors import InputError
+from ...mechanisms.registered import registered
+
+if TYPE_CHECKING:
+    from .base import Objective
+
+TYPES: Mapping[type, str] = {float: "a number", str: "a word", Path: "a file"}
+"""What an option may be, in words."""
+
+
+class Option(NamedTuple):
+    """What an objective may be told.
+
+    Attributes
+    ----------
+    name : str
+        Its key.
+    type : type
+        One of `TYPES`.
+    help : str
+        For people, without its name.
+    default : object
+        What it is if it is not told, as help says it; None for nothing.
+    unit : str
+        Of its value.
+    """
+
+    name: str
+    type: type
+    help: str
+    default: object = None
+    unit: str = ""
+
+    def read(self, text: str, objective: str) -> Any:
+        """Return the value of a text; InputError for one of another type."""
+        try:
+            if text:
+                return self.type(text)
+        except ValueError:
+            pass
+        raise InputError(f"{self.name} of --objective {objective} must be {TYPES[self.type]}, got {text!r}")
+
+
+class NamedObjective(NamedTuple):
+    """An objective, as data.
+
+    Attributes
+    ----------
+    at : str
+        "module:class" in `optldp.designer.objectives`; `Objective` has the contract.
+    label : str
+        What a design by it is called in refusals.
+    says : str
+        What is wanted, for help.
+    example : str
+        How it is asked for.
+    options : tuple of Option
+    uses : tuple of str
+        Options of `optldp design` that it has a use for, beside those of all.
+    figure : tuple of str
+        What --plot draws: "module:function" in `optldp.designer` of what is found by a design, and of its figure.
+    """
+
+    at: str
+    label: str
+    says: str
+    example: str
+    options: tuple[Option, ...] = ()
+    uses: tuple[str, ...] = ()
+    figure: tuple[str, ...] = ()
+
+    def option(self, key: str, objective: str) -> Option:
+        """Return the option of a key; InputError for one that there is not."""
+        for each in self.options:
+            if each.name == key:
+                return each
+        known = f"takes {', '.join(each.name for each in self.options)}" if self.options else "takes nothing beside"
+        raise InputError(f"--objective {objective} {known}, got {key!r}: write {self.example}")
+
+
+OBJECTIVES: Mapping[str, NamedObjective] = {
+    "expected": NamedObjective(
+        "variance:Variance",
+        "one table of numbers",
+        "the least expected variance",
+        "expected",
+        uses=(
+            "--method", "--uniform-share", "--worst-case", "--eta", "--intervals", "--window", "--tail-ratio", "--gap",
+            "--form", "--omit-prior",
+        ),
+    ),
+    "minimax": NamedObjective(
+        "worst_case:WorstCase", "a minimax table", "the least worst case", "minimax", uses=("--gap", "--form")
+    ),
+    "trade-off": NamedObjective(
+        "worst_case:TradeOff",
+        "a trade-off table",
+        "something between the two",
+        "trade-off:0.3",
+        (
+            Option("worst", float, "the worst case's weight, in (0, 1]"),
+            Option("expected", float, "the expected variance's", "1 - worst"),
+        ),
+        ("--form", "--omit-prior"),
+    ),
+    "robust": NamedObjective(
+        "guarantee:Guarantee",
+        "a robust table",
+        "the least expected variance under the worst prior near this one",
+        "robust:tv,radius=0.1",
+        (
+            Option("ambiguity", str, "the distance of the priors: relative, tv or wasserstein"),
+            Option("radius", float, "how far off the prior may be", unit="of wasserstein in units of the data"),
+        ),
+        ("--form", "--omit-prior"),
+    ),
+    "information": NamedObjective(
+        "information:Information",
+        "an information-optimal table",
+        "the most information",
+        "information:cumulative",
+        (
+            Option("criterion", str, "mutual-information, fisher or cumulative", "mutual-information"),
+            Option("patterns", str, "values that a report may favour, interval or any", "interval"),
+        ),
+        ("--uniform-share", "--omit-prior"),
+    ),
+    "error": NamedObjective(
+        "error:Error",
+        "a table for the error of a mean",
+        "the least error of the mean of --n users, bias allowed",
+        "error:2",
+        (
+            Option("trust", float, "the factor by which the prior may be off", 3),
+            Option("last", Path, "a file with the column's values of last year, to measure it"),
+            Option("before", Path, "that of the year before"),
+        ),
+        ("--uniform-share", "--omit-prior", "--plot"),
+        ("designs.clips:clip_curve", "plots:clip_errors"),
+    ),
+}  # fmt: skip
+"""What the command line calls them, each with what it may be told, the first without its key."""
+
+
+def in_words() -> str:
+    """Return for help what there is, and what each may be told.
+
+    Example
+    -------
+    >>> in_words().split(" trade-off is ")[0][-32:]
+    'minimax is the least worst case.'
+    """
+    *names, last = OBJECTIVES
+    example = OBJECTIVES["robust"].example
+    first = f"{', '.join(names)} or {last}. Some are told more, as {example} is, the first without its key."
+    each = (
+        f"{name} is {entry.says}{': ' * bool(entry.options)}{', '.join(map(_told, entry.options))}."
+        for name, entry in OBJECTIVES.items()
+    )
+    return " ".join([first, *each])
+
+
+def _told(option: Option) -> str:
+    default = "" if option.default is None else f"; default {option.default}"
+    return f"{option.name} ({option.help}{f', {option.unit}' if option.unit else ''}{default})"
+
+
+class Asker(Protocol):
+    """What a command knows that an objective may need beside its own options."""
+
+    @property
+    def users(self) -> int | None:
+        """Who will report."""
+
+    def trust_of(self, last: Path, before: Path) -> float:
+        """Return the factor between two years' files of the values."""
+        ...
+
+
+@dataclass(frozen=True)
+class AskedObjective:
+    """An objective as it was asked for: its name, and what it was told.
+
+    Example
+    -------
+    >>> AskedObjective.read("robust:tv,radius=0.2")
+    AskedObjective(name='robust', told={'ambiguity': 'tv', 'radius': 0.2})
+    >>> print(AskedObjective("information", {"patterns": "any"}))
+    information,patterns=any
+    """
+
+    name: str
+    told: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, text: str) -> AskedObjective:
+        """Return what a text asks for; InputError for a name, a key or a value that there is not."""
+        first, *others = text.split(",")
+        name = first.partition(":")[0].partition("=")[0]
+        entry, given = named(name), first[len(name) + 1 :]
+        if first != name:
+            others = [f"{entry.options[0].name if entry.options else given}={given}", *others]
+        told: dict[str, Any] = {}
+        for each in others:
+            key, _, value = each.partition("=")
+            if key in told:
+                raise InputError(f"{key} of --objective {name} must be told once, got {text!r}: leave one out")
+            told[key] = entry.option(key, name).read(value, name)
+        return cls(name, told)
+
+    def __str__(self) -> str:
+        texts = {key: f"{value:.12g}" if isinstance(value, float) else str(value) for key, value in self.told.items()}
+        first = OBJECTIVES[self.name].options[0].name if texts else ""
+        start = f"{self.name}:{texts.pop(first)}" if first in texts else self.name
+        return ",".join([start, *(f"{key}={value}" for key, value in texts.items())])
+
+    def made(self, asker: Asker) -> Objective:
+        """Return the objective; InputError for what it lacks, and where it is a name that nothing works by."""
+        kind = registered("optldp.designer.objectives", named(self.name).at, "objective", self.name)
+        if lacking := sorted(getattr(kind, "__abstractmethods__", ())):
+            raise InputError(
+                f"objective {self.name!r} must have {', '.join(lacking)}, which {kind.__name__} lacks: add it there"
+            )
+        return kind.of_options(self.told, asker)
+
+
+def named(name: str) -> NamedObjective:
+    """Return the entry of a name; InputError for one that there is not."""
+    if name not in OBJECTIVES:
+        raise InputError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {name!r}")
+    return OBJECTIVES[name]

@@ -7,6 +7,7 @@ first option.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,8 +49,9 @@ class Option(NamedTuple):
     def read(self, text: str, objective: str) -> Any:
         """Return the value of a text; InputError for one of another type."""
         try:
-            if text:
-                return self.type(text)
+            value = self.type(text)
+            if text and not (isinstance(value, float) and math.isnan(value)):
+                return value
         except ValueError:
             pass
         raise InputError(f"{self.name} of --objective {objective} must be {TYPES[self.type]}, got {text!r}")
@@ -213,7 +215,8 @@ class AskedObjective:
         name = first.partition(":")[0].partition("=")[0]
         entry, given = named(name), first[len(name) + 1 :]
         if first != name:
-            others = [f"{entry.options[0].name if entry.options else given}={given}", *others]
+            keyed = given.partition("=")[0] in [option.name for option in entry.options]
+            others = [given if keyed else f"{entry.options[0].name if entry.options else given}={given}", *others]
         told: dict[str, Any] = {}
         for each in others:
             key, _, value = each.partition("=")

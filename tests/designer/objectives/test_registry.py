@@ -85,6 +85,12 @@ def test_a_text_says_a_name_a_first_value_and_others_by_their_keys():
     assert AskedObjective.read("error,last=a.csv,before=b.csv").made(ASKER).ambiguity.trust == 2.5  # pyright: ignore[reportAttributeAccessIssue] -- an Error
 
 
+def test_the_first_value_may_have_its_key_and_no_number_is_nan():
+    assert AskedObjective.read("robust:ambiguity=tv,radius=0.1") == AskedObjective.read("robust:tv,radius=0.1")
+    with pytest.raises(InputError, match="worst of --objective trade-off must be a number, got 'nan'"):
+        AskedObjective.read("trade-off:nan")
+
+
 def test_asking_for_a_name_loads_no_objective():
     program = (
         "import sys; from optldp.designer.objectives.registry import AskedObjective, in_words\n"

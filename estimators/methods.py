@@ -106,6 +106,32 @@ FREQUENCIES: Mapping[str, FrequencyWay] = {
 
 FREQUENCY_METHODS: tuple[FrequencyMethod, ...] = tuple(FREQUENCIES)
 
+KeyValueMethod = str
+"""Of `fit_key_values`: a name in `KEY_VALUES`."""
+
+
+class KeyValueWay(NamedTuple):
+    """A way to fit keys and values, as data: nothing is imported until it is taken.
+
+    Attributes
+    ----------
+    at : str
+        "module:function" in `optldp.estimators.key_values`; `ways` there has the contract.
+    asked_as : str
+        What the command line calls it.
+    """
+
+    at: str
+    asked_as: str
+
+
+KEY_VALUES: Mapping[str, KeyValueWay] = {
+    "joint": KeyValueWay("ways:together", "mle"),
+    "em": KeyValueWay("ways:stopped_early", "em"),
+    "mr": KeyValueWay("ways:reduced", "mr"),
+}
+"""A new way to fit keys and values is a function and an entry here; what the command line offers follows."""
+
 PriorMethod = Literal["em", "smooth", "ems", "mr", "least-absolute"]
 """From the reports of a first phase to a prior: those ways, and AAA's linear program."""
 

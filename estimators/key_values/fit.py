@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 
 from ...mechanisms.cost import fits_cost, require_affordable
-from ...mechanisms.errors import InputError, unwired
-from ...solvers.likelihood.fit import MixtureFit, fit_mixture
-from ..distributions.mixture_reduction import mixture_reduction
-from ..distributions.smoothed_em import LOGLIK_CHANGE
+from ...mechanisms.errors import InputError
+from ...mechanisms.registered import registered
+from ...solvers.likelihood.fit import MixtureFit
 from ..input_grid import InputGrid
 from ..intervals import CONFIDENCE, Interval, check_confidence
-from ..methods import Target
-from .counts import KeyCounts, require_reports
-from .likelihood import joint_likelihood, key_likelihood
+from ..methods import KEY_VALUES, KeyValueMethod, Target
+from .counts import KeyCounts
 from .shares import KeyFrequencies, KeyMeans
-
-KeyValueMethod = Literal["joint", "em", "mr"]
+from .ways import Way
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,31 +131,14 @@ def fit_key_values(
     >>> found.frequencies.value.round(2), found.value.round(1), found.fits[0].certificate < 1e-8
     (array([0.74, 0.26]), array([2., 7.]), True)
     """
-    if method not in get_args(KeyValueMethod):
-        raise InputError(f"method must be one of {', '.join(get_args(KeyValueMethod))}, got {method!r}")
+    if method not in KEY_VALUES:
+        raise InputError(f"method must be one of {', '.join(KEY_VALUES)}, got {method!r}")
     place = InputGrid.common(counts.tables) if grid is None else grid
     keys, n_keys, n = counts.keys, len(counts.keys), counts.n_users
     what = f"a fit of {n_keys} keys, each of {place.size} values and {counts.symbols} outputs"
     require_affordable(what, fits_cost(n_keys, place.size, counts.symbols), "use method unbiased")
-    if method == "joint":
-        likelihood = joint_likelihood(counts, place)
-        solver = "auto" if loglik_change is None else "em"
-        fits = (fit_mixture(likelihood, method=solver, loglik_change=loglik_change),)
-        shares = fits[0].weights[: n_keys * place.size].reshape(n_keys, place.size)
-    else:
-        require_reports(counts)
-        stop = LOGLIK_CHANGE if loglik_change is None else loglik_change
-        fits = tuple(_fit_key(counts, key, place, method, stop) for key in range(n_keys))
-        shares = np.stack([fit.weights[:-1] for fit in fits])
+    way: Way = registered(__package__, KEY_VALUES[method].at, "method", method)
+    fits, shares = way(counts, place, loglik_change)
     held = counts.share_scale * shares.sum(axis=1)
     frequencies = KeyFrequencies(keys, held, np.full(n_keys, np.nan), n, method)
     return KeyValueFit(keys, place, shares, frequencies, fits, method, n)
-
-
-def _fit_key(counts: KeyCounts, key: int, grid: InputGrid, method: KeyValueMethod, stop: float) -> MixtureFit:
-    likelihood = key_likelihood(counts, key, grid)
-    if method == "mr":
-        return mixture_reduction(likelihood, loglik_change=stop).fit
-    if method == "em":
-        return fit_mixture(likelihood, method="em", loglik_change=stop)
-    raise unwired("method", method)

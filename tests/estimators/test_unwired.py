@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ from optldp.estimators.frequencies import estimation as of_frequencies
 from optldp.estimators.key_values import fit as of_keys
 from optldp.estimators.means import combined
 from optldp.estimators.means.decoder import MeanDecoder
-from optldp.estimators.methods import DISTRIBUTIONS, FREQUENCIES, DistributionWay, FrequencyWay
+from optldp.estimators.methods import DISTRIBUTIONS, FREQUENCIES, KEY_VALUES, DistributionWay, FrequencyWay, KeyValueWay
 from optldp.mechanisms import InputError, duchi, make_exact, square_wave
 from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.key_value import key_value_unary
@@ -55,7 +55,6 @@ CASES: Mapping[str, tuple[list[Added], Callable[[Any], object]]] = {
         [],
         lambda new: of_distributions.estimate_alone(NUMBERS, new, InputGrid.common([TABLE])),
     ),
-    "keys": ([(of_keys, "KeyValueMethod")], lambda new: fit_key_values(KEYS, method=new)),
     "means": ([(combined, "MEAN_METHODS")], lambda new: estimate_combined_mean(NUMBERS, method=new)),
     "intervals": ([(combined, "IntervalKind")], lambda new: estimate_combined_mean(NUMBERS, interval=new)),
     "targets": ([(estimate, "Target")], lambda new: estimate_mean(NUMBERS, target=new)),
@@ -110,14 +109,26 @@ def test_every_registered_way_to_a_distribution_is_wired(method):
                 estimate_distribution(NUMBERS, method=method, **{name: value})
 
 
+@pytest.mark.parametrize("method", KEY_VALUES)
+def test_every_registered_way_to_keys_and_values_is_wired(method):
+    """Shares of keys that half of the users hold each, and the mean that all values have."""
+    found = fit_key_values(KEYS, method=method)
+    assert found.method == method
+    np.testing.assert_allclose(found.frequencies.value, 0.5, atol=0.3)
+    np.testing.assert_allclose(found.value, 0.5, atol=0.35)
+
+
 @pytest.mark.parametrize("module", ["nowhere", "fitted"])
 def test_a_way_that_is_not_there_is_refused_by_its_name(module, monkeypatch):
     monkeypatch.setattr(of_frequencies, "FREQUENCIES", {**FREQUENCIES, NEW: FrequencyWay(f"{module}:nothing")})
     monkeypatch.setattr(of_distributions, "DISTRIBUTIONS", {**DISTRIBUTIONS, NEW: DistributionWay(f"{module}:nothing")})
     with pytest.raises(InputError, match=REFUSAL):
         estimate_frequencies(LABELS, method=NEW)
+    monkeypatch.setattr(of_keys, "KEY_VALUES", {**KEY_VALUES, NEW: KeyValueWay(f"{module}:nothing", NEW)})
     with pytest.raises(InputError, match=REFUSAL):
         estimate_distribution(NUMBERS, method=NEW)
+    with pytest.raises(InputError, match=REFUSAL):
+        fit_key_values(KEYS, method=NEW)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -135,5 +146,4 @@ def test_a_mechanism_of_a_new_kind_has_no_numbers_of_another():
 
 
 def test_every_name_of_a_list_that_is_tried_here_is_one_that_works():
-    assert set(get_args(of_keys.KeyValueMethod)) == {"joint", "em", "mr"}
     assert extended(Literal["a", "b"]) == Literal["a", "b", "newest"]

@@ -16,6 +16,7 @@ from ....estimators.methods import (
     BIAS_AWARE,
     DISTRIBUTION_METHODS,
     FREQUENCY_METHODS,
+    KEY_VALUES,
     MEAN_METHODS,
     Target,
     unknown,
@@ -47,7 +48,8 @@ if TYPE_CHECKING:
 REPORT_COLUMN = REPORT
 LEVEL_COLUMN = "level"
 
-METHODS = tuple(dict.fromkeys((*MEAN_METHODS, BIAS_AWARE, *DISTRIBUTION_METHODS, *FREQUENCY_METHODS)))
+OF_PAIRS = tuple(way.asked_as for way in KEY_VALUES.values())
+METHODS = tuple(dict.fromkeys((*MEAN_METHODS, BIAS_AWARE, *DISTRIBUTION_METHODS, *FREQUENCY_METHODS, *OF_PAIRS)))
 
 REDUCTION = ("--threshold", "--least-components", "--prune", "--preselect")
 """Options of mixture reduction."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ....estimators.intervals import CONFIDENCE
-from ....mechanisms.errors import InputError, wired
+from ....estimators.methods import KEY_VALUES
+from ....mechanisms.errors import InputError
 from ....mechanisms.key_value.mechanism import KeyValueMechanism
 from ..asked.kind import DesignKind
 from .asked import REDUCTION, REPORT_COLUMN
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from ....estimators import KeyValueCounts
     from ....estimators.data import SkippedRows
     from ....estimators.key_values.counts import KeyCounts
-    from ....estimators.key_values.fit import KeyValueMethod
     from ....mechanisms.categorical.categories import Categories
     from ....mechanisms.table.knot_prior import KnotPrior
     from ....mechanisms.table.table import TabulatedMechanism
@@ -39,7 +39,7 @@ SHARE_AND_MEAN = "the share of those who have a value, and the mean of theirs"
 
 KEYS_AND_MEANS = "keys and the means of their values"
 
-_FITS: dict[str, KeyValueMethod] = {"em": "em", "mr": "mr", "mle": "joint"}
+_FITS = {way.asked_as: name for name, way in KEY_VALUES.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,14 +243,14 @@ def method_of_pairs(asked: EstimateOptions) -> str:
     """Return the method that was asked for; InputError for one that pairs do not have."""
     if asked.method == "shrunk":
         raise InputError("--method shrunk is for shares that sum to one, and those of keys need not: use mle")
-    return asked.chosen("unbiased", "em", "mr", "mle")
+    return asked.chosen("unbiased", *_FITS)
 
 
 def fitted_keys(counts: KeyCounts, method: str, confidence: float) -> Found:
     """Return keys and means of a fit, with its certificate."""
     from ....estimators import fit_key_values
 
-    fit = fit_key_values(counts, method=wired("method", _FITS, method))
+    fit = fit_key_values(counts, method=_FITS[method])
     facts, columns = split(fit, confidence)
     facts["certificate"] = max(part.certificate for part in fit.fits)
     return found_rows(KEYS_AND_MEANS, facts, columns)

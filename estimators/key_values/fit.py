@@ -137,7 +137,7 @@ def fit_key_values(
     keys, n_keys, n = counts.keys, len(counts.keys), counts.n_users
     what = f"a fit of {n_keys} keys, each of {place.size} values and {counts.symbols} outputs"
     require_affordable(what, fits_cost(n_keys, place.size, counts.symbols), "use method unbiased")
-    way: Way = registered(__package__, KEY_VALUES[method].at, "method", method)
+    way: Way = registered("optldp.estimators.key_values", KEY_VALUES[method].at, "method", method)
     fits, shares = way(counts, place, loglik_change)
     held = counts.share_scale * shares.sum(axis=1)
     frequencies = KeyFrequencies(keys, held, np.full(n_keys, np.nan), n, method)

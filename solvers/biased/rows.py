@@ -88,7 +88,7 @@ class Clip:
 class ClippedRows(NamedTuple):
     """The mechanism of least error, and what it counts values as.
 
-    Parameters
+    Attributes
     ----------
     outputs : (k,) ndarray
         Increasing, in the program's scale; at most 3n unless rounding stopped the clean-up.

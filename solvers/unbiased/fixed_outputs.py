@@ -23,7 +23,7 @@ MAX_STEPS = 200
 class FloorRows(NamedTuple):
     """The mechanism on given outputs, and the floor that it stands on.
 
-    Parameters
+    Attributes
     ----------
     outputs : (m,) ndarray
         Those given, stretched by at most 1e-7 where rounding left the rows a hair short of the outermost knots.

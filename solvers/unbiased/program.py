@@ -38,7 +38,7 @@ ROUNDING = 1e-9
 class Rows(NamedTuple):
     """What a program of free outputs asks for: the outputs, and a row of probabilities for each knot.
 
-    Parameters
+    Attributes
     ----------
     outputs : (k,) ndarray
         Increasing, in the program's scale.

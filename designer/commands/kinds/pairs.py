@@ -10,7 +10,7 @@ import numpy as np
 
 from ....estimators.intervals import CONFIDENCE
 from ....estimators.methods import KEY_VALUES
-from ....mechanisms.errors import InputError
+from ....mechanisms.errors import InputError, wired
 from ....mechanisms.key_value.mechanism import KeyValueMechanism
 from ..asked.kind import DesignKind
 from .asked import REDUCTION, REPORT_COLUMN
@@ -250,7 +250,7 @@ def fitted_keys(counts: KeyCounts, method: str, confidence: float) -> Found:
     """Return keys and means of a fit, with its certificate."""
     from ....estimators import fit_key_values
 
-    fit = fit_key_values(counts, method=_FITS[method])
+    fit = fit_key_values(counts, method=wired("method", _FITS, method))
     facts, columns = split(fit, confidence)
     facts["certificate"] = max(part.certificate for part in fit.fits)
     return found_rows(KEYS_AND_MEANS, facts, columns)

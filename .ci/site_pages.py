@@ -105,7 +105,11 @@ def main() -> int:
     if arguments.screenshots is not None:
         arguments.screenshots.mkdir(parents=True, exist_ok=True)
     wrong, began = [], time.monotonic()
-    with tempfile.TemporaryDirectory() as scratch, Chromium(Path(scratch, "profile")) as browser:
+    # Chromium's own processes may still write to its profile when it is removed.
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch,
+        Chromium(Path(scratch, "profile")) as browser,
+    ):
         browser.call("Page.addScriptToEvaluateOnNewDocument", source=FORGET)
         wrong += accessible(browser, site, axe, arguments.screenshots)
         print(f"{len(PAGES)} pages in both schemes seen by axe-core after {time.monotonic() - began:.0f} s", flush=True)

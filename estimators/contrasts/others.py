@@ -69,9 +69,10 @@ def estimate_others(
     n, total = tally.n_users, tally.weights.sum()
     if n < 2:
         raise InputError(f"reports must be at least 2 for a standard error, got {n}")
-    found = estimate_weighted(tally)
+    numbers = category_numbers(tally)
+    found = estimate_weighted(tally, numbers=numbers)
     assert isinstance(found, WeightedFrequencies)
-    totals = category_numbers(tally).decoder.totals(tally.reports, ~shown)
+    totals = numbers.decoder.totals(tally.reports, ~shown)
     value = float(tally.weights @ totals / total)
     variance = n / (n - 1) * float((tally.squares / total**2) @ (totals - value) ** 2)
     unbiased, deviations = found.value, found.std_error

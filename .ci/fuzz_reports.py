@@ -30,7 +30,6 @@ from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor
-from optldp.mechanisms.composed import PersonalisedPairs
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.key_value.response import key_value_response
 from optldp.mechanisms.key_value.unary import key_value_unary
@@ -84,7 +83,7 @@ def corpus(folder: Path) -> list[tuple[Path, bytes, list[str]]]:
     )
     for pairs in (key_value_unary(names, half, 1.0), key_value_response(names, whole, 1.0)):
         made.append((pairs, {"report": pairs.to_text(pairs.sample(labels, numbers))}))
-    kept = PersonalisedPairs([key_value_unary(names, table, table.epsilon) for table in (half, whole)], 0.3)
+    kept = PersonalisedMechanism([key_value_unary(names, table, table.epsilon) for table in (half, whole)], 0.3)
     shown = kept.sample(labels, numbers, np.resize([0, 1], ROWS))
     told = {"report": kept.levels[0].to_text(shown.reports), "level": np.array([0.5, 1.0])[shown.levels]}
     made.append((kept, told))

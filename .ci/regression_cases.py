@@ -23,7 +23,6 @@ from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.table import categorical_grr
 from optldp.mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
-from optldp.mechanisms.composed import PersonalisedPairs
 from optldp.mechanisms.composed.attributes import attribute_budget
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.floors import FloorForm, floor_form
@@ -223,8 +222,8 @@ def levels_of_pairs(rng: Generator) -> Checks:
     if budgets.size < 2:
         return
     levels = [form(names, way(knots, max(0.5 * float(e), 1e-6)), float(e), padding=padding) for e in budgets]
-    made = through_a_file(PersonalisedPairs(levels, float(epsilon_of(rng)) if rng.random() < 0.7 else None))
-    assert isinstance(made, PersonalisedPairs)
+    made = through_a_file(PersonalisedMechanism(levels, float(epsilon_of(rng)) if rng.random() < 0.7 else None))
+    assert isinstance(made, PersonalisedMechanism)
     level, key, x = int(rng.integers(budgets.size)), int(rng.integers(len(names))), value_of(levels[0].value, rng)
     sent = made.sample([names[key]] * USERS, np.full(USERS, x), np.full(USERS, level), rng)
     told = np.bincount(sent.levels, minlength=budgets.size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any, overload
@@ -13,11 +13,8 @@ from numpy.typing import ArrayLike
 
 from ..mechanisms.categorical.mechanism import CategoricalMechanism
 from ..mechanisms.composed.attributes import AttributeSampling
-from ..mechanisms.composed.levelled import PersonalisedReports
-from ..mechanisms.composed.personalised import PersonalisedMechanism
-from ..mechanisms.composed.personalised_attributes import PersonalisedAttributes
-from ..mechanisms.composed.personalised_pairs import PersonalisedPairs
-from ..mechanisms.errors import InputError
+from ..mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+from ..mechanisms.errors import InputError, unwired
 from ..mechanisms.floors.form import FloorForm, expanded
 from ..mechanisms.key_value.mechanism import KeyValueMechanism
 from ..mechanisms.table.table import TabulatedMechanism
@@ -42,11 +39,7 @@ COLUMN = "report"
 @overload
 def count(mechanism: CategoricalMechanism, reports: ArrayLike) -> CategoryCounts: ...
 @overload
-def count(mechanism: PersonalisedMechanism, reports: PersonalisedReports) -> PersonalisedCounts: ...
-@overload
-def count(mechanism: PersonalisedAttributes, reports: PersonalisedReports) -> PersonalisedAttributeCounts: ...
-@overload
-def count(mechanism: PersonalisedPairs, reports: PersonalisedReports) -> PersonalisedPairCounts: ...
+def count(mechanism: PersonalisedMechanism, reports: PersonalisedReports) -> Any: ...
 @overload
 def count(mechanism: KeyValueMechanism, reports: ArrayLike) -> KeyValueCounts: ...
 @overload
@@ -221,11 +214,21 @@ def _counted(mechanism: Any, reports: Any) -> Any:
 
 _counted.register(TabulatedMechanism, ReportCounts.from_reports)
 _counted.register(CategoricalMechanism, CategoryCounts.from_reports)
-_counted.register(PersonalisedMechanism, PersonalisedCounts.from_reports)
-_counted.register(PersonalisedAttributes, PersonalisedAttributeCounts.from_reports)
-_counted.register(PersonalisedPairs, PersonalisedPairCounts.from_reports)
 _counted.register(KeyValueMechanism, KeyValueCounts.from_reports)
 _counted.register(AttributeSampling, AttributeCounts.from_reports)
+_counted.register(PersonalisedMechanism, lambda mechanism, reports: _of_levels(mechanism.levels[0])(mechanism, reports))
+
+
+@singledispatch
+def _of_levels(level: Any) -> Callable[[PersonalisedMechanism, PersonalisedReports], Any]:
+    """Return what counts reports of levels that are mechanisms of this kind."""
+    raise unwired("mechanism of a level", level)
+
+
+_of_levels.register(TabulatedMechanism, lambda _: PersonalisedCounts.from_reports)
+_of_levels.register(CategoricalMechanism, lambda _: PersonalisedCounts.from_reports)
+_of_levels.register(AttributeSampling, lambda _: PersonalisedAttributeCounts.from_reports)
+_of_levels.register(KeyValueMechanism, lambda _: PersonalisedPairCounts.from_reports)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 from .additive.gaussian import gaussian as gaussian
 from .additive.geometric import geometric as geometric
-from .categorical.categories import Categories as Categories
 from .categorical.mechanism import CategoricalMechanism as CategoricalMechanism
 from .categorical.oracle_choice import frequency_oracle as frequency_oracle
 from .client.budget_token import BudgetToken as BudgetToken
@@ -36,5 +35,6 @@ from .files.table import load_table as load_table
 from .files.table import save_table as save_table
 from .promise import Approximate as Approximate
 from .promise import Metric as Metric
+from .spaces.categories import Categories as Categories
 from .table.provenance import Provenance as Provenance
 from .table.table import TabulatedMechanism as TabulatedMechanism

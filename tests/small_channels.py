@@ -24,7 +24,6 @@ from optldp.mechanisms.adopted import adopt
 from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.floors import form_over
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
@@ -54,11 +53,11 @@ SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
     "pairs": key_value_unary(JOBS, PAY, 2.0),
     "pairs of one key": key_value_response(JOBS, PAY, 2.0),
     "attributes": AttributeSampling(["pay", "more"], [PAY, PAY], 1, 2.0),
-    "levels of attributes": PersonalisedAttributes(
+    "levels of attributes": PersonalisedMechanism(
         [AttributeSampling(["pay", "more"], [t, t], 1, t.epsilon) for t in TWO]
     ),
-    "levels of pairs": PersonalisedPairs([key_value_unary(JOBS, t, t.epsilon) for t in TWO]),
-    "protected levels of pairs": PersonalisedPairs([key_value_unary(JOBS, t, t.epsilon) for t in TWO], 1.0),
+    "levels of pairs": PersonalisedMechanism([key_value_unary(JOBS, t, t.epsilon) for t in TWO]),
+    "protected levels of pairs": PersonalisedMechanism([key_value_unary(JOBS, t, t.epsilon) for t in TWO], 1.0),
 }
 """By names that say what is in them; more than one of a kind where estimators treat them differently."""
 

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from ...estimators.frequencies import frequency_decoder
 from ...mechanisms.budget import check_epsilon
-from ...mechanisms.categorical.categories import Categories
 from ...mechanisms.categorical.local_hashing import local_hashing
 from ...mechanisms.categorical.mechanism import PureProtocol
 from ...mechanisms.categorical.oracle_choice import oracle_error
@@ -20,6 +19,7 @@ from ...mechanisms.categorical.subset_selection import subset_selection
 from ...mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
+from ...mechanisms.spaces.categories import Categories
 from ...solvers.arrays import Array
 from ...solvers.frequency.program import FrequencyProgram
 from ..designs.design import design

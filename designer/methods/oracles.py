@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ...mechanisms.categorical.categories import Categories
 from ...mechanisms.categorical.local_hashing import hashing_of_levels, local_hashing
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.categorical.oracle_choice import frequency_oracle
@@ -13,6 +12,7 @@ from ...mechanisms.categorical.subset_selection import subset_selection, subsets
 from ...mechanisms.categorical.table import categorical_grr
 from ...mechanisms.categorical.unary_encoding import basic_rappor, optimised_unary
 from ...mechanisms.errors import InputError
+from ...mechanisms.spaces.categories import Categories
 from ..objectives.base import Objective, Problem, Solution
 from ..objectives.frequencies import Frequencies
 from .base import Built, Method

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from ...estimators.data.cells import missing_message
 from ...estimators.data.files import FilePath
 from ...estimators.data.texts import missing_texts, read_labels, read_texts
-from ...mechanisms.categorical.categories import Categories
 from ...mechanisms.errors import InputError
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
+from ...mechanisms.spaces.categories import Categories
 
 
 @dataclass(frozen=True, eq=False, repr=False)

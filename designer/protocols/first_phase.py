@@ -25,12 +25,12 @@ from ...estimators.means.mean import estimate_mean
 from ...estimators.means.unbiasing import affine_unbiasing, optimal_decoder
 from ...estimators.methods import OF_ORACLE, FrequencyMethod, PriorMethod
 from ...mechanisms import FAMILIES, InputError, TabulatedMechanism, make_exact
-from ...mechanisms.categorical.categories import Categories
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.client.budget_token import unproved
 from ...mechanisms.composed.rounded_oracle import RoundedOracle
 from ...mechanisms.errors import wired
 from ...mechanisms.promise import Pure
+from ...mechanisms.spaces.categories import Categories
 from ..designs.design import design
 from ..methods.oracles import ORACLES
 from ..priors.prior import Prior

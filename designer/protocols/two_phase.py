@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from ...estimators.methods import PriorMethod
 from ...mechanisms import InputError, TabulatedMechanism
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
-from ...mechanisms.composed.attributes import naming
 from ...mechanisms.laws.domain import numbers, values_inside
+from ...mechanisms.spaces.columns import naming
 from ...solvers import Progress
 from ..methods.base import Method
 from ..methods.registry import OPTIMAL

@@ -18,7 +18,7 @@ from ...mechanisms.categorical.subset_selection import SubsetSelection
 from ...mechanisms.categorical.table import CategoricalTable
 from ...mechanisms.categorical.unary_encoding import UnaryEncoding
 from ...mechanisms.composed.attributes import AttributeSampling
-from ...mechanisms.composed.levelled import Levelled
+from ...mechanisms.composed.personalised import PersonalisedMechanism
 from ...mechanisms.documents.bundle import Bundle
 from ...mechanisms.errors import InputError, unwired
 from ...mechanisms.exactness.verification import MAX_BIAS, Verdict, Verification, verification_of
@@ -404,8 +404,8 @@ def _attributes(made: AttributeSampling, n: int) -> Front:
     )
 
 
-@_front.register(Levelled)
-def _levels(made: Levelled[Any], n: int) -> Front:
+@_front.register(PersonalisedMechanism)
+def _levels(made: PersonalisedMechanism, n: int) -> Front:
     """The levels' own pages, put together: what one says of its values holds for all."""
     chosen = _spread(made.epsilons)
     fronts = [front_of(made.levels[made.epsilons.index(epsilon)], n) for epsilon in chosen]

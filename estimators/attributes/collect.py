@@ -9,8 +9,8 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from ...mechanisms.composed.attributes import naming
 from ...mechanisms.errors import InputError
+from ...mechanisms.spaces.columns import naming
 from ..counting.codes import require_few
 from ..counting.collect import require_common_users
 from ..counting.counts import ReportCounts, Service

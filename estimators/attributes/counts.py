@@ -16,11 +16,12 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.composed.attributes import AttributeSampling, naming
+from ...mechanisms.composed.attributes import AttributeSampling
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
+from ...mechanisms.spaces.columns import naming
 from ..counting.answers import drawn_outputs
 from ..counting.counts import ReportCounts, Service
 from ..counting.user_numbers import exact_sum, total_users
@@ -207,7 +208,7 @@ def drawn_columns(
 
     Raises InputError for columns that do not match, or users without exactly k reports.
     """
-    columns = mechanism.columns(reports)
+    columns = mechanism.inputs.split(reports)
     drawn = ~np.isnan(columns)
     wrong = np.flatnonzero(drawn.sum(axis=0) != mechanism.sampled)
     if wrong.size:

@@ -35,7 +35,7 @@ class AttributeSource(Source):
         given = self.reports
         plain = isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and not given.dtype.names)
         if isinstance(given, Mapping) or plain:
-            return self.mechanism.columns(given)
+            return self.mechanism.inputs.split(given)
         return None
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from numpy.typing import ArrayLike
 
-from ...mechanisms.composed.attributes import naming
 from ...mechanisms.errors import InputError
+from ...mechanisms.spaces.columns import naming
 from ..attributes.counts import AttributeCounts
 from ..means.attributes import AttributeMeans
 from ..methods import BIAS_AWARE

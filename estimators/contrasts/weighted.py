@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ...mechanisms.categorical.categories import Categories
+from ...mechanisms.spaces.categories import Categories
 from ...mechanisms.statistics import Supports
 from ..estimate import Estimate, NumberEstimate, check_target
 from ..frequencies.consistency import norm_sub

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.categorical.categories import Categories
 from ...mechanisms.errors import InputError
+from ...mechanisms.spaces.categories import Categories
 from ...solvers.likelihood.fit import MixtureFit
 from ..estimate import Estimate, NumberEstimate
 from ..intervals import CONFIDENCE, Interval, normal_interval

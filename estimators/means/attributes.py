@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...mechanisms.composed.attributes import naming
 from ...mechanisms.errors import InputError
+from ...mechanisms.spaces.columns import naming
 from ..attributes.counts import AttributeCounts
 from ..counting.counts import ReportCounts
 from ..estimate import Estimate, check_target

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from ...mechanisms.composed.attributes import naming
-from ...mechanisms.composed.levelled import PersonalisedReports
-from ...mechanisms.composed.personalised_attributes import PersonalisedAttributes
+from ...mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 from ...mechanisms.errors import InputError
+from ...mechanisms.spaces.columns import naming
 from ..attributes.counts import ByAttribute, drawn_columns
 from ..means.attributes import AttributeMeans
 from ..methods import Target
@@ -40,11 +39,11 @@ class PersonalisedAttributeCounts(ByAttribute[PersonalisedCounts]):
     >>> import numpy as np
     >>> from optldp.estimators.personalised import PersonalisedAttributeCounts
     >>> from optldp.mechanisms import AttributeSampling, duchi, make_exact
-    >>> from optldp.mechanisms.composed import PersonalisedAttributes
+    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
     >>> def at(epsilon):
     ...     table = make_exact(duchi([0.0, 1.0], epsilon)).mechanism
     ...     return AttributeSampling(["age", "pay"], [table, table], 1, epsilon)
-    >>> made = PersonalisedAttributes([at(1.0), at(2.0)])
+    >>> made = PersonalisedMechanism([at(1.0), at(2.0)])
     >>> sent = made.sample(np.full((100, 2), 0.5), np.arange(100) % 2, np.random.default_rng(1))
     >>> counts = PersonalisedAttributeCounts.from_reports(made, sent)
     >>> counts["age"].n_users + counts["pay"].n_users, (counts + counts).n_users
@@ -52,7 +51,7 @@ class PersonalisedAttributeCounts(ByAttribute[PersonalisedCounts]):
     """
 
     @classmethod
-    def from_reports(cls, mechanism: PersonalisedAttributes, sent: PersonalisedReports) -> Self:
+    def from_reports(cls, mechanism: PersonalisedMechanism, sent: PersonalisedReports) -> Self:
         """Count reports, (N, d) or (N,) by attribute, NaN where one was not drawn.
 
         Raises
@@ -66,7 +65,7 @@ class PersonalisedAttributeCounts(ByAttribute[PersonalisedCounts]):
         if levels.size != columns[0].size:
             raise InputError(f"levels and reports must be as many, got {levels.size} and {columns[0].size}")
         found = {}
-        for (name, alone), column, mine in zip(mechanism.by_attribute.items(), columns, drawn, strict=True):
+        for (name, alone), column, mine in zip(mechanism.by_column.items(), columns, drawn, strict=True):
             with naming(name):
                 found[name] = PersonalisedCounts.from_reports(alone, PersonalisedReports(levels[mine], column[mine]))
         return cls(found, levels.size)
@@ -102,11 +101,11 @@ def personalised_attribute_means(
     >>> from optldp.estimators.personalised import PersonalisedAttributeCounts
     >>> from optldp.estimators.personalised import personalised_attribute_means
     >>> from optldp.mechanisms import AttributeSampling, duchi, make_exact
-    >>> from optldp.mechanisms.composed import PersonalisedAttributes
+    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
     >>> def at(epsilon):
     ...     tables = [make_exact(duchi(ends, epsilon)).mechanism for ends in ([0.0, 100.0], [0.0, 80.0])]
     ...     return AttributeSampling(["age", "hours"], tables, 1, epsilon)
-    >>> made = PersonalisedAttributes([at(1.0), at(2.0)])
+    >>> made = PersonalisedMechanism([at(1.0), at(2.0)])
     >>> sent = made.sample(np.tile([30.0, 40.0], (9000, 1)), np.arange(9000) % 2, np.random.default_rng(1))
     >>> found = personalised_attribute_means(PersonalisedAttributeCounts.from_reports(made, sent))
     >>> found.value.round(), found.std_error.round(1)

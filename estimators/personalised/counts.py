@@ -11,12 +11,12 @@ import numpy as np
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
-from ...mechanisms.documents.report_text import integers_of_text, report_numbers
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.bundle import bundle_to_document
 from ...mechanisms.files.checksum import checksum
 from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.laws.domain import numbers
+from ...mechanisms.report_text import integers_of_text, report_numbers
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.statistics import Outputs, Supports
@@ -60,7 +60,7 @@ class PersonalisedCounts(Shown):
     >>> from optldp import PersonalisedMechanism
     >>> from optldp.estimators import PersonalisedCounts
     >>> from optldp.mechanisms.categorical.table import categorical_grr
-    >>> from optldp.mechanisms.composed.levelled import PersonalisedReports
+    >>> from optldp.mechanisms.composed.personalised import PersonalisedReports
     >>> made = PersonalisedMechanism([categorical_grr(["yes", "no"], e) for e in (0.5, 1.0)], 0.3)
     >>> monday = PersonalisedCounts.from_reports(made, PersonalisedReports(np.array([0, 1]), np.array([1, 1])))
     >>> both = monday + monday

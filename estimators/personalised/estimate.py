@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...mechanisms.composed.levelled import Levelled
+from ...mechanisms.composed.personalised import PersonalisedMechanism
 from ..distributions.distribution import DistributionEstimate
 from ..estimate import Estimate
 from ..frequencies.frequencies import FrequencyEstimate
@@ -147,7 +147,7 @@ def level_shares(counts: PersonalisedCounts) -> LevelShares:
     return shares_of_reports(counts.mechanism, counts.level_counts)
 
 
-def shares_of_reports(mechanism: Levelled[Any], reported: np.ndarray) -> LevelShares:
+def shares_of_reports(mechanism: PersonalisedMechanism, reported: np.ndarray) -> LevelShares:
     """Return the same of how often (m,) each report of a level was sent, some at least."""
     inverse, n = mechanism.level_report.decoder, int(reported.sum())
     seen = reported / n

@@ -8,13 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...mechanisms.composed.levelled import PersonalisedReports
-from ...mechanisms.composed.personalised_pairs import PersonalisedPairs
-from ...mechanisms.documents.report_text import integers_of_text
+from ...mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.bundle import bundle_to_document
 from ...mechanisms.files.checksum import checksum
 from ...mechanisms.files.identifier import table_identifier
+from ...mechanisms.report_text import integers_of_text
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.table.table import TabulatedMechanism
@@ -40,7 +39,7 @@ class PersonalisedPairCounts(Shown):
 
     Parameters
     ----------
-    mechanism : PersonalisedPairs
+    mechanism : PersonalisedMechanism
         That made them.
     by_level : tuple of KeyValueCounts
         Of those whose level was reported so, in the order of the reports of the level; in the clear of that level's
@@ -55,18 +54,18 @@ class PersonalisedPairCounts(Shown):
     -------
     >>> import numpy as np
     >>> from optldp.estimators.personalised import PersonalisedPairCounts
-    >>> from optldp.mechanisms.composed import PersonalisedPairs
-    >>> from optldp.mechanisms.composed.levelled import PersonalisedReports
+    >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
+    >>> from optldp.mechanisms.composed.personalised import PersonalisedReports
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> from optldp.mechanisms.key_value.unary import key_value_unary
-    >>> made = PersonalisedPairs([key_value_unary(["a", "b"], duchi([0.0, 1.0], e), e) for e in (0.5, 1.0)])
+    >>> made = PersonalisedMechanism([key_value_unary(["a", "b"], duchi([0.0, 1.0], e), e) for e in (0.5, 1.0)])
     >>> sent = PersonalisedReports(np.array([0, 1, 1]), np.array([[0, 2], [1, 2], [0, 2]]))
     >>> counts = PersonalisedPairCounts.from_reports(made, sent)
     >>> counts.n_users, counts.level_counts, (counts + counts).seen[1].tolist()
     (3, array([1, 2]), [[0, 0, 2], [0, 0, 4]])
     """
 
-    mechanism: PersonalisedPairs
+    mechanism: PersonalisedMechanism
     by_level: tuple[KeyValueCounts, ...]
 
     def __post_init__(self) -> None:
@@ -74,7 +73,7 @@ class PersonalisedPairCounts(Shown):
             raise InputError(f"there must be counts for each of {many} reports of the level, got {len(self.by_level)}")
 
     @classmethod
-    def from_reports(cls, mechanism: PersonalisedPairs, sent: PersonalisedReports) -> Self:
+    def from_reports(cls, mechanism: PersonalisedMechanism, sent: PersonalisedReports) -> Self:
         """Count reports; InputError for levels or reports that the mechanism cannot make, or lists of other lengths."""
         levels = mechanism.checked_level_reports(sent.levels)
         reports = mechanism.levels[0].checked_reports(sent.reports)  # all levels make the same
@@ -87,12 +86,12 @@ class PersonalisedPairCounts(Shown):
         return cls(mechanism, tuple(parts))
 
     @classmethod
-    def from_counts(cls, mechanism: PersonalisedPairs, rows: Any) -> Self:
+    def from_counts(cls, mechanism: PersonalisedMechanism, rows: Any) -> Self:
         """Take over what another engine has counted: rows of a level, a report and of how many users sent both.
 
         Parameters
         ----------
-        mechanism : PersonalisedPairs
+        mechanism : PersonalisedMechanism
         rows : path or table in memory
             As `PersonalisedCounts.from_counts` takes them; the column output as the levels' `to_text` writes reports.
 
@@ -105,10 +104,10 @@ class PersonalisedPairCounts(Shown):
         -------
         >>> import numpy as np
         >>> from optldp.estimators.personalised import PersonalisedPairCounts
-        >>> from optldp.mechanisms.composed import PersonalisedPairs
+        >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
         >>> from optldp.mechanisms.families.duchi import duchi
         >>> from optldp.mechanisms.key_value.unary import key_value_unary
-        >>> made = PersonalisedPairs([key_value_unary(["a", "b"], duchi([0.0, 1.0], e), e) for e in (0.5, 1.0)])
+        >>> made = PersonalisedMechanism([key_value_unary(["a", "b"], duchi([0.0, 1.0], e), e) for e in (0.5, 1.0)])
         >>> rows = {"level": np.array([0, 1]), "output": np.array(["0:1", "-"]), "n": np.array([3, 4])}
         >>> PersonalisedPairCounts.from_counts(made, rows).level_counts
         array([3, 4])
@@ -141,7 +140,7 @@ class PersonalisedPairCounts(Shown):
     @property
     def keys(self) -> tuple[str, ...]:
         """The K keys."""
-        return self.mechanism.keys.labels
+        return self.mechanism.levels[0].keys.labels
 
     @property
     def share_scale(self) -> int:

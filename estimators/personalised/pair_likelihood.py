@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...mechanisms.composed.personalised_pairs import PersonalisedPairs
+from ...mechanisms.composed.personalised import PersonalisedMechanism
 from ...mechanisms.errors import InputError
 from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.fit import fit_mixture
@@ -26,14 +26,14 @@ MOST_NUMBERS = 2**27
 """Of a matrix of different reports and components, 1 GiB."""
 
 
-def weights_of_levels(mechanism: PersonalisedPairs, reported: np.ndarray) -> np.ndarray:
+def weights_of_levels(mechanism: PersonalisedMechanism, reported: np.ndarray) -> np.ndarray:
     """Return rho_i T[i, r] (t, r), with shares of maximum likelihood for these numbers (r,) of reports of levels.
 
     Example
     -------
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> from optldp.mechanisms.key_value.unary import key_value_unary
-    >>> made = PersonalisedPairs([key_value_unary(["a", "b"], duchi([0.0, 1.0], e), e) for e in (0.5, 1.0)])
+    >>> made = PersonalisedMechanism([key_value_unary(["a", "b"], duchi([0.0, 1.0], e), e) for e in (0.5, 1.0)])
     >>> weights_of_levels(made, np.array([30, 10]))
     array([[0.75, 0.  ],
            [0.  , 0.25]])
@@ -45,7 +45,7 @@ def weights_of_levels(mechanism: PersonalisedPairs, reported: np.ndarray) -> np.
 
 
 def likelihood_of_pairs(
-    mechanism: PersonalisedPairs, by_level: Sequence[KeyValueCounts], grid: InputGrid
+    mechanism: PersonalisedMechanism, by_level: Sequence[KeyValueCounts], grid: InputGrid
 ) -> MixtureLikelihood:
     """Return the likelihood of whole reports, of one at least, by the report of the level beside them.
 
@@ -65,17 +65,17 @@ def likelihood_of_pairs(
         # A symbol is what is shown together with the level: its ratios are those of that level.
         symbols = [part.reports.astype(np.int64) + number * ratios.shape[2] for number, part in enumerate(by_level)]
         times, joined = np.concatenate([part.counts for part in by_level]), np.concatenate(list(ratios), axis=1)
-        return PlaceLikelihood(np.concatenate(symbols), times, joined, neutral=mechanism.padding > 0)
+        return PlaceLikelihood(np.concatenate(symbols), times, joined, neutral=mechanism.levels[0].padding > 0)
     return _places_of_mixtures(mechanism, by_level, ratios, weights)
 
 
 def _places_of_mixtures(
-    mechanism: PersonalisedPairs, by_level: Sequence[KeyValueCounts], ratios: np.ndarray, weights: np.ndarray
+    mechanism: PersonalisedMechanism, by_level: Sequence[KeyValueCounts], ratios: np.ndarray, weights: np.ndarray
 ) -> DenseLikelihood:
     """Ratios of levels, weighed for each different report by how likely it comes from each level under no pair."""
     reports = np.concatenate([part.reports for part in by_level])
     told = np.repeat(np.arange(len(by_level)), [len(part.reports) for part in by_level])
-    many, (_, each, _) = len(mechanism.keys), ratios.shape
+    many, (_, each, _) = len(mechanism.levels[0].keys), ratios.shape
     if reports.shape[0] * (many * each + 1) > MOST_NUMBERS:
         raise InputError(
             f"whole reports at protected levels take at most {MOST_NUMBERS} numbers, got {len(reports)} different ones "
@@ -88,12 +88,12 @@ def _places_of_mixtures(
     from_level = np.exp(logs - logs.max(axis=0))
     from_level /= from_level.sum(axis=0)
     view = np.concatenate([np.einsum("io,ijo->jo", from_level, ratios[:, :, column]) for column in reports.T])
-    if mechanism.padding:
+    if mechanism.levels[0].padding:
         view = np.vstack([view, np.ones(len(reports))])
     return DenseLikelihood([view], np.concatenate([part.counts for part in by_level]))
 
 
-def likelihood_of_a_key(mechanism: PersonalisedPairs, seen: np.ndarray, grid: InputGrid) -> DenseLikelihood:
+def likelihood_of_a_key(mechanism: PersonalisedMechanism, seen: np.ndarray, grid: InputGrid) -> DenseLikelihood:
     """Return the likelihood of what (r, 1 + m) was seen at one key; components are those of `key_likelihood`."""
     weights = weights_of_levels(mechanism, seen.sum(axis=1))
     laws = np.stack([key_law(level, grid) for level in mechanism.levels])

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...mechanisms.composed.personalised_pairs import PersonalisedPairs
+from ...mechanisms.composed.personalised import PersonalisedMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.unit_interval import UnitInterval
 from ..input_grid import InputGrid
@@ -39,7 +39,7 @@ BIASED = 1e-8
 """Bias of a decoder, as a share of the domain's half-width, that is more than rounding."""
 
 
-def pair_totals(mechanism: PersonalisedPairs, seen: np.ndarray) -> KeyTotals:
+def pair_totals(mechanism: PersonalisedMechanism, seen: np.ndarray) -> KeyTotals:
     """Return the totals of what (K, r, 1 + m) was seen at each key under each report of a level, of two users at least.
 
     Raises InputError where nothing unbiased can be had.
@@ -59,22 +59,22 @@ def pair_totals(mechanism: PersonalisedPairs, seen: np.ndarray) -> KeyTotals:
     return KeyTotals(n * holders, products[0, 0], n * np.stack([users, sums]), covariance)
 
 
-def laws_of_keys(mechanism: PersonalisedPairs) -> np.ndarray:
+def laws_of_keys(mechanism: PersonalisedMechanism) -> np.ndarray:
     """Return the laws (t, J + 1, 1 + m) of what is shown at a key, held with the value of each knot, or not held."""
     grid = InputGrid.knots(mechanism.levels[0].value.knots)  # of all levels
     return np.stack([key_law(level, grid) for level in mechanism.levels])
 
 
-def _unit_knots(mechanism: PersonalisedPairs) -> np.ndarray:
-    return UnitInterval.of(mechanism.domain).places(mechanism.levels[0].value.knots)
+def _unit_knots(mechanism: PersonalisedMechanism) -> np.ndarray:
+    return UnitInterval.of(mechanism.levels[0].value.domain).places(mechanism.levels[0].value.knots)
 
 
-def published_decoders(mechanism: PersonalisedPairs, shares: np.ndarray) -> np.ndarray:
+def published_decoders(mechanism: PersonalisedMechanism, shares: np.ndarray) -> np.ndarray:
     """Return decoders (3, t, 1 + m) of levels in the clear for frequencies, and for the means' number and sum.
 
     Parameters
     ----------
-    mechanism : PersonalisedPairs
+    mechanism : PersonalisedMechanism
     shares : (t,) ndarray
         Of the users, summing to one; those of levels without a report are zero.
 
@@ -89,13 +89,17 @@ def published_decoders(mechanism: PersonalisedPairs, shares: np.ndarray) -> np.n
     -------
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> from optldp.mechanisms.key_value.unary import key_value_unary
-    >>> made = PersonalisedPairs([key_value_unary(["a", "b"], duchi([0.0, 1.0], e), e) for e in (0.5, 1.0)])
+    >>> made = PersonalisedMechanism([key_value_unary(["a", "b"], duchi([0.0, 1.0], e), e) for e in (0.5, 1.0)])
     >>> published_decoders(made, np.array([0.5, 0.5]))[0].round(2)
     array([[-2.16,  2.85,  2.85],
            [-3.84,  7.14,  7.14]])
     """
-    unit, knots, laws = UnitInterval.of(mechanism.domain), _unit_knots(mechanism)[:, None], laws_of_keys(mechanism)
-    share, decoders, weights = 1.0 / len(mechanism.keys), [], []
+    unit, knots, laws = (
+        UnitInterval.of(mechanism.levels[0].value.domain),
+        _unit_knots(mechanism)[:, None],
+        laws_of_keys(mechanism),
+    )
+    share, decoders, weights = 1.0 / len(mechanism.levels[0].keys), [], []
     for level, law in zip(mechanism.levels, laws, strict=True):
         shown, hidden, holds = contributions(level, unit.places(plain_decoder(level.value)))
         numbers, sums = np.append(holds[1], np.full(shown.size, holds[0])), np.append(hidden, shown)
@@ -108,12 +112,12 @@ def published_decoders(mechanism: PersonalisedPairs, shares: np.ndarray) -> np.n
     return often.T[:, :, None] * np.swapaxes(decoders, 0, 1)
 
 
-def mixture_decoders(mechanism: PersonalisedPairs, shares: np.ndarray) -> np.ndarray:
+def mixture_decoders(mechanism: PersonalisedMechanism, shares: np.ndarray) -> np.ndarray:
     """Return decoders (3, r, 1 + m) of levels that are protected; the first two are the same.
 
     Parameters
     ----------
-    mechanism : PersonalisedPairs
+    mechanism : PersonalisedMechanism
         t levels, r reports of them.
     shares : (t,) ndarray
         Unbiased ones of the users, summing to one.
@@ -127,7 +131,7 @@ def mixture_decoders(mechanism: PersonalisedPairs, shares: np.ndarray) -> np.nda
     -------
     >>> from optldp.mechanisms.families.duchi import duchi
     >>> from optldp.mechanisms.key_value.unary import key_value_unary
-    >>> made = PersonalisedPairs([key_value_unary(["a", "b"], duchi([0.0, 1.0], e), e) for e in (0.5, 1.0)], 0.1)
+    >>> made = PersonalisedMechanism([key_value_unary(["a", "b"], duchi([0.0, 1.0], e), e) for e in (0.5, 1.0)], 0.1)
     >>> mixture_decoders(made, np.array([0.5, 0.5]))[1].round(2)
     array([[-3.48,  5.44,  5.44],
            [-3.61,  5.65,  5.65]])
@@ -143,7 +147,7 @@ def mixture_decoders(mechanism: PersonalisedPairs, shares: np.ndarray) -> np.nda
     wanted = np.zeros((len(rows), 2))
     wanted[-3, 0] = wanted[-2, 1] = 1.0
     held = np.maximum(shares, 0.0) / np.maximum(shares, 0.0).sum()
-    often = held @ (elsewhere + cells.mean(axis=1) / len(mechanism.keys))
+    often = held @ (elsewhere + cells.mean(axis=1) / len(mechanism.levels[0].keys))
     scale = np.where(often > 0, 1.0 / np.sqrt(np.where(often > 0, often, 1.0)), 0.0)
     found = scale[:, None] * np.linalg.lstsq(rows * scale, wanted, rcond=None)[0]
     if not np.abs(rows @ found - wanted).max() <= BIASED:
@@ -155,7 +159,7 @@ def mixture_decoders(mechanism: PersonalisedPairs, shares: np.ndarray) -> np.nda
     return np.stack([number, number, total])
 
 
-def averages_by_level(mechanism: PersonalisedPairs, decoders: np.ndarray) -> np.ndarray:
+def averages_by_level(mechanism: PersonalisedMechanism, decoders: np.ndarray) -> np.ndarray:
     """Return (d, t, 3) what decoders (d, r, 1 + m) average over a level's users: a constant, times f, times the sum."""
     laws, knots = laws_of_keys(mechanism), _unit_knots(mechanism)
     told = np.einsum("ir,drs,ijs->dij", mechanism.level_response, decoders, laws)  # (d, t, J + 1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ...mechanisms.categorical.categories import Categories
+from ...mechanisms.spaces.categories import Categories
 from ...mechanisms.units import literal
 from ..intervals import CONFIDENCE, Interval
 from .fonts import choose_fonts

@@ -26,7 +26,7 @@ import numpy as np
 
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.composed.attributes import AttributeSampling
-from ...mechanisms.composed.levelled import Levelled
+from ...mechanisms.composed.personalised import PersonalisedMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.floors.form import expanded
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
@@ -179,7 +179,7 @@ def _found(mechanism: Any, estimator: Any, winsorise: float | None) -> Influence
 
 
 @_found.register
-def _of_levels(mechanism: Levelled, estimator: Any, winsorise: float | None) -> Influence:
+def _of_levels(mechanism: PersonalisedMechanism, estimator: Any, winsorise: float | None) -> Influence:
     _refuse_winsorising(mechanism, winsorise)
     raise InputError(
         "influence with levels depends on how many users chose which: see one_report of personalised_mean where "

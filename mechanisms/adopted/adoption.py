@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..budget import check_epsilon
-from ..categorical.categories import Categories
 from ..categorical.mechanism import CategoricalMechanism
 from ..categorical.subset_selection import subset_selection
 from ..categorical.table import CategoricalTable, categorical_grr, randomised_response_numerators
 from ..categorical.unary_encoding import UnaryEncoding, basic_rappor, optimised_unary
 from ..errors import InputError
 from ..integers.numerators import DENOMINATOR
+from ..spaces.categories import Categories
 from ..table.provenance import Provenance
 from .mark import ADOPTED, is_adopted
 from .seeded_hashing import SeededHashing

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..categorical.hashed_response import HashedResponse
-from ..documents.report_text import report_numbers
 from ..errors import InputError, TableError
 from ..laws.law import Words
+from ..report_text import report_numbers
 from .mark import ADOPTED, is_adopted
 from .xxh32 import xxh32
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..categorical.bit_vectors import BitVectors
 from ..categorical.mechanism import CategoricalMechanism
-from ..documents.report_text import LONGEST_INTEGER, integers_of_text
 from ..errors import InputError, unwired
+from ..report_text import LONGEST_INTEGER, integers_of_text
 from .seeded_hashing import SeededHashing
 
 WRITTEN: dict[str, tuple[str, ...]] = {

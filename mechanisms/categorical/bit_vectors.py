@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..documents.report_text import bits_of_text
 from ..errors import InputError
+from ..report_text import bits_of_text
 from .mechanism import PureProtocol
 
 

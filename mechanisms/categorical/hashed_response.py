@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..documents.bundle import Nested
-from ..documents.report_text import integers_of_text, report_numbers
 from ..errors import TableError
 from ..integers.numerators import DENOMINATOR
+from ..report_text import integers_of_text, report_numbers
 from .mechanism import PureProtocol, shared_members, whole_number
 
 

@@ -23,9 +23,9 @@ from ..errors import InputError
 from ..integers.finite_field import LARGEST_FIELD, finite_field, prime_power
 from ..integers.numerators import DENOMINATOR
 from ..laws.law import Words
-from ..table.exact_sampling import draw53
+from ..laws.random_words import draw53
+from ..spaces.categories import Categories
 from ..table.provenance import Provenance
-from .categories import Categories
 from .hashed_response import HashedResponse
 from .table import randomised_response_numerators
 
@@ -126,6 +126,9 @@ class LocalHashing(HashedResponse):
         for left, right in zip(factors.T, digits.T, strict=True):
             value = field.sums[value, field.products[left, right]]
         return value.astype(np.int64)
+
+    def nature(self) -> dict[str, object]:
+        return super().nature() | {"numbers of outputs": self.n_values}
 
     def draw(self, codes: np.ndarray, words: Words) -> np.ndarray:
         """Draw (N,) int64; what depends on the category is drawn by whole numbers over 2^53.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,12 +14,11 @@ from ..budget import check_epsilon
 from ..documents.exact_mechanism import ExactMechanism
 from ..documents.table import as_number, as_object, provenance_from_document, provenance_to_document, require_keys
 from ..errors import InputError, TableError
-from ..laws.law import Words
+from ..laws.random_words import random_words
 from ..shown.told import Dots, Told
+from ..spaces.categories import Categories
 from ..statistics import Statistic, Supports
-from ..table.exact_sampling import random_words
 from ..table.provenance import Provenance
-from .categories import Categories
 
 MOST_NAMED = 5
 """Categories that are told by their names."""
@@ -54,6 +53,7 @@ class CategoricalMechanism(ExactMechanism):
     ()
     """
 
+    of_levels: ClassVar[str] = "personalised"
     categories: Categories
     epsilon: float
     provenance: Provenance
@@ -103,21 +103,19 @@ class CategoricalMechanism(ExactMechanism):
         InputError
             Unknown categories, with their count and the first; an rng of another kind.
         """
-        return self.draw(self.admitted(values), random_words(rng))
-
-    def admitted(self, values: ArrayLike, *, clip: bool = False) -> np.ndarray:
-        """Return the codes (N,) of labels that there are reports of, or raise InputError; none can be clipped."""
-        if clip:
-            raise InputError("clip is for tables of numbers, got categories: leave it out")
-        return self.categories.codes(values)
+        return self.drawn(values, rng)
 
     def sample_codes(self, codes: ArrayLike, rng: np.random.Generator | None = None) -> np.ndarray:
         """Draw reports as `sample` does, for values that are given by their positions among the categories."""
         return self.draw(self.categories.checked_codes(codes), random_words(rng))
 
-    @abstractmethod
-    def draw(self, codes: np.ndarray, words: Words) -> np.ndarray:
-        """Draw one report for each code (N,) that is known to be valid."""
+    @property
+    def inputs(self) -> Categories:
+        """The categories, held as their positions."""
+        return self.categories
+
+    def nature(self) -> dict[str, object]:
+        return {"kinds": type(self).__name__, "categories": self.categories.labels}
 
     @abstractmethod
     def pmf(self, reports: ArrayLike) -> np.ndarray:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ..budget import check_epsilon
-from .categories import Categories
+from ..spaces.categories import Categories
 from .local_hashing import local_hashing
 from .mechanism import CategoricalMechanism, PureProtocol
 from .subset_selection import subset_selection

@@ -26,12 +26,12 @@ from ..errors import InputError, TableError
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR
 from ..laws.law import Words
+from ..laws.random_words import draw53
 from ..laws.subsets import random_choices
 from ..shown.told import Told
-from ..table.exact_sampling import draw53
+from ..spaces.categories import Categories
 from ..table.provenance import Provenance
 from .bit_vectors import BitVectors
-from .categories import Categories
 from .mechanism import shared_members, whole_number
 
 NUMBERS_AT_ONCE = 2**22
@@ -148,6 +148,9 @@ class SubsetSelection(BitVectors):
         others = len(self.categories) - 1
         sets = lgamma(others + 1) - lgamma(self.n_chosen + 1) - lgamma(others - self.n_chosen + 1)
         return log((DENOMINATOR - self.own_chosen) / DENOMINATOR) - sets
+
+    def nature(self) -> dict[str, object]:
+        return super().nature() | {"numbers of outputs": self.n_chosen}
 
     def draw(self, codes: np.ndarray, words: Words) -> np.ndarray:
         """Draw (N, ceil(K / 8)) uint8: d of the others in a random order, the last of them replaced by a held own one.

@@ -14,19 +14,19 @@ from numpy.typing import ArrayLike
 from ..budget import check_epsilon
 from ..documents.bundle import Nested
 from ..documents.exact_table import numerators_from_document, require_denominator
-from ..documents.report_text import integers_of_text, report_numbers, require_possible
 from ..errors import TableError
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR, check_numerators, tightest_output
 from ..integers.rounding import round_rows
 from ..laws.drawing import invert_rows
 from ..laws.law import Words
+from ..laws.random_words import draw53
+from ..report_text import integers_of_text, report_numbers, require_possible
 from ..shown.over_floor import FAVOUR, favour
 from ..shown.told import HeatMap, Told
+from ..spaces.categories import Categories
 from ..statistics import Outputs
-from ..table.exact_sampling import draw53
 from ..table.provenance import Provenance
-from .categories import Categories
 from .mechanism import CategoricalMechanism, shared_members
 
 MAX_SUM_ERROR = 1e-12
@@ -135,6 +135,9 @@ class CategoricalTable(CategoricalMechanism):
     @cached_property
     def _outputs(self) -> Outputs:
         return Outputs(self.probabilities)
+
+    def nature(self) -> dict[str, object]:
+        return super().nature() | {"numbers of outputs": self.numerators.shape[1]}
 
     def draw(self, codes: np.ndarray, words: Words) -> np.ndarray:
         return invert_rows(np.cumsum(self.numerators, axis=1), codes, draw53(words, codes.size))

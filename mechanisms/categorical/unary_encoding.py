@@ -15,9 +15,9 @@ from ..errors import InputError, TableError
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR
 from ..laws.law import Words
+from ..spaces.categories import Categories
 from ..table.provenance import Provenance
 from .bit_vectors import BitVectors
-from .categories import Categories
 from .mechanism import shared_members, whole_number
 
 BITS_AT_ONCE = 2**24
@@ -142,7 +142,7 @@ def bernoulli(numerator: int, size: int, words: Words) -> np.ndarray:
 
     Example
     -------
-    >>> from ..table.exact_sampling import random_words
+    >>> from ..laws.random_words import random_words
     >>> bernoulli(2**52, 3, random_words(np.random.default_rng(1))).dtype
     dtype('uint8')
     """

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ..errors import InputError
 from ..exactness.verification import require_private, require_proved
 from ..floors.form import FloorForm
-from ..table.exact_sampling import random_words
+from ..laws.random_words import random_words
 from ..table.table import TabulatedMechanism
 
 

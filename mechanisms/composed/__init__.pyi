@@ -1,3 +1,1 @@
-from .levelled import PersonalisedReports as PersonalisedReports
-from .personalised_attributes import PersonalisedAttributes as PersonalisedAttributes
-from .personalised_pairs import PersonalisedPairs as PersonalisedPairs
+from .personalised import PersonalisedReports as PersonalisedReports

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import nextafter
 from typing import Any, ClassVar, Self
 
@@ -19,11 +21,12 @@ from ..documents.bundle import Bundle, Nested, require_exact
 from ..documents.table import as_number, require_keys
 from ..errors import InputError, TableError
 from ..exactness.proof import prove
-from ..laws.domain import admitted_values
+from ..laws.law import Words
 from ..laws.subsets import random_subsets
 from ..promise import Pure
 from ..shown.told import Dots, Told
-from ..table.exact_sampling import random_words
+from ..spaces.columns import Columns, naming
+from ..spaces.interval import plain_number
 from ..table.table import TabulatedMechanism
 
 
@@ -71,6 +74,7 @@ class AttributeSampling(Bundle):
     """
 
     kind: ClassVar[str] = "attributes"
+    of_levels: ClassVar[str] = "personalised-attributes"
     attributes: tuple[str, ...]
     mechanisms: tuple[TabulatedMechanism, ...]
     sampled: int
@@ -175,60 +179,72 @@ class AttributeSampling(Bundle):
             Attributes missing, unknown or of different lengths; what `TabulatedMechanism.sample` raises, with the
             attribute.
         """
-        columns = self.admitted(values, clip=clip)
-        chosen = random_subsets(len(columns[0]), len(columns), self.sampled, random_words(rng))
-        reports = {}
-        for name, table, column, mine in zip(self.attributes, self.mechanisms, columns, chosen.T, strict=True):
-            reports[name] = np.full(column.size, np.nan)
-            with naming(name):
-                reports[name][mine] = table.sample(column[mine], rng)
+        return dict(zip(self.attributes, self.drawn(values, rng, clip=clip).T, strict=True))
+
+    @property
+    def by_column(self) -> Mapping[str, TabulatedMechanism]:
+        """The tables by their attributes."""
+        return dict(zip(self.attributes, self.mechanisms, strict=True))
+
+    @cached_property
+    def inputs(self) -> Columns:
+        """A number of each attribute."""
+        return Columns({name: table.inputs for name, table in self.by_column.items()})
+
+    def nature(self) -> dict[str, object]:
+        return {
+            "kinds": type(self).__name__,
+            "attributes": self.attributes,
+            "numbers of sampled attributes": self.sampled,
+        }
+
+    def draw(self, held: np.ndarray, words: Words, /) -> np.ndarray:
+        """Draw the reports (N, d) of numbers (N, d); NaN where an attribute was not drawn."""
+        chosen = random_subsets(len(held), len(self.attributes), self.sampled, words)
+        reports = np.full(held.shape, np.nan)
+        for place, table in enumerate(self.mechanisms):
+            mine = chosen[:, place]
+            reports[mine, place] = table.draw(held[mine, place], words)
         return reports
 
-    def columns(self, given: Mapping[str, ArrayLike] | ArrayLike) -> list[np.ndarray]:
-        """Return one (N,) column of floats for each attribute; InputError for columns that do not match."""
-        if isinstance(given, Mapping):
-            if missing := [name for name in self.attributes if name not in given]:
-                raise InputError(f"there must be a column for each attribute, got none for {missing[0]!r}")
-            if unknown := [name for name in given if name not in self.attributes]:
-                raise InputError(f"columns must be among {', '.join(self.attributes)}, got {unknown[0]!r}: drop it")
-            columns = [_floats(f"attribute {name!r}", given[name], 1) for name in self.attributes]
-        else:
-            matrix = _floats("the attributes", given, 2)
-            if matrix.shape[1] != len(self.attributes):
-                raise InputError(f"there must be {len(self.attributes)} columns, got {matrix.shape[1]}")
-            columns = list(matrix.T)
-        for name, column in zip(self.attributes, columns, strict=True):
-            if column.size != columns[0].size:
-                raise InputError(
-                    f"columns must be of equal length, got {column.size} for {name!r}, not {columns[0].size}"
-                )
-        return columns
-
-    def admitted(self, values: Mapping[str, ArrayLike] | ArrayLike, *, clip: bool) -> list[np.ndarray]:
-        """Return every value (N,) of each attribute, drawn or not: an error must not tell what was drawn."""
-        admitted = []
-        for name, table, column in zip(self.attributes, self.mechanisms, self.columns(values), strict=True):
+    def checked_reports(self, reports: Mapping[str, ArrayLike] | ArrayLike) -> np.ndarray:
+        """Return reports (N, d); InputError for ones that a table cannot produce, or another number of them."""
+        checked = np.column_stack(self.inputs.split(reports))
+        told = ~np.isnan(checked)
+        if wrong := np.flatnonzero(told.sum(axis=1) != self.sampled).tolist():
+            raise InputError(
+                f"a report must hold {self.sampled} of {len(self.attributes)} attributes, got "
+                f"{told[wrong[0]].sum()} in row {wrong[0] + 1}"
+            )
+        for place, (name, table) in enumerate(self.by_column.items()):
             with naming(name):
-                admitted.append(admitted_values(column, *table.domain, clip=clip))
-        return admitted
+                table.checked_reports(checked[told[:, place], place])
+        return checked
 
+    def to_text(self, reports: np.ndarray) -> list[str]:
+        """Return objects of JSON: a number, or null where an attribute was not drawn, by its name."""
+        rows = ({name: None if math.isnan(x) else x for name, x in self.named(row).items()} for row in reports)
+        return [json.dumps(row) for row in rows]
 
-@contextmanager
-def naming(attribute: str) -> Iterator[None]:
-    """Raise an InputError of the block again, with the attribute it is about.
+    def from_text(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the reports (N, d) that are written as these objects; InputError for others."""
+        rows = []
+        for number, text in enumerate(texts, 1):
+            try:
+                held = json.loads(text)
+                rows.append([_number_or_null(held[name]) for name in self.attributes])
+            except (ValueError, TypeError, KeyError):
+                what = "reports must map every attribute to a number or null"
+                raise InputError(f"{what}, got another in row {number}") from None
+        return self.checked_reports(np.array(rows, dtype=float).reshape(len(rows), len(self.attributes)))
 
-    Example
-    -------
-    >>> with naming("age"):
-    ...     check_epsilon(0)
-    Traceback (most recent call last):
-        ...
-    optldp.mechanisms.errors.InputError: attribute 'age': epsilon must be positive and finite, got 0
-    """
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"attribute {attribute!r}: {error}") from None
+    def report_of(self, text: str) -> dict[str, float]:
+        """Return the one report that is written as this text, by the names of attributes."""
+        return self.named(self.from_text([text])[0])
+
+    def named(self, report: np.ndarray) -> dict[str, float]:
+        """Return one report (d,) by the names of its attributes."""
+        return dict(zip(self.attributes, report.tolist(), strict=True))
 
 
 def attribute_budget(epsilon: float, sampled: int) -> float:
@@ -272,11 +288,8 @@ def _check_members(attributes: tuple[Any, ...], mechanisms: tuple[Any, ...]) -> 
         require_exact(f"the table of attribute {name!r}", table)
 
 
-def _floats(name: str, given: ArrayLike, dimensions: int) -> np.ndarray:
-    try:
-        array = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be numbers, got something else") from None
-    if array.ndim != dimensions:
-        raise InputError(f"{name} must have {dimensions} dimension{'s'[: dimensions - 1]}, got shape {array.shape}")
-    return array
+def _number_or_null(held: object) -> float:
+    number = math.nan if held is None else plain_number(held, -math.inf, math.inf)
+    if number is None:
+        raise ValueError
+    return number

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from ..categorical.mechanism import CategoricalMechanism
 from ..errors import InputError
 from ..laws.domain import values_inside
-from ..table.exact_sampling import ordered_bits, random_words, rounded
+from ..laws.random_words import random_words
+from ..table.exact_sampling import ordered_bits, rounded
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,15 +1,15 @@
 """What can be written as one document with one checksum, whatever it is made of."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ..channel import Channel
 from ..errors import TableError
-from ..promise import Promise, Pure
-from ..shown.shown import Shown
+from ..promise import Pure
 from ..table.table import TabulatedMechanism
 
 BUNDLE_FORMAT = "optldp-bundle/1"
@@ -35,7 +35,7 @@ def other_format(document: Mapping[str, Any], known: str) -> TableError:
     return TableError(f"format must be {known}, got {found!r:.60}: another optldp wrote it")
 
 
-class Bundle(Shown, ABC):
+class Bundle(Channel):
     """A mechanism that is more than one numeric table: a structure, or several mechanisms that belong together.
 
     All in it is exact: there are no bundles in doubles, so that what is not broken is proved.
@@ -56,10 +56,10 @@ class Bundle(Shown, ABC):
         """Copies and pickles are checked and read-only as the mechanism is."""
         return type(self), tuple(getattr(self, each.name) for each in fields(self))  # pyright: ignore[reportArgumentType] -- kinds are dataclasses
 
-    @property
-    def promise(self) -> Promise | None:
-        """What it promises of any two inputs; None where its parts have promises of their own."""
-        return None
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Return the names that it has in files: one, but where they say what it is made of."""
+        return (cls.kind,)
 
     @property
     def max_log_ratio(self) -> float | None:

@@ -2,11 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
 from fractions import Fraction
-
-import numpy as np
-from numpy.typing import ArrayLike
 
 from ..integers.exponential import exponential_below
 from ..promise import Pure
@@ -23,18 +19,6 @@ class ExactMechanism(Bundle):
     def promise(self) -> Pure:
         """Pure privacy of its budget."""
         return Pure(self.epsilon)
-
-    @abstractmethod
-    def checked_reports(self, reports: ArrayLike) -> np.ndarray:
-        """Return reports (N, ...) in their canonical type, or raise InputError for ones that cannot occur."""
-
-    @abstractmethod
-    def to_text(self, reports: np.ndarray) -> list[str]:
-        """Return reports as text without commas or quotes, for a column of a file."""
-
-    @abstractmethod
-    def from_text(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the reports that are written as these texts, or raise InputError with the first row that is none."""
 
     @property
     @abstractmethod

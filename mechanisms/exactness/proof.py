@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,26 @@ class ExactProof(Shown):
     def slack(self) -> Fraction | None:
         """limit - ratio, not negative for a table of pure privacy; None for an infinite ratio."""
         return None if self.ratio is None else self.limit - self.ratio
+
+
+@singledispatch
+def failures_of(mechanism: Any) -> tuple[str, ...]:
+    """Return what breaks the promise of any exact mechanism, recomputed from its numbers by whole-number arithmetic.
+
+    Raises TableError for a table in doubles.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical import categorical_grr
+    >>> failures_of(categorical_grr(["yes", "no"], 1.0))
+    ()
+    """
+    return mechanism.failures()
+
+
+@failures_of.register
+def _(mechanism: TabulatedMechanism) -> tuple[str, ...]:
+    return prove(mechanism).failures
 
 
 def prove(table: TabulatedMechanism, *, epsilon: Promise | float | None = None) -> ExactProof:

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from ..channel import Channel
 from ..documents.bundle import BUNDLE_FORMAT, Bundle, other_format
 from ..documents.table import EXACT_FORMAT, FORMAT, document_to_table, table_to_document
 from ..errors import InputError, TableError
@@ -31,8 +32,6 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
     from ..categorical.unary_encoding import UnaryEncoding
     from ..composed.attributes import AttributeSampling
     from ..composed.personalised import PersonalisedMechanism
-    from ..composed.personalised_attributes import PersonalisedAttributes
-    from ..composed.personalised_pairs import PersonalisedPairs
     from ..floors.form import FloorForm
     from ..key_value.response import KeyValueResponse
     from ..key_value.unary import KeyValueUnary
@@ -47,11 +46,9 @@ def bundle_kinds() -> dict[str, type[Bundle]]:
         KeyValueUnary,
         KeyValueResponse,
         AttributeSampling,
-        PersonalisedAttributes,
-        PersonalisedPairs,
         FloorForm,
     )
-    return {kind.kind: kind for kind in kinds}
+    return {name: kind for kind in kinds for name in kind.names()}
 
 
 def save_bundle(bundle: Bundle, path: str | os.PathLike[str]) -> None:
@@ -196,6 +193,18 @@ def bundle_to_document(bundle: Bundle) -> dict[str, Any]:
     return {"format": BUNDLE_FORMAT, "kind": bundle.kind, **{k: _plain(v) for k, v in bundle.members().items()}}
 
 
+def document_of(mechanism: Channel) -> dict[str, Any]:
+    """Return the document of a table or a bundle, without a checksum.
+
+    Example
+    -------
+    >>> from optldp.mechanisms.categorical import categorical_grr
+    >>> document_of(categorical_grr(["yes", "no"], 1.0))["kind"]
+    'table'
+    """
+    return _plain(mechanism)
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, Bundle):
         return bundle_to_document(value)
@@ -221,4 +230,7 @@ def document_to_mechanism(document: Any) -> TabulatedMechanism | Bundle:
     if not isinstance(name, str) or name not in known:
         raise TableError(f"kind must be one of {', '.join(known)}, got {name!r:.60}")
     members = {k: v for k, v in document.items() if k not in ("format", "kind")}
-    return known[name].from_members(members, document_to_mechanism)
+    made = known[name].from_members(members, document_to_mechanism)
+    if made.kind != name:
+        raise TableError(f"kind must be {made.kind!r} for these members, got {name!r}")
+    return made

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..documents.table import table_to_document
 from ..floors.form import form_of
-from ..table.table import TabulatedMechanism
-from .bundle import bundle_to_document
+from .bundle import document_of
 from .checksum import PREFIX, checksum
 
 if TYPE_CHECKING:
-    from ..documents.bundle import Bundle
+    from ..channel import Channel
 
 LETTER, DIGITS = "t", 12
 """A letter first, so that no program takes an identifier for a number, of which it would change the spelling."""
@@ -20,7 +18,7 @@ PATTERN = f"{LETTER}[0-9a-f]{{{DIGITS}}}"
 """What every identifier matches, as a regular expression."""
 
 
-def table_identifier(mechanism: TabulatedMechanism | Bundle) -> str:
+def table_identifier(mechanism: Channel) -> str:
     """Return the letter t and the first twelve hexadecimal digits of the checksum that the mechanism's file has.
 
     The table that a floor form expands to is named as the form: what is on disk, and what people report through.
@@ -34,7 +32,7 @@ def table_identifier(mechanism: TabulatedMechanism | Bundle) -> str:
     return identifier_of(file_checksum(mechanism))
 
 
-def file_checksum(mechanism: TabulatedMechanism | Bundle) -> str:
+def file_checksum(mechanism: Channel) -> str:
     """Return the checksum that the mechanism's file has, "sha256:" and 64 hexadecimal digits.
 
     Example
@@ -43,10 +41,8 @@ def file_checksum(mechanism: TabulatedMechanism | Bundle) -> str:
     >>> identifier_of(file_checksum(categorical_grr(["yes", "no"], 1.0)))
     't95ae466ab6ce'
     """
-    if not isinstance(mechanism, TabulatedMechanism):
-        return checksum(bundle_to_document(mechanism))
     form = form_of(mechanism)
-    return checksum(table_to_document(mechanism) if form is None else bundle_to_document(form))
+    return checksum(document_of(mechanism if form is None else form))
 
 
 def identifier_of(found: str) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
+from ..channel import Channel
 from ..cost import Cost, affordable, require_affordable, table_cost
 from ..documents.bundle import Bundle, Nested
 from ..documents.exact_table import whole_numbers
@@ -23,14 +24,15 @@ from ..exactness.proof import ExactProof
 from ..exactness.verification import Verdict, Verification, verification_of
 from ..integers.exponential import SCALE
 from ..integers.numerators import DENOMINATOR
-from ..laws.domain import admitted_values, numbers
+from ..laws.domain import numbers
 from ..laws.drawing import in_blocks
 from ..laws.law import Uniform, Words
+from ..laws.random_words import draw53, random_words
 from ..promise import Pure
 from ..shown.told import Profile, Told
 from ..table.between_knots import BetweenKnots
 from ..table.checks import check_outputs
-from ..table.exact_sampling import draw53, ordered_bits, random_words, rounded
+from ..table.exact_sampling import ordered_bits, rounded
 from ..table.knot_prior import KnotPrior
 from ..table.knots import check_knots
 from ..table.moments import require_prior
@@ -279,7 +281,7 @@ class FloorForm(BetweenKnots, Bundle):
         >>> set(form.sample([0.0, 0.5, 1.0]).tolist()) <= {-0.5, 0.5}
         True
         """
-        return self.outputs[self.sample_index(x, rng, clip=clip)]
+        return self.drawn(x, rng, clip=clip)
 
     def sample_index(self, x: ArrayLike, rng: np.random.Generator | None = None, *, clip: bool = False) -> np.ndarray:
         """Draw a report for each value and return the number (N,) of its output, as `TabulatedMechanism` does.
@@ -292,15 +294,15 @@ class FloorForm(BetweenKnots, Bundle):
         True
         """
         words, values = random_words(rng), self.admitted(x, clip=clip)
-        return in_blocks(values, lambda block: self.draw(block, words))
+        return in_blocks(values, lambda block: self.draw_index(block, words))
 
-    def admitted(self, x: ArrayLike, *, clip: bool = False) -> np.ndarray:
-        """Return values (N,) of the domain as doubles, or raise InputError; see `TabulatedMechanism.sample`."""
-        return admitted_values(x, *self.domain, clip=clip)
+    def draw(self, held: np.ndarray, words: Words) -> np.ndarray:
+        """Draw one report (N,) for each value in the domain."""
+        return self.outputs[in_blocks(held, lambda block: self.draw_index(block, words))]
 
-    def draw(self, values: np.ndarray, words: Words) -> np.ndarray:
-        """Return the output (N,) of a report for each value in the domain."""
-        rows = rounded(self.knots, self._knot_bits, values, words)
+    def draw_index(self, held: np.ndarray, words: Words) -> np.ndarray:
+        """Draw the output (N,) of one report for each value in the domain."""
+        rows = rounded(self.knots, self._knot_bits, held, words)
         units = draw53(words, rows.size)
         users = np.argsort(rows.astype(np.uint16), kind="stable")  # 16 bits sort by radix, in linear time
         order = rows[users]  # in which random numbers are dealt, as a table deals them
@@ -392,7 +394,7 @@ def expanded(mechanism: Any) -> Any:
     return mechanism.expand() if isinstance(mechanism, FloorForm) else mechanism
 
 
-def form_of(table: TabulatedMechanism) -> FloorForm | None:
+def form_of(table: Channel) -> FloorForm | None:
     """Return the floor form that a table was expanded from, in whose file it is; None for any other.
 
     Example

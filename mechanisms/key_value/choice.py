@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..budget import check_epsilon
-from ..categorical.categories import Categories
 from ..errors import InputError
+from ..spaces.categories import Categories
 from ..table.table import TabulatedMechanism
 from .mechanism import KeyValueMechanism
 from .response import key_value_response

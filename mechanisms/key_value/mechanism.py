@@ -26,7 +26,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
-from ..categorical.categories import Categories
 from ..categorical.mechanism import whole_number
 from ..cost import require_affordable, table_cost
 from ..documents.bundle import Nested, require_exact
@@ -39,10 +38,12 @@ from ..integers.numerators import DENOMINATOR, check_numerators
 from ..laws.drawing import invert_rows
 from ..laws.law import Words
 from ..shown.told import Dots, Told
-from ..table.exact_sampling import ExactLaw, random_words
+from ..spaces.categories import Categories
+from ..spaces.interval import Interval
+from ..spaces.pairs import SampledPairs, SetsOfPairs
+from ..table.exact_sampling import ExactLaw
 from ..table.provenance import Provenance
 from ..table.table import TabulatedMechanism
-from .pairs import pairs_of_sets, pairs_of_users, sampled_pairs
 
 MOST_OUTPUTS = 2**15 - 2
 """Outputs of a value table: a report holds their numbers in 16 bits."""
@@ -90,6 +91,7 @@ class KeyValueMechanism(ExactMechanism):
     (('cook', 'smith'), (0.0, 10.0), 0.6)
     """
 
+    of_levels: ClassVar[str] = "personalised-pairs"
     independent: ClassVar[bool]
     """Whether each place is shown or not by itself; else a report shows one place alone."""
 
@@ -176,6 +178,23 @@ class KeyValueMechanism(ExactMechanism):
             whole_number("other", members["other"]),
         )
 
+    @cached_property
+    def inputs(self) -> SetsOfPairs:
+        """Sets of pairs, of each of which one is sampled."""
+        return SetsOfPairs(self.keys, Interval(*self.value.domain, self.value.units), self.padding)
+
+    def nature(self) -> dict[str, object]:
+        table = self.value
+        return {
+            "kinds": type(self).__name__,
+            "keys": self.keys.labels,
+            "paddings": self.padding,
+            "units": table.units,
+            "numbers of outputs": table.low.size,
+            "knots": table.knots.tolist(),
+            "possible outputs": self.possible.tolist(),
+        }
+
     @property
     def own_shown(self) -> float:
         """a, the probability that a user's own place is shown."""
@@ -224,8 +243,7 @@ class KeyValueMechanism(ExactMechanism):
             Unknown keys, values outside the domain, a key without a value, a value without a key, a user without a
             pair where padding is 0; an rng of another kind.
         """
-        pairs = pairs_of_users(self.keys, self.value.domain, keys, values)
-        return self._report(*pairs, np.size(np.asarray(keys)), random_words(rng))
+        return self.drawn((keys, values), rng)
 
     def sample_sets(
         self,
@@ -256,30 +274,11 @@ class KeyValueMechanism(ExactMechanism):
         InputError
             What `sample` raises; users that are not in 0..N-1, or one that holds a key twice.
         """
-        pairs = pairs_of_sets(self.keys, self.value.domain, users, keys, values, n_users)
-        return self._report(*pairs, n_users, random_words(rng))
+        return self.drawn(self.inputs.of_sets(users, keys, values, n_users), rng)
 
-    def _report(self, users: np.ndarray, codes: np.ndarray, values: np.ndarray, n: int, words: Words) -> np.ndarray:
-        return self.report_places(*self.sampled_places(users, codes, values, n, words), words)
-
-    def sampled_places(
-        self, users: np.ndarray, codes: np.ndarray, values: np.ndarray, n: int, words: Words
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Sample one pair of each of n users and return its place (N,), dummies following the keys, and its value (N,).
-
-        The pairs are as `pairs_of_users` returns them; InputError for a user without one where padding is 0.
-        """
-        pair, dummy = sampled_pairs(users, n, self.padding, words)
-        real = pair >= 0
-        places = len(self.keys) + dummy
-        places[real] = codes[pair[real]]
-        held = np.full(n, self.value.knots[0])  # what a dummy holds is never looked at
-        held[real] = values[pair[real]]
-        return places, held
-
-    def report_places(self, places: np.ndarray, held: np.ndarray, words: Words) -> np.ndarray:
-        """Draw one report for each place (N,) with the value held there (N,), in the domain."""
-        return self.draw(places, self._value_law.rows(held, words), words)
+    def draw(self, held: SampledPairs, words: Words, /) -> np.ndarray:
+        """Draw one report for each sampled pair."""
+        return self.shown_at(held.places, self._value_law.rows(held.values, words), words)
 
     @cached_property
     def _value_law(self) -> ExactLaw:
@@ -296,7 +295,7 @@ class KeyValueMechanism(ExactMechanism):
         return invert_rows(self._cumulative, rows % len(self._cumulative), uniform)
 
     @abstractmethod
-    def draw(self, places: np.ndarray, rows: np.ndarray, words: Words) -> np.ndarray:
+    def shown_at(self, places: np.ndarray, rows: np.ndarray, words: Words) -> np.ndarray:
         """Draw one report for each place (N,), dummies following the keys, whose value was rounded to a row (N,)."""
 
     @abstractmethod

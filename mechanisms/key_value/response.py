@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
-from ..categorical.categories import Categories
-from ..documents.report_text import report_numbers, require_possible
 from ..errors import InputError, TableError
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR
 from ..laws.law import Words
-from ..table.exact_sampling import draw53
+from ..laws.random_words import draw53
+from ..report_text import report_numbers, require_possible
+from ..spaces.categories import Categories
 from ..table.provenance import Provenance
 from ..table.table import TabulatedMechanism
 from .fakes import checked_mechanism, exact_table, fake_numerators, largest_odds
@@ -71,7 +71,7 @@ class KeyValueResponse(KeyValueMechanism):
             return None
         return max(most / least for most, least in pairs)
 
-    def draw(self, places: np.ndarray, rows: np.ndarray, words: Words) -> np.ndarray:
+    def shown_at(self, places: np.ndarray, rows: np.ndarray, words: Words) -> np.ndarray:
         """Draw (N,) int64."""
         uniform = draw53(words, places.size) - self.own
         step = np.where(uniform < 0, 0, 1 + uniform // self.other)

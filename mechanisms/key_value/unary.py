@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..budget import check_epsilon
-from ..categorical.categories import Categories
 from ..categorical.unary_encoding import bernoulli
-from ..documents.report_text import report_numbers
 from ..errors import InputError
 from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR
 from ..laws.law import Words
-from ..table.exact_sampling import draw53
+from ..laws.random_words import draw53
+from ..report_text import report_numbers
+from ..spaces.categories import Categories
 from ..table.provenance import Provenance
 from ..table.table import TabulatedMechanism
 from .fakes import checked_mechanism, exact_table, fake_numerators, largest_odds
@@ -59,7 +59,7 @@ class KeyValueUnary(KeyValueMechanism):
         hidden = Fraction(DENOMINATOR - self.own, DENOMINATOR - self.other)
         return max(most for most, _ in factors) / min(hidden, *(least for _, least in factors))
 
-    def draw(self, places: np.ndarray, rows: np.ndarray, words: Words) -> np.ndarray:
+    def shown_at(self, places: np.ndarray, rows: np.ndarray, words: Words) -> np.ndarray:
         """Draw (N, K) int16."""
         size = len(self.keys)
         step = max(1, PLACES_AT_ONCE // size)

@@ -9,16 +9,15 @@ from numpy.typing import ArrayLike
 
 from ..categorical.mechanism import CategoricalMechanism
 from ..categorical.table import CategoricalTable
-from ..documents.table import table_to_document
 from ..errors import InputError
 from ..exactness.verification import require_proved
-from ..files.bundle import bundle_to_document
+from ..files.bundle import document_of
 from ..files.checksum import checksum
 from ..floors.form import FloorForm
 from ..laws.domain import numbers
 from ..laws.drawing import invert_rows
 from ..laws.law import Uniform, Words
-from ..table.exact_sampling import draw53
+from ..laws.random_words import draw53
 from ..table.table import TabulatedMechanism
 from .secret import HOLDERS, Secret
 from .words import ReportWords
@@ -180,17 +179,11 @@ class KeyedReports:
         return [labels[code] for code in codes.tolist()]
 
     def _report(self, held: np.ndarray, words: Words) -> np.ndarray:
-        made = self.mechanism
-        if isinstance(made, TabulatedMechanism):
-            return made.exact_law.draw(held, words)
-        drawn = made.draw(held, words)
-        return made.outputs[drawn] if isinstance(made, FloorForm) else drawn
+        return self.mechanism.draw(held, words)
 
     def _index(self, held: np.ndarray, words: Words) -> np.ndarray:
-        made = self.mechanism
-        return (
-            made.exact_law.draw_index(held, words) if isinstance(made, TabulatedMechanism) else made.draw(held, words)
-        )
+        assert not isinstance(self.mechanism, CategoricalMechanism)
+        return self.mechanism.draw_index(held, words)
 
     def _reports(self) -> Callable[[np.ndarray, Words], np.ndarray] | None:
         """How many reports are drawn at once, where all ask for as many words."""
@@ -220,9 +213,7 @@ def law_checksum(mechanism: Keyed) -> str:
     >>> law_checksum(duchi([0, 1], 1.0)) == law_checksum(duchi([0, 1], 2.0))
     False
     """
-    is_table = isinstance(mechanism, TabulatedMechanism)
-    document = table_to_document(mechanism) if is_table else bundle_to_document(mechanism)
-    return checksum({name: member for name, member in document.items() if name not in NOT_THE_LAW})
+    return checksum({name: member for name, member in document_of(mechanism).items() if name not in NOT_THE_LAW})
 
 
 def user_names(users: ArrayLike) -> list[bytes]:

@@ -19,7 +19,7 @@ def random_choices(users: int, size: int, chosen: int, words: Words) -> np.ndarr
 
     Example
     -------
-    >>> from ..table.exact_sampling import random_words
+    >>> from ..laws.random_words import random_words
     >>> np.sort(random_choices(2, 3, 3, random_words(None)))
     array([[0, 1, 2],
            [0, 1, 2]], dtype=int32)
@@ -39,7 +39,7 @@ def random_subsets(users: int, size: int, sampled: int, words: Words) -> np.ndar
 
     Example
     -------
-    >>> from ..table.exact_sampling import random_words
+    >>> from ..laws.random_words import random_words
     >>> random_subsets(2, 5, 3, random_words(None)).sum(axis=1)
     array([3, 3])
     """
@@ -53,7 +53,7 @@ def uniform_below(bound: int, size: int, words: Words) -> np.ndarray:
 
     Example
     -------
-    >>> from ..table.exact_sampling import random_words
+    >>> from ..laws.random_words import random_words
     >>> bool((uniform_below(3, 1000, random_words(None)) < 3).all())
     True
     """

@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from ..channel import Channel
 from ..client.sampler import Sampler
 from ..errors import BudgetError, InputError
 from .book import LedgerBook
+from .booked import BookedMechanism, booked
 from .file import create_ledger_file, ledger_transaction
-from .kinds import Bookable, BookedMechanism, booked
 from .record import Record
 from .seals import checked_key
 from .user_name import user_name
@@ -163,7 +164,7 @@ class Ledger:
 
     def report(
         self,
-        mechanism: Sampler | Bookable,
+        mechanism: Sampler | Channel,
         user: str,
         value: Value,
         *,
@@ -207,7 +208,7 @@ class Ledger:
 
     def reports(
         self,
-        mechanism: Sampler | Bookable,
+        mechanism: Sampler | Channel,
         users: Sequence[str],
         values: Sequence[Value],
         *,

@@ -1,18 +1,24 @@
 """What a law at knots, between which values are rounded at random, says of every value of the domain."""
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..laws.domain import clip_values, rounding_weights, values_inside
-from ..shown.shown import Shown
+from ..channel import Channel
+from ..laws.domain import clip_values, numbers, rounding_weights, values_inside
+from ..laws.law import Words
+from ..promise import Metric
+from ..report_text import doubles_of_text
+from ..spaces.interval import Interval
 from .knot_prior import KnotPrior
 from .moments import largest_variance, mixed_variance, prior_variance
 
 
-class BetweenKnots(Shown):
-    """Moments of a report at any value, from those at the knots.
+class BetweenKnots(Channel):
+    """A mechanism for numbers: its moments at any value are made of those at the knots.
 
     Attributes
     ----------
@@ -21,6 +27,7 @@ class BetweenKnots(Shown):
     """
 
     knots: np.ndarray
+    units: str
     knot_means: cached_property[np.ndarray]
     knot_variances: cached_property[np.ndarray]
 
@@ -28,6 +35,40 @@ class BetweenKnots(Shown):
     def domain(self) -> tuple[float, float]:
         """The smallest and the largest value that can be reported on."""
         return float(self.knots[0]), float(self.knots[-1])
+
+    @cached_property
+    def inputs(self) -> Interval:
+        """Numbers of the domain; knots alone where `Metric` is promised."""
+        return Interval(*self.domain, self.units, self.knots if isinstance(self.promise, Metric) else None)
+
+    def nature(self) -> dict[str, object]:
+        return {"kinds": type(self).__name__, "domains": self.domain, "units": self.units}
+
+    @abstractmethod
+    def draw_index(self, held: np.ndarray, words: Words) -> np.ndarray:
+        """Draw the output (N,) of one report for each value in the domain."""
+
+    @abstractmethod
+    def output_index(self, reports: ArrayLike) -> np.ndarray:
+        """Return which output (N,) each report is; InputError for reports that are none."""
+
+    def checked_reports(self, reports: ArrayLike) -> np.ndarray:
+        """Return reports (N,) as doubles; InputError for ones that are no output."""
+        checked = numbers("reports", reports)
+        self.output_index(checked)
+        return checked
+
+    def to_text(self, reports: np.ndarray) -> list[str]:
+        """Return the shortest decimals that are these doubles."""
+        return [repr(report) for report in reports.tolist()]
+
+    def from_text(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the reports (N,) that are written as these decimals; InputError for others."""
+        return self.checked_reports(doubles_of_text(texts))
+
+    def report_of(self, text: str) -> float:
+        """Return the one report that is written as this decimal."""
+        return float(self.from_text([text])[0])
 
     def row_weights(self, x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return the left knot of each value's interval (N,), and the probability of its right knot (N,).

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import TableError
 from ..integers.numerators import to_numerators
-from ..laws.domain import admitted_values, numbers, require_knots
+from ..laws.domain import numbers
 from ..laws.drawing import draw_outputs, in_blocks, rising_distribution, round_to_knots
+from ..laws.law import Words
+from ..laws.random_words import random_words
 from ..laws.within_cell import Uniform, WithinCell
 from ..promise import Metric, Promise, Pure
 from ..shown.over_floor import FAVOUR, favour
@@ -21,7 +23,7 @@ from ..statistics import Outputs
 from ..units import units_label
 from .between_knots import BetweenKnots
 from .checks import check_exact, checked_fields, checked_promise, read_only
-from .exact_sampling import ExactLaw, random_words
+from .exact_sampling import ExactLaw
 from .knot_prior import KnotPrior
 from .knots import check_knots
 from .moments import require_prior
@@ -75,6 +77,7 @@ class TabulatedMechanism(BetweenKnots):
     (array([0. , 0.5]), array([9.]))
     """
 
+    of_levels: ClassVar[str] = "personalised"
     knots: np.ndarray
     low: np.ndarray
     high: np.ndarray
@@ -275,9 +278,10 @@ class TabulatedMechanism(BetweenKnots):
         >>> table.sample([0.0, 0.5, 1.0]).shape, table.sample([0.0], np.random.default_rng(3)).shape
         ((3,), (1,))
         """
-        words, values = random_words(rng), self.admitted(x, clip=clip)
         if self.exact or rng is None:
-            return in_blocks(values, lambda block: self.exact_law.draw(block, words))
+            return self.drawn(x, rng, clip=clip)
+        random_words(rng)  # refuses what is no generator
+        values = self.admitted(x, clip=clip)
         return in_blocks(values, lambda block: self._simulate(block, rng))
 
     def sample_index(self, x: ArrayLike, rng: np.random.Generator | None = None, *, clip: bool = False) -> np.ndarray:
@@ -294,15 +298,8 @@ class TabulatedMechanism(BetweenKnots):
         """
         words, values = random_words(rng), self.admitted(x, clip=clip)
         if self.exact or rng is None:
-            return in_blocks(values, lambda block: self.exact_law.draw_index(block, words))
+            return in_blocks(values, lambda block: self.draw_index(block, words))
         return in_blocks(values, lambda block: self._simulate_index(block, rng)[1])
-
-    def admitted(self, x: ArrayLike, *, clip: bool = False) -> np.ndarray:
-        """Return values (N,) that there are reports of, as doubles, or raise InputError; see `sample`."""
-        values = admitted_values(x, *self.domain, clip=clip)
-        if isinstance(self.promise, Metric):
-            require_knots(values, self.knots)
-        return values
 
     def _simulate_index(self, values: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         rows = round_to_knots(self.knots, values, rng)
@@ -310,6 +307,14 @@ class TabulatedMechanism(BetweenKnots):
 
     def _simulate(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return self.within.draw(self.low, self.high, *self._simulate_index(values, rng), rng)
+
+    def draw(self, held: np.ndarray, words: Words) -> np.ndarray:
+        """Draw one report (N,) for each value in the domain; TableError for a table in doubles."""
+        return in_blocks(held, lambda block: self.exact_law.draw(block, words))
+
+    def draw_index(self, held: np.ndarray, words: Words) -> np.ndarray:
+        """Draw the output (N,) of one report for each value in the domain; TableError for a table in doubles."""
+        return self.exact_law.draw_index(held, words)
 
     @cached_property
     def _rising(self) -> tuple[np.ndarray, np.ndarray]:

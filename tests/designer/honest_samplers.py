@@ -20,7 +20,6 @@ from optldp.mechanisms import (
 from optldp.mechanisms.categorical import basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
 from optldp.mechanisms.composed.attributes import attribute_budget
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.exactness.point_outputs import to_points
@@ -56,7 +55,7 @@ def levels_of(
 
 def pair_levels(epsilon: float, size: int) -> Bundle:
     made = (key_value_unary(labels(size), duchi([0.0, 1.0], e), e) for e in (0.5 * epsilon, epsilon))
-    return PersonalisedPairs(list(made), 0.5)
+    return PersonalisedMechanism(list(made), 0.5)
 
 
 def table_levels(epsilon: float, size: int) -> Bundle:
@@ -71,7 +70,7 @@ def attributes(epsilon: float, size: int) -> AttributeSampling:
 
 
 def attribute_levels(epsilon: float, size: int) -> Bundle:
-    return PersonalisedAttributes([attributes(share * epsilon, size) for share in (0.5, 1.0)], 0.5)
+    return PersonalisedMechanism([attributes(share * epsilon, size) for share in (0.5, 1.0)], 0.5)
 
 
 HONEST: dict[str, Callable[[float, int], TabulatedMechanism | Bundle]] = {

@@ -50,7 +50,6 @@ from optldp.mechanisms.adopted import adopt
 from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
 
 from ..estimators.test_estimate import ANSWERS as ESTIMATES
@@ -71,8 +70,8 @@ def answers() -> dict[str, Any]:
     tables = [make_exact(duchi([0.0, 1.0], epsilon)).mechanism for epsilon in (0.5, 1.0)]
     pairs = [key_value_unary(NAMES, each, each.epsilon) for each in tables]
     both = [AttributeSampling([HARM, "age"], [each, each], 1, each.epsilon) for each in tables]
-    chosen, chosen_pairs = PersonalisedMechanism(tables, 0.5), PersonalisedPairs(pairs)
-    chosen_both = PersonalisedAttributes(both)
+    chosen, chosen_pairs = PersonalisedMechanism(tables, 0.5), PersonalisedMechanism(pairs)
+    chosen_both = PersonalisedMechanism(both)
     some, keys, levels = np.full(100, 0.5), np.repeat(NAMES[:2], 50), np.arange(100) % 2
     reports = pairs[1].sample(keys, some, rng)
     counts = count(table, table.sample(values, rng))

@@ -15,14 +15,15 @@ from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.categorical.unary_encoding import bernoulli
-from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
 from optldp.mechanisms.composed.level_report import LevelReport
 from optldp.mechanisms.composed.rounded_oracle import RoundedOracle
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
-from optldp.mechanisms.key_value.pairs import sampled_pairs
 from optldp.mechanisms.key_value.unary import KeyValueUnary
+from optldp.mechanisms.laws.random_words import draw53, random_words
 from optldp.mechanisms.laws.subsets import random_choices, random_subsets, uniform_below
-from optldp.mechanisms.table.exact_sampling import draw53, ordered_bits, random_words, rounded
+from optldp.mechanisms.spaces.levels import HeldAtLevels
+from optldp.mechanisms.spaces.pairs import SampledPairs, sampled_pairs
+from optldp.mechanisms.table.exact_sampling import ordered_bits, rounded
 
 from .drawable_tables import (
     Case,
@@ -96,7 +97,7 @@ def categorical_cases() -> list[Case]:
             "sample": lambda code, m=made, t=labels: m.sample([t[code]]),
             "sample_codes": lambda code, m=made: m.sample_codes([code]),
             "draw": lambda code, m=made: m.draw(np.array([code]), random_words(None)),
-            "_Labels.draw": lambda code, m=made, t=labels: booked_report(m, t[code]),
+            "BookedMechanism.draw": lambda code, m=made, t=labels: booked_report(m, t[code]),
         }
         for way, drawn in ways.items():
             name = way if "." in way else f"{type(made).__name__}.{way}"
@@ -160,7 +161,7 @@ def key_value_cases() -> list[Case]:
 
         def draw(place_and_row: tuple[int, int], m=made) -> Hashable:
             places, rows = np.array([place_and_row[0]]), np.array([place_and_row[1]])
-            return _told(m.draw(places, rows, random_words(None)))
+            return _told(m.draw(SampledPairs(places, m.value.knots[rows]), random_words(None)))
 
         knots, middle = table.knots.tolist(), float(table.knots[0] + 0.3 * (table.knots[1] - table.knots[0]))
         singles = [((0, knots[0]),), ((1, middle),), ((0, knots[-1]),)]
@@ -169,13 +170,13 @@ def key_value_cases() -> list[Case]:
         cases += [
             Case(f"{form}.sample", (f"{form}.sample",), [(), *singles], sample, *shared),
             Case(f"{form}.sample_sets", (f"{form}.sample_sets",), [(), *both], sample_sets, *shared),
-            Case(f"_Pairs.draw of {form}", ("_Pairs.draw",), [(), *both], book, *shared),
+            Case(f"BookedMechanism.draw of {form}", ("BookedMechanism.draw",), [(), *both], book, *shared),
             Case(
                 f"{form}.draw",
                 (f"{form}.draw",),
                 [(0, 0), (1, len(knots) - 1)],
                 draw,
-                lambda _, c=last: c,
+                lambda pair, m=made, k=knots, c=last: [rounding_call(m, ((pair[0], k[pair[1]]),)), *c],
                 lambda pair, m=made, u=is_unary: dict(zip(_outcomes(m, u), pair_law(m, u, *pair), strict=True)),
             ),
         ]
@@ -217,8 +218,8 @@ def levels_of_pairs_cases() -> list[Case]:
     """
     cases = []
     tables = [make_exact(FAMILIES["duchi"]([0.0, 1.0], epsilon)).mechanism for epsilon in (0.5, 0.9)]
-    made = PersonalisedPairs([key_value_response(["a", "b"], t, t.epsilon, padding=1) for t in tables], 0.3)
-    response, kept = made.level_report.protocol, [{}, {}]
+    made = PersonalisedMechanism([key_value_response(["a", "b"], t, t.epsilon, padding=1) for t in tables], 0.3)
+    response, kept, first = made.level_report.protocol, [{}, {}], made.levels[0]
     assert response is not None
     told = response.numerators
 
@@ -229,23 +230,25 @@ def levels_of_pairs_cases() -> list[Case]:
 
     def calls(given: tuple[Held, int]) -> list[Call]:
         shown = [call for one in made.levels for call in (rounding_call(one, given[0]), *shown_calls(one))]
-        return [always(sampled_residues(made, given[0])), *shown, always(running(told.tolist()))]
+        return [always(sampled_residues(made.levels[0], given[0])), *shown, always(running(told.tolist()))]
 
     def sample(given: tuple[Held, int]) -> Hashable:
-        keys, values = [made.keys.labels[key] for key, _ in given[0]], [x for _, x in given[0]]
-        sent = made.sample(keys or [""], values or [float("nan")], [given[1]])
+        keys, values = [first.keys.labels[key] for key, _ in given[0]], [x for _, x in given[0]]
+        sent = made.sample((keys or [""], values or [float("nan")]), [given[1]])
         return int(sent.levels[0]), _told(sent.reports)
 
     def sample_sets(given: tuple[Held, int]) -> Hashable:
-        keys, values = [made.keys.labels[key] for key, _ in given[0]], [x for _, x in given[0]]
-        users = np.zeros(len(keys), dtype=int)
-        sent = made.sample_sets(users, np.array(keys, dtype=str), values, [given[1]])
+        keys, values = [first.keys.labels[key] for key, _ in given[0]], [x for _, x in given[0]]
+        held = first.inputs.of_sets(np.zeros(len(keys), dtype=int), np.array(keys, dtype=str), values, 1)
+        sent = made.draw(
+            made.inputs.sampled(HeldAtLevels(held, np.array([given[1]])), words := random_words(None)), words
+        )
         return int(sent.levels[0]), _told(sent.reports)
 
     singles: list[Held] = [(), ((0, 0.0),), ((1, 0.3),)]
     sets: list[Held] = [(), ((0, 0.0), (1, 1.0))]
-    for way, drawn, inputs in (("sample", sample, singles), ("sample_sets", sample_sets, sets)):
-        name, given = f"PersonalisedPairs.{way}", list(product(inputs, range(2)))
+    for way, drawn, inputs in (("sample", sample, singles), ("draw", sample_sets, sets)):
+        name, given = f"PersonalisedMechanism.{way}", list(product(inputs, range(2)))
         title = f"{name} of {type(made.levels[0]).__name__}"
         cases.append(Case(title, (name,), given, drawn, calls, law, 0.9, alike=lambda value: value[1]))
     return cases
@@ -307,6 +310,10 @@ def bundle_cases() -> list[Case]:
         reports = three.sample({name: [x] for name, x in zip("xyz", values, strict=True)})
         return tuple(None if np.isnan(reports[name][0]) else float(reports[name][0]) for name in "xyz")
 
+    def attributes_drawn(values: tuple[float, ...]) -> Hashable:
+        (report,) = three.draw(np.array([values]), random_words(None))
+        return tuple(None if np.isnan(each) else float(each) for each in report)
+
     def attributes_booked(values: tuple[float, ...]) -> Hashable:
         reports = booked_report(three, dict(zip("xyz", values, strict=True)))
         return tuple(None if np.isnan(reports[name]) else reports[name] for name in "xyz")
@@ -317,7 +324,7 @@ def bundle_cases() -> list[Case]:
     def of_rounded(x: float) -> Law:
         return mixed([(share, row_law(oracle.numerators[row].tolist())) for share, row in _roundings(levels[0], x)])
 
-    both = PersonalisedAttributes([AttributeSampling.of({"x": t, "y": t}, 1, t.epsilon) for t in levels])
+    both = PersonalisedMechanism([AttributeSampling.of({"x": t, "y": t}, 1, t.epsilon) for t in levels])
 
     def of_levels_of_attributes(given: tuple[tuple[float, float], int]) -> Law:
         values, level = given
@@ -345,8 +352,8 @@ def bundle_cases() -> list[Case]:
             1.0,
         ),
         Case(
-            "PersonalisedAttributes.sample",
-            ("PersonalisedAttributes.sample",),
+            "PersonalisedMechanism.sample",
+            ("PersonalisedMechanism.sample",),
             [((0.0, 0.3), 0), ((1.0, 0.3), 0), ((0.0, 0.3), 1), ((0.3, 1.0), 1)],
             levels_of_attributes_sent,
             lambda given: [
@@ -383,7 +390,7 @@ def bundle_cases() -> list[Case]:
         ),
         *(
             Case(
-                name,
+                f"{name} of attributes",
                 (name,),
                 [(0.0, 0.3, 1.0), (1.0, 0.3, 0.0), (1.0, 1.0, 1.0)],
                 drawn,
@@ -396,7 +403,8 @@ def bundle_cases() -> list[Case]:
             )
             for name, drawn in (
                 ("AttributeSampling.sample", attributes_sent),
-                ("_Attributes.draw", attributes_booked),
+                ("BookedMechanism.draw", attributes_booked),
+                ("AttributeSampling.draw", attributes_drawn),
             )
         ),
     ]
@@ -490,7 +498,8 @@ def floor_cases() -> list[Case]:
     ways = {
         "FloorForm.sample": lambda x: form.sample([x]),
         "FloorForm.sample_index": lambda x: form.sample_index([x]),
-        "FloorForm.draw": lambda x: form.outputs[form.draw(np.array([x]), random_words(None))],
+        "FloorForm.draw": lambda x: form.draw(np.array([x]), random_words(None)),
+        "FloorForm.draw_index": lambda x: form.draw_index(np.array([x]), random_words(None)),
     }
     return [table_case(name, table, name, way, table_inputs(table)) for name, way in ways.items()]
 

@@ -19,12 +19,14 @@ import numpy as np
 from optldp.designer import Prior
 from optldp.designer.methods.lattice import lattice_mechanism
 from optldp.mechanisms import FAMILIES, Sampler, TabulatedMechanism, make_exact
+from optldp.mechanisms.channel import Channel
 from optldp.mechanisms.documents.table import document_to_table
 from optldp.mechanisms.keyed import KeyedReports, Secret
 from optldp.mechanisms.keyed.words import ReportWords
+from optldp.mechanisms.laws.random_words import random_words
 from optldp.mechanisms.ledger import Ledger, new_ledger_key
-from optldp.mechanisms.ledger.kinds import Bookable, booked
-from optldp.mechanisms.table.exact_sampling import ExactLaw, random_words
+from optldp.mechanisms.ledger.booked import booked
+from optldp.mechanisms.table.exact_sampling import ExactLaw
 
 from .exact_documents import GOOD
 from .law_enumeration import Call, D, Idle, Law, Turns, always
@@ -152,7 +154,9 @@ def table_cases() -> list[Case]:
         "ExactLaw.draw_index": lambda x: law.draw_index(np.array([x]), random_words(None)),
         "ExactLaw.draw": lambda x: law.draw(np.array([x]), random_words(None)),
         "Ledger.report": lambda x: _from_new_ledger(sampler, x),
-        "_Numbers.draw": lambda x: booked_report(table, x),
+        "BookedMechanism.draw": lambda x: booked_report(table, x),
+        "TabulatedMechanism.draw": lambda x: table.draw(np.array([x]), random_words(None)),
+        "TabulatedMechanism.draw_index": lambda x: table.draw_index(np.array([x]), random_words(None)),
     }
     inputs = [-1.0, 0.1, 1.0]
     ways |= {f"KeyedReports.{way}": keyed(table, way) for way in ("sample", "sample_index")}
@@ -187,7 +191,7 @@ def _from_new_ledger(sampler: Sampler, x: float) -> list[float]:
         return [Ledger.create(Path(folder, "ledger"), KEY, 2.0).report(sampler, "ann", x)]
 
 
-def booked_report(mechanism: Bookable, value: Any) -> Any:
+def booked_report(mechanism: Channel, value: Any) -> Any:
     """A report by the form in which a ledger books its mechanism."""
     form = booked(mechanism)
     return form.read(form.draw(form.content(value)))

@@ -8,7 +8,6 @@ from optldp.mechanisms import Categories, InputError, PersonalisedMechanism, Tab
 from optldp.mechanisms.categorical import CategoricalTable, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.composed import PersonalisedPairs
 from optldp.mechanisms.files.bundle import document_to_mechanism
 from optldp.mechanisms.key_value import key_value_unary
 
@@ -62,7 +61,7 @@ def test_levels_are_refused_by_reports_of_levels_times_what_is_counted_beside_ea
         PersonalisedMechanism([local_hashing(range(2**15 + 1), each, n_values=2) for each in budgets], **told)
     pairs = [key_value_unary(range(1000), square_table(2, 99), each) for each in budgets]
     with pytest.raises(InputError, match=r"^1024 reports of levels beside 100000 numbers for each may take"):
-        PersonalisedPairs(pairs, **told)
+        PersonalisedMechanism(pairs, **told)
 
 
 def test_a_categorical_table_needs_no_rule_beyond_its_text():

@@ -16,8 +16,8 @@ from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.files.bundle import bundle_kinds
 from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.laws.geometric import digit_odds
+from optldp.mechanisms.laws.random_words import draw53, random_words
 from optldp.mechanisms.laws.within_cell import LAWS, GeometricTails, Uniform, WithinCell
-from optldp.mechanisms.table.exact_sampling import draw53, random_words
 
 from .drawable_cases import all_cases
 from .drawable_tables import Case, tables

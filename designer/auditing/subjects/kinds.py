@@ -16,8 +16,6 @@ from ....mechanisms import (
     TabulatedMechanism,
 )
 from ....mechanisms.budget import check_epsilon
-from ....mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
-from ....mechanisms.composed.levelled import Levelled
 from ....mechanisms.documents.bundle import Bundle
 from ....mechanisms.floors.form import FloorForm, expanded
 from ....mechanisms.key_value import KeyValueMechanism
@@ -64,7 +62,7 @@ def _kind(mechanism: Any, epsilon: float | None, rng: np.random.Generator, outsi
 
 
 @_kind.register
-def _(mechanism: Levelled, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
+def _(mechanism: PersonalisedMechanism, epsilon: float | None, rng: np.random.Generator, outside: bool) -> Kind:
     _require_inside(outside)
     if epsilon is not None:
         raise InputError("every level has a claim of its own: leave epsilon out")
@@ -136,12 +134,17 @@ def _(mechanism: KeyValueMechanism, rng: np.random.Generator | None = None) -> D
     return lambda users, keys, values, n_users: mechanism.sample_sets(users, keys, values, n_users, rng)
 
 
-@sampler_of.register(PersonalisedMechanism)
-@sampler_of.register(PersonalisedAttributes)
-def _(mechanism: Any, rng: np.random.Generator | None = None) -> Draw:
-    return lambda values, levels: mechanism.sample(values, levels, rng)
-
-
 @sampler_of.register
-def _(mechanism: PersonalisedPairs, rng: np.random.Generator | None = None) -> Draw:
-    return lambda users, keys, values, n_users, levels: mechanism.sample_sets(users, keys, values, levels, rng)
+def _(mechanism: PersonalisedMechanism, rng: np.random.Generator | None = None) -> Draw:
+    return lambda *given: mechanism.sample(_values_of(mechanism.levels[0], *given[:-1]), given[-1], rng)
+
+
+@singledispatch
+def _values_of(level: Any, *given: Any) -> Any:
+    """Return values as the space of a level takes them, from what is tried of a mechanism of its kind."""
+    return given[0]
+
+
+@_values_of.register
+def _(level: KeyValueMechanism, *given: Any) -> Any:
+    return level.inputs.of_sets(*given)

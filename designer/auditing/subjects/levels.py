@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....mechanisms import InputError, TabulatedMechanism
-from ....mechanisms.composed.levelled import Levelled, PersonalisedReports
+from ....mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 from .events import STATED, Columns, Family
 from .spellings import spellings
 from .subject import SHORT_LINE, Kind
@@ -33,12 +33,12 @@ class LevelKind(Kind):
 
     Parameters
     ----------
-    mechanism : Levelled
+    mechanism : PersonalisedMechanism
     kinds : sequence of Kind
         How `levels_to_try` are looked at, with the same inputs.
     """
 
-    def __init__(self, mechanism: Levelled[Any], kinds: Sequence[Kind]) -> None:
+    def __init__(self, mechanism: PersonalisedMechanism, kinds: Sequence[Kind]) -> None:
         self.mechanism, self._kinds = mechanism, kinds
         levels = levels_to_try(mechanism)
         inner = self._kinds[0]
@@ -52,7 +52,7 @@ class LevelKind(Kind):
         self.claims = np.where(same_level, budgets, np.where(same_value, leaked, np.nan))
         self._of_level = values.size
 
-    def at(self, mechanism: Levelled[Any], epsilon: float) -> LevelKind:
+    def at(self, mechanism: PersonalisedMechanism, epsilon: float) -> LevelKind:
         levels = levels_to_try(mechanism).tolist()
         return LevelKind(mechanism, [self._kinds[0].at(mechanism.levels[i], mechanism.epsilons[i]) for i in levels])
 
@@ -132,7 +132,7 @@ class LevelKind(Kind):
         return outside | np.all([self._kinds[0].foreign(told, level) for level in made.levels], axis=0)
 
 
-def levels_to_try(mechanism: Levelled[Any]) -> np.ndarray:
+def levels_to_try(mechanism: PersonalisedMechanism) -> np.ndarray:
     """Return the numbers of the levels that are tried, the first and the last among them.
 
     Example

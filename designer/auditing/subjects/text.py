@@ -114,7 +114,7 @@ def parsed_rows(
 
     Example
     -------
-    >>> from ....mechanisms.documents.report_text import integers_of_text
+    >>> from ....mechanisms.report_text import integers_of_text
     >>> parsed_rows(["7", "banana"], integers_of_text, np.int64(-1))
     (array([ 7, -1]), array([0, 1]))
     """

@@ -40,9 +40,9 @@ from ..asked.options import (
 if TYPE_CHECKING:
     import numpy as np
 
+    from ....mechanisms.channel import Channel
     from ....mechanisms.keyed import KeyedReports
     from ....mechanisms.keyed.reports import Keyed
-    from ....mechanisms.ledger.kinds import Bookable
     from .booking import LedgerReports
 
 REPORT_COLUMN = REPORT
@@ -226,7 +226,7 @@ class PerturbOptions(LedgerOptions):
             raise InputError(f"a row of {str(self.data)!r} must hold {', '.join(columns)}, but none holds all of them")
         return held
 
-    def booked(self, mechanism: Bookable, columns: Sequence[str]) -> tuple[LedgerReports, list[str]] | None:
+    def booked(self, mechanism: Channel, columns: Sequence[str]) -> tuple[LedgerReports, list[str]] | None:
         """Return what draws reports through the ledger, and the users of rows that have these; None without one."""
         from ....mechanisms.errors import InputError
 

@@ -52,11 +52,18 @@ class BundleKind(Kind[B]):
 
     by_itself: ClassVar[bool] = True
 
+    of_level: ClassVar[tuple[type, ...]] = ()
+    """Of levels: the classes of their mechanisms."""
+
     once: ClassVar[bool] = False
     """Whether equal reports of a long file may be read once, with their number."""
 
     designs: ClassVar[tuple[DesignKind, ...]]
     """What `design` calls what this kind makes."""
+
+    @classmethod
+    def suits(cls, mechanism: Any) -> bool:
+        return super().suits(mechanism) and (not cls.of_level or isinstance(mechanism.levels[0], cls.of_level))
 
     @property
     def takes(self) -> tuple[str, ...]:

@@ -67,6 +67,11 @@ class Kind(ABC, Generic[M]):
 
     mechanism: M
 
+    @classmethod
+    def suits(cls, mechanism: Any) -> bool:
+        """Whether a mechanism is of this kind."""
+        return isinstance(mechanism, cls.of)
+
     def identifier(self) -> str:
         """Return what names its file beside its reports and their counts."""
         return table_identifier(self.mechanism)

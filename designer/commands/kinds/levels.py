@@ -12,13 +12,14 @@ import numpy as np
 
 from ....estimators.data.simulated_columns import OUTPUT, USERS
 from ....estimators.intervals import CONFIDENCE
-from ....mechanisms.categorical.categories import Categories
+from ....mechanisms.categorical.mechanism import CategoricalMechanism
 from ....mechanisms.composed.level_leakage import report_leakage
-from ....mechanisms.composed.levelled import Levelled, PersonalisedReports
-from ....mechanisms.composed.personalised import PersonalisedMechanism
+from ....mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 from ....mechanisms.errors import InputError, unwired, wired
 from ....mechanisms.exactness.verification import verify
 from ....mechanisms.files.identifier import table_identifier
+from ....mechanisms.spaces.categories import Categories
+from ....mechanisms.table.table import TabulatedMechanism
 from ..asked.kind import DesignKind
 from ..said.output import number, refuse_given
 from .asked import LEVEL_COLUMN, REPORT_COLUMN
@@ -52,6 +53,10 @@ class Levels(BundleKind[PersonalisedMechanism]):
     """Values are numbers or labels, and every user has a budget, which is reported beside them."""
 
     of: ClassVar[type] = PersonalisedMechanism
+    of_level: ClassVar[tuple[type, ...]] = (
+        TabulatedMechanism,
+        CategoricalMechanism,
+    )
     designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.LEVELS, DesignKind.LEVELS_OF_CATEGORIES)
     moves: ClassVar[str] = "of n, all of one level, moves the mean by at most"
 
@@ -186,12 +191,12 @@ class Levels(BundleKind[PersonalisedMechanism]):
         return [float(influence(table).times_n[0]) for table in self.mechanism.tables] or None
 
 
-def told_levels(mechanism: Levelled[Any], reported: np.ndarray) -> np.ndarray:
+def told_levels(mechanism: PersonalisedMechanism, reported: np.ndarray) -> np.ndarray:
     """Return what a column tells of reports of levels: their budgets, or numbers of another protocol."""
     return reported if mechanism.level_mechanism is not None else np.array(mechanism.epsilons)[reported]
 
 
-def read_levels(mechanism: Levelled[Any], told: np.ndarray) -> np.ndarray:
+def read_levels(mechanism: PersonalisedMechanism, told: np.ndarray) -> np.ndarray:
     """Return the reports of levels that a column tells: by their budgets, or as numbers of another protocol."""
     if mechanism.level_mechanism is None:
         return mechanism.level_numbers(told)
@@ -232,7 +237,9 @@ def query_of_levels(kinds: Sequence[Kind], relations: Sequence[str], **options: 
     return count_together(relations[0], columns, options["dialect"], table=options["table"])
 
 
-def counted_levels(mechanism: Levelled[Any], path: Path, skip_invalid: bool | SkippedRows) -> dict[str, np.ndarray]:
+def counted_levels(
+    mechanism: PersonalisedMechanism, path: Path, skip_invalid: bool | SkippedRows
+) -> dict[str, np.ndarray]:
     """Return the rows of such an answer as `from_counts` takes them: levels as numbers, or as reports."""
     from ....estimators.data.counted_rows import Wanted, counted_rows
     from ....estimators.personalised.counts import doubles
@@ -250,7 +257,7 @@ def level_name(epsilon: float) -> str:
     return f"level {epsilon:g}"
 
 
-def level_facts(mechanism: Levelled[Any]) -> dict[str, Any]:
+def level_facts(mechanism: PersonalisedMechanism) -> dict[str, Any]:
     """Return the levels, how they are reported, and what all reports together tell of them."""
     return {
         "levels": list(mechanism.epsilons),
@@ -286,7 +293,7 @@ def protocol_of_level(many: int, options: DesignOptions) -> dict[str, Any]:
     return {"level_mechanism": ORACLES[method](Categories(range(many)), epsilon)}
 
 
-def level_notes(mechanism: Levelled[Any], cure: str) -> list[str]:
+def level_notes(mechanism: PersonalisedMechanism, cure: str) -> list[str]:
     """Return what to know of the levels' protection; `cure` lessens what the report of the value tells."""
     if mechanism.level_epsilon is None:
         return [CLEAR]

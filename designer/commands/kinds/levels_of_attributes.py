@@ -10,8 +10,7 @@ import numpy as np
 
 from ....estimators.intervals import CONFIDENCE
 from ....mechanisms.composed.attributes import AttributeSampling, attribute_budget
-from ....mechanisms.composed.levelled import PersonalisedReports
-from ....mechanisms.composed.personalised_attributes import PersonalisedAttributes, require_names_beside_levels
+from ....mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports, require_names_beside_levels
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ..asked.kind import DesignKind
@@ -51,10 +50,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
+class LevelsOfAttributes(BundleKind[PersonalisedMechanism]):
     """Values are the columns that the attributes are named after, and every user has a budget for those drawn."""
 
-    of: ClassVar[type] = PersonalisedAttributes
+    of: ClassVar[type] = PersonalisedMechanism
+    of_level: ClassVar[tuple[type, ...]] = (AttributeSampling,)
     designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.LEVELS_OF_ATTRIBUTES,)
     moves: ClassVar[str] = "of n moves the means by at most"
 
@@ -64,7 +64,7 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
         require_names_beside_levels(attribute_range(text)[0] for text in options.attributes or ())
         priors, notes = attribute_priors(options)
         levels = _each_by_itself(options, priors) if options.leakage is None else _on_common_outputs(options, priors)
-        made = PersonalisedAttributes(levels, **protocol_of_level(len(levels), options))
+        made = PersonalisedMechanism(levels, **protocol_of_level(len(levels), options))
         return Designed(made, notes + level_notes(made, "--leakage bounds it"))
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
@@ -78,13 +78,13 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
         values, clipped = inside_domains(mechanism.levels[0], asked, [each[rows] for each in columns.values()])
         levels = mechanism.level_numbers(told[rows])
         sent = mechanism.sample(np.transpose(values), levels, rng)
-        reports = dict(zip(mechanism.attributes, sent.reports.T, strict=True))
+        reports = dict(zip(mechanism.levels[0].attributes, sent.reports.T, strict=True))
         reports[LEVEL_COLUMN] = told_levels(mechanism, sent.levels)
-        present = (*mechanism.attributes, budgets)
+        present = (*mechanism.levels[0].attributes, budgets)
         return WrittenReports(marked(reports, rng), levels.size, clipped, present=present)
 
     def layout(self, column: str, level_column: str) -> Layout:
-        names = (*self.mechanism.attributes, level_column)
+        names = (*self.mechanism.levels[0].attributes, level_column)
         return Layout(names, (True,) * len(names), self._parse, may_be_blank=True)
 
     def _parse(self, cells: Sequence[np.ndarray]) -> PersonalisedReports:
@@ -136,7 +136,7 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
         plain = asked.of in (None, "mean") and method == "population"
         if asked.attribute is None:
             if not plain:
-                names = ", ".join(mechanism.attributes)
+                names = ", ".join(mechanism.levels[0].attributes)
                 raise InputError(
                     f"a distribution is one attribute's, got none: choose it by --attribute, one of {names}"
                 )
@@ -152,7 +152,7 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
         return with_shares(found, shares_of_reports(mechanism, reported), asked.confidence)
 
     def parts(self) -> list[Part]:
-        share = self.mechanism.sampled / len(self.mechanism.attributes)
+        share = self.mechanism.levels[0].sampled / len(self.mechanism.levels[0].attributes)
         return [
             Part(f"{name}, {level_name(level.epsilon)}", table, name, share)
             for level in self.mechanism.levels
@@ -165,8 +165,8 @@ class LevelsOfAttributes(BundleKind[PersonalisedAttributes]):
             "kind": made.kind,
             "method": made.levels[0].mechanisms[0].provenance.method,
             **level_facts(made),
-            "attributes": list(made.attributes),
-            "sampled": made.sampled,
+            "attributes": list(made.levels[0].attributes),
+            "sampled": made.levels[0].sampled,
             "max_log_ratio": [max(verify(table).max_log_ratio for table in level.mechanisms) for level in made.levels],
         }
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ....estimators.intervals import CONFIDENCE
-from ....mechanisms.composed.levelled import PersonalisedReports
-from ....mechanisms.composed.personalised_pairs import PersonalisedPairs
+from ....mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+from ....mechanisms.key_value.mechanism import KeyValueMechanism
 from ..asked.kind import DesignKind
 from .asked import LEVEL_COLUMN, REDUCTION, REPORT_COLUMN
 from .bundle import BundleKind, found_rows, report_texts
@@ -41,10 +41,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class LevelsOfPairs(BundleKind[PersonalisedPairs]):
+class LevelsOfPairs(BundleKind[PersonalisedMechanism]):
     """A row is a user's pair, or a user who holds none, and every user has a budget, which is reported beside it."""
 
-    of: ClassVar[type] = PersonalisedPairs
+    of: ClassVar[type] = PersonalisedMechanism
+    of_level: ClassVar[tuple[type, ...]] = (KeyValueMechanism,)
     designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.LEVELS_OF_PAIRS,)
 
     @classmethod
@@ -52,7 +53,7 @@ class LevelsOfPairs(BundleKind[PersonalisedPairs]):
         """Return the best mechanism of each level, and how the level is reported."""
         best, notes = best_pairs(options)
         levels = [best(epsilon) for epsilon in options.budgets.epsilons]
-        made = PersonalisedPairs(levels, **protocol_of_level(len(levels), options))
+        made = PersonalisedMechanism(levels, **protocol_of_level(len(levels), options))
         return Designed(made, notes + level_notes(made, "--method grr tells less where there are many keys"))
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
@@ -63,7 +64,7 @@ class LevelsOfPairs(BundleKind[PersonalisedPairs]):
         budgets = read_sparse_column(asked.data, level_column)
         rows = asked.rows_with({level_column: budgets})  # who has no pair reports all the same
         keys, values, clipped = read_pairs(asked, mechanism.levels[0].value, rows)
-        sent = mechanism.sample(keys, values, mechanism.level_numbers(budgets[rows]), rng)
+        sent = mechanism.sample((keys, values), mechanism.level_numbers(budgets[rows]), rng)
         texts = report_texts(mechanism.levels[0], sent.reports)
         columns = {REPORT_COLUMN: texts, LEVEL_COLUMN: told_levels(mechanism, sent.levels)}
         return WrittenReports(marked(columns, rng), keys.size, clipped, present=(level_column,))
@@ -113,8 +114,8 @@ class LevelsOfPairs(BundleKind[PersonalisedPairs]):
             "kind": made.kind,
             "method": first.provenance.method,
             **level_facts(made),
-            "keys": len(made.keys),
-            "padding": made.padding,
+            "keys": len(made.levels[0].keys),
+            "padding": made.levels[0].padding,
             "value_method": first.value.provenance.method,
             "value_epsilon": [level.value.epsilon for level in made.levels],
             "own_shown": [level.own_shown for level in made.levels],
@@ -130,7 +131,7 @@ class LevelsOfPairs(BundleKind[PersonalisedPairs]):
 
         return {
             f"all at {level.epsilon:g}": pairs_within(
-                level, people, holders=len(self.mechanism.keys), confidence=confidence
+                level, people, holders=len(self.mechanism.levels[0].keys), confidence=confidence
             )
             for level in self.mechanism.levels
         }

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ....estimators import KeyValueCounts
     from ....estimators.data import SkippedRows
     from ....estimators.key_values.counts import KeyCounts
-    from ....mechanisms.categorical.categories import Categories
+    from ....mechanisms.spaces.categories import Categories
     from ....mechanisms.table.knot_prior import KnotPrior
     from ....mechanisms.table.table import TabulatedMechanism
     from ...planning.people import MeanWithin

@@ -62,7 +62,7 @@ def kind_of(mechanism: TabulatedMechanism | Bundle) -> Kind:
     'duchi'
     """
     for kind in kinds():
-        if isinstance(mechanism, kind.of):
+        if kind.suits(mechanism):
             return kind(mechanism)
     raise InputError(f"mechanisms of kind {mechanism!r:.60} cannot be used on the command line: use Python")
 

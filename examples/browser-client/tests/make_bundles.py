@@ -25,7 +25,6 @@ from optldp.mechanisms import (
 from optldp.mechanisms.categorical import CategoricalTable, basic_rappor, categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection, subsets_of_levels
-from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.files.bundle import parse_mechanism
 from optldp.mechanisms.key_value import KeyValueMechanism, key_value_response, key_value_unary
@@ -73,8 +72,10 @@ def bundles() -> dict[str, Bundle]:
         "levels told by bits": PersonalisedMechanism(
             [optimised_unary(COLOURS[:3], e) for e in (0.5, 1.0)], level_mechanism=optimised_unary(range(2), 1.0)
         ),
-        "levels of pairs": PersonalisedPairs([key_value_response(COLOURS[:2], three(e), e) for e in (0.9, 1.5)], 1.0),
-        "levels of attributes": PersonalisedAttributes(list(attributes.values()), 1.0),
+        "levels of pairs": PersonalisedMechanism(
+            [key_value_response(COLOURS[:2], three(e), e) for e in (0.9, 1.5)], 1.0
+        ),
+        "levels of attributes": PersonalisedMechanism(list(attributes.values()), 1.0),
     }
     return (
         oracles
@@ -97,7 +98,7 @@ def values_of(mechanism: Bundle) -> list[Any]:
         return [[[second, 0.4]], [[first, 2.5], [second, 0.0]] if mechanism.padding else [[first, 3.0]]]
     if isinstance(mechanism, AttributeSampling):
         return [[0.4, 3.0, 1.7], [0.0, 1.0, 2.0]]
-    assert isinstance(mechanism, PersonalisedMechanism | PersonalisedAttributes | PersonalisedPairs)
+    assert isinstance(mechanism, PersonalisedMechanism | PersonalisedMechanism | PersonalisedMechanism)
     inner = mechanism.levels[0]
     values = [0.4, 2.5] if isinstance(inner, TabulatedMechanism) else values_of(inner)
     return [[value, level] for value, level in zip(values, (0, len(mechanism.levels) - 1), strict=True)]

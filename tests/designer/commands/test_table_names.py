@@ -20,7 +20,6 @@ from optldp.mechanisms import (
 )
 from optldp.mechanisms.adopted import adopt
 from optldp.mechanisms.categorical import categorical_grr, optimised_unary
-from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.files.identifier import identifier_of, table_identifier
 from optldp.mechanisms.floors import form_over
@@ -41,10 +40,10 @@ OTHERS = {
     "protected levels of categories": PersonalisedMechanism([categorical_grr(JOBS, e) for e in (1.0, 2.0)], 0.5),
     "pairs": key_value_unary(JOBS, WIDE, 1.0),
     "attributes": AttributeSampling(["pay", "more"], [WIDE, WIDE], 1, 1.0),
-    "levels of attributes": PersonalisedAttributes(
+    "levels of attributes": PersonalisedMechanism(
         [AttributeSampling(["pay", "more"], [t, t], 1, t.epsilon) for t in THREE]
     ),
-    "protected levels of pairs": PersonalisedPairs([key_value_unary(JOBS, t, t.epsilon) for t in THREE], 1.0),
+    "protected levels of pairs": PersonalisedMechanism([key_value_unary(JOBS, t, t.epsilon) for t in THREE], 1.0),
 }
 
 

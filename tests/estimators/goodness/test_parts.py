@@ -28,7 +28,7 @@ from optldp.mechanisms import (
 from optldp.mechanisms.categorical import categorical_grr, optimised_unary
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedPairs, PersonalisedReports
+from optldp.mechanisms.composed.personalised import PersonalisedReports
 from optldp.mechanisms.floors import form_over
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
 
@@ -80,7 +80,7 @@ CASES: dict[str, tuple[Callable[[float], Any], Callable[[Any, Any], Any], Any, f
         lambda e: levels(e, lambda b: optimised_unary(JOBS, b), True), at_levels, LABELS, 2.0,
     ),
     "levels of attributes": (
-        lambda e: PersonalisedAttributes([attributes(e), attributes(2 * e)]), at_levels,
+        lambda e: PersonalisedMechanism([attributes(e), attributes(2 * e)]), at_levels,
         np.stack([VALUES, VALUES[::-1]], axis=1), 3.0,
     ),
     "pairs": (lambda e: key_value_unary(JOBS, table(e), e), of_pairs, VALUES, 3.0),
@@ -141,7 +141,7 @@ def test_sums_of_bits_cannot_be_tested():
     ("make", "protected"), [(key_value_unary, False), (key_value_unary, True), (key_value_response, False)]
 )
 def test_pairs_at_levels_have_parts_whose_laws_are_probabilities(make, protected):
-    made = PersonalisedPairs([make(JOBS, table(e), e) for e in (1.0, 2.0)], 1.0 if protected else None)
+    made = PersonalisedMechanism([make(JOBS, table(e), e) for e in (1.0, 2.0)], 1.0 if protected else None)
     counts = count(made, pairs_at_levels(made, VALUES))
     parts = list(parts_of(counts))
     assert all(np.allclose(part.law.sum(axis=1), 1.0) for part in parts)

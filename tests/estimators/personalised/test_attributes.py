@@ -7,7 +7,7 @@ import pytest
 from optldp.estimators import PersonalisedCounts, count
 from optldp.estimators.personalised import PersonalisedAttributeCounts, personalised_attribute_means
 from optldp.mechanisms import AttributeSampling, InputError, PersonalisedMechanism, duchi, grr, make_exact
-from optldp.mechanisms.composed import PersonalisedAttributes, PersonalisedReports
+from optldp.mechanisms.composed.personalised import PersonalisedReports
 
 EPSILONS = (0.5, 1.0, 2.0)
 ENDS = {"age": (20.0, 60.0), "pay": (-1.0, 1.0), "hours": (0.0, 40.0)}
@@ -19,7 +19,7 @@ def made(family, level_epsilon=None, sampled=1, knots=2):
         tables = {n: make_exact(family(np.linspace(*ends, knots), share)).mechanism for n, ends in ENDS.items()}
         return AttributeSampling.of(tables, sampled, epsilon)
 
-    return PersonalisedAttributes([level(epsilon) for epsilon in EPSILONS], level_epsilon)
+    return PersonalisedMechanism([level(epsilon) for epsilon in EPSILONS], level_epsilon)
 
 
 def expected_counts(mechanism, shares, weights, n=10**10):
@@ -46,7 +46,7 @@ def test_expected_counts_give_the_true_means(family, level_epsilon):
     """In the clear by weighing levels, protected by the joint likelihood; shares of the levels are far from even."""
     mechanism, weights = made(family, level_epsilon, knots=3), np.array([0.5, 0.3, 0.2])
     counts = PersonalisedAttributeCounts(
-        {n: expected_counts(alone, (0.6, 0.3, 0.1), weights) for n, alone in mechanism.by_attribute.items()}, 4 * 10**10
+        {n: expected_counts(alone, (0.6, 0.3, 0.1), weights) for n, alone in mechanism.by_column.items()}, 4 * 10**10
     )
     truth = [weights @ np.linspace(*ends, 3) for ends in ENDS.values()]
     found = personalised_attribute_means(counts)
@@ -100,7 +100,7 @@ def test_counts_are_those_of_one_attribute_alone_and_add_up():
     assert sum(whole[name].n_users for name in ENDS) == 2 * n
     for place, name in enumerate(ENDS):
         mine = ~np.isnan(sent.reports[:, place])
-        alone = count(mechanism.of_attribute(name), PersonalisedReports(sent.levels[mine], sent.reports[mine, place]))
+        alone = count(mechanism.of_column(name), PersonalisedReports(sent.levels[mine], sent.reports[mine, place]))
         assert isinstance(whole[name].mechanism, PersonalisedMechanism)
         for counts in (whole[name], both[name]):
             np.testing.assert_array_equal(counts.counts, alone.counts)

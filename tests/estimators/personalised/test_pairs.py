@@ -10,7 +10,7 @@ from optldp.estimators.key_values.likelihood import joint_likelihood, key_likeli
 from optldp.estimators.personalised import PersonalisedPairCounts
 from optldp.mechanisms import InputError, duchi, grr
 from optldp.mechanisms.categorical import optimised_unary
-from optldp.mechanisms.composed import PersonalisedPairs, PersonalisedReports
+from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
 
 from ...mechanisms.key_value_laws import all_reports, set_law
@@ -28,8 +28,8 @@ def made(unary, protection, family=duchi, knots=2, padding=1):
     tables = [family(np.linspace(0.0, 10.0, knots), epsilon) for epsilon in EPSILONS]
     levels = [MADE[unary](["x", "y"], table, table.epsilon, padding=padding) for table in tables]
     if protection == "oue":
-        return PersonalisedPairs(levels, level_mechanism=optimised_unary(range(2), 1.0))
-    return PersonalisedPairs(levels, protection)
+        return PersonalisedMechanism(levels, level_mechanism=optimised_unary(range(2), 1.0))
+    return PersonalisedMechanism(levels, protection)
 
 
 def laws(mechanism, unary):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from optldp.mechanisms import Categories, InputError
 from optldp.mechanisms.categorical import categorical_grr
-from optldp.mechanisms.categorical.categories import MAX_CATEGORIES
+from optldp.mechanisms.spaces.categories import MAX_CATEGORIES
 
 LABELS = st.lists(st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=4), min_size=2, unique=True)
 

@@ -13,8 +13,8 @@ from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.composed.attributes import attribute_budget
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
 from optldp.mechanisms.laws.domain import ClippingWarning
+from optldp.mechanisms.laws.random_words import random_words
 from optldp.mechanisms.laws.subsets import random_subsets, uniform_below
-from optldp.mechanisms.table.exact_sampling import random_words
 from scipy import stats
 
 from ..table.test_exact_sampling import Scripted

@@ -7,7 +7,7 @@ from optldp.mechanisms.categorical import CategoricalTable, basic_rappor, catego
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.composed.level_report import LevelReport
-from optldp.mechanisms.table.exact_sampling import random_words
+from optldp.mechanisms.laws.random_words import random_words
 
 
 @pytest.mark.parametrize("make", [categorical_grr, optimised_unary, basic_rappor, local_hashing, subset_selection])

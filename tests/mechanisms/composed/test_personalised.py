@@ -158,7 +158,7 @@ def refused():
         r"epsilon 0.1 after 1: sort": lambda: PersonalisedMechanism(rappor[::-2]),
         r"level_epsilon must be positive and finite, got 0$": lambda: PersonalisedMechanism(rappor, 0),
         r"level_epsilon must be positive and finite, got -1$": lambda: PersonalisedMechanism(rappor, -1),
-        r"mechanisms for categories or tables of numbers, got 'rappor'": lambda: PersonalisedMechanism(["rappor"] * 2),
+        r"categories, pairs or attributes, got 'rappor'": lambda: PersonalisedMechanism(["rappor"] * 2),
         r"got categories": lambda: PersonalisedMechanism([rappor[0], basic_rappor("ac", 0.5)]),
         r"got kinds": lambda: PersonalisedMechanism([rappor[0], categorical_grr("ab", 0.5)]),
         r"got domains": lambda: PersonalisedMechanism([exact(grr([0, 1], 0.1)), exact(grr([0, 2], 0.5))]),
@@ -227,7 +227,7 @@ def test_a_report_of_the_level_that_tells_too_much_fails(monkeypatch):
             Categories(categories), epsilon, Provenance(), categorical_grr(categories, 2.0).numerators
         )
 
-    monkeypatch.setattr("optldp.mechanisms.composed.levelled.categorical_grr", loose)
+    monkeypatch.setattr("optldp.mechanisms.composed.personalised.categorical_grr", loose)
     assert personalised(basic_rappor).failures()[0].startswith("report of the level: the log-ratio must be at most 0.3")
 
 

@@ -19,9 +19,9 @@ from optldp.mechanisms import (
     save_bundle,
 )
 from optldp.mechanisms.categorical import categorical_grr, optimised_unary
-from optldp.mechanisms.composed import PersonalisedAttributes
 from optldp.mechanisms.composed.attributes import attribute_budget
 from optldp.mechanisms.composed.level_leakage import report_leakage
+from optldp.mechanisms.composed.personalised import PersonalisedMechanism
 
 EPSILONS = (0.5, 1.0, 2.0)
 KNOTS = {"age": [20.0, 60.0], "pay": [0.0, 5.0, 10.0], "hours": [0.0, 40.0]}
@@ -33,13 +33,13 @@ def level(epsilon, sampled=2, family=grr, knots=KNOTS):
 
 
 def made(level_epsilon=None, **options):
-    return PersonalisedAttributes([level(epsilon) for epsilon in EPSILONS], level_epsilon, **options)
+    return PersonalisedMechanism([level(epsilon) for epsilon in EPSILONS], level_epsilon, **options)
 
 
 def law(mechanism, values):
     """Probability of every report of the level, drawn set and outputs, for each level and row of knots' numbers."""
     found = {}
-    sets = list(combinations(range(len(mechanism.attributes)), mechanism.sampled))
+    sets = list(combinations(range(len(mechanism.inputs.values.intervals)), mechanism.levels[0].sampled))
     for i, sampling in enumerate(mechanism.levels):
         for drawn in sets:
             tables = [sampling.mechanisms[j].probabilities[values[j]] for j in drawn]
@@ -108,9 +108,10 @@ def test_a_saved_mechanism_comes_back_and_is_proved(tmp_path):
             copy.copy(mechanism),
             pickle.loads(pickle.dumps(mechanism)),
         ):
-            assert isinstance(again, PersonalisedAttributes)
+            assert isinstance(again, PersonalisedMechanism)
             assert again.failures() == ()
-            assert (again.epsilons, again.attributes, again.sampled) == (EPSILONS, tuple(KNOTS), 2)
+            first = again.levels[0]
+            assert (again.epsilons, first.attributes, first.sampled) == (EPSILONS, tuple(KNOTS), 2)
             assert again.level_leakage == mechanism.level_leakage
     document = json.loads((tmp_path / "made.json").read_text())
     document["levels"] = document["levels"][::-1]
@@ -122,11 +123,11 @@ def test_a_saved_mechanism_comes_back_and_is_proved(tmp_path):
 def test_one_attribute_has_the_tables_of_all_levels_and_their_report():
     """Levels of pay alone."""
     mechanism = made(0.3)
-    alone = mechanism.of_attribute("pay")
+    alone = mechanism.of_column("pay")
     assert [table.knots.tolist() for table in alone.tables] == [KNOTS["pay"]] * 3
     np.testing.assert_array_equal(alone.level_response, mechanism.level_response)
-    with pytest.raises(InputError, match=r"attributes are age, pay, hours, got 'wage'"):
-        mechanism.of_attribute("wage")
+    with pytest.raises(InputError, match=r"columns must be among age, pay, hours, got 'wage'"):
+        mechanism.of_column("wage")
 
 
 @pytest.mark.parametrize(
@@ -141,14 +142,14 @@ def test_one_attribute_has_the_tables_of_all_levels_and_their_report():
             [level(0.5), level(1.0, knots=KNOTS | {"pay": [0.0, 1.0]})],
             "'pay': levels must match, got domains",
         ),
-        ([level(0.5), make_exact(grr([0.0, 1.0], 1.0)).mechanism], "mechanisms for attributes, got"),
+        ([level(0.5), make_exact(grr([0.0, 1.0], 1.0)).mechanism], "levels must match, got kinds"),
         ([level(e, 1, knots={"pay": [0.0, 1.0], "level": [0.0, 1.0]}) for e in EPSILONS], "not be named 'level'"),
     ],
 )
 def test_levels_that_do_not_match_are_refused_in_one_line(levels, message):
     """Each with what does not match."""
     with pytest.raises(InputError, match=message):
-        PersonalisedAttributes(levels)
+        PersonalisedMechanism(levels)
 
 
 def test_values_and_levels_that_are_none_are_refused():

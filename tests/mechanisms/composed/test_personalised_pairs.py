@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from optldp.mechanisms import InputError, TableError, duchi, grr, load_mechanism, piecewise, save_bundle
 from optldp.mechanisms.categorical import categorical_grr, optimised_unary
-from optldp.mechanisms.composed import PersonalisedPairs
 from optldp.mechanisms.composed.level_leakage import report_leakage
+from optldp.mechanisms.composed.personalised import PersonalisedMechanism
 from optldp.mechanisms.key_value import best_key_value, key_value_response, key_value_unary
 
 from ..key_value_laws import all_sets, set_law, three_outputs
@@ -29,14 +29,14 @@ def level(epsilon, unary=True, padding=1, keys="ab", family=duchi, knots=(0.0, 1
 
 def made(level_epsilon=None, **options):
     own = {name: options.pop(name) for name in ("level_mechanism",) if name in options}
-    return PersonalisedPairs([level(epsilon, **options) for epsilon in EPSILONS], level_epsilon, **own)
+    return PersonalisedMechanism([level(epsilon, **options) for epsilon in EPSILONS], level_epsilon, **own)
 
 
 def laws(mechanism, unary):
     """For every set of pairs, probabilities (t, reports) of what is shown, by enumeration in fractions."""
     kept = [{} for _ in mechanism.levels]
-    for pairs in all_sets(len(mechanism.keys), mechanism.levels[0].value.knots.size):
-        if mechanism.padding or len(pairs) == 1:
+    for pairs in all_sets(len(mechanism.levels[0].keys), mechanism.levels[0].value.knots.size):
+        if mechanism.levels[0].padding or len(pairs) == 1:
             yield [set_law(one, unary, pairs, seen) for one, seen in zip(mechanism.levels, kept, strict=True)]
 
 
@@ -63,7 +63,7 @@ def test_leakage_is_that_of_an_uneven_table_too(unary):
     """Three outputs of different weights, in the same two budgets; dummies of randomised response show outputs too."""
     tables = [three_outputs(0.9), grr([0.0, 1.0, 3.0], 0.3)]
     levels = [MADE[unary](["a", "b"], table, e, padding=1) for table, e in zip(tables, (1.0, 0.5), strict=True)]
-    mechanism = PersonalisedPairs(levels[::-1])
+    mechanism = PersonalisedMechanism(levels[::-1])
     enumerated = max(
         max(a / b for a, b in zip(law[i], law[1 - i], strict=True)) for law in laws(mechanism, unary) for i in (0, 1)
     )
@@ -84,7 +84,7 @@ def test_the_best_mechanism_of_each_level_leaks_as_the_page_says(unary, expected
     """Of 3, 10, 30 and 100 keys, each level designed by itself."""
     for keys, leakage in zip((3, 10, 30, 100), expected, strict=True):
         levels = [best_key_value(range(keys), lambda e: duchi([0.0, 1.0], e), e, unary=unary) for e in EPSILONS]
-        assert report_leakage(PersonalisedPairs(levels).levels) == pytest.approx(leakage, abs=0.006)
+        assert report_leakage(PersonalisedMechanism(levels).levels) == pytest.approx(leakage, abs=0.006)
 
 
 @pytest.mark.parametrize("unary", [True, False])
@@ -105,7 +105,8 @@ def test_all_pairs_of_a_user_are_as_likely_at_every_level():
     users = np.repeat(np.arange(n), 2)
     keys, values = np.tile(["a", "b"], n), np.tile([0.0, 1.0], n)
     for i in range(3):
-        sent = mechanism.sample_sets(users, keys, values, np.full(n, i), np.random.default_rng(i))
+        sets = mechanism.levels[i].inputs.of_sets(users, keys, values, n)
+        sent = mechanism.sample(sets, np.full(n, i), np.random.default_rng(i))
         law = np.array(set_law(mechanism.levels[i], False, [(0, 0), (1, 1)], {}), dtype=float)
         seen = np.bincount(sent.reports, minlength=law.size) / n
         assert (np.abs(seen - law) <= 5 * np.sqrt(law * (1 - law) / n)).all()
@@ -122,9 +123,10 @@ def test_a_saved_mechanism_comes_back_and_is_proved(tmp_path):
             copy.copy(mechanism),
             pickle.loads(pickle.dumps(mechanism)),
         ):
-            assert isinstance(again, PersonalisedPairs)
+            assert isinstance(again, PersonalisedMechanism)
             assert again.failures() == ()
-            assert (again.epsilons, again.keys.labels, again.padding) == (EPSILONS, ("a", "b"), 1)
+            first = again.levels[0]
+            assert (again.epsilons, first.keys.labels, first.padding) == (EPSILONS, ("a", "b"), 1)
             assert again.level_leakage == mechanism.level_leakage
     document = json.loads((tmp_path / "made.json").read_text())
     document["levels"] = document["levels"][::-1]
@@ -138,18 +140,18 @@ def test_a_saved_mechanism_comes_back_and_is_proved(tmp_path):
     [
         ([level(0.5)], "2 to 256 levels, got 1"),
         ([level(1.0), level(0.5)], "in the order of their budgets"),
-        ([level(0.5), level(1.0, unary=False)], "forms 'KeyValueUnary' and 'KeyValueResponse'"),
+        ([level(0.5), level(1.0, unary=False)], "kinds 'KeyValueUnary' and 'KeyValueResponse'"),
         ([level(0.5), level(1.0, keys="ac")], "keys .* make them alike"),
         ([level(0.5), level(1.0, padding=2)], "paddings 1 and 2"),
         ([level(0.5), level(1.0, knots=(0.0, 2.0))], "knots"),
         ([level(0.5), level(1.0, family=piecewise)], "numbers of outputs"),
-        ([level(0.5), categorical_grr("ab", 1.0)], "mechanisms for pairs of keys and values, got"),
+        ([level(0.5), categorical_grr("ab", 1.0)], "levels must match, got kinds"),
     ],
 )
 def test_levels_that_do_not_match_are_refused_in_one_line(levels, message):
     """Each with what does not match."""
     with pytest.raises(InputError, match=message):
-        PersonalisedPairs(levels)
+        PersonalisedMechanism(levels)
 
 
 def test_pairs_and_levels_that_are_none_are_refused():
@@ -163,8 +165,8 @@ def test_pairs_and_levels_that_are_none_are_refused():
         (["a"], [0.5], [0, 1], "as many, got 1 and 2"),
     ):
         with pytest.raises(InputError, match=message):
-            mechanism.sample(keys, values, levels)
+            mechanism.sample((keys, values), levels)
     with pytest.raises(InputError, match="users must lie in "):
-        mechanism.sample_sets([1], ["a"], [0.5], [0])
+        mechanism.levels[0].inputs.of_sets([1], ["a"], [0.5], 1)
     with pytest.raises(InputError, match="must hold a pair where padding is 0"):
-        made(padding=0).sample([""], [math.nan], [0])
+        made(padding=0).sample(([""], [math.nan]), [0])

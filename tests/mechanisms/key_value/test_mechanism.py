@@ -23,10 +23,10 @@ from optldp.mechanisms import (
 from optldp.mechanisms.integers.exponential import exponential_below
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
 from optldp.mechanisms.key_value.fakes import exact_table, fake_numerators, largest_odds
-from optldp.mechanisms.key_value.pairs import sampled_pairs
 from optldp.mechanisms.key_value.response import KeyValueResponse
 from optldp.mechanisms.key_value.unary import KeyValueUnary
-from optldp.mechanisms.table.exact_sampling import random_words
+from optldp.mechanisms.laws.random_words import random_words
+from optldp.mechanisms.spaces.pairs import sampled_pairs
 from scipy import stats
 
 from ..key_value_laws import D, all_reports, all_sets, pair_law, set_law, three_outputs

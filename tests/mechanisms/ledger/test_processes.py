@@ -166,15 +166,15 @@ def test_a_fork_waits_for_the_report_that_is_being_written(ledger):
     text = """
 import warnings
 warnings.simplefilter("ignore", DeprecationWarning)
-drawing, sample = threading.Event(), TabulatedMechanism.sample
+drawing, draw = threading.Event(), TabulatedMechanism.draw
 
 def slowly(*arguments):
     drawing.set()
     time.sleep(0.3)
     print("drawn", flush=True)
-    return sample(*arguments)
+    return draw(*arguments)
 
-TabulatedMechanism.sample = slowly
+TabulatedMechanism.draw = slowly
 thread = threading.Thread(target=ledger.report, args=(table, "ann", 0.0))
 thread.start()
 drawing.wait()
@@ -195,7 +195,7 @@ def sample(*arguments):
     print(original(*arguments)[0], flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 
-original, TabulatedMechanism.sample = TabulatedMechanism.sample, sample
+original, TabulatedMechanism.draw = TabulatedMechanism.draw, sample
 """,
     "written": """
 def append(*arguments):
@@ -243,7 +243,7 @@ for user in range(int(sys.stdin.readline()), 10**6):
     assert len(printed) <= ledger.check() <= len(printed) + 6
 
 
-@pytest.mark.parametrize("where", [(TabulatedMechanism, "sample"), (LedgerBook, "append")])
+@pytest.mark.parametrize("where", [(TabulatedMechanism, "draw"), (LedgerBook, "append")])
 def test_ctrl_c_before_the_commit_books_nothing(ledger, monkeypatch, where):
     """And the ledger can be used at once: no lock stays."""
     original = getattr(*where)

@@ -20,7 +20,8 @@ from optldp.mechanisms import (
     piecewise,
 )
 from optldp.mechanisms.laws.geometric import digit_odds
-from optldp.mechanisms.table.exact_sampling import ExactLaw, draw53, ordered_bits, random_words
+from optldp.mechanisms.laws.random_words import draw53, random_words
+from optldp.mechanisms.table.exact_sampling import ExactLaw, ordered_bits
 from scipy import stats
 
 from ..exact_documents import lattice

@@ -33,8 +33,8 @@ from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.composed.personalised import PersonalisedReports
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
 from optldp.mechanisms.laws.geometric import digit_odds
+from optldp.mechanisms.laws.random_words import random_words
 from optldp.mechanisms.laws.within_cell import GeometricTails, Uniform
-from optldp.mechanisms.table.exact_sampling import random_words
 
 HALF = 2**52
 

@@ -13,7 +13,6 @@ from optldp.mechanisms import InputError, Metric, PersonalisedMechanism, geometr
 from optldp.mechanisms.categorical import basic_rappor, categorical_grr
 from optldp.mechanisms.categorical.local_hashing import local_hashing
 from optldp.mechanisms.categorical.subset_selection import subset_selection
-from optldp.mechanisms.composed.levelled import Levelled
 from optldp.mechanisms.key_value.unary import KeyValueUnary
 
 from ...honest_samplers import HONEST
@@ -36,7 +35,7 @@ def drawn(name):
 
 def texts_of(mechanism, reports):
     """A line for each report, as a sampler behind a pipe prints it."""
-    if isinstance(mechanism, Levelled):
+    if isinstance(mechanism, PersonalisedMechanism):
         told = reports.reports
         if hasattr(mechanism, "attributes"):
             told = dict(zip(mechanism.attributes, told.T, strict=True))

@@ -12,9 +12,9 @@ from optldp.estimators import count, estimate_key_means, fit_key_values
 from optldp.estimators.data import read_column
 from optldp.estimators.data.texts import read_labels
 from optldp.mechanisms import duchi, load_mechanism
-from optldp.mechanisms.composed import PersonalisedPairs, PersonalisedReports
+from optldp.mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
-from optldp.mechanisms.table.exact_sampling import random_words
+from optldp.mechanisms.laws.random_words import random_words
 
 from ...conftest import found
 
@@ -143,7 +143,7 @@ def test_rows_that_are_no_reports_are_left_out_and_counted(optldp, designed):
 @pytest.mark.parametrize("make", [key_value_unary, key_value_response])
 def test_an_audit_finds_a_level_that_is_not_kept_and_passes_one_that_is(make):
     """A sampler that takes the loosest level for everybody, and the mechanism's own."""
-    made = PersonalisedPairs([make("abc", duchi([0.0, 1.0], epsilon), epsilon) for epsilon in (0.3, 2.0)], 1.0)
+    made = PersonalisedMechanism([make("abc", duchi([0.0, 1.0], epsilon), epsilon) for epsilon in (0.3, 2.0)], 1.0)
 
     rng = np.random.default_rng(1)
     words = random_words(rng)

@@ -1,5 +1,6 @@
 """The values of a categorical attribute: labels, and the numbers that stand for them."""
 
+import struct
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,13 +11,14 @@ from numpy.typing import ArrayLike
 
 from ..cost import names_cost, require_affordable
 from ..errors import InputError
+from .space import Space, require_no_clip
 
 MAX_CATEGORIES = 2**20
 """A report's support is looked up in rows of so many entries at most."""
 
 
 @dataclass(frozen=True)
-class Categories:
+class Categories(Space):
     """The K values that an attribute may take, in a fixed order.
 
     Parameters
@@ -62,6 +64,28 @@ class Categories:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def admitted(self, values: ArrayLike, *, clip: bool = False) -> np.ndarray:
+        """Return the positions (N,) of labels, as `codes` does; none can be clipped."""
+        require_no_clip("categories", clip=clip)
+        return self.codes(values)
+
+    def content(self, value: object) -> bytes:
+        """Return a label's position as eight bytes; a number is the label that it prints as."""
+        code = self.code(value)
+        if code is None:
+            raise InputError(f"the value must be one of the {len(self)} categories, got another: correct it")
+        return struct.pack("<q", code)
+
+    def of_content(self, content: bytes) -> np.ndarray:
+        """Return the position (1,)."""
+        return self.checked_codes(list(struct.unpack("<q", content)))
+
+    def code(self, value: object) -> int | None:
+        """Return the position of a label, or of what prints so; None if it is none of them."""
+        if isinstance(value, bool) or not isinstance(value, str | int | float) or str(value) not in self.labels:
+            return None
+        return self.labels.index(str(value))
 
     def codes(self, values: ArrayLike) -> np.ndarray:
         """Return the position (N,) of each value among the labels, int64; O(N log K).

@@ -1,16 +1,139 @@
 """The pairs that users hold: missing halves, sets, and the one pair of each set that is sampled."""
 
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..categorical.categories import Categories
 from ..errors import InputError
 from ..laws.domain import values_inside
 from ..laws.law import Words
-from ..table.exact_sampling import draw53
+from ..laws.random_words import draw53
+from .categories import Categories
+from .interval import Interval, plain_number
+from .space import Space, require_no_clip
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 """The holder, the key's position and the value of each pair, three (P,) arrays, holders in rising order."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldSets:
+    """Sets of pairs of N users, checked.
+
+    Parameters
+    ----------
+    holders, codes, values : (P,) ndarray
+        The holder, the key's position and the value of each pair, holders in rising order.
+    n_users : int
+        N; users without a row hold no pair.
+    """
+
+    holders: np.ndarray
+    codes: np.ndarray
+    values: np.ndarray
+    n_users: int
+
+    def __len__(self) -> int:
+        return self.n_users
+
+
+@dataclass(frozen=True, eq=False)
+class SampledPairs:
+    """The one pair of each user that a report is drawn of.
+
+    Parameters
+    ----------
+    places : (N,) ndarray of int
+        The key's position; dummies follow the keys.
+    values : (N,) ndarray
+        Held there; that of a dummy is never looked at.
+    """
+
+    places: np.ndarray
+    values: np.ndarray
+
+    def __len__(self) -> int:
+        return self.places.size
+
+    def __getitem__(self, users: np.ndarray) -> SampledPairs:
+        return SampledPairs(self.places[users], self.values[users])
+
+
+@dataclass(frozen=True, eq=False)
+class SetsOfPairs(Space):
+    """Sets of pairs of a key and a number, no key twice in a set.
+
+    A user of s pairs samples each with probability 1 / max(s, padding, 1), else one of `padding` dummy keys.
+
+    Parameters
+    ----------
+    keys : Categories
+    interval : Interval
+        Of the numbers.
+    padding : int
+        Pairs that a user may hold without losing any; 0 where every user holds exactly one.
+
+    Example
+    -------
+    >>> space = SetsOfPairs(Categories(["cook", "smith"]), Interval(0.0, 60.0), 1)
+    >>> space.admitted((["smith", ""], [20.0, float("nan")])).codes
+    array([1])
+    """
+
+    keys: Categories
+    interval: Interval
+    padding: int
+
+    def admitted(self, values: tuple[ArrayLike, ArrayLike] | HeldSets, *, clip: bool = False) -> HeldSets:
+        """Return the pairs of users who hold one each or, if there is padding, none: keys (N,) and numbers (N,).
+
+        Keys are labels, empty text or None for a user without a pair, whose number is NaN. Sets are given as `of_sets`
+        makes them.
+        """
+        require_no_clip("pairs", clip=clip)
+        if isinstance(values, HeldSets):
+            return values
+        keys, numbers = values
+        return HeldSets(*pairs_of_users(self.keys, self.interval.domain, keys, numbers), np.size(np.asarray(keys)))
+
+    def of_sets(self, users: ArrayLike, keys: ArrayLike, values: ArrayLike, n_users: int) -> HeldSets:
+        """Return the pairs of users who hold any number of them, all listed in one long table."""
+        return HeldSets(*pairs_of_sets(self.keys, self.interval.domain, users, keys, values, n_users), n_users)
+
+    def sampled(self, held: HeldSets, words: Words) -> SampledPairs:
+        """Sample one pair of each user; InputError for a user without one where padding is 0."""
+        pair, dummy = sampled_pairs(held.holders, held.n_users, self.padding, words)
+        real = pair >= 0
+        places = len(self.keys) + dummy
+        places[real] = held.codes[pair[real]]
+        values = np.full(held.n_users, self.interval.low)  # what a dummy holds is never looked at
+        values[real] = held.values[pair[real]]
+        return SampledPairs(places, values)
+
+    def content(self, value: object) -> bytes:
+        """Return a mapping of known keys to numbers as bytes, by rising positions of the keys."""
+        low, high = self.interval.domain
+        held = dict(value) if isinstance(value, Mapping) else {None: None}
+        pairs = {self.keys.code(key): plain_number(number, low, high) for key, number in held.items()}
+        if None in pairs or None in pairs.values() or len(pairs) < len(held):
+            raise InputError(
+                f"the value must map known keys to numbers in [{low:g}, {high:g}], got another: correct it"
+            )
+        if not self.padding and len(pairs) != 1:
+            raise InputError("the value must be one pair, as there is no padding, got another number of them")
+        return b"".join(struct.pack("<qd", *pair) for pair in sorted(pairs.items()))
+
+    def of_content(self, content: bytes) -> HeldSets:
+        """Return the set of one user."""
+        pairs = [*struct.iter_unpack("<qd", content)]
+        codes = np.array([code for code, _ in pairs], dtype=np.int64)
+        numbers = np.array([number for _, number in pairs], dtype=float)
+        return HeldSets(np.zeros(len(pairs), dtype=np.int64), codes, numbers, 1)
 
 
 def pairs_of_users(categories: Categories, domain: tuple[float, float], keys: ArrayLike, values: ArrayLike) -> Pairs:
@@ -99,7 +222,7 @@ def sampled_pairs(users: np.ndarray, n_users: int, padding: int, words: Words) -
 
     Example
     -------
-    >>> from ..table.exact_sampling import random_words
+    >>> from ..laws.random_words import random_words
     >>> sampled_pairs(np.array([0, 2]), 3, 1, random_words(None))
     (array([ 0, -1,  1]), array([0, 0, 0]))
     """

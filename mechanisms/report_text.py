@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError
+from .errors import InputError
 
 LONGEST_INTEGER = 19
 """Digits of a whole number that may fit 64 bits."""
@@ -67,6 +67,23 @@ def _is_integer(text: str) -> bool:
     if not (digits.isascii() and digits.isdigit() and len(digits) <= LONGEST_INTEGER):
         return False
     return -(2**63) <= int(text) < 2**63
+
+
+def doubles_of_text(texts: Sequence[str]) -> np.ndarray:
+    """Return the doubles (N,) that are written as these decimals, or raise InputError at the first that is none.
+
+    Example
+    -------
+    >>> doubles_of_text(["-1.5", "1e3"])
+    array([  -1.5, 1000. ])
+    """
+    found = []
+    for row, text in enumerate(texts, 1):
+        try:
+            found.append(float(text))
+        except ValueError:
+            raise InputError(f"reports must be numbers, got {text!r:.40} in row {row}") from None
+    return np.array(found, dtype=float)
 
 
 def bits_of_text(texts: Sequence[str], n_bytes: int) -> np.ndarray:

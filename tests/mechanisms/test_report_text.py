@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optldp.mechanisms import InputError
-from optldp.mechanisms.documents.report_text import bits_of_text, integers_of_text, report_numbers
+from optldp.mechanisms.report_text import bits_of_text, integers_of_text, report_numbers
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1)))

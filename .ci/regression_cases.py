@@ -225,7 +225,7 @@ def levels_of_pairs(rng: Generator) -> Checks:
     made = through_a_file(PersonalisedMechanism(levels, float(epsilon_of(rng)) if rng.random() < 0.7 else None))
     assert isinstance(made, PersonalisedMechanism)
     level, key, x = int(rng.integers(budgets.size)), int(rng.integers(len(names))), value_of(levels[0].value, rng)
-    sent = made.sample([names[key]] * USERS, np.full(USERS, x), np.full(USERS, level), rng)
+    sent = made.sample(([names[key]] * USERS, np.full(USERS, x)), np.full(USERS, level), rng)
     told = np.bincount(sent.levels, minlength=budgets.size)
     yield from checks.binomial("reported level", told, USERS, made.level_response[level])
     yield from checks.reports_of_pairs(made.levels[level], key, x, sent.reports)

@@ -53,7 +53,7 @@ class CategoricalMechanism(ExactMechanism):
     ()
     """
 
-    of_levels: ClassVar[str] = "personalised"
+    of_levels: ClassVar[str | None] = "personalised"
     categories: Categories
     epsilon: float
     provenance: Provenance

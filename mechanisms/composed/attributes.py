@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import nextafter
 from typing import Any, ClassVar, Self
 
@@ -74,7 +73,7 @@ class AttributeSampling(Bundle):
     """
 
     kind: ClassVar[str] = "attributes"
-    of_levels: ClassVar[str] = "personalised-attributes"
+    of_levels: ClassVar[str | None] = "personalised-attributes"
     attributes: tuple[str, ...]
     mechanisms: tuple[TabulatedMechanism, ...]
     sampled: int
@@ -186,7 +185,7 @@ class AttributeSampling(Bundle):
         """The tables by their attributes."""
         return dict(zip(self.attributes, self.mechanisms, strict=True))
 
-    @cached_property
+    @property
     def inputs(self) -> Columns:
         """A number of each attribute."""
         return Columns({name: table.inputs for name, table in self.by_column.items()})

@@ -176,7 +176,7 @@ class PersonalisedMechanism(Bundle):
     def names(cls) -> tuple[str, ...]:
         """Return what files call levels of numbers and categories, of attributes, and of pairs."""
         kinds = TabulatedMechanism, AttributeSampling, KeyValueMechanism
-        return tuple(kind.of_levels for kind in kinds)
+        return tuple(kind.of_levels for kind in kinds if kind.of_levels is not None)
 
     def _told(self) -> Told:
         facts = {"epsilon": self.epsilons[-1], "levels": len(self.levels), "level_epsilon": self.level_epsilon}
@@ -217,7 +217,7 @@ class PersonalisedMechanism(Bundle):
         """
         return self.level_report.max_log_ratio + report_leakage(self.levels)
 
-    @cached_property
+    @property
     def inputs(self) -> ValuesAtLevels:
         """Values of the levels' space, each with the number of its level."""
         return ValuesAtLevels(self.levels[0].inputs, self.epsilons)
@@ -252,9 +252,13 @@ class PersonalisedMechanism(Bundle):
             return self.inputs.checked_levels(reports)
         return report_numbers(reports, self.level_report.n_reports)
 
-    @cached_property
+    @property
     def by_column(self) -> Mapping[str, PersonalisedMechanism]:
         """Where values are several columns: for each, what `of_column` returns."""
+        return self._by_column
+
+    @cached_property
+    def _by_column(self) -> Mapping[str, PersonalisedMechanism]:
         return {name: self.of_column(name) for name in self.levels[0].by_column}
 
     def of_column(self, name: str) -> PersonalisedMechanism:

@@ -91,7 +91,7 @@ class KeyValueMechanism(ExactMechanism):
     (('cook', 'smith'), (0.0, 10.0), 0.6)
     """
 
-    of_levels: ClassVar[str] = "personalised-pairs"
+    of_levels: ClassVar[str | None] = "personalised-pairs"
     independent: ClassVar[bool]
     """Whether each place is shown or not by itself; else a report shows one place alone."""
 
@@ -178,7 +178,7 @@ class KeyValueMechanism(ExactMechanism):
             whole_number("other", members["other"]),
         )
 
-    @cached_property
+    @property
     def inputs(self) -> SetsOfPairs:
         """Sets of pairs, of each of which one is sampled."""
         return SetsOfPairs(self.keys, Interval(*self.value.domain, self.value.units), self.padding)

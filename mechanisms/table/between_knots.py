@@ -36,7 +36,7 @@ class BetweenKnots(Channel):
         """The smallest and the largest value that can be reported on."""
         return float(self.knots[0]), float(self.knots[-1])
 
-    @cached_property
+    @property
     def inputs(self) -> Interval:
         """Numbers of the domain; knots alone where `Metric` is promised."""
         return Interval(*self.domain, self.units, self.knots if isinstance(self.promise, Metric) else None)

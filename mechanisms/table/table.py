@@ -77,7 +77,7 @@ class TabulatedMechanism(BetweenKnots):
     (array([0. , 0.5]), array([9.]))
     """
 
-    of_levels: ClassVar[str] = "personalised"
+    of_levels: ClassVar[str | None] = "personalised"
     knots: np.ndarray
     low: np.ndarray
     high: np.ndarray
@@ -88,7 +88,7 @@ class TabulatedMechanism(BetweenKnots):
     prior: KnotPrior | None = None
     units: str = ""
     exact: bool = False
-    promise: Promise = None  # pyright: ignore[reportAssignmentType] -- there is one from `__post_init__` on
+    promise: Promise = None  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride] -- from `__post_init__` on
 
     def __init_subclass__(cls) -> None:
         raise TypeError(

@@ -130,7 +130,7 @@ def answers() -> dict[str, Any]:
         "what was shown": ShownCounts.from_reports(pairs[1], reports),
         "counts of attributes": count(both[1], both[1].sample({HARM: some, "age": some}, rng)),
         "counts of levels": count(chosen, chosen.sample(some, levels, rng)),
-        "counts of levels of pairs": count(chosen_pairs, chosen_pairs.sample(keys, some, levels, rng)),
+        "counts of levels of pairs": count(chosen_pairs, chosen_pairs.sample((keys, some), levels, rng)),
         "counts of levels of attributes": count(
             chosen_both, chosen_both.sample({HARM: some, "age": some}, levels, rng)
         ),

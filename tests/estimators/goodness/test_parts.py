@@ -66,7 +66,7 @@ def of_pairs(made: Any, values: Any) -> Any:
 
 
 def pairs_at_levels(made: Any, values: Any) -> Any:
-    return made.sample(LABELS, values, LEVELS, np.random.default_rng(2))
+    return made.sample((LABELS, values), LEVELS, np.random.default_rng(2))
 
 
 CASES: dict[str, tuple[Callable[[float], Any], Callable[[Any, Any], Any], Any, float]] = {

@@ -149,7 +149,7 @@ def test_one_level_that_everybody_chose_is_estimated_as_by_itself(unary):
     mechanism, rng = made(unary, None), np.random.default_rng(4)
     n = 5000
     keys, values = np.array(["x", "y"])[rng.integers(0, 2, n)], rng.uniform(0, 10, n)
-    sent = mechanism.sample(keys, values, np.ones(n, dtype=int), rng)
+    sent = mechanism.sample((keys, values), np.ones(n, dtype=int), rng)
     mine = estimate_key_means(count(mechanism, sent))
     alone = estimate_key_means(count(mechanism.levels[1], sent.reports))
     np.testing.assert_allclose(mine.value, alone.value, rtol=1e-9)
@@ -191,7 +191,7 @@ def test_intervals_cover_as_often_as_they_say(unary, protection):
         values = np.full(n, np.nan)
         for key, (low, high) in ends.items():
             values[keys == key] = rng.uniform(low, high, np.count_nonzero(keys == key))
-        sent = mechanism.sample(keys, values, rng.choice(2, n, p=RHO), rng)
+        sent = mechanism.sample((keys, values), rng.choice(2, n, p=RHO), rng)
         found = estimate_key_means(count(mechanism, sent))
         parts = [found.frequencies.interval(), found.interval()]
         low, high = (np.concatenate([getattr(part, end) for part in parts]) for end in ("low", "high"))
@@ -205,7 +205,7 @@ def test_intervals_cover_as_often_as_they_say(unary, protection):
 def test_counts_add_up_and_are_those_of_each_level():
     """Shards of different users."""
     mechanism, rng = made(True, 1.0), np.random.default_rng(2)
-    sent = mechanism.sample(["x", "y"] * 100, np.linspace(0, 10, 200), np.arange(200) % 2, rng)
+    sent = mechanism.sample((["x", "y"] * 100, np.linspace(0, 10, 200)), np.arange(200) % 2, rng)
     whole = count(mechanism, sent)
     parts = [PersonalisedReports(sent.levels[p], sent.reports[p]) for p in (slice(60), slice(60, None))]
     both = count(mechanism, parts[0]) + count(mechanism, parts[1])

@@ -146,13 +146,13 @@ def test_an_audit_finds_a_level_that_is_not_kept_and_passes_one_that_is(make):
     made = PersonalisedMechanism([make("abc", duchi([0.0, 1.0], epsilon), epsilon) for epsilon in (0.3, 2.0)], 1.0)
 
     rng = np.random.default_rng(1)
-    words = random_words(rng)
+    words, inputs = random_words(rng), made.levels[0].inputs
 
     def honest(users, keys, values, n_users, levels):
-        return made.sample_sets(users, keys, values, levels, rng)
+        return made.sample(inputs.of_sets(users, keys, values, n_users), levels, rng)
 
     def careless(users, keys, values, n_users, levels):
-        sent = made.sample_sets(users, keys, values, np.ones(n_users, dtype=int), rng)
+        sent = made.sample(inputs.of_sets(users, keys, values, n_users), np.ones(n_users, dtype=int), rng)
         return PersonalisedReports(made.level_report.draw(levels, words), sent.reports)
 
     kept = audit(made, honest, samples=60_000, rng=rng)

@@ -36,17 +36,15 @@ def drawn(name):
 def texts_of(mechanism, reports):
     """A line for each report, as a sampler behind a pipe prints it."""
     if isinstance(mechanism, PersonalisedMechanism):
-        told = reports.reports
-        if hasattr(mechanism, "attributes"):
-            told = dict(zip(mechanism.attributes, told.T, strict=True))
+        told, names = reports.reports, tuple(mechanism.levels[0].by_column)
+        if names:
+            told = dict(zip(names, told.T, strict=True))
         values = texts_of(mechanism.levels[0], told)
         return [f"{level},{text}" for level, text in zip(reports.levels.tolist(), values, strict=True)]
-    if hasattr(mechanism, "to_text"):
-        return mechanism.to_text(reports)
-    if hasattr(mechanism, "attributes"):
-        rows = zip(*(reports[name].tolist() for name in mechanism.attributes), strict=True)
+    if mechanism.by_column:
+        rows = zip(*(reports[name].tolist() for name in mechanism.by_column), strict=True)
         return [",".join("" if math.isnan(number) else repr(number) for number in row) for row in rows]
-    return list(map(repr, reports.tolist()))
+    return mechanism.to_text(reports)
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -9,13 +9,14 @@ from optldp.designer.commands.asked.old_spellings import OLD, spellings_of
 from optldp.designer.commands.kinds.registry import bundle_kinds, kind_of, kinds
 from optldp.designer.objectives.registry import OBJECTIVES
 from optldp.mechanisms import InputError
-from optldp.mechanisms.files.bundle import bundle_kinds as kinds_of_files
+
+from ....small_channels import SMALL
 
 
-@pytest.mark.parametrize("made", kinds_of_files().values(), ids=kinds_of_files())
-def test_what_a_file_can_hold_is_of_one_kind(made):
-    """A new kind of bundle without a file here fails."""
-    assert sum(issubclass(made, kind.of) for kind in kinds()) == 1
+@pytest.mark.parametrize("name", SMALL)
+def test_what_a_file_can_hold_is_of_one_kind(name):
+    """A new kind of mechanism without a file here fails."""
+    assert sum(kind.suits(SMALL[name]) for kind in kinds()) == 1
 
 
 def test_what_is_no_mechanism_is_refused_in_one_line():

@@ -121,10 +121,11 @@ def questions(tree: ast.Module, kinds: set[str]) -> int:
 
 
 def _options(trees: list[ast.Module]) -> Iterator[str]:
-    """Yield the names of the options that are declared."""
+    """Yield the names of the options that are declared and that help shows: old spellings are hidden."""
     for tree in trees:
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("typer.Option", "Option"):
+            hidden = isinstance(node, ast.Call) and any(keyword.arg == "hidden" for keyword in node.keywords)
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("typer.Option", "Option") and not hidden:
                 named = (arg.value for arg in node.args if isinstance(arg, ast.Constant))
                 yield from (name.partition("/")[0] for name in named if str(name).startswith("--"))
 

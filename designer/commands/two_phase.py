@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...estimators.methods import PRIOR_METHODS
-from .asked.lattice import LatticeOptions
+from ..methods.told import in_words
+from .asked.method import LatticeOptions
 from .asked.options import (
     CONFIDENCE,
     EPSILON,
@@ -92,7 +93,14 @@ class TwoPhaseOptions(LatticeOptions):
     estimator: Annotated[
         str, typer.Option("--estimator", help=f"How the distribution is learnt: {', '.join(PRIOR_METHODS)}.")
     ] = "em"
-    method: Annotated[str, typer.Option("--method", help="Mechanism of the second phase.")] = "optimal"
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            help=f"Mechanism of the second phase. Some may be told more, as "
+            f"aaa:intervals=8,window=12 is: {in_words()}.",
+        ),
+    ] = "optimal"
     knots: Knots = None
     uniform_share: UniformShare = UNIFORM_SHARE
     tolerance: Tolerance = TOLERANCE
@@ -169,7 +177,7 @@ class TwoPhaseOptions(LatticeOptions):
             knots=DEFAULT_KNOTS if self.knots is None else self.knots,
             phase_one=_first_phase(self.phase_one),
             estimator=estimator,
-            method=self.with_lattice(self.method),
+            method=self.method_of(self.method),
             uniform_share=self.uniform_share,
             tolerance=self.tolerance,
             robust_confidence=self.robust_confidence,
@@ -199,7 +207,7 @@ def two_phase_command(asked: TwoPhaseOptions) -> None:
         results = two_phase_attributes(
             values, plans, rng=rng, share=asked.share, progress=lambda stage, step: update(stage, step is None)
         )
-    for note in [SIMULATED, *notes]:
+    for note in [SIMULATED, *notes, *asked.method_notes(asked.method)]:
         say(note)
     facts = {name: _facts(found, values[name], asked.epsilon, asked.confidence, rng) for name, found in results.items()}
     units = asked.column_units

@@ -1,60 +1,22 @@
 """The objectives that have names, as plain data: nothing is imported until one is made.
 
 A new one is a file with its `Objective` and an entry of `OBJECTIVES`; commands, their help and their refusals follow.
-An objective is asked for as `name`, `name:VALUE`, `name=VALUE` or `name,key=value`; the value without a key is of its
-first option.
+How an objective is asked for, `mechanisms/named.py` says.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.named import Option, as_asked, asked_for, entry_of
 from ...mechanisms.registered import registered
 
 if TYPE_CHECKING:
     from .base import Objective
-
-TYPES: Mapping[type, str] = {float: "a number", str: "a word", Path: "a file"}
-"""What an option may be, in words."""
-
-
-class Option(NamedTuple):
-    """What an objective may be told.
-
-    Attributes
-    ----------
-    name : str
-        Its key.
-    type : type
-        One of `TYPES`.
-    help : str
-        For people, without its name.
-    default : object
-        What it is if it is not told, as help says it; None for nothing.
-    unit : str
-        Of its value.
-    """
-
-    name: str
-    type: type
-    help: str
-    default: object = None
-    unit: str = ""
-
-    def read(self, text: str, objective: str) -> Any:
-        """Return the value of a text; InputError for one of another type."""
-        try:
-            value = self.type(text)
-            if text and not (isinstance(value, float) and math.isnan(value)):
-                return value
-        except ValueError:
-            pass
-        raise InputError(f"{self.name} of --objective {objective} must be {TYPES[self.type]}, got {text!r}")
 
 
 class NamedObjective(NamedTuple):
@@ -84,14 +46,6 @@ class NamedObjective(NamedTuple):
     options: tuple[Option, ...] = ()
     uses: tuple[str, ...] = ()
     figure: tuple[str, ...] = ()
-
-    def option(self, key: str, objective: str) -> Option:
-        """Return the option of a key; InputError for one that there is not."""
-        for each in self.options:
-            if each.name == key:
-                return each
-        known = f"takes {', '.join(each.name for each in self.options)}" if self.options else "takes nothing beside"
-        raise InputError(f"--objective {objective} {known}, got {key!r}: write {self.example}")
 
 
 OBJECTIVES: Mapping[str, NamedObjective] = {
@@ -211,25 +165,10 @@ class AskedObjective:
     @classmethod
     def read(cls, text: str) -> AskedObjective:
         """Return what a text asks for; InputError for a name, a key or a value that there is not."""
-        first, *others = text.split(",")
-        name = first.partition(":")[0].partition("=")[0]
-        entry, given = named(name), first[len(name) + 1 :]
-        if first != name:
-            keyed = given.partition("=")[0] in [option.name for option in entry.options]
-            others = [given if keyed else f"{entry.options[0].name if entry.options else given}={given}", *others]
-        told: dict[str, Any] = {}
-        for each in others:
-            key, _, value = each.partition("=")
-            if key in told:
-                raise InputError(f"{key} of --objective {name} must be told once, got {text!r}: leave one out")
-            told[key] = entry.option(key, name).read(value, name)
-        return cls(name, told)
+        return cls(*asked_for(text, OBJECTIVES, "--objective"))
 
     def __str__(self) -> str:
-        texts = {key: f"{value:.12g}" if isinstance(value, float) else str(value) for key, value in self.told.items()}
-        first = OBJECTIVES[self.name].options[0].name if texts else ""
-        start = f"{self.name}:{texts.pop(first)}" if first in texts else self.name
-        return ",".join([start, *(f"{key}={value}" for key, value in texts.items())])
+        return as_asked(self.name, self.told, OBJECTIVES[self.name].options)
 
     def made(self, asker: Asker) -> Objective:
         """Return the objective; InputError for what it lacks, and where it is a name that nothing works by."""
@@ -243,6 +182,4 @@ class AskedObjective:
 
 def named(name: str) -> NamedObjective:
     """Return the entry of a name; InputError for one that there is not."""
-    if name not in OBJECTIVES:
-        raise InputError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {name!r}")
-    return OBJECTIVES[name]
+    return entry_of(name, OBJECTIVES, "--objective")

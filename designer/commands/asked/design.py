@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ...methods.told import in_words as methods_in_words
+from ...methods.told import read_method
 from ...objectives.registry import AskedObjective, in_words
 from ..said.output import refuse_given
 from ..said.prior import read_prior
 from .kind import FOR_ALL, DesignKind, OneTable
-from .lattice import LatticeOptions
+from .method import LatticeOptions, old_of_method
 from .objective import PANEL, ObjectiveOptions
 from .options import EPSILON, TOLERANCE, UNIFORM_SHARE, Categorical, Explain, Force, Json, UniformShare, Units
 
@@ -75,14 +77,15 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
             rich_help_panel=PANEL,
         ),
     ] = "expected"
-    method: Annotated[
+    method_text: Annotated[
         str | None,
         typer.Option(
             "--method",
             help="optimal (default), aaa, or a closed form such as piecewise; with --delta gaussian, with --per-unit "
             "geometric. Categories: auto (default: the least error of grr, olh and subset; of subset, whose reports "
             "are a bit for each category, if by 2%), grr, olh, oue, rappor, subset, optimal. "
-            "Pairs: unary (default; grr with --level-epsilon), grr.",
+            "Pairs: unary (default; grr with --level-epsilon), grr. "
+            f"Some may be told more, as aaa:intervals=8,window=12 is or ptt:worst-case: {methods_in_words()}.",
         ),
     ] = None
     categorical: Categorical = False
@@ -149,12 +152,8 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
             help="Relative gap to reach. Default: 1e-6 for numbers, 1e-4 for an error, 1e-3 for categories.",
         ),
     ] = None
-    worst_case: Annotated[bool, typer.Option("--worst-case", help="For ptt and ptt2: least worst-case variance.")] = (
-        False
-    )
-    eta: Annotated[
-        float | None, typer.Option("--eta", help="For ptt and ptt2: their parameter, above 1. Default: the best one.")
-    ] = None
+    worst_case: Annotated[bool, old_of_method("--worst-case", "ptt")] = False
+    eta: Annotated[float | None, old_of_method("--eta", "ptt")] = None
     out: Annotated[
         Path | None, typer.Option("--out", help="File to write, .json, or .npz for one table of numbers.")
     ] = None
@@ -175,6 +174,11 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
     units: Units = ""
     explain: Explain = False
     as_json: Json = False
+
+    @cached_property
+    def method(self) -> str | None:
+        """The name of the method, None if none was named; InputError for what it cannot be told."""
+        return None if self.method_text is None else read_method(self.method_text)[0]
 
     @property
     def epsilon(self) -> float | None:
@@ -211,16 +215,7 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
     @cached_property
     def asked_method(self) -> str | Method:
         """The method of a table of numbers, with the options that it has; InputError for those of another."""
-        from ....mechanisms.errors import InputError
-        from ...methods.closed_form import ClosedForm
-
-        method = self.method or "optimal"
-        if self.worst_case or self.eta is not None:
-            if method not in ("ptt", "ptt2"):
-                option = "--worst-case" if self.worst_case else "--eta"
-                raise InputError(f"{option} is an option of ptt and ptt2, got method {method!r}")
-            return ClosedForm(method, worst_case=self.worst_case, eta=self.eta)
-        return self.with_lattice(method)
+        return self.method_of(self.method_text or "optimal")
 
     @cached_property
     def asked(self) -> Objective:

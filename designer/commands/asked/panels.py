@@ -39,7 +39,7 @@ PANELS = {
     "--padding --attribute --sampled",
     "Levels of privacy": "--levels --level-column --level-epsilon --level-method --leakage --level-shares --outputs",
     "Noise of one shape": "--delta --per-unit",
-    "Methods in detail": "--estimator --intervals --window --tail-ratio --worst-case --eta --distance --stop "
+    "Methods in detail": "--estimator --window --distance --stop "
     "--threshold --cells --least-components --prune --preselect --winsorise --raw --target --weights --simultaneous "
     "--top",
     "Precision": "--tolerance --gap --uniform-share --seed --workers",

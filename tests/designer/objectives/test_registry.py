@@ -12,8 +12,9 @@ import typer
 from optldp.designer.command_line import app
 from optldp.designer.objectives import registry, variance
 from optldp.designer.objectives.base import Objective
-from optldp.designer.objectives.registry import OBJECTIVES, TYPES, AskedObjective, NamedObjective, in_words
+from optldp.designer.objectives.registry import OBJECTIVES, AskedObjective, NamedObjective, in_words
 from optldp.mechanisms import InputError
+from optldp.mechanisms.named import TYPES
 
 from ...naming import NEW
 

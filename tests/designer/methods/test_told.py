@@ -42,6 +42,7 @@ def test_every_option_reaches_its_method(option):
     made = told_method(f"{name},{each.name}{value}")
     assert isinstance(made, Method)
     argument = dict(TOLD[name].arguments).get(each.name, each.name.replace("-", "_"))
+    assert argument is not None
     assert getattr(made, argument) == {bool: True, int: 7, float: 1.25}[each.type]
 
 

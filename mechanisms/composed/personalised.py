@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -304,9 +305,10 @@ class PersonalisedMechanism(Bundle):
         return PersonalisedReports(self.level_report.draw(held.levels, words), reports)
 
     def checked_reports(self, reports: PersonalisedReports) -> PersonalisedReports:  # pyright: ignore[reportIncompatibleMethodOverride] -- two reports are a record
-        """Return both reports in their canonical types; InputError for ones that no level makes."""
+        """Return both reports in their canonical types; InputError for ones that no level makes; a loop over users."""
         levels = self.checked_level_reports(reports.levels)
-        return PersonalisedReports(levels, self.levels[0].checked_reports(reports.reports))
+        rows = [reports.reports[row : row + 1] for row in range(levels.size)]
+        return self._read(levels, rows, lambda level, row: level.checked_reports(row))
 
     def to_text(self, reports: PersonalisedReports) -> list[str]:  # pyright: ignore[reportIncompatibleMethodOverride] -- two reports are a record
         """Return the level's report, a space, and that of the value."""
@@ -316,9 +318,23 @@ class PersonalisedMechanism(Bundle):
     def from_text(self, texts: Sequence[str]) -> PersonalisedReports:  # pyright: ignore[reportIncompatibleMethodOverride] -- two reports are a record
         """Return the reports that are written as these texts; InputError for others."""
         halves = [text.partition(" ") for text in texts]
-        levels = integers_of_text([level for level, _, _ in halves])
-        reports = self.levels[0].from_text([report for _, _, report in halves])
-        return PersonalisedReports(self.checked_level_reports(levels), reports)
+        levels = self.checked_level_reports(integers_of_text([level for level, _, _ in halves]))
+        return self._read(levels, [report for _, _, report in halves], lambda level, text: level.from_text([text]))
+
+    def _read(
+        self, levels: np.ndarray, rows: Sequence[Any], read: Callable[[Any, Any], np.ndarray]
+    ) -> PersonalisedReports:
+        """Read each row by the level that made it, or, where that is protected, by the first that can have made it."""
+        reports = []
+        for told, row in zip(levels.tolist(), rows, strict=True):
+            *others, last = self.levels if self.level_mechanism or self.level_epsilon else (self.levels[told],)
+            for level in others:
+                with suppress(InputError):
+                    reports.append(read(level, row))
+                    break
+            else:
+                reports.append(read(last, row))
+        return PersonalisedReports(levels, np.concatenate(reports) if reports else np.zeros(0))
 
     def members(self) -> dict[str, Any]:
         own = {} if self.level_mechanism is None else {"level_mechanism": self.level_mechanism}

@@ -19,6 +19,7 @@ from optldp.estimators import count, influence
 from optldp.mechanisms import TableError, load_mechanism
 from optldp.mechanisms.files.checksum import checksum
 from optldp.mechanisms.files.identifier import file_checksum, table_identifier
+from optldp.mechanisms.laws.random_words import random_words
 from optldp.mechanisms.ledger import Ledger, new_ledger_key
 
 from ..small_channels import save
@@ -116,6 +117,17 @@ def _plain(reports: Any) -> Any:
     if isinstance(reports, np.ndarray):
         return reports.tolist()
     return [_plain(each) for each in vars(reports).values()] if hasattr(reports, "__dict__") else reports
+
+
+@check
+def text_read_again(case: Case) -> None:
+    """A report as text is that very report again, drawn of a value that its space tells from others by bytes."""
+    made = case.mechanism
+    value = (case.value, 1) if "levels" in case.name else case.value
+    content = made.inputs.content(value)
+    words = random_words(np.random.default_rng(7))
+    (text,) = made.to_text(made.draw(made.inputs.sampled(made.inputs.of_content(content), words), words))
+    assert made.to_text(made.from_text([text])) == [text]
 
 
 @check

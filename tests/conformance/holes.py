@@ -15,6 +15,7 @@ NO_DRAWS = {OTHERS: "their reports are drawn by other programs: tests/mechanisms
 HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
     "perturbed": NO_DRAWS,
     "foreign_report_refused": NO_DRAWS,
+    "text_read_again": {("seeded",): "draws no reports"},
     "counts_add_up": NO_DRAWS,
     "estimated": NO_DRAWS,
     "repeated_user_refused": NO_DRAWS,

@@ -124,7 +124,7 @@ def circle(values: ArrayLike, period: float, epsilon: float) -> Cone:
     return Cone.of(_positive(epsilon) * np.minimum(way, np.mod(-way, period)))
 
 
-def by_value(epsilons: ArrayLike, rule: Literal["average", "min"] = "average") -> Cone:
+def value_budgets(epsilons: ArrayLike, rule: Literal["average", "min"] = "average") -> Cone:
     """Return the cone of privacy by value: for two values the average of their epsilons, or the smaller one.
 
     By averages it is a star with edges of epsilon / 2. By the smaller one no tree says it, and paths by way of the
@@ -147,8 +147,8 @@ def by_value(epsilons: ArrayLike, rule: Literal["average", "min"] = "average") -
 
     Example
     -------
-    >>> from optldp.solvers.cone import by_value
-    >>> by_value([1.0, 4.0, 6.0]).closed[1, 2], by_value([1.0, 4.0, 6.0], rule="min").closed[1, 2]
+    >>> from optldp.solvers.cone import value_budgets
+    >>> value_budgets([1.0, 4.0, 6.0]).closed[1, 2], value_budgets([1.0, 4.0, 6.0], rule="min").closed[1, 2]
     (np.float64(5.0), np.float64(2.0))
     """
     e = np.asarray(epsilons, dtype=np.float64)

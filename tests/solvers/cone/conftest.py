@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from optldp.solvers.cone import Cone, blocks, by_value, circle, line, pure, ratios, sensitive
+from optldp.solvers.cone import Cone, blocks, circle, line, pure, ratios, sensitive, value_budgets
 from scipy.spatial.distance import cdist
 
 Draw = Callable[[np.random.Generator], Cone]
@@ -14,8 +14,8 @@ KINDS: dict[str, Draw] = {
     "line": lambda rng: line(np.sort(rng.random(7)), rng.uniform(0.5, 20)),
     "line with a value twice": lambda rng: line(np.sort(rng.random(6))[[0, 1, 1, 2, 3, 4, 5]], 5.0),
     "circle": lambda rng: circle(rng.uniform(0, 7, 7), 7, rng.uniform(0.1, 2)),
-    "average by value": lambda rng: by_value(rng.uniform(0.1, 4, 7)),
-    "smaller by value": lambda rng: by_value(rng.uniform(0.1, 4, 7), rule="min"),
+    "average by value": lambda rng: value_budgets(rng.uniform(0.1, 4, 7)),
+    "smaller by value": lambda rng: value_budgets(rng.uniform(0.1, 4, 7), rule="min"),
     "blocks": lambda rng: blocks(rng.permutation([0, 0, 1, 1, 2, 2, 2]), 1.0, rng.uniform(1.1, 4)),
     "blocks that are near": lambda rng: blocks([0, 0, 1, 1, 2, 2, 2], 3.0, rng.uniform(0.5, 3)),
     "sensitive": lambda rng: sensitive(rng.permutation(7) < rng.integers(1, 7), rng.uniform(0.1, 4)),

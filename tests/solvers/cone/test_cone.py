@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from optldp.mechanisms import InputError
-from optldp.solvers.cone import Cone, blocks, by_value, circle, line, pure, ratios, sensitive
+from optldp.solvers.cone import Cone, blocks, circle, line, pure, ratios, sensitive, value_budgets
 
 
 def test_the_rows_imply_the_closed_matrix(cone):
@@ -55,7 +55,7 @@ def test_what_is_outside_is_said(cone):
         (pure(9, 1.0), 18),
         (line(np.arange(9), 1.0), 16),
         (circle(np.arange(9), 9, 1.0), 18),
-        (by_value(np.arange(1, 10)), 18),
+        (value_budgets(np.arange(1, 10)), 18),
         (blocks([0, 0, 0, 1, 1, 1, 2, 2, 2], 1.0, 3.0), 24),
         (sensitive(np.arange(9) < 4, 1.0), 13),
         (ratios(np.abs(np.subtract.outer(np.arange(9), np.arange(9)))), 16),
@@ -78,7 +78,7 @@ def test_by_the_smaller_epsilon_twice_the_smallest_is_promised_at_most():
     e = np.array([0.5, 3.0, 0.8, 2.0])
     wanted = np.minimum(np.minimum(e[:, None], e), 1.0)
     np.fill_diagonal(wanted, 0)
-    assert by_value(e, rule="min").closed == pytest.approx(wanted)
+    assert value_budgets(e, rule="min").closed == pytest.approx(wanted)
 
 
 def test_values_at_distance_zero_have_one_row():
@@ -101,8 +101,8 @@ def test_values_at_distance_zero_have_one_row():
         (lambda: line(np.array([1.0, 1.0]), 1.0), "two different values"),
         (lambda: line(np.array([0.0, 1.0]), 2000.0), "add up to at most 700"),
         (lambda: circle(np.arange(3), 0, 1.0), "period must be positive"),
-        (lambda: by_value([1.0, 0.0]), "epsilons of values"),
-        (lambda: by_value([1.0, 2.0], rule="most"), "rule must be"),  # pyright: ignore[reportArgumentType] -- a wrong one
+        (lambda: value_budgets([1.0, 0.0]), "epsilons of values"),
+        (lambda: value_budgets([1.0, 2.0], rule="most"), "rule must be"),  # pyright: ignore[reportArgumentType] -- a wrong one
         (lambda: blocks(["a"], 1.0, 2.0), "at least two values"),
         (lambda: blocks(["a", "b"], 1.0, -2.0), "across must be positive"),
         (lambda: sensitive(np.ones(3, dtype=bool), 1.0), "some values must be sensitive and some not"),

@@ -84,7 +84,7 @@ def corpus(folder: Path) -> list[tuple[Path, bytes, list[str]]]:
     for pairs in (key_value_unary(names, half, 1.0), key_value_response(names, whole, 1.0)):
         made.append((pairs, {"report": pairs.to_text(pairs.sample(labels, numbers))}))
     kept = PersonalisedMechanism([key_value_unary(names, table, table.epsilon) for table in (half, whole)], 0.3)
-    shown = kept.sample(labels, numbers, np.resize([0, 1], ROWS))
+    shown = kept.sample((labels, numbers), np.resize([0, 1], ROWS))
     told = {"report": kept.levels[0].to_text(shown.reports), "level": np.array([0.5, 1.0])[shown.levels]}
     made.append((kept, told))
     made.append((both, both.sample({"x": numbers, "y": numbers})))

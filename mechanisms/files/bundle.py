@@ -200,7 +200,7 @@ def document_of(mechanism: Channel) -> dict[str, Any]:
     -------
     >>> from optldp.mechanisms.categorical import categorical_grr
     >>> document_of(categorical_grr(["yes", "no"], 1.0))["kind"]
-    'table'
+    'categorical-table'
     """
     return _plain(mechanism)
 

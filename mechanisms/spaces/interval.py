@@ -27,7 +27,7 @@ class Interval(Space):
 
     Example
     -------
-    >>> Interval(0.0, 10.0).admitted([2, 11], clip=True)
+    >>> Interval(0.0, 10.0).admitted([2, 10])
     array([ 2., 10.])
     """
 

@@ -34,6 +34,7 @@ def rounded(knots: np.ndarray, knot_bits: np.ndarray, values: np.ndarray, words:
 
     Example
     -------
+    >>> from ..laws.random_words import random_words
     >>> knots = np.array([0.0, 1.0, 4.0])
     >>> rounded(knots, ordered_bits(knots), knots, random_words(None))
     array([0, 1, 2])

@@ -76,7 +76,7 @@ class Channel(Shown, ABC):
         """Return the reports that are written as these texts, or raise InputError with the first row that is none."""
 
     def report_of(self, text: str) -> Any:
-        """Return the one report that is written as this text, as Python's users take it."""
+        """Return one report as Python's users take it, from a text that `to_text` wrote and nobody has changed."""
         return self.from_text([text])[0]
 
     @abstractmethod

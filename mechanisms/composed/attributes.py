@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import nextafter
 from typing import Any, ClassVar, Self
 
@@ -188,6 +189,10 @@ class AttributeSampling(Bundle):
     @property
     def inputs(self) -> Columns:
         """A number of each attribute."""
+        return self._inputs
+
+    @cached_property
+    def _inputs(self) -> Columns:
         return Columns({name: table.inputs for name, table in self.by_column.items()})
 
     def nature(self) -> dict[str, object]:
@@ -222,8 +227,8 @@ class AttributeSampling(Bundle):
 
     def to_text(self, reports: np.ndarray) -> list[str]:
         """Return objects of JSON: a number, or null where an attribute was not drawn, by its name."""
-        rows = ({name: None if math.isnan(x) else x for name, x in self.named(row).items()} for row in reports)
-        return [json.dumps(row) for row in rows]
+        rows = ([None if math.isnan(report) else report for report in row] for row in reports.tolist())
+        return [json.dumps(dict(zip(self.attributes, row, strict=True))) for row in rows]
 
     def from_text(self, texts: Sequence[str]) -> np.ndarray:
         """Return the reports (N, d) that are written as these objects; InputError for others."""
@@ -238,12 +243,8 @@ class AttributeSampling(Bundle):
         return self.checked_reports(np.array(rows, dtype=float).reshape(len(rows), len(self.attributes)))
 
     def report_of(self, text: str) -> dict[str, float]:
-        """Return the one report that is written as this text, by the names of attributes."""
-        return self.named(self.from_text([text])[0])
-
-    def named(self, report: np.ndarray) -> dict[str, float]:
-        """Return one report (d,) by the names of its attributes."""
-        return dict(zip(self.attributes, report.tolist(), strict=True))
+        """Return one report by the names of attributes, from a text that `to_text` wrote and nobody has changed."""
+        return {name: math.nan if report is None else report for name, report in json.loads(text).items()}
 
 
 def attribute_budget(epsilon: float, sampled: int) -> float:

@@ -298,17 +298,20 @@ class PersonalisedMechanism(Bundle):
 
     def draw(self, held: HeldAtLevels, words: Words, /) -> PersonalisedReports:
         """Draw both reports of each user."""
-        groups = [np.flatnonzero(held.levels == i) for i in range(len(self.levels))]
-        pairs = zip(self.levels, groups, strict=True)
-        reports = np.concatenate([level.draw(held.values[users], words) for level, users in pairs])
-        reports[np.concatenate(groups)] = reports.copy()
+        reports = self._by_level(held.levels, lambda level, users: level.draw(held.values[users], words))
         return PersonalisedReports(self.level_report.draw(held.levels, words), reports)
 
+    def _by_level(self, levels: np.ndarray, of: Callable[[Any, np.ndarray], np.ndarray]) -> np.ndarray:
+        """Return what is made of the users of each level, whose numbers it is given, in the order of users."""
+        groups = [np.flatnonzero(levels == i) for i in range(len(self.levels))]
+        made = np.concatenate([of(level, users) for level, users in zip(self.levels, groups, strict=True)])
+        made[np.concatenate(groups)] = made.copy()
+        return made
+
     def checked_reports(self, reports: PersonalisedReports) -> PersonalisedReports:  # pyright: ignore[reportIncompatibleMethodOverride] -- two reports are a record
-        """Return both reports in their canonical types; InputError for ones that no level makes; a loop over users."""
+        """Return both reports in their canonical types; InputError for ones that no level makes."""
         levels = self.checked_level_reports(reports.levels)
-        rows = [reports.reports[row : row + 1] for row in range(levels.size)]
-        return self._read(levels, rows, lambda level, row: level.checked_reports(row))
+        return self._read(levels, np.asarray(reports.reports), lambda level, rows: level.checked_reports(rows))
 
     def to_text(self, reports: PersonalisedReports) -> list[str]:  # pyright: ignore[reportIncompatibleMethodOverride] -- two reports are a record
         """Return the level's report, a space, and that of the value."""
@@ -319,22 +322,27 @@ class PersonalisedMechanism(Bundle):
         """Return the reports that are written as these texts; InputError for others."""
         halves = [text.partition(" ") for text in texts]
         levels = self.checked_level_reports(integers_of_text([level for level, _, _ in halves]))
-        return self._read(levels, [report for _, _, report in halves], lambda level, text: level.from_text([text]))
+        written = np.array([report for _, _, report in halves], dtype=object)
+        return self._read(levels, written, lambda level, rows: level.from_text(rows.tolist()))
 
     def _read(
-        self, levels: np.ndarray, rows: Sequence[Any], read: Callable[[Any, Any], np.ndarray]
+        self, levels: np.ndarray, rows: np.ndarray, read: Callable[[Any, np.ndarray], np.ndarray]
     ) -> PersonalisedReports:
-        """Read each row by the level that made it, or, where that is protected, by the first that can have made it."""
-        reports = []
-        for told, row in zip(levels.tolist(), rows, strict=True):
-            *others, last = self.levels if self.level_mechanism or self.level_epsilon else (self.levels[told],)
-            for level in others:
-                with suppress(InputError):
-                    reports.append(read(level, row))
-                    break
-            else:
-                reports.append(read(last, row))
-        return PersonalisedReports(levels, np.concatenate(reports) if reports else np.zeros(0))
+        """Read rows by the level that made them, or, where it is protected, each by the first that can have made it."""
+        if self.level_epsilon is None:
+            return PersonalisedReports(levels, self._by_level(levels, lambda level, users: read(level, rows[users])))
+        with suppress(InputError):  # most often outputs of all levels are the same
+            return PersonalisedReports(levels, read(self.levels[0], rows))
+        return PersonalisedReports(
+            levels, np.concatenate([self._read_alone(row, read) for row in np.split(rows, len(rows))])
+        )
+
+    def _read_alone(self, row: np.ndarray, read: Callable[[Any, np.ndarray], np.ndarray]) -> np.ndarray:
+        *others, last = self.levels
+        for level in others:
+            with suppress(InputError):
+                return read(level, row)
+        return read(last, row)
 
     def members(self) -> dict[str, Any]:
         own = {} if self.level_mechanism is None else {"level_mechanism": self.level_mechanism}

@@ -129,6 +129,7 @@ def asked_for(text: str, entries: Mapping[str, Entry], what: str) -> tuple[str, 
         given = first[len(name) + 1 :]
         key, equals, _ = given.partition("=")
         keyed = key in keys and bool(equals or keys[key].type is bool)
+        keyed |= bool(equals and keys) and entry.options[0].type not in (str, Path)  # a number has no equals sign
         others = [given if keyed or not keys else f"{next(iter(keys))}={given}", *others]
     told: dict[str, Any] = {}
     for each in others:

@@ -73,6 +73,7 @@ def test_an_old_spelling_makes_the_same_and_names_the_new_one(new, old, prior, o
             "aaa,depth=2",
             "--method aaa takes intervals, window, tail-ratio, got 'depth': write aaa:intervals=8,window=12",
         ),
+        ("ptt:foo=1", "--method ptt takes eta, worst-case, got 'foo': write ptt:eta=1.5"),
         ("aaa:window=x", "window of --method aaa must be a whole number, got 'x'"),
         ("ptt:worst-case=yes", "worst-case of --method ptt must be its key alone, got 'yes'"),
         ("aaa:4,intervals=5", "intervals of --method aaa must be told once, got 'aaa:4,intervals=5': leave one out"),

@@ -58,7 +58,7 @@ def perturb_command(asked: PerturbOptions) -> None:
     try:
         ledger = asked.opened
         again = None if rng or ledger or asked.secret else drawn_again(asked, kind.mechanism)
-        asked.refuse_to_keep(getattr(kind.mechanism, "attributes", ()))
+        asked.refuse_to_keep(kind.mechanism.by_column)
         if asked.window is not None:
             from .streamed.windows import perturb_windows
 

@@ -17,7 +17,7 @@ from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.verification import verify
 from ..asked.kind import DesignKind
 from .bundle import BundleKind, found_rows, read_to_count
-from .kind import Designed, Found, Kind, Layout, Part, Service, WrittenReports, marked, split
+from .kind import Designed, Found, Held, Layout, Part, Service, split
 from .number_estimates import names_of, require_method, say_of_users, told_by_counts, told_of_join, with_bias
 from .number_fits import mean_found
 
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from ..asked.design import DesignOptions
     from .asked import CountOptions, EstimateOptions, PerturbOptions
 
-NO_QUERY = "count-sql is for numbers, categories, pairs and their levels, got attributes: use count, or estimate"
-
 
 @dataclass(frozen=True, eq=False)
 class Attributes(BundleKind[AttributeSampling]):
@@ -46,6 +44,7 @@ class Attributes(BundleKind[AttributeSampling]):
 
     of: ClassVar[type] = AttributeSampling
     designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.ATTRIBUTES,)
+    holds: ClassVar[tuple[str, ...]] = ("--clip", "--drop-missing")
     moves: ClassVar[str] = "of n moves the means by at most"
 
     @classmethod
@@ -72,19 +71,28 @@ class Attributes(BundleKind[AttributeSampling]):
         }
         return Designed(mechanism, notes, more, priors=before)
 
-    def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
-        asked.only("--ledger", "--clip", "--drop-missing")
-        names, columns = self.mechanism.attributes, attribute_columns(self.mechanism, asked)
-        rows = asked.rows_with(columns)
-        values, clipped = inside_domains(self.mechanism, asked, [each[rows] for each in columns.values()])
-        if (booked := asked.booked(self.mechanism, names)) is None:
-            drawn, given = self.mechanism.sample(np.transpose(values), rng), None
-        else:
-            rows = booked[0].rows(
-                booked[1], [dict(zip(names, row, strict=True)) for row in np.transpose(values).tolist()]
-            )
-            drawn, given = {name: np.array([row[name] for row in rows]) for name in names}, booked[0].given
-        return WrittenReports(marked(drawn, rng), len(values[0]), clipped, given, present=names)
+    def held(self, asked: PerturbOptions, beside: Mapping[str, np.ndarray]) -> Held:
+        from ....estimators.data.numbers import read_sparse_column
+
+        tables = dict(zip(self.mechanism.attributes, self.mechanism.mechanisms, strict=True))
+        columns = {name: read_sparse_column(asked.data, name, units=table.units) for name, table in tables.items()}
+        rows = asked.rows_with({**columns, **beside})
+        moved = [asked.inside(columns[name][rows], table.domain) for name, table in tables.items()]
+        values = np.transpose([inside for inside, _ in moved])
+
+        def each() -> list[dict[str, float]]:
+            return [dict(zip(tables, row, strict=True)) for row in values.tolist()]
+
+        return Held(values, rows, sum(many for _, many in moved), (*columns, *beside), each)
+
+    def booked(self, rows: list[dict[str, float]]) -> np.ndarray:
+        return np.array([[row[name] for name in self.mechanism.attributes] for row in rows])
+
+    def reports_of(self, cells: Sequence[np.ndarray]) -> np.ndarray:
+        return np.column_stack(cells)
+
+    def columns_of(self, reports: np.ndarray) -> dict[str, np.ndarray]:
+        return dict(zip(self.mechanism.attributes, reports.T, strict=True))
 
     def layout(self, column: str, level_column: str) -> Layout:
         names = self.mechanism.attributes
@@ -135,9 +143,6 @@ class Attributes(BundleKind[AttributeSampling]):
         return dict(zip(self.mechanism.attributes, columns, strict=True)) | {USERS: users}, told_of_reports(
             read.simulated, read.skipped
         )
-
-    def query(self, kinds: Sequence[Kind], relations: Sequence[str], **options: Any) -> str:
-        raise InputError(NO_QUERY)
 
     def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> AttributeCounts:
         from ....estimators.attributes import AttributeCounts
@@ -360,22 +365,6 @@ def design_attributes(options: DesignOptions, priors: dict[str, Prior], sampled:
             tolerance=options.precision if error is None else options.tolerance,
             progress=lambda told: update(f"{told.attribute}, {told.sampled} sampled: gap {told.step.gap:.1e}", 0.0),
         )
-
-
-def attribute_columns(mechanism: AttributeSampling, asked: PerturbOptions) -> dict[str, np.ndarray]:
-    """Return the column of each attribute, with NaN where a value is missing."""
-    from ....estimators.data.numbers import read_sparse_column
-
-    tables = zip(mechanism.attributes, mechanism.mechanisms, strict=True)
-    return {name: read_sparse_column(asked.data, name, units=table.units) for name, table in tables}
-
-
-def inside_domains(
-    mechanism: AttributeSampling, asked: PerturbOptions, values: Sequence[np.ndarray]
-) -> tuple[list[np.ndarray], int]:
-    """Return the values of each attribute, moved into its domain and counted where --clip asks for it."""
-    moved = [asked.inside(each, table.domain) for each, table in zip(values, mechanism.mechanisms, strict=True)]
-    return [each for each, _ in moved], sum(many for _, many in moved)
 
 
 def attribute_range(text: str) -> tuple[str, tuple[float, float]]:

@@ -12,12 +12,12 @@ import numpy as np
 from ....estimators.data.cells import LONGEST_CELL
 from ....estimators.data.simulated_columns import OUTPUT, USERS
 from ....mechanisms.adopted.adoption import written_of
+from ....mechanisms.channel import Channel
 from ....mechanisms.documents.bundle import Bundle
-from ....mechanisms.documents.exact_mechanism import ExactMechanism
 from ....mechanisms.errors import InputError
 from ..said.output import readable
-from .asked import LEVEL_COLUMN
-from .kind import Checked, Found, Kind, Rows, Service
+from .asked import LEVEL_COLUMN, REPORT_COLUMN
+from .kind import Checked, Found, Kind, Layout, Rows, Service, WrittenReports, marked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ....estimators.data import SkippedRows
     from ..asked.design import DesignOptions
     from ..asked.kind import DesignKind
-    from .asked import CountOptions, EstimateOptions, ReportOptions
+    from .asked import CountOptions, EstimateOptions, PerturbOptions, ReportOptions
     from .kind import Designed
     from .reading import ReadReports
 
@@ -41,6 +41,8 @@ NUMERIC = (
 )  # fmt: skip
 """Options of `estimate` that only tables of numbers have a use for."""
 
+NO_QUERY = "count-sql is for numbers, categories, pairs and their levels, got attributes: use count, or estimate"
+
 RANKED = ("--simultaneous", "--top")
 """Options of `estimate` for lists of frequencies."""
 
@@ -52,18 +54,11 @@ class BundleKind(Kind[B]):
 
     by_itself: ClassVar[bool] = True
 
-    of_level: ClassVar[tuple[type, ...]] = ()
-    """Of levels: the classes of their mechanisms."""
-
     once: ClassVar[bool] = False
     """Whether equal reports of a long file may be read once, with their number."""
 
     designs: ClassVar[tuple[DesignKind, ...]]
     """What `design` calls what this kind makes."""
-
-    @classmethod
-    def suits(cls, mechanism: Any) -> bool:
-        return super().suits(mechanism) and (not cls.of_level or isinstance(mechanism.levels[0], cls.of_level))
 
     @property
     def takes(self) -> tuple[str, ...]:
@@ -74,6 +69,35 @@ class BundleKind(Kind[B]):
     @abstractmethod
     def design(cls, options: DesignOptions) -> Designed:
         """Return what `design` was asked for."""
+
+    def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
+        asked.only(*self.holds, "--ledger")
+        held = self.held(asked, {})
+        mechanism: Any = self.mechanism
+        if (booked := asked.booked(mechanism, held.present)) is None:
+            reports, given = mechanism.drawn(held.values, rng), None
+        else:
+            reports, given = self.booked(booked[0].rows(booked[1], held.each())), booked[0].given
+        columns = marked(self.columns_of(reports), rng)
+        return WrittenReports(columns, int(held.rows.sum()), held.clipped, given, present=held.present)
+
+    def query(self, kinds: Sequence[Kind], relations: Sequence[str], **options: Any) -> str:
+        if self.mechanism.by_column:
+            raise InputError(NO_QUERY)
+        return super().query(kinds, relations, **options)
+
+    def booked(self, rows: list[Any]) -> np.ndarray:
+        """Return reports (N, ...) that a ledger gave, one for each user, as the mechanism draws them."""
+        return np.array(rows)
+
+    def layout(self, column: str, level_column: str) -> Layout:
+        return Layout((column,), (False,), self.reports_of)
+
+    def reports_of(self, cells: Sequence[np.ndarray]) -> np.ndarray:
+        return self.mechanism.from_text(cells[0].tolist())
+
+    def columns_of(self, reports: np.ndarray) -> dict[str, np.ndarray]:
+        return {REPORT_COLUMN: report_texts(self.mechanism, reports)}
 
     def of_reports(self, reports: Any, many: np.ndarray) -> Any:
         """Return what `found` takes of reports, as its `layout` makes them: their counts, `many` users of each."""
@@ -209,7 +233,7 @@ def answer_in_text(
     return {OUTPUT: texts, USERS: counts.counts}, told_of_reports(read.simulated, read.skipped)
 
 
-def report_texts(mechanism: ExactMechanism, reports: np.ndarray) -> np.ndarray:
+def report_texts(mechanism: Channel, reports: np.ndarray) -> np.ndarray:
     """Return reports (n, ...) as a column (n,) of text, or raise InputError for texts that no file's reader takes."""
     texts = mechanism.to_text(reports)
     if (longest := max(map(len, texts), default=0)) > LONGEST_CELL:

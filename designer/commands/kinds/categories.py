@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,7 +20,7 @@ from ....mechanisms.statistics import Outputs, Supports
 from ..asked.kind import DesignKind
 from .asked import REPORT_COLUMN
 from .bundle import MOST_ROWS, RANKED, BundleKind, answer_in_text, found_rows, report_texts
-from .kind import Checked, Designed, Drawing, Found, Kind, Layout, Service, WrittenReports, marked, split
+from .kind import Checked, Designed, Drawing, Found, Held, Kind, Layout, Service, WrittenReports, marked, split
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +44,10 @@ UNKNOWN = (
 )
 """What is said of a mechanism whose reports others drew."""
 
-OWN = ("--column", "--as", "--secret", "--round", "--ledger", "--drop-missing")
+LABELS = ("--column", "--drop-missing")
+"""Options of `perturb` that say which labels users hold."""
+
+OWN = (*LABELS, "--as", "--secret", "--round", "--ledger")
 """Options of `perturb` that categories have a use for."""
 
 
@@ -55,6 +58,7 @@ class Categories(BundleKind[CategoricalMechanism]):
     of: ClassVar[type] = CategoricalMechanism
     of_one_column: ClassVar[bool] = True
     once: ClassVar[bool] = True
+    holds: ClassVar[tuple[str, ...]] = LABELS
     designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.CATEGORIES,)
     moves: ClassVar[str] = "of n moves a frequency by at most"
 
@@ -96,6 +100,15 @@ class Categories(BundleKind[CategoricalMechanism]):
 
         return Drawing(numeric=False, units=None, draw=draw, mark=None if keyed is None else keyed.run_mark())
 
+    def held(self, asked: PerturbOptions, beside: Mapping[str, np.ndarray]) -> Held:
+        from ....estimators.data.texts import read_texts
+
+        column = asked.needed("--column")
+        (labels,) = read_texts(asked.data, [column])
+        columns = {column: labels, **beside}
+        rows = asked.rows_with(columns)
+        return Held(labels[rows], rows, 0, tuple(columns), labels[rows].tolist)
+
     def _written(
         self,
         reports: np.ndarray,
@@ -113,7 +126,7 @@ class Categories(BundleKind[CategoricalMechanism]):
             return Layout(
                 columns, (False,) * len(columns), lambda cells: written.reports([cell.tolist() for cell in cells])
             )
-        return Layout((column,), (False,), lambda cells: self.mechanism.from_text(cells[0].tolist()))
+        return super().layout(column, level_column)
 
     def query(self, kinds: Sequence[Kind], relations: Sequence[str], **options: Any) -> str:
         written = written_of(self.mechanism)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ....estimators.intervals import CONFIDENCE
 from ....mechanisms.exactness.promises import log_ratio
 from ....mechanisms.floors import FloorForm
-from .kind import Checked, Drawing, Found, Kind, Layout, Service, WrittenReports
-from .numbers import Numbers, carries_notes, drawing, perturbed, proof_facts
+from .kind import Checked, Drawing, Found, Held, Kind, Layout, Service, WrittenReports
+from .numbers import Numbers, carries_notes, drawing, held_numbers, perturbed, proof_facts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +31,9 @@ class Floors(Kind[FloorForm]):
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         return perturbed(self.mechanism, asked, rng)
+
+    def held(self, asked: PerturbOptions, beside: Mapping[str, np.ndarray]) -> Held:
+        return held_numbers(self.mechanism, asked, beside)
 
     def drawing(self, asked: PerturbOptions, rng: np.random.Generator | None) -> Drawing:
         return drawing(self.mechanism, asked, rng)
@@ -70,6 +73,9 @@ class Floors(Kind[FloorForm]):
             "version": provenance.version,
             "verdict": "proved" if proof.ok else "broken",
         }
+
+    def units(self, attribute: str | None) -> str:
+        return self.mechanism.units
 
     def means_within(
         self, people: int, priors: Sequence[KnotPrior] = (), *, confidence: float = CONFIDENCE

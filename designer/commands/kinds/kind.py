@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -15,6 +15,7 @@ from ....estimators.intervals import CONFIDENCE
 from ....mechanisms.errors import InputError
 from ....mechanisms.files.identifier import table_identifier
 from ..said.output import number
+from .asked import REPORT_COLUMN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,6 +63,9 @@ class Kind(ABC, Generic[M]):
     has_table: ClassVar[bool] = False
     """Whether the probability of each output is written down for every value of a number."""
 
+    holds: ClassVar[tuple[str, ...]] = ()
+    """Options of `perturb` by which `held` finds values in the data."""
+
     moves: ClassVar[str] = "of n moves the mean by at most"
     """What one report does, before the amount."""
 
@@ -83,6 +87,18 @@ class Kind(ABC, Generic[M]):
     @abstractmethod
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         """Return a report of every row of the data, by the operating system's generator, or by one that simulates."""
+
+    @abstractmethod
+    def held(self, asked: PerturbOptions, beside: Mapping[str, np.ndarray]) -> Held:
+        """Return what users hold, of rows that have all numbers of the columns `beside` their values, if any."""
+
+    def reports_of(self, cells: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the reports that the columns of a file hold, as the mechanism takes them, unchecked."""
+        return cells[0]
+
+    def columns_of(self, reports: np.ndarray) -> dict[str, np.ndarray]:
+        """Return reports as columns of a file."""
+        return {REPORT_COLUMN: reports}
 
     def drawing(self, asked: PerturbOptions, rng: np.random.Generator | None) -> Drawing:
         """Return what draws reports of one column's values, whichever of them; InputError for kinds of more columns."""
@@ -140,7 +156,7 @@ class Kind(ABC, Generic[M]):
 
     def units(self, attribute: str | None) -> str:
         """Return the units of what is estimated, of one attribute where there are several; "" for none."""
-        return getattr(self.mechanism, "units", "")
+        return ""
 
     def means_within(
         self, people: int, priors: Sequence[KnotPrior] = (), *, confidence: float = CONFIDENCE
@@ -220,6 +236,31 @@ class Drawing:
     draw: Callable[[np.ndarray, np.ndarray | None], WrittenReports]
     counted: Callable[[np.ndarray], np.ndarray] = lambda values: values
     mark: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """What users hold.
+
+    Attributes
+    ----------
+    values : of n users
+        As the mechanism draws reports of them.
+    rows : (N,) ndarray of bool
+        The rows of the data that these users are.
+    clipped : int
+        Numbers that were moved into the domain.
+    present : tuple of str
+        Columns of the data: a row that misses a value of one of them is no user.
+    each : callable
+        Makes the list of what each user holds, as a ledger books it.
+    """
+
+    values: Any
+    rows: np.ndarray
+    clipped: int
+    present: tuple[str, ...]
+    each: Callable[[], list[Any]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -14,7 +14,7 @@ from ....mechanisms.exactness.proof import ExactProof, prove
 from ....mechanisms.exactness.verification import Verification, verify
 from ....mechanisms.table.table import TabulatedMechanism
 from .asked import REPORT_COLUMN
-from .kind import Checked, Drawing, Found, Kind, Layout, Service, WrittenReports, marked
+from .kind import Checked, Drawing, Found, Held, Kind, Layout, Service, WrittenReports, marked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,6 +33,10 @@ PROOF_DIGITS = 20
 """Digits of an exact number shown: ratios and limits differ from each other in the thirteenth or later."""
 
 
+NUMBERS = ("--column", "--clip", "--drop-missing")
+"""Options of `perturb` that say which numbers users hold."""
+
+
 @dataclass(frozen=True, eq=False)
 class Numbers(Kind[TabulatedMechanism]):
     """Values are numbers of the domain, reports are outputs of the table; services may be estimated together."""
@@ -41,9 +45,13 @@ class Numbers(Kind[TabulatedMechanism]):
     by_itself: ClassVar[bool] = False
     of_one_column: ClassVar[bool] = True
     has_table: ClassVar[bool] = True
+    holds: ClassVar[tuple[str, ...]] = NUMBERS
 
     def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
         return perturbed(self.mechanism, asked, rng)
+
+    def held(self, asked: PerturbOptions, beside: Mapping[str, np.ndarray]) -> Held:
+        return held_numbers(self.mechanism, asked, beside)
 
     def drawing(self, asked: PerturbOptions, rng: np.random.Generator | None) -> Drawing:
         return drawing(self.mechanism, asked, rng)
@@ -52,7 +60,7 @@ class Numbers(Kind[TabulatedMechanism]):
         return Layout(
             (column,),
             (True,),
-            lambda cells: cells[0],
+            self.reports_of,
             "no output of this table",
             wrong=lambda cells: self.mechanism.locate(cells[0]) < 0,
         )
@@ -99,6 +107,9 @@ class Numbers(Kind[TabulatedMechanism]):
             "exact": self.mechanism.exact,
             "verdict": str(checked.verdict),
         }
+
+    def units(self, attribute: str | None) -> str:
+        return self.mechanism.units
 
     def _promised(self) -> dict[str, Any]:
         """What a table for the error of a mean promises."""
@@ -148,7 +159,7 @@ class Numbers(Kind[TabulatedMechanism]):
         return Checked(str(found.verdict), facts, found.failures)
 
 
-OWN = ("--column", "--as", "--secret", "--round", "--ledger", "--clip", "--drop-missing")
+OWN = (*NUMBERS, "--as", "--secret", "--round", "--ledger")
 """Options of `perturb` that tables of numbers have a use for."""
 
 
@@ -184,6 +195,20 @@ def drawing(
 
     mark = None if keyed is None else keyed.run_mark()
     return Drawing(True, mechanism.units, draw, lambda values: asked.inside(values, mechanism.domain)[0], mark)
+
+
+def held_numbers(
+    mechanism: TabulatedMechanism | FloorForm, asked: PerturbOptions, beside: Mapping[str, np.ndarray]
+) -> Held:
+    """Return the numbers of the column that was asked for."""
+    from ....estimators.data.numbers import read_sparse_column
+
+    column = asked.needed("--column")
+    values = read_sparse_column(asked.data, column, units=mechanism.units)
+    columns = {column: values, **beside}
+    rows = asked.rows_with(columns)
+    moved, clipped = asked.inside(values[rows], mechanism.domain)
+    return Held(moved, rows, clipped, tuple(columns), moved.tolist)
 
 
 def _columns(sampler: Any, asked: PerturbOptions, *given: Any) -> dict[str, np.ndarray]:

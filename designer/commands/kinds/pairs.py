@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,9 +13,9 @@ from ....estimators.methods import KEY_VALUES
 from ....mechanisms.errors import InputError, wired
 from ....mechanisms.key_value.mechanism import KeyValueMechanism
 from ..asked.kind import DesignKind
-from .asked import REDUCTION, REPORT_COLUMN
-from .bundle import BundleKind, answer_in_text, found_rows, report_texts
-from .kind import Designed, Found, Layout, Part, Service, WrittenReports, marked, split
+from .asked import REDUCTION
+from .bundle import BundleKind, answer_in_text, found_rows
+from .kind import Designed, Found, Held, Part, Service, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +51,7 @@ class Pairs(BundleKind[KeyValueMechanism]):
 
     of: ClassVar[type] = KeyValueMechanism
     designs: ClassVar[tuple[DesignKind, ...]] = (DesignKind.PAIRS, DesignKind.PROTECTED)
+    holds: ClassVar[tuple[str, ...]] = ("--column", "--value-column", "--clip")
     moves: ClassVar[str] = "of n moves a frequency by at most"
 
     @classmethod
@@ -59,38 +60,40 @@ class Pairs(BundleKind[KeyValueMechanism]):
         best, notes = (_best_protected if options.missing else best_pairs)(options)
         return Designed(best(options.budgets.epsilons[0]), notes)
 
-    def perturb(self, asked: PerturbOptions, rng: np.random.Generator | None) -> WrittenReports:
+    def held(self, asked: PerturbOptions, beside: Mapping[str, np.ndarray]) -> Held:
+        from ....estimators.data.numbers import read_sparse_column
+        from ....estimators.data.texts import read_texts
+
         if self.protects:
-            asked.only("--column", "--ledger", "--clip")
-            keys, values, clipped = self._read_protected(asked)
+            asked.refuse("of no use to this mechanism", "--value-column")
+            keys, values = self._read_protected(asked)
         else:
-            asked.only("--column", "--value-column", "--ledger", "--clip")
-            keys, values, clipped = read_pairs(asked, self.mechanism.value)
-        if (booked := asked.booked(self.mechanism, ())) is None:
-            reports, given = self.mechanism.sample(keys, values, rng), None
-        else:
-            held = [{key: value} for key, value in zip(keys.tolist(), values.tolist(), strict=True)]
-            reports, given = np.array(booked[0].rows(booked[1], held)), booked[0].given
-        texts = report_texts(self.mechanism, reports)
-        return WrittenReports(marked({REPORT_COLUMN: texts}, rng), keys.size, clipped, given, present=())
+            columns = asked.needed("--column"), asked.needed("--value-column")
+            (keys,) = read_texts(asked.data, [columns[0]])
+            values = read_sparse_column(asked.data, columns[1], units=self.mechanism.value.units)
+        # Who has no pair reports all the same.
+        rows = asked.rows_with(beside) if beside else np.ones(keys.size, dtype=bool)
+        keys = keys[rows]
+        values, clipped = asked.inside(values[rows], self.mechanism.value.domain)
+
+        def each() -> list[dict[str, float]]:
+            return [{key: value} for key, value in zip(keys.tolist(), values.tolist(), strict=True)]
+
+        return Held((keys, values), rows, clipped, tuple(beside), each)
 
     @property
     def protects(self) -> bool:
         """Whether users hold one value or none, by the two keys of which everybody holds one."""
         return self.mechanism.padding == 0 and self.mechanism.keys.labels[1:] == (NO_VALUE,)
 
-    def _read_protected(self, asked: PerturbOptions) -> tuple[np.ndarray, np.ndarray, int]:
+    def _read_protected(self, asked: PerturbOptions) -> tuple[np.ndarray, np.ndarray]:
         """Return what users hold; the number beside the key of those without a value is the same for all of them."""
         from ....estimators.data.numbers import read_sparse_column
 
         table, labels = self.mechanism.value, np.array(self.mechanism.keys.labels, dtype=object)
         values = read_sparse_column(asked.data, asked.needed("--column"), units=table.units)
         none = np.isnan(values)
-        values, clipped = asked.inside(values, table.domain)
-        return labels[none.astype(int)], np.where(none, table.knots[0], values), clipped
-
-    def layout(self, column: str, level_column: str) -> Layout:
-        return Layout((column,), (False,), lambda cells: self.mechanism.from_text(cells[0].tolist()))
+        return labels[none.astype(int)], np.where(none, table.knots[0], values)
 
     def answer(self, services: Sequence[Service], asked: CountOptions) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return answer_in_text(self, services, asked)
@@ -222,21 +225,6 @@ def _best_split(
         return replace(made, value=judged)
 
     return best
-
-
-def read_pairs(
-    asked: PerturbOptions, table: TabulatedMechanism, rows: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return the keys and the values of users, of all rows or of some, and how many values were clipped."""
-    from ....estimators.data.numbers import read_sparse_column
-    from ....estimators.data.texts import read_texts
-
-    key_column, value_column = asked.needed("--column"), asked.needed("--value-column")
-    (keys,) = read_texts(asked.data, [key_column])
-    values = read_sparse_column(asked.data, value_column, units=table.units)
-    if rows is not None:
-        keys, values = keys[rows], values[rows]
-    return keys, *asked.inside(values, table.domain)
 
 
 def method_of_pairs(asked: EstimateOptions) -> str:

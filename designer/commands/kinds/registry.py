@@ -35,21 +35,24 @@ def bundle_kinds() -> Iterator[type[BundleKind]]:
     from .categories import Categories
 
     yield Categories
-    from .levels import Levels
-
-    yield Levels
     from .pairs import Pairs
 
     yield Pairs
     from .attributes import Attributes
 
     yield Attributes
-    from .levels_of_attributes import LevelsOfAttributes
+    from .levels.numbers import LevelsOfNumbers
 
-    yield LevelsOfAttributes
-    from .levels_of_pairs import LevelsOfPairs
+    yield LevelsOfNumbers
+    from .levels.categories import LevelsOfCategories
+
+    yield LevelsOfCategories
+    from .levels.pairs import LevelsOfPairs
 
     yield LevelsOfPairs
+    from .levels.attributes import LevelsOfAttributes
+
+    yield LevelsOfAttributes
 
 
 def kind_of(mechanism: TabulatedMechanism | Bundle) -> Kind:

@@ -91,7 +91,7 @@ class LevelsCertificate:
 
     @property
     def _tables(self) -> tuple[TabulatedMechanism, ...]:
-        return self.mechanism.tables
+        return self.mechanism.levels
 
 
 def design_levels(
@@ -141,8 +141,8 @@ def design_levels(
     )
     certificate = LevelsCertificate(problem, full, mechanism, found)
     checked = certificate.check()
-    variances = tuple(table.expected_variance(prior.knot_prior) for table in mechanism.tables)
-    evidence = LevelsEvidence(variances, report_leakage(mechanism.tables), mechanism.tables[0].low.size)
+    variances = tuple(table.expected_variance(prior.knot_prior) for table in mechanism.levels)
+    evidence = LevelsEvidence(variances, report_leakage(mechanism.levels), mechanism.levels[0].low.size)
     status = Status.of(checked.gap, problem.tolerance)
     return Design(
         prior=prior,

@@ -7,6 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from ...estimators.plots.style import whole_figure
+from ...mechanisms.adopted.mark import origin_of
 from ...mechanisms.documents.bundle import Bundle
 from ...mechanisms.files.identifier import file_checksum, identifier_of
 from ...mechanisms.table.provenance import installed_version
@@ -91,7 +92,7 @@ def mechanism_page(
 def _signed(mechanism: TabulatedMechanism | Bundle, name: str) -> list[tuple[str, str]]:
     """Return what is signed for: the very file, and where it and the page come from."""
     found = file_checksum(mechanism)
-    origin = getattr(mechanism, "provenance", None)
+    origin = origin_of(mechanism)
     made = [] if origin is None else [("made by", f"the method {origin.method} of optldp {origin.version}")]
     said = [("file", name), ("its checksum", found), ("in reports and counts", identifier_of(found)), *made]
     return [*said, ("page written", f"{date.today().isoformat()} by optldp {installed_version()}")]

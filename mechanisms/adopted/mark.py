@@ -1,4 +1,4 @@
-"""The mark of mechanisms whose reports others drew, known without loading any of them."""
+"""Where mechanisms come from, and the mark of those whose reports others drew, known without loading any of them."""
 
 from typing import Any
 
@@ -12,6 +12,19 @@ ADOPTED = "adopted"
 """The parameter of the provenance that holds the mark."""
 
 
+def origin_of(mechanism: Any) -> Provenance | None:
+    """Return where a mechanism comes from, where it is of those that say so.
+
+    Example
+    -------
+    >>> from ..categorical.table import categorical_grr
+    >>> origin_of(categorical_grr(["yes", "no"], 1.0)).method
+    'grr'
+    """
+    origin = getattr(mechanism, "provenance", None)
+    return origin if isinstance(origin, Provenance) else None
+
+
 def is_adopted(mechanism: Any) -> bool:
     """Whether a mechanism says that others drew its reports.
 
@@ -20,8 +33,8 @@ def is_adopted(mechanism: Any) -> bool:
     >>> is_adopted(None)
     False
     """
-    provenance = getattr(mechanism, "provenance", None)
-    return isinstance(provenance, Provenance) and provenance.parameters.get(ADOPTED) is True
+    origin = origin_of(mechanism)
+    return origin is not None and origin.parameters.get(ADOPTED) is True
 
 
 def require_ours(mechanism: Any, what: str) -> None:

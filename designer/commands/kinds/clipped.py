@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ....estimators.forms.axis import said_on
+from ....mechanisms.adopted.mark import origin_of
+from ....mechanisms.spaces.interval import Interval
 from ....mechanisms.table.table import TabulatedMechanism
 
 if TYPE_CHECKING:
@@ -66,15 +68,13 @@ def counted_into(kinds: Sequence[Kind]) -> list[dict[str, Any]]:
     found = []
     for kind in kinds:
         for part in kind.parts():
-            table = part.mechanism
-            told = getattr(getattr(table, "provenance", None), "parameters", {})
-            if told.get(CLIPPED) is not True or not hasattr(table, "knots"):
+            origin, values = origin_of(part.mechanism), part.mechanism.inputs
+            if origin is None or origin.parameters.get(CLIPPED) is not True or not isinstance(values, Interval):
                 continue
-            share = told.get(OUTSIDE)  # a file may say anything
+            share = origin.parameters.get(OUTSIDE)  # a file may say anything
             known = isinstance(share, float) and 0.0 <= share <= 1.0
-            low, high = float(table.knots[0]), float(table.knots[-1])
-            units = getattr(table, "units", "")
-            one = {"table": part.name, "low": low, "high": high, "units": units, OUTSIDE: share if known else None}
+            one = {"table": part.name, "low": values.low, "high": values.high, "units": values.units}
+            one[OUTSIDE] = share if known else None
             if one not in found:
                 found.append(one)
     return found

@@ -1,0 +1,2 @@
+from .optimum import solve_channel as solve_channel
+from .program import ChannelProgram as ChannelProgram

@@ -21,7 +21,7 @@ from ..methods.base import Method
 from ..objectives.error import Error
 from ..objectives.variance import Variance
 from ..priors.prior import Prior
-from .judging import design_table, require_pure
+from .judging import design_table, promise_for
 from .result import Checked, Design
 
 BUDGET_OF_ONE = 2.5
@@ -306,7 +306,7 @@ def design_attributes(
     >>> made.mechanism, found.rule_of_thumb, [choice.designed is None for choice in found.choices]
     (AttributeSampling(attributes=3, sampled=1, epsilon=3), 1, [False, False, True])
     """
-    epsilon, priors = require_pure(privacy).epsilon, attributes.priors
+    epsilon, priors = promise_for(privacy, Variance()).epsilon, attributes.priors
     candidates = _candidates(attributes.sampled, epsilon, len(priors))
     screened = {k: attributes.total(_screened(priors, attribute_budget(epsilon, k)), k) for k in candidates}
     designed: dict[int, dict[str, Design]] = {}

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.promise import Pure
+from ...mechanisms.promise import Promise
 from ..levels import Levels
 from ..methods.base import Method
 from ..methods.oracles import as_oracle
@@ -29,7 +29,7 @@ from .result import Design
 
 def design(
     prior: Prior | CategoricalPrior | KnotChoice | Attributes | Mapping[str, Prior],
-    privacy: Pure | Levels | float,
+    privacy: Promise | Levels | float,
     *,
     objective: Objective | None = None,
     method: str | Method = OPTIMAL,
@@ -48,18 +48,18 @@ def design(
         What is known of the values: of numbers, of categories; of numbers on as many knots as bring the design near to
         every mechanism on the whole interval; of several attributes of one user. **A prior taken from sensitive data
         makes the mechanism a function of that data.**
-    privacy : Pure, Levels or float
-        A number is the budget epsilon of `Pure`. `Levels`: budgets that users choose from; their
-        tables have common outputs, and a report tells little of the level.
+    privacy : Promise, Levels or float
+        A number is the budget epsilon of `Pure`; `Metric` is for `Loss`. `Levels`: budgets that users choose from;
+        their tables have common outputs, and a report tells little of the level.
     objective : Objective, optional
         What is wanted: `Variance` (default for numbers), `WorstCase`, `TradeOff`, `Guarantee`, `Error`, `Information`,
-        `Custom`; `Frequencies` (default) or `Custom` for categories.
+        `Loss`, `Custom`; `Frequencies` (default), `Loss` or `Custom` for categories.
     method : str or Method
         "optimal": the objective's own. One of `METHODS`, or `Lattice(...)`, `Pieces(...)`: judged beside it. For
         categories "auto", "grr", "olh", "oue" or "rappor".
     outputs : (m,) array_like or int, optional
-        The only reports there may be, increasing, or for categories how many; for `Custom`, which needs them, and for
-        `Levels`.
+        The only reports there may be, increasing, or for categories how many; for `Loss` and `Custom`, which need
+        them, and for `Levels`.
     uniform_share : float, optional
         Mixed into the prior before solving, in [0, 1]: without it some programs are indifferent to knots of no mass.
         Default: 0.001 for `Variance`, `Error` and `Information`, else 0. `expected_variance` is under the prior as

@@ -16,7 +16,7 @@ from ...mechanisms.errors import InputError, TableError
 from ...mechanisms.exactness.make_exact import exact_if_possible
 from ...mechanisms.exactness.verification import Verification, verification_of
 from ...mechanisms.floors import floor_form
-from ...mechanisms.promise import Promise, Pure, as_promise
+from ...mechanisms.promise import Promise, as_promise
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
@@ -34,7 +34,7 @@ from .result import Certificate, Design, same_knots
 
 def design_table(
     prior: Prior | CategoricalPrior,
-    privacy: Pure | float,
+    privacy: Promise | float,
     objective: Objective | None,
     method: Method | None,
     *,
@@ -74,7 +74,7 @@ def default_objective(prior: Prior | CategoricalPrior) -> Objective:
 
 def problem_for(
     prior: Prior | CategoricalPrior,
-    privacy: Pure | float,
+    privacy: Promise | float,
     objective: Objective,
     *,
     outputs: ArrayLike | None = None,
@@ -84,36 +84,32 @@ def problem_for(
     """Return the problem with the objective's defaults; InputError for what the objective cannot be asked."""
     if not isinstance(objective, Objective):
         raise InputError(f"the objective must be one such as Variance() or WorstCase(), got {objective!r}")
-    budget = require_pure(privacy)
+    promise = promise_for(privacy, objective)
     if not isinstance(prior, objective.takes):
         kind = "categories" if isinstance(prior, CategoricalPrior) else "numbers"
         raise InputError(f"the objective must be one for {kind}, got {objective.label}")
     problem = Problem(
         prior,
-        budget.epsilon,
+        promise.epsilon,
         objective.uniform_share if uniform_share is None else uniform_share,
         objective.tolerance if tolerance is None else tolerance,
         None if outputs is None else _as_outputs(prior, outputs),
+        promise=promise,
     )
     if outputs is not None and not objective.takes_outputs:
-        raise InputError(f"outputs are for a Custom objective, got them for {objective.label}: leave them out")
+        raise InputError(f"outputs are for Loss and Custom, got them for {objective.label}: leave them out")
     objective.check(problem)
     return problem
 
 
-def require_pure(privacy: Promise | float) -> Pure:
-    """Return the pure promise that a design is for; InputError for another, of which no optimum is known.
-
-    Example
-    -------
-    >>> require_pure(1.0)
-    Pure(epsilon=1.0)
-    """
+def promise_for(privacy: Promise | float, objective: Objective) -> Promise:
+    """Return what is to be promised; InputError for what the objective has no program for."""
     promise = as_promise(privacy)
-    if not isinstance(promise, Pure):
+    if not isinstance(promise, objective.promises):
+        kinds = " or ".join(kind.kind for kind in objective.promises)
         raise InputError(
-            f"designs are certified for pure privacy alone, got {promise}: "
-            "optldp.mechanisms.gaussian and geometric make tables of such promises"
+            f"designs for the {objective.label} promise {kinds} privacy, "
+            f"got {promise}: Loss is for any, optldp.mechanisms.gaussian and geometric make tables of one shape"
         )
     return promise
 
@@ -150,7 +146,7 @@ def judged(problem: Problem, objective: Objective, method: Method | None, soluti
     evidence = objective.evidence(problem, table, solution) if method is None else candidates[best].evidence
     return Design(
         prior=problem.prior,
-        privacy=Pure(problem.epsilon),
+        privacy=problem.privacy,
         objective=objective,
         method=OPTIMAL if method is None else method.key,
         mechanism=table,

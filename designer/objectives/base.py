@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...mechanisms.budget import inner_epsilon
+from ...mechanisms.promise import Promise, Pure
 from ...mechanisms.table.table import TabulatedMechanism
 from ...mechanisms.table.unit_interval import UnitInterval
 from ...solvers import Status
@@ -44,6 +45,8 @@ class Problem:
         The only reports there may be: in the prior's units, increasing, or for categories 0, ..., m - 1. None for any.
     as_floor : bool
         Whether a floor form is wanted; a solver that finds one need not make the table.
+    promise : Promise, optional
+        Of this epsilon; None for a pure one.
 
     Raises
     ------
@@ -57,6 +60,7 @@ class Problem:
     tolerance: float = DEFAULT_TOLERANCE
     outputs: np.ndarray | None = None
     as_floor: bool = False
+    promise: Promise | None = None
 
     def __post_init__(self) -> None:
         check_tolerance(self.tolerance)
@@ -71,6 +75,11 @@ class Problem:
     def unit(self) -> UnitInterval:
         """The domain mapped to [-1, 1], where programs are solved; variances there times its squared half-width."""
         return UnitInterval.of(self.prior.knots)
+
+    @property
+    def privacy(self) -> Promise:
+        """What is to be promised."""
+        return Pure(self.epsilon) if self.promise is None else self.promise
 
     @property
     def ratio(self) -> float:
@@ -151,6 +160,9 @@ class Objective(ABC):
 
     takes: tuple[type, ...] = (Prior,)
     """What is known of the values that it makes sense for: `Prior` for numbers, `CategoricalPrior`."""
+
+    promises: tuple[type[Promise], ...] = (Pure,)
+    """The kinds of privacy that it has a program for."""
 
     takes_outputs = False
     """Whether the reports that there may be can be given, and must be."""

@@ -58,7 +58,13 @@ def as_mechanism(matrix: np.ndarray, problem: Problem, provenance: Provenance) -
     assert outputs is not None  # or there were no table
     kept = matrix.any(axis=0)
     return TabulatedMechanism.from_points(
-        prior.knots, outputs[kept], matrix[:, kept], problem.epsilon, provenance=provenance, units=prior.units
+        prior.knots,
+        outputs[kept],
+        matrix[:, kept],
+        problem.epsilon,
+        provenance=provenance,
+        units=prior.units,
+        promise=problem.privacy,
     )
 
 
@@ -86,7 +92,7 @@ def _(mechanism: TabulatedMechanism, outputs: np.ndarray) -> np.ndarray:
     far = np.abs(mechanism.low - outputs[index]) > SAME_OUTPUT * (outputs[-1] - outputs[0])
     if far.any() or not mechanism.is_discrete:
         strange = "intervals" if not mechanism.is_discrete else f"{mechanism.low[far][0]:g}"
-        raise InputError(f"a table for a Custom objective must report the outputs given alone, got {strange}: add them")
+        raise InputError(f"a table for this objective must report the outputs given alone, got {strange}: add them")
     return mechanism.probabilities @ np.eye(outputs.size)[index]
 
 
@@ -102,10 +108,20 @@ def mended(matrix: np.ndarray, problem: Problem, ratio: float, unbiased: bool) -
     matrix = matrix / matrix.sum(1, keepdims=True)
     if unbiased:
         assert problem.outputs is not None  # or there were no table
-        offset = problem.unit.places(problem.outputs) - problem.unit.knots[:, None]
-        first, second = (matrix * offset).sum(1), (matrix * offset**2).sum(1)
-        slope = first / (second - first**2)
-        matrix = matrix * (1 - slope[:, None] * (offset - first[:, None]))
+        matrix = centred(matrix, problem.unit.places(problem.outputs) - problem.unit.knots[:, None])
     highest, lowest = matrix.max(0), matrix.min(0)
     fits = (lowest >= 0).all() and (highest <= problem.inner_ratio * lowest).all()
     return matrix if fits else None
+
+
+def centred(matrix: np.ndarray, deviations: np.ndarray) -> np.ndarray:
+    """Return a table (n, m) with rows tilted by a factor that is linear in the output, so that no mean deviates.
+
+    Example
+    -------
+    >>> centred(np.array([[0.3, 0.7]]), np.array([[-1.0, 1.0]]))
+    array([[0.5, 0.5]])
+    """
+    first, second = (matrix * deviations).sum(1), (matrix * deviations**2).sum(1)
+    slope = first / (second - first**2)
+    return matrix * (1 - slope[:, None] * (deviations - first[:, None]))

@@ -104,7 +104,9 @@ def _near_boxes(probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def unit_boxes(knots: np.ndarray, probabilities: np.ndarray, promise: Promise) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and the largest numerator (n, m) that keep epsilon per unit, whichever are chosen of them.
 
-    What neighbouring rows leave of epsilon times their distance is shared by the two: each may change by half of it.
+    What an output leaves, between neighbouring rows, of epsilon times their distance is shared by the two rows: each
+    probability may change by half of it. So a table on the limit everywhere needs little mixed into it evenly: where t
+    grows by a factor r to the next row, (r t + f) / (t + f) leaves some f / t of the distance, and t times that is f.
 
     Raises
     ------
@@ -122,8 +124,9 @@ def unit_boxes(knots: np.ndarray, probabilities: np.ndarray, promise: Promise) -
     with np.errstate(divide="ignore", invalid="ignore"):
         steep = np.abs(np.diff(np.log(probabilities), axis=0))
     steep[np.isnan(steep)] = 0.0  # impossible in both rows
-    room = promise.epsilon * np.diff(knots) * (1 - LOG_MARGIN) - steep.max(axis=1) - LOG_MARGIN
-    half = np.minimum(np.r_[np.inf, room], np.r_[room, np.inf])[:, None] / 2
+    room = promise.epsilon * np.diff(knots)[:, None] * (1 - LOG_MARGIN) - steep - LOG_MARGIN
+    no_end = np.full((1, probabilities.shape[1]), np.inf)
+    half = np.minimum(np.vstack([no_end, room]), np.vstack([room, no_end])) / 2
     units = probabilities * float(DENOMINATOR)
     least, most = np.ceil(units * np.exp(-half)), np.floor(units * np.exp(half))
     if (none := np.argwhere(least > most)).size:

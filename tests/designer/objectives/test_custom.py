@@ -349,7 +349,7 @@ CATEGORIES = CategoricalPrior(["a", "b"], [1, 2])
     ("prior", "objective", "outputs", "says"),
     [
         (PRIOR, Custom(absolute), None, r"needs the reports that there may be: add outputs=\[...\]"),
-        (PRIOR, Variance(), ON_KNOTS, "outputs are for a Custom objective, got them for least expected variance"),
+        (PRIOR, Variance(), ON_KNOTS, "outputs are for Loss and Custom, got them for least expected variance"),
         (PRIOR, Custom(absolute), [3, 1], "outputs must be strictly increasing, got .*3.0.* before .*1.0"),
         (PRIOR, Custom(absolute), [1], "outputs must be at least 2, got 1"),
         (PRIOR, Custom(absolute), ["a", "b"], "outputs must be numbers"),
@@ -390,7 +390,7 @@ CATEGORIES = CategoricalPrior(["a", "b"], [1, 2])
         (CATEGORIES, Custom(truths), 1, "outputs for categories must be a whole number of at least 2, got 1"),
         (CATEGORIES, Custom(truths), True, "outputs for categories must be a whole number of at least 2, got True"),
         (CATEGORIES, Custom(truths, unbiased=True), 2, "only numbers have means to be unbiased, got categories"),
-        (CATEGORIES, Frequencies(), 2, "outputs are for a Custom objective, got them for least error of frequencies"),
+        (CATEGORIES, Frequencies(), 2, "outputs are for Loss and Custom, got them for least error of frequencies"),
         (CATEGORIES, Variance(), None, "must be one for categories, got least expected variance"),
         (PRIOR, Frequencies(), None, "must be one for numbers, got least error of frequencies"),
         ({"age": PRIOR}, Custom(absolute), ON_KNOTS, "least variance or error alone, got custom objective: use one"),

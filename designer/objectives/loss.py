@@ -1,0 +1,202 @@
+"""What one report is worth: the least expected or worst loss on given outputs, biased or not, under any privacy.
+
+With prior p, losses l(x, y) of reporting y for x, and a share w of the worst value's loss, the table P is to make
+
+    (1 - w) sum_x p(x) v(x) + w max_x v(x)  least,    v(x) = sum_y l(x, y) P(y | x),
+
+by the channel program of `optldp.solvers.channel`: any table on these outputs that keeps the promise is worth at least
+the bound. Reports may be biased: it is often better to report nearer the middle than to be right on average. A biased
+table's reports are estimated from by its law, never averaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...mechanisms.errors import InputError
+from ...mechanisms.promise import Metric, Pure
+from ...mechanisms.table.provenance import Provenance
+from ...mechanisms.units import squared, units_label
+from ...solvers.channel import ChannelProgram, solve_channel
+from ..priors.categorical import CategoricalPrior
+from ..priors.prior import Prior
+from .base import Objective, Problem, Solution, Told
+from .cones import cone_of
+from .custom_table import as_mechanism, centred, on_outputs
+
+SPARED = {Pure: 1e-12, Metric: 1e-9}
+"""By promise: the share of the budget that tables leave unspent."""
+
+EVEN_UNITS = 16
+"""Units of 2^-53 that every output gets for each natural unit between neighbouring values, where a promise is by
+distance: there limits are met by probabilities of any size, and whole numbers need room."""
+
+NEVER = 1e-15
+"""Probability below which an output is never reported: less than what is left unspent can bear."""
+
+
+@dataclass(frozen=True, eq=False)
+class LossEvidence:
+    """What an analyst who knows the prior makes of one report.
+
+    Attributes
+    ----------
+    remap : (m,) ndarray
+        The output of least expected loss, once each output is reported.
+    posterior_risk : float
+        Expected loss if reports are read so.
+    """
+
+    remap: np.ndarray
+    posterior_risk: float
+
+
+@dataclass(frozen=True, eq=False)
+class Loss(Objective):
+    """The least loss of one report on given outputs, biased or not, under pure privacy or privacy by distance.
+
+    Parameters
+    ----------
+    loss : str, callable or (n, m) array_like
+        "absolute", "squared" or "zero-one"; a function of values (n, 1) and outputs (m,), that returns (n, m); or the
+        losses themselves, in the order of values and outputs. Of categories, reports are the numbers 0, ..., m - 1.
+    worst : float
+        Share of the worst value's loss in what is least, from 0 to 1; the rest is the expected loss.
+    unbiased : bool
+        Whether the mean of each knot's reports must be the knot.
+
+    Raises
+    ------
+    InputError
+        In a design: no outputs, losses that are no numbers or do not fit, unbiased reports of categories, or outputs
+        between which no unbiased mechanism is private.
+    SolverError
+        In a design: no table is found.
+
+    Source: for privacy by distance Bordenabe, Chatzikokolakis and Palamidessi (2014), "Optimal geo-indistinguishable
+    mechanisms for location privacy", and libqif; the cone and the bound: solvers/cone, solvers/channel.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp import Prior, design
+    >>> from optldp.designer import Loss
+    >>> prior = Prior.on_knots(np.linspace(-1, 1, 17), np.ones(17), source="public")
+    >>> made = design(prior, 1.0, objective=Loss("squared", worst=1.0), outputs=np.arange(-16, 17) / 16)
+    >>> round(made.value, 3), made.bound <= made.value, round(made.gap, 5)
+    (0.787, True, 0.0)
+    """
+
+    loss: str | Callable[[np.ndarray, np.ndarray], ArrayLike] | ArrayLike = "squared"
+    worst: float = 0.0
+    unbiased: bool = False
+
+    nobody = "no mechanism on these outputs"
+    takes = (Prior, CategoricalPrior)
+    takes_outputs = True
+    promises = (Pure, Metric)
+
+    @property
+    def key(self) -> str:
+        return "loss"
+
+    @property
+    def name(self) -> str:
+        """What the loss is called."""
+        return self.loss if isinstance(self.loss, str) else "own"
+
+    @property
+    def label(self) -> str:
+        which = "worst" if self.worst == 1 else "mixed" if self.worst else "expected"
+        return f"least {which} {self.name} loss"
+
+    def quantity(self, units: str) -> str:
+        of = {"absolute": units, "squared": squared(units)}.get(self.name, "")
+        return units_label(f"{self.name} loss of one report", of)
+
+    def check(self, problem: Problem) -> None:
+        self._program(problem)
+
+    def solve(self, problem: Problem, progress: Told = None) -> Solution:
+        program = self._program(problem, SPARED[type(problem.privacy)])
+        best = solve_channel(program, tolerance=problem.tolerance)
+        matrix = np.where(best.solution.max(0) > NEVER, best.solution, 0.0)
+        if isinstance(problem.privacy, Metric):
+            matrix[:, matrix.any(axis=0)] += EVEN_UNITS / (2**53 * problem.epsilon * np.diff(problem.prior.knots).min())
+        matrix /= matrix.sum(1, keepdims=True)
+        if self.unbiased:
+            matrix = centred(matrix, _outputs(problem) - problem.prior.knots[:, None])
+        origin = Provenance("optimal", {"unbiased": self.unbiased, "loss": self.name, "worst": self.worst})
+        return Solution(as_mechanism(matrix, problem, origin), best.multipliers, best.status)
+
+    def value(self, mechanism: Any, problem: Problem) -> float:
+        return self._program(problem).value(on_outputs(mechanism, _outputs(problem)))
+
+    def bound(self, problem: Problem, multipliers: Mapping[str, np.ndarray]) -> float:
+        return self._program(problem).bound(**multipliers)
+
+    def evidence(self, problem: Problem, mechanism: Any, solution: Solution) -> LossEvidence:
+        outputs = _outputs(problem)
+        joint = problem.solved.weights[:, None] * on_outputs(mechanism, outputs)
+        read_as = joint.T @ self._losses(problem)
+        return LossEvidence(outputs[read_as.argmin(1)], float(read_as.min(1).sum()))
+
+    def parameters(self) -> dict[str, Any]:
+        return {"loss": self.name, "worst": self.worst, "unbiased": self.unbiased}
+
+    def facts(self, made: Any) -> dict[str, Any]:
+        return {"value": made.value, "lower_bound": made.bound, "posterior_risk": made.evidence.posterior_risk}
+
+    def _program(self, problem: Problem, spared: float = 0.0) -> ChannelProgram:
+        """The program with a share of the budget unspent; InputError for what does not fit."""
+        cone, weights, losses = cone_of(problem, spared), problem.solved.weights, self._losses(problem)
+        if not self.unbiased:
+            return ChannelProgram(cone, weights, losses, self.worst)
+        if isinstance(problem.prior, CategoricalPrior):
+            raise InputError("only numbers have means to be unbiased, got categories: leave unbiased out")
+        deviations = _outputs(problem) - problem.prior.knots[:, None]
+        ChannelProgram.unbiased(cone, weights, problem.prior.knots, _outputs(problem))  # whether there is any
+        return ChannelProgram(cone, weights, losses, self.worst, deviations)
+
+    def _losses(self, problem: Problem) -> np.ndarray:
+        outputs = _outputs(problem)
+        values = np.arange(problem.prior.weights.size) if _of_categories(problem) else problem.prior.knots
+        if isinstance(self.loss, str):
+            if self.loss not in LOSSES or (_of_categories(problem) and self.loss != "zero-one"):
+                known = "zero-one" if _of_categories(problem) else ", ".join(LOSSES)
+                raise InputError(f"a loss must be {known}, or a function or numbers of your own, got {self.loss!r}")
+            return LOSSES[self.loss](values[:, None], outputs)
+        try:
+            given = self.loss(values[:, None], outputs) if callable(self.loss) else self.loss
+            losses = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"losses must be numbers of values (n, 1) and outputs (m,), got: {error}") from None
+        if losses.shape != (values.size, outputs.size) or not np.isfinite(losses).all():
+            raise InputError(
+                f"losses must be finite, of shape {(values.size, outputs.size)} for these values and outputs, got "
+                f"{'shape ' + str(losses.shape) if np.isfinite(losses).all() else 'others'}"
+            )
+        return losses
+
+
+LOSSES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "absolute": lambda value, output: np.abs(output - value),
+    "squared": lambda value, output: (output - value) ** 2,
+    "zero-one": lambda value, output: (output != value).astype(float),
+}
+"""By name, of values (n, 1) and outputs (m,)."""
+
+
+def _of_categories(problem: Problem) -> bool:
+    return isinstance(problem.prior, CategoricalPrior)
+
+
+def _outputs(problem: Problem) -> np.ndarray:
+    if problem.outputs is None:
+        raise InputError("a Loss needs the reports that there may be: add outputs=[...] to design")
+    return problem.outputs

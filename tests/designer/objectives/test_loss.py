@@ -1,0 +1,122 @@
+"""Loss against closed forms, published figures and the linear program over all pairs of values."""
+
+import numpy as np
+import pytest
+from optldp import Prior, design
+from optldp.designer import CategoricalPrior, Loss, Pure
+from optldp.mechanisms import InputError, Metric, verify
+from scipy.optimize import linprog
+
+KNOTS = np.linspace(-1, 1, 17)
+EVEN = Prior.on_knots(KNOTS, np.ones(17), source="public")
+STEPS = np.arange(-16, 17) / 16
+
+
+@pytest.mark.parametrize(("epsilon", "known"), [(0.5, 0.940), (1.0, 0.787), (2.0, 0.428), (4.0, 0.104)])
+def test_worst_squared_error_of_biased_reports(epsilon: float, known: float) -> None:
+    """Optimal-GPM's least worst case on [-1, 1] on these values and outputs."""
+    made = design(EVEN, epsilon, objective=Loss("squared", worst=1.0), outputs=STEPS)
+    assert made.value == pytest.approx(known, abs=5e-4)
+    assert made.bound <= made.value <= made.bound * (1 + 1e-6)
+    assert made.mechanism.exact
+
+
+@pytest.mark.parametrize("worst", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("promise", [Pure(1.3), Metric(2.0), Metric(14.0)])
+def test_against_the_program_over_all_pairs(promise: Pure | Metric, worst: float) -> None:
+    knots, outputs = np.array([0.0, 0.1, 0.5, 1.0]), np.array([0.0, 0.3, 0.6, 1.0])
+    weights = np.array([0.1, 0.2, 0.3, 0.4])
+    distance = np.abs(knots[:, None] - knots) if isinstance(promise, Metric) else 1 - np.eye(4)
+    losses = np.abs(outputs - knots[:, None])
+    least = _over_all_pairs(losses, weights, promise.epsilon * distance, worst)
+    prior = Prior.on_knots(knots, weights, source="public")
+    made = design(prior, promise, objective=Loss("absolute", worst=worst), outputs=outputs)
+    assert made.value == pytest.approx(least, rel=1e-6)
+    assert made.bound <= least * (1 + 1e-12)
+    assert verify(made.mechanism).ok
+    assert made.mechanism.promise == promise
+
+
+def _over_all_pairs(losses: np.ndarray, weights: np.ndarray, limits: np.ndarray, worst: float) -> float:
+    n, m = losses.shape
+    columns = n * m + 1
+    rows = []
+    for i in range(n):
+        for k in range(n):
+            for j in range(m):
+                row = np.zeros(columns)
+                row[i * m + j] += 1
+                row[k * m + j] -= np.exp(limits[i, k])
+                rows.append(row)
+    for i in range(n):
+        row = np.zeros(columns)
+        row[i * m : (i + 1) * m], row[-1] = losses[i], -1
+        rows.append(row)
+    sums = np.hstack([np.kron(np.eye(n), np.ones(m)), np.zeros((n, 1))])
+    cost = np.r_[((1 - worst) * weights[:, None] * losses).ravel(), worst]
+    found = linprog(cost, np.array(rows), np.zeros(len(rows)), sums, np.ones(n), bounds=[(0, None)] * columns)
+    return float(found.fun)
+
+
+def test_randomised_response_errs_least_among_categories() -> None:
+    prior = CategoricalPrior(["a", "b", "c"], np.ones(3) / 3, source="public")
+    made = design(prior, np.log(4), objective=Loss("zero-one"), outputs=3)
+    assert made.value == pytest.approx(2 / 6, rel=1e-6)
+    assert made.evidence.remap.tolist() == [0, 1, 2]
+
+
+def test_unbiased_reports_are_unbiased_and_vary_no_less_than_on_free_outputs() -> None:
+    made = design(EVEN, 1.0, objective=Loss(unbiased=True), outputs=np.arange(-48, 49) / 16)
+    assert verify(made.mechanism).max_abs_bias < 1e-9
+    assert design(EVEN, 1.0, uniform_share=0).bound <= made.value
+    by_distance = design(EVEN, Metric(2.0), objective=Loss(unbiased=True), outputs=np.arange(-48, 49) / 8)
+    assert verify(by_distance.mechanism).max_abs_bias < 1e-9
+    assert by_distance.gap < 1e-6
+
+
+def test_a_loss_is_a_name_a_function_or_a_matrix() -> None:
+    named, function, matrix = (
+        design(EVEN, 1.0, objective=Loss(loss), outputs=STEPS).value
+        for loss in ("absolute", lambda x, y: np.abs(x - y), np.abs(STEPS - KNOTS[:, None]))
+    )
+    assert named == function == matrix
+
+
+def test_any_multipliers_prove_a_bound() -> None:
+    made = design(EVEN, Metric(2.0), objective=Loss("absolute", worst=0.5), outputs=STEPS)
+    problem = made.certificate.problem
+    rng = np.random.default_rng(3)
+    for size in (1e-6, 1e-2, 1.0):
+        moved = {name: each + size * rng.normal(size=each.shape) for name, each in made.certificate.multipliers.items()}
+        assert made.objective.bound(problem, moved) < made.value
+
+
+def test_what_an_analyst_reads_is_no_worse_than_what_is_reported() -> None:
+    skewed = Prior.on_knots(KNOTS, np.exp(-3 * KNOTS), source="public")
+    made = design(skewed, 0.7, objective=Loss("squared", worst=1.0), outputs=STEPS)
+    reported = skewed.weights @ (made.mechanism.probabilities * (made.mechanism.low - KNOTS[:, None]) ** 2).sum(1)
+    assert made.evidence.posterior_risk < reported
+
+
+@pytest.mark.parametrize(
+    ("prior", "privacy", "loss", "outputs", "said"),
+    [
+        (EVEN, 1.0, Loss("cubic"), STEPS, "a loss must be absolute, squared, zero-one"),
+        (EVEN, 1.0, Loss(np.ones((2, 2))), STEPS, "losses must be finite, of shape"),
+        (EVEN, 1.0, Loss(lambda x, y: "much"), STEPS, "losses must be numbers"),
+        (EVEN, 1.0, Loss(), None, "add outputs="),
+        (EVEN, 1.0, Loss(unbiased=True), STEPS, "add outputs farther out, or allow bias"),
+        (EVEN, 1.0, Loss(worst=2.0), STEPS, "share of the worst must lie between 0 and 1"),
+    ],
+)
+def test_what_does_not_fit_is_refused(prior: Prior, privacy: float, loss: Loss, outputs: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        design(prior, privacy, objective=loss, outputs=outputs)  # pyright: ignore[reportArgumentType] -- wrong on purpose
+
+
+def test_privacy_by_distance_says_nothing_of_categories_and_other_objectives_refuse_it() -> None:
+    prior = CategoricalPrior(["a", "b"], np.ones(2) / 2, source="public")
+    with pytest.raises(InputError, match="privacy by distance is for numbers"):
+        design(prior, Metric(1.0), objective=Loss("zero-one"), outputs=2)  # pyright: ignore[reportArgumentType] -- of any privacy
+    with pytest.raises(InputError, match="promise pure privacy, got epsilon 1 per unit"):
+        design(EVEN, Metric(1.0))  # pyright: ignore[reportArgumentType] -- wrong on purpose

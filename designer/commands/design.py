@@ -107,7 +107,7 @@ def _finish_table(made: Outcome, asked: DesignOptions) -> None:
         if lacking := save_figure(made.figure(), asked.plot):
             say(f"warning: {lacking}")
         written.append((asked.plot, "a figure"))
-    for note in [*notes, *asked.method_notes(asked.method_text or "optimal")]:
+    for note in notes:
         say(note)
     for path, what in written:
         say_wrote(path, what)
@@ -154,7 +154,7 @@ def _finish_bundle(designed: Designed, asked: DesignOptions) -> None:
     within = {} if asked.n is None else kind.means_within(asked.n, designed.priors, confidence=asked.sure)
     if asked.out is not None:
         save_bundle(designed.bundle, asked.out)
-    for note in [*designed.notes, *asked.method_notes(asked.method_text or "optimal")]:
+    for note in designed.notes:
         say(note)
     if asked.out is not None:
         say_wrote(asked.out, f"a mechanism, {designed.bundle.kind}")

@@ -55,8 +55,7 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
         "the least expected variance",
         "expected",
         uses=(
-            "--method", "--uniform-share", "--worst-case", "--eta", "--intervals", "--window", "--tail-ratio", "--gap",
-            "--form", "--omit-prior",
+            "--method", "--uniform-share", "--gap", "--form", "--omit-prior",
         ),
     ),
     "minimax": NamedObjective(

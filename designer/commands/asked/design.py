@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ...methods.told import in_words as methods_in_words
-from ...methods.told import read_method
+from ...methods.told import read_method, told_method
 from ...objectives.registry import AskedObjective, in_words
 from ..said.output import refuse_given
 from ..said.prior import read_prior
 from .kind import FOR_ALL, DesignKind, OneTable
-from .method import LatticeOptions, old_of_method
 from .objective import PANEL, ObjectiveOptions
 from .options import EPSILON, TOLERANCE, UNIFORM_SHARE, Categorical, Explain, Force, Json, UniformShare, Units
 
@@ -39,7 +38,7 @@ LARGE_TABLE = 2**16
 
 
 @dataclass(frozen=True, kw_only=True)
-class DesignOptions(ObjectiveOptions, LatticeOptions):
+class DesignOptions(ObjectiveOptions):
     """What `optldp design` may be asked; what is to be designed decides which of it makes sense."""
 
     epsilons: Annotated[list[float] | None, EPSILON] = None
@@ -152,8 +151,6 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
             help="Relative gap to reach. Default: 1e-6 for numbers, 1e-4 for an error, 1e-3 for categories.",
         ),
     ] = None
-    worst_case: Annotated[bool, old_of_method("--worst-case", "ptt")] = False
-    eta: Annotated[float | None, old_of_method("--eta", "ptt")] = None
     out: Annotated[
         Path | None, typer.Option("--out", help="File to write, .json, or .npz for one table of numbers.")
     ] = None
@@ -208,14 +205,13 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
 
     @cached_property
     def wanted(self) -> AskedObjective:
-        """The objective as it was asked for; a factor by which the prior may be off is for the error alone."""
-        asked = self.read(self.objective)
-        return self.read("error") if asked.name == "expected" and self.told_of_old("error") else asked
+        """The objective as it was asked for."""
+        return AskedObjective.read(self.objective)
 
     @cached_property
     def asked_method(self) -> str | Method:
-        """The method of a table of numbers, with the options that it has; InputError for those of another."""
-        return self.method_of(self.method_text or "optimal")
+        """The method of a table of numbers, with what it is told."""
+        return told_method(self.method_text or "optimal")
 
     @cached_property
     def asked(self) -> Objective:
@@ -263,8 +259,6 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
         _ = self.budgets
         if self.kind is DesignKind.ATTRIBUTES and self.wanted.name not in OF_ATTRIBUTES:
             raise InputError(f"--objective of attributes must be expected or error, got {self.objective!r}")
-        if self.kind in (OneTable("expected"), DesignKind.ATTRIBUTES):
-            self.refuse_old_of_others((self.wanted.name,))
         useless = {name: value for name, value in given.items() if name not in self.kind.uses}
         refuse_given(f"of no use to {self.kind.label}", useless)
         _ = self.sure

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ...objectives.registry import named
-from .old_spellings import spellings_of
 
 FOR_ALL = ("--epsilon", "--public", "--drop-missing", "--out", "--force", "--explain", "--json", "--confidence")
 """Options that every design has a use for, the last one with --n."""
 
 _NUMERIC = (
-    "--range", "--clip", "--knots", "--uniform-share", "--worst-case", "--eta", "--intervals", "--window",
-    "--tail-ratio", "--tolerance",
+    "--range", "--clip", "--knots", "--uniform-share", "--tolerance",
 )  # fmt: skip
 _ONE_COLUMN = ("--column", "--prior", "--units")
 _OF_ANY_OBJECTIVE = ("--objective", "--range", "--clip", "--knots", "--tolerance", "--n", *_ONE_COLUMN)
@@ -50,7 +48,7 @@ class DesignKind(Enum):
     )
     LEVELS_OF_PAIRS = "levels of pairs", (*_PAIRS, *_LEVELS)
     NOISE = "noise of one shape", ("--delta", "--per-unit", "--method", "--range", "--knots", "--units", "--n")
-    ATTRIBUTES = "attributes", (*_ATTRIBUTES, "--objective", "--n", *spellings_of("error"))
+    ATTRIBUTES = "attributes", (*_ATTRIBUTES, "--objective", "--n")
     LEVELS_OF_ATTRIBUTES = "levels of attributes", (*_ATTRIBUTES, *_LEVELS, "--leakage", "--n")
 
     uses: tuple[str, ...]
@@ -73,7 +71,7 @@ class OneTable:
 
     Example
     -------
-    >>> OneTable("robust").label, "--radius" in OneTable("robust").uses
+    >>> OneTable("robust").label, "--form" in OneTable("robust").uses
     ('a robust table', True)
     """
 
@@ -87,4 +85,4 @@ class OneTable:
     @property
     def uses(self) -> tuple[str, ...]:
         """Options that it has a use for, beside those for all."""
-        return (*_OF_ANY_OBJECTIVE, *named(self.objective).uses, *spellings_of(self.objective))
+        return (*_OF_ANY_OBJECTIVE, *named(self.objective).uses)

@@ -256,7 +256,7 @@ class TestInformation:
         ),
         (("--objective", "minimax", "--method", "duchi"), "--method is of no use to a minimax table"),
         (("--objective", "minimax", "--uniform-share", 0.1), "--uniform-share is of no use to a minimax table"),
-        (("--objective", "minimax", "--radius", 0.1), "--radius is of no use to a minimax table"),
+        (("--objective", "minimax", "--radius", 0.1), "--radius is for --objective robust: leave it out"),
         (("--radius", 0.1), "--radius is for --objective robust: leave it out"),
         (("--criterion", "fisher"), "--criterion is for --objective information: leave it out"),
         (("--objective", "minimax:3"), "--objective minimax takes nothing beside, got '3': write minimax"),
@@ -270,7 +270,7 @@ class TestInformation:
         (("--objective", "trade-off:0.3,worst=0.3"), "worst of --objective trade-off must be told once, got"),
         (
             ("--objective", "trade-off:0.3", "--worst", 0.3),
-            "worst of --objective trade-off:0.3 must be told once",
+            "worst of --objective trade-off must be told once, got 'trade-off:0.3,worst=0.3': leave one out",
         ),
         (("--objective", "error:2"), "the error of a mean needs --n N"),
         (("--objective", "error,last=a.csv", "--n", 9), "a trust is measured between two files: write error,last=OLD"),

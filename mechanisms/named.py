@@ -80,6 +80,13 @@ class Entry(Protocol):
         ...
 
 
+class Taken(NamedTuple):
+    """What an option takes beside its value, where it is no registry's."""
+
+    example: str
+    options: tuple[Option, ...] = ()
+
+
 AnyEntry = TypeVar("AnyEntry", bound=Entry)
 
 
@@ -150,12 +157,9 @@ def value_told(text: str, entry: Entry, what: str) -> dict[str, Any]:
 
     Example
     -------
-    >>> from typing import NamedTuple
-    >>> class Leak(NamedTuple):
-    ...     options: tuple[Option, ...] = (Option("bound", float, "of it"), Option("shares", Path, "a file of them"))
-    ...     example: str = "0.2,shares=FILE"
-    >>> value_told("0.2,shares=some,more.csv", Leak(), "--leakage")
-    {'bound': 0.2, 'shares': PosixPath('some,more.csv')}
+    >>> leak = Taken("0.2,shares=2,1,1", (Option("bound", float, "of it"), Option("shares", list, "of the users")))
+    >>> value_told("0.2,shares=2,1,1", leak, "--leakage")
+    {'bound': 0.2, 'shares': '2,1,1'}
     """
     return _told(f"{entry.options[0].name}={text}".split(","), entry, what, text)
 

@@ -22,7 +22,7 @@ _CATEGORIES = ("--method", "--column", "--prior", "--categorical")
 _PAIRS = (
     *_CATEGORIES, "--value-column", "--value-method", "--padding", "--range", "--clip", "--knots", "--units", "--n",
 )  # fmt: skip
-_LEVELS = ("--levels", "--level-epsilon", "--level-method")
+_LEVELS = ("--levels", "--level-epsilon")
 _ATTRIBUTES = ("--method", "--attribute", "--sampled", "--clip", "--knots", "--uniform-share", "--tolerance")
 
 
@@ -31,13 +31,13 @@ class DesignKind(Enum):
 
     Example
     -------
-    >>> DesignKind.NOISE.label, "--delta" in DesignKind.NOISE.uses
+    >>> DesignKind.NOISE.label, "--privacy" in DesignKind.NOISE.uses
     ('noise of one shape', True)
     """
 
     LEVELS = (
         "levels of numbers",
-        ("--method", *_NUMERIC, *_ONE_COLUMN, *_LEVELS, "--leakage", "--level-shares", "--outputs", "--n"),
+        ("--method", *_NUMERIC, *_ONE_COLUMN, *_LEVELS, "--leakage", "--n"),
     )
     CATEGORIES = "categories", (*_CATEGORIES, "--tolerance")
     LEVELS_OF_CATEGORIES = "levels of categories", (*_CATEGORIES, *_LEVELS)
@@ -47,7 +47,7 @@ class DesignKind(Enum):
         ("--missing", "--column", "--prior", "--value-method", "--range", "--clip", "--knots", "--units", "--n"),
     )
     LEVELS_OF_PAIRS = "levels of pairs", (*_PAIRS, *_LEVELS)
-    NOISE = "noise of one shape", ("--delta", "--per-unit", "--method", "--range", "--knots", "--units", "--n")
+    NOISE = "noise of one shape", ("--privacy", "--method", "--range", "--knots", "--units", "--n")
     ATTRIBUTES = "attributes", (*_ATTRIBUTES, "--objective", "--n")
     LEVELS_OF_ATTRIBUTES = "levels of attributes", (*_ATTRIBUTES, *_LEVELS, "--leakage", "--n")
 

@@ -53,6 +53,15 @@ OLD: Mapping[str, Old] = {
     "--window": Old("--method", "window={}", ("aaa",)),
     "--tail-ratio": Old("--method", "tail-ratio={}", ("aaa",)),
     "--eta": Old("--method", "eta={}", ("ptt", "ptt2")),
+    "--delta": Old("--privacy", "delta={}", ("approximate",), "approximate:delta={}"),
+    "--per-unit": Old("--privacy", "", ("metric",), "metric"),
+    "--gap": Old("--knots", "gap={}", ("auto",), "auto:gap={}"),
+    "--level-method": Old("--level-epsilon", "method={}"),
+    "--level-shares": Old("--leakage", "shares={}"),
+    "--outputs": Old("--leakage", "outputs={}"),
+    "--delimiter": Old("--format", "delimiter={}", ("csv",), "csv:delimiter={}"),
+    "--decimal": Old("--format", "decimal={}", ("csv",), "csv:decimal={}"),
+    "--encoding": Old("--format", "encoding={}", ("csv",), "csv:encoding={}"),
     "--worst-case": Old("--method", "worst-case", ("ptt", "ptt2")),
 }
 """What each has become, in commands that have the new option and not the old."""

@@ -34,21 +34,20 @@ ASKED = "What is asked"
 
 PANELS = {
     "Data": "--column --range --clip --missing --drop-missing --categorical --prior --on --key --keep --counts --from",
-    "Privacy": "--epsilon --public --secret --round --ledger --ledger-key --budget",
+    "Privacy": "--epsilon --privacy --public --secret --round --ledger --ledger-key --budget",
     ASKED: "--objective --method --table --mechanism --n --error --of --knots --quantile --between --above "
     "--confidence --versus --by",
     "Output": "--out --plot --results --force --resume --explain --json",
     "Objectives": "--trust",
     "Users, pairs and attributes": "--rounds --alike --keep-first --allow-disjoint --value-column --value-method "
     "--padding --attribute --sampled",
-    "Levels of privacy": "--levels --level-column --level-epsilon --level-method --leakage --level-shares --outputs",
-    "Noise of one shape": "--delta --per-unit",
+    "Levels of privacy": "--levels --level-column --level-epsilon --leakage",
     "Methods in detail": "--estimator --window --distance --stop "
     "--threshold --cells --least-components --prune --preselect --winsorise --raw --target --weights --simultaneous "
     "--top",
-    "Precision": "--tolerance --gap --uniform-share --seed --workers",
+    "Precision": "--tolerance --uniform-share --seed --workers",
     "Files in detail": "--units --form --omit-prior --allow-unproved --allow-large --skip-invalid --group-readable "
-    "--delimiter --decimal --encoding",
+    "--format",
     "Help": "--help --help-all",
 }
 """Panels in their order, and what stands in them whatever the command."""

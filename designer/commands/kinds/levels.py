@@ -289,7 +289,7 @@ def protocol_of_level(many: int, options: DesignOptions) -> dict[str, Any]:
     if epsilon is None or method in (None, "grr"):
         return {"level_epsilon": epsilon}
     if method not in ORACLES:
-        raise InputError(f"--level-method must be one of {', '.join(ORACLES)}, got {method!r}")
+        raise InputError(f"method of --level-epsilon must be one of {', '.join(ORACLES)}, got {method!r}")
     return {"level_mechanism": ORACLES[method](Categories(range(many)), epsilon)}
 
 
@@ -325,7 +325,7 @@ def _on_common_outputs(options: DesignOptions, notes: list[str], prior: Prior) -
     assert options.leakage is not None  # the caller asked
     if options.asked_method != "optimal":
         raise InputError(f"--leakage is for method optimal, got {options.method!r}: leave one of them out")
-    budgets, shares = options.budgets, options.level_shares
+    budgets, shares, outputs = options.budgets, *map(options.of_leakage.get, ("shares", "outputs"))
     promise = Promise(
         budgets.epsilons,
         shares=None if shares is None else budget_numbers(shares, "level shares"),
@@ -336,7 +336,7 @@ def _on_common_outputs(options: DesignOptions, notes: list[str], prior: Prior) -
         made = design(
             prior,
             promise,
-            outputs=None if options.outputs is None else even_outputs(options.outputs),
+            outputs=None if outputs is None else even_outputs(outputs),
             uniform_share=options.uniform_share,
             tolerance=options.tolerance,
             progress=progress,

@@ -92,7 +92,7 @@ class TestDesign:
             (("--trust", 2, "--method", "duchi"), "--method is of no use to a table for the error of a mean"),
             (("--trust", 2, "--objective", "robust"), "--trust is for --objective error: leave it out"),
             (("--objective", "error", "--radius", 2), "--radius is for --objective robust: leave it out"),
-            (("--trust", 2, "--gap", 0.1), "--gap is of no use to a table for the error of a mean"),
+            (("--trust", 2, "--gap", 0.1), "--knots auto is of no use to a table for the error of a mean"),
         ],
     )
     def test_what_makes_no_sense_is_one_line(self, refusal, more, says):

@@ -274,7 +274,7 @@ class TestInformation:
         ),
         (("--objective", "error:2"), "the error of a mean needs --n N"),
         (("--objective", "error,last=a.csv", "--n", 9), "a trust is measured between two files: write error,last=OLD"),
-        (("--gap", 0.1, "--knots", 9), "--gap 0.1 says how many knots there must be: leave out --knots 9"),
+        (("--gap", 0.1, "--knots", 9), "--gap is for --knots auto: leave it out"),
         (("--knots", "many"), "--knots must be a whole number or auto, got 'many'"),
         (("--knots", "auto", "--gap", 2), "gap must lie strictly between 0 and 1, got 2"),
         (("--knots", "auto", "--method", "duchi"), "--knots auto is for the method optimal, got 'duchi'"),

@@ -17,9 +17,13 @@ TYPES: Mapping[type, str] = {
     int: "a whole number",
     str: "a word",
     Path: "a file",
+    list: "numbers or marks with commas between them",
     bool: "its key alone",
 }
 """What an option may be, in words."""
+
+GO_ON = (Path, list)
+"""Types whose values may hold commas."""
 
 
 class Option(NamedTuple):
@@ -50,6 +54,8 @@ class Option(NamedTuple):
         if self.type is bool:
             if text is None:
                 return True
+        elif self.type is list and text:
+            return text  # what it lists is for who takes it
         elif text:
             try:
                 value = self.type(text)
@@ -72,6 +78,13 @@ class Entry(Protocol):
     def example(self) -> str:
         """How it is asked for."""
         ...
+
+
+class Taken(NamedTuple):
+    """What an option takes beside its value, where it is no registry's."""
+
+    example: str
+    options: tuple[Option, ...] = ()
 
 
 AnyEntry = TypeVar("AnyEntry", bound=Entry)
@@ -131,8 +144,38 @@ def asked_for(text: str, entries: Mapping[str, Entry], what: str) -> tuple[str, 
         keyed = key in keys and bool(equals or keys[key].type is bool)
         keyed |= bool(equals and keys) and entry.options[0].type not in (str, Path)  # a number has no equals sign
         others = [given if keyed or not keys else f"{next(iter(keys))}={given}", *others]
+    return name, _told(others, entry, asked, text)
+
+
+def value_told(text: str, entry: Entry, what: str) -> dict[str, Any]:
+    """Return what `VALUE,key=value` tells an option that has one thing to be told: the value is of its first key.
+
+    Raises
+    ------
+    InputError
+        A key or a value that there is not, or a key that is told twice.
+
+    Example
+    -------
+    >>> leak = Taken("0.2,shares=2,1,1", (Option("bound", float, "of it"), Option("shares", list, "of the users")))
+    >>> value_told("0.2,shares=2,1,1", leak, "--leakage")
+    {'bound': 0.2, 'shares': '2,1,1'}
+    """
+    return _told(f"{entry.options[0].name}={text}".split(","), entry, what, text)
+
+
+def _told(parts: list[str], entry: Entry, asked: str, text: str) -> dict[str, Any]:
+    """Return what parts tell: each a key with its value, a key alone, or more of the file or list before it."""
+    keys = {option.name: option for option in entry.options}
+    whole: list[str] = []
+    for part in parts:
+        key = whole[-1].partition("=")[0] if whole else ""
+        if "=" not in part and part not in keys and key in keys and keys[key].type in GO_ON:
+            whole[-1] += f",{part}"
+        else:
+            whole.append(part)
     told: dict[str, Any] = {}
-    for each in others:
+    for each in whole:
         key, equals, value = each.partition("=")
         if key in told:
             raise InputError(f"{key} of {asked} must be told once, got {text!r}: leave one out")
@@ -140,7 +183,7 @@ def asked_for(text: str, entries: Mapping[str, Entry], what: str) -> tuple[str, 
             known = f"takes {', '.join(keys)}" if keys else "takes nothing beside"
             raise InputError(f"{asked} {known}, got {key!r}: write {entry.example}")
         told[key] = keys[key].read(value if equals or keys[key].type is not bool else None, asked)
-    return name, told
+    return told
 
 
 def as_asked(name: str, told: Mapping[str, Any], options: tuple[Option, ...]) -> str:

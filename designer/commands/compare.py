@@ -11,7 +11,6 @@ import typer
 
 from ..objectives.registry import in_words
 from .asked.objective import PANEL, ObjectiveOptions
-from .asked.old_spellings import OLD
 from .asked.options import (
     EPSILONS,
     TOLERANCE,
@@ -87,7 +86,7 @@ class CompareOptions(ObjectiveOptions):
             "--n", "--range", "--knots", "--method", "--table", "--uniform-share", "--tolerance", "--objective",
             "--confidence",
         )  # fmt: skip
-        self.refuse("of no use to categories", *numeric, *OLD)
+        self.refuse("of no use to categories", *numeric)
 
 
 @one_line_errors

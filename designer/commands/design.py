@@ -59,7 +59,7 @@ def design_command(asked: DesignOptions) -> None:
 
     \b
     Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --out mech.json
-    Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --gap 1e-5 --out near.json
+    Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --knots auto:gap=1e-5 --out near.json
     Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --form floor --out short.json
     Example: optldp design --range 0 200000 --epsilon 1 --objective minimax --out worst.json
     Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --objective robust:tv,radius=0.1 \\
@@ -69,8 +69,8 @@ def design_command(asked: DesignOptions) -> None:
     Example: optldp design survey.csv --column income --range 0 200000 --epsilon 1 --n 20000 --objective error:2 \\
     --plot clips.png --out mean.json
     Example: optldp design survey.csv --column job --categorical --epsilon 1 --out jobs.json
-    Example: optldp design --range 0 200000 --epsilon 1 --delta 1e-6 --out gauss.json
-    Example: optldp design --range 0 40 --epsilon 0.5 --per-unit --out contacts.json
+    Example: optldp design --range 0 200000 --epsilon 1 --privacy approximate:delta=1e-6 --out gauss.json
+    Example: optldp design --range 0 40 --epsilon 0.5 --privacy metric --out contacts.json
     Example: optldp design survey.csv --attribute age=18:90 --attribute income=0:200000 --epsilon 1 --out both.json
     Example: optldp design survey.csv --column job --categorical --levels 0.1:1:0.1 --level-epsilon 0.5 --out jobs.json
     """
@@ -107,7 +107,7 @@ def _finish_table(made: Outcome, asked: DesignOptions) -> None:
         if lacking := save_figure(made.figure(), asked.plot):
             say(f"warning: {lacking}")
         written.append((asked.plot, "a figure"))
-    for note in [*notes, *asked.method_notes(asked.method_text or "optimal")]:
+    for note in notes:
         say(note)
     for path, what in written:
         say_wrote(path, what)
@@ -154,7 +154,7 @@ def _finish_bundle(designed: Designed, asked: DesignOptions) -> None:
     within = {} if asked.n is None else kind.means_within(asked.n, designed.priors, confidence=asked.sure)
     if asked.out is not None:
         save_bundle(designed.bundle, asked.out)
-    for note in [*designed.notes, *asked.method_notes(asked.method_text or "optimal")]:
+    for note in designed.notes:
         say(note)
     if asked.out is not None:
         say_wrote(asked.out, f"a mechanism, {designed.bundle.kind}")

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...estimators.methods import PRIOR_METHODS
-from ..methods.told import in_words
-from .asked.method import LatticeOptions
+from ..methods.told import in_words, told_method
 from .asked.options import (
     CONFIDENCE,
     EPSILON,
@@ -26,6 +25,7 @@ from .asked.options import (
     DropMissing,
     Json,
     Knots,
+    Options,
     Seed,
     Tolerance,
     UniformShare,
@@ -62,7 +62,7 @@ LIKE_THESE = "they are drawn from people like these, and as much is learnt of th
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoPhaseOptions(LatticeOptions):
+class TwoPhaseOptions(Options):
     """What `optldp two-phase` may be asked."""
 
     data: DataFile
@@ -177,7 +177,7 @@ class TwoPhaseOptions(LatticeOptions):
             knots=DEFAULT_KNOTS if self.knots is None else self.knots,
             phase_one=_first_phase(self.phase_one),
             estimator=estimator,
-            method=self.method_of(self.method),
+            method=told_method(self.method),
             uniform_share=self.uniform_share,
             tolerance=self.tolerance,
             robust_confidence=self.robust_confidence,
@@ -207,7 +207,7 @@ def two_phase_command(asked: TwoPhaseOptions) -> None:
         results = two_phase_attributes(
             values, plans, rng=rng, share=asked.share, progress=lambda stage, step: update(stage, step is None)
         )
-    for note in [SIMULATED, *notes, *asked.method_notes(asked.method)]:
+    for note in [SIMULATED, *notes]:
         say(note)
     facts = {name: _facts(found, values[name], asked.epsilon, asked.confidence, rng) for name, found in results.items()}
     units = asked.column_units

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...mechanisms.named import Option, asked_for, name_asked
+from ...mechanisms.named import Option, Taken, asked_for, name_asked
 from ...mechanisms.registered import registered
 
 if TYPE_CHECKING:
@@ -63,13 +63,6 @@ TOLD: Mapping[str, ToldMethod] = {
 """What the command line may tell them."""
 
 
-class Alone(NamedTuple):
-    """A method that is its name alone."""
-
-    example: str
-    options: tuple[Option, ...] = ()
-
-
 def read_method(text: str) -> tuple[str, dict[str, Any]]:
     """Return the name of a method and what it is told; InputError for a key or a value that there is not.
 
@@ -81,7 +74,7 @@ def read_method(text: str) -> tuple[str, dict[str, Any]]:
     (('aaa', {'intervals': 8, 'window': 12}), ('duchi', {}))
     """
     name = name_asked(text)
-    return asked_for(text, {name: TOLD.get(name) or Alone(name)}, "--method")
+    return asked_for(text, {name: TOLD.get(name) or Taken(name)}, "--method")
 
 
 def told_method(text: str) -> str | Method:

@@ -55,12 +55,11 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
         "the least expected variance",
         "expected",
         uses=(
-            "--method", "--uniform-share", "--worst-case", "--eta", "--intervals", "--window", "--tail-ratio", "--gap",
-            "--form", "--omit-prior",
+            "--method", "--uniform-share", "--knots auto", "--form", "--omit-prior",
         ),
     ),
     "minimax": NamedObjective(
-        "worst_case:WorstCase", "a minimax table", "the least worst case", "minimax", uses=("--gap", "--form")
+        "worst_case:WorstCase", "a minimax table", "the least worst case", "minimax", uses=("--knots auto", "--form")
     ),
     "trade-off": NamedObjective(
         "worst_case:TradeOff",

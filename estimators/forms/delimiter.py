@@ -56,7 +56,9 @@ def delimiter_of(file: Path, shown: str) -> str:
     fitting = [mark for mark in there if _fits(lines[:-1] if len(lines) > ROWS else lines, mark)]
     if len(fitting) > 1:
         named = " or ".join(_NAMES[mark] for mark in fitting)
-        raise InputError(f"cells of {shown!r} may be separated by {named}: say which, by --delimiter or read_as")
+        raise InputError(
+            f"cells of {shown!r} may be separated by {named}: say which, by --format csv:delimiter=MARK or read_as"
+        )
     return fitting[0] if fitting else ","
 
 

@@ -1,6 +1,6 @@
 """How numbers are written in a column of text: which mark is the decimal one, which separates thousands; or dates.
 
-Nothing is guessed where two readings give two numbers: "1,234" alone is refused until somebody says --decimal.  A
+Nothing is guessed where two readings give two numbers: "1,234" alone is refused until somebody says which mark.  A
 column is judged by all its cells, unless the first thousand are plain numbers; what follows is then as plain a number,
 or refused by those who read it.
 """
@@ -180,7 +180,7 @@ def _decimal(found: dict[str, int], plain: bool, cells: duckdb.DuckDBPyRelation,
         row, text = _first(cells, f"{_matches('t', POINT)} AND {_matches('t', COMMA)} AND regexp_matches(t, '[.,]')")
         raise InputError(
             f"{where} must say what its marks are, got {text!r} in row {row}, which may be {_value(text, '.')} or "
-            f"{_value(text, ',')}: say --decimal '.' or --decimal ',' (read_as)"
+            f"{_value(text, ',')}: say --format csv:decimal=. or --format csv:decimal=, (read_as)"
         )
     return "."
 

@@ -77,11 +77,12 @@ def written_as() -> list[str]:
     -------
     >>> with read_as(decimal=","):
     ...     written_as()
-    ['--decimal', ',']
+    ['--format', 'csv:decimal=,']
     """
     said = overrides()
-    given = {"--delimiter": said.delimiter, "--decimal": said.decimal, "--encoding": said.encoding}
-    return [word for option, value in given.items() if value is not None for word in (option, value)]
+    given = {"delimiter": said.delimiter, "decimal": said.decimal, "encoding": said.encoding}
+    told = ",".join(f"{key}={value}" for key, value in given.items() if value is not None)
+    return ["--format", f"csv:{told}"] if told else []
 
 
 @contextmanager

@@ -197,7 +197,9 @@ def _decoded(file: Path, encoding: str, to: Path, shown: str) -> Path:
             for block in iter(lambda: source.read(AT_ONCE), ""):
                 stream.write(block)
     except UnicodeError as error:
-        raise InputError(f"{shown!r} must be text in {encoding}: {error}: say another by --encoding") from None
+        raise InputError(
+            f"{shown!r} must be text in {encoding}: {error}: say another by --format csv:encoding=NAME"
+        ) from None
     return to
 
 

@@ -14,7 +14,6 @@ import typer
 from ...objectives.registry import in_words
 from ..said.output import require_place
 from .objective import PANEL, ObjectiveOptions
-from .old_spellings import OLD
 from .options import (
     EPSILONS,
     TOLERANCE,
@@ -103,7 +102,7 @@ class BoundsOptions(ObjectiveOptions):
             "--range", "--clip", "--knots", "--method", "--at", "--uniform-share", "--units", "--objective",
             "--results", "--workers", "--confidence", "--attribute",
         )  # fmt: skip
-        self.refuse("of no use to categories", *numeric, *OLD)
+        self.refuse("of no use to categories", *numeric)
 
     def prior(self) -> tuple[Prior, list[str]]:
         """Read the prior, and what there is to say of it; without --knots on the values' own steps, as a design."""

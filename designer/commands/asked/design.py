@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ....mechanisms.named import Option, Taken, asked_for, name_asked, value_told
 from ...methods.told import in_words as methods_in_words
-from ...methods.told import read_method
+from ...methods.told import read_method, told_method
 from ...objectives.registry import AskedObjective, in_words
+from ...privacies import PURE, privacy_name
+from ...privacies import in_words as privacies_in_words
 from ..said.output import refuse_given
 from ..said.prior import read_prior
 from .kind import FOR_ALL, DesignKind, OneTable
-from .method import LatticeOptions, old_of_method
 from .objective import PANEL, ObjectiveOptions
 from .options import EPSILON, TOLERANCE, UNIFORM_SHARE, Categorical, Explain, Force, Json, UniformShare, Units
 
@@ -24,6 +26,20 @@ if TYPE_CHECKING:
     from ...objectives.base import Objective
     from ...priors.prior import Prior
     from .levels import Budgets
+
+AUTO = "--knots auto"
+
+OF_KNOTS = {"auto": Taken("auto:gap=1e-5", (Option("gap", float, "to every mechanism on the interval"),))}
+OF_LEVEL = Taken("0.5,method=olh", (Option("epsilon", float, "budget"), Option("method", str, "for the level")))
+OF_LEAKAGE = Taken(
+    "0.2,shares=2,1,1,outputs=-100:300:81",
+    (
+        Option("bound", float, "of the log-ratio"),
+        Option("shares", list, "users at each level"),
+        Option("outputs", str, "the only reports, LO:HI:N"),
+    ),
+)
+"""What values of options may be told beside."""
 
 NOISES = ("gaussian", "geometric")
 """Values of --method that keep no pure budget; as of `ADDITIVE`."""
@@ -39,34 +55,19 @@ LARGE_TABLE = 2**16
 
 
 @dataclass(frozen=True, kw_only=True)
-class DesignOptions(ObjectiveOptions, LatticeOptions):
+class DesignOptions(ObjectiveOptions):
     """What `optldp design` may be asked; what is to be designed decides which of it makes sense."""
 
     epsilons: Annotated[list[float] | None, EPSILON] = None
-    delta: Annotated[
-        float | None,
-        typer.Option("--delta", help="For noise that is (epsilon, delta)-private: the Gaussian mechanism, on --range."),
-    ] = None
-    per_unit: Annotated[
-        bool,
-        typer.Option(
-            "--per-unit", help="For noise whose --epsilon is per unit, as for degrees: geometric, on --range."
-        ),
-    ] = False
-    knots: Annotated[
+    privacy: Annotated[str, typer.Option("--privacy", help=f"What is kept: {privacies_in_words()}.")] = PURE
+    knots_text: Annotated[
         str | None,
         typer.Option(
             "--knots",
             metavar="N|auto",
-            help="Equally spaced knots, or auto for as many as --gap takes. Default: auto, or a prior's own values; "
-            "for other methods and objectives 101.",
-        ),
-    ] = None
-    gap: Annotated[
-        float | None,
-        typer.Option(
-            "--gap",
-            help="Of --knots auto: relative gap to every mechanism on the interval. Default: 1e-4, by at most 401.",
+            help="Equally spaced knots, or auto for as many as a relative gap to every mechanism on the interval "
+            "takes, as auto:gap=1e-5; default 1e-4, by at most 401. Default: auto, or a prior's own values; for other "
+            "methods and objectives 101.",
         ),
     ] = None
     objective: Annotated[
@@ -81,9 +82,9 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
         str | None,
         typer.Option(
             "--method",
-            help="optimal (default), aaa, or a closed form such as piecewise; with --delta gaussian, with --per-unit "
-            "geometric. Categories: auto (default: the least error of grr, olh and subset; of subset, whose reports "
-            "are a bit for each category, if by 2%), grr, olh, oue, rappor, subset, optimal. "
+            help="optimal (default), aaa, or a closed form such as piecewise; with --privacy approximate gaussian, "
+            "with metric geometric. Categories: auto (default: the least error of grr, olh and subset; of subset, "
+            "whose reports are a bit for each category, if by 2%), grr, olh, oue, rappor, subset, optimal. "
             "Pairs: unary (default; grr with --level-epsilon), grr. "
             f"Some may be told more, as aaa:intervals=8,window=12 is or ptt:worst-case: {methods_in_words()}.",
         ),
@@ -110,32 +111,25 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
         str | None,
         typer.Option("--levels", help="Budgets that users choose from, such as 0.1,0.5,1 or 0.1:1:0.1, for --epsilon."),
     ] = None
-    level_epsilon: Annotated[
-        float | None, typer.Option("--level-epsilon", help="Budget that protects the choice among --levels.")
-    ] = None
-    level_method: Annotated[
+    level_epsilon_text: Annotated[
         str | None,
         typer.Option(
-            "--level-method",
-            help="With --level-epsilon: grr (default), olh, oue, rappor or subset for the level; oue and rappor of at "
-            "most 12 levels.",
+            "--level-epsilon",
+            metavar="EPSILON",
+            help="Budget that protects the choice among --levels; by method grr (default), olh, oue, rappor or "
+            "subset, as 0.5,method=olh; oue and rappor of at most 12 levels.",
         ),
     ] = None
-    leakage: Annotated[
-        float | None,
+    leakage_text: Annotated[
+        str | None,
         typer.Option(
             "--leakage",
+            metavar="BOUND",
             help="For --levels of numbers: make tables on common outputs, of which a report of a value tells the level "
-            "by a log-ratio of at most this; inf for no bound.",
+            "by a log-ratio of at most this; inf for no bound. It may be told shares, the users at each level "
+            "(default: as many), and outputs, LO:HI:N, the only reports (default: the best found): "
+            "0.2,shares=2,1,1.",
         ),
-    ] = None
-    level_shares: Annotated[
-        str | None,
-        typer.Option("--level-shares", help="With --leakage: users at each level, such as 2,1,1. Default: as many."),
-    ] = None
-    outputs: Annotated[
-        str | None,
-        typer.Option("--outputs", metavar="LO:HI:N", help="With --leakage: the only reports. Default: the best found."),
     ] = None
     attributes: Annotated[
         list[str] | None,
@@ -152,8 +146,6 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
             help="Relative gap to reach. Default: 1e-6 for numbers, 1e-4 for an error, 1e-3 for categories.",
         ),
     ] = None
-    worst_case: Annotated[bool, old_of_method("--worst-case", "ptt")] = False
-    eta: Annotated[float | None, old_of_method("--eta", "ptt")] = None
     out: Annotated[
         Path | None, typer.Option("--out", help="File to write, .json, or .npz for one table of numbers.")
     ] = None
@@ -192,7 +184,7 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
     @cached_property
     def kind(self) -> DesignKind | OneTable:
         """What is to be designed; InputError for an unknown objective."""
-        if self.delta is not None or self.per_unit or self.method in NOISES:
+        if privacy_name(self.privacy) != PURE or self.method in NOISES:
             return DesignKind.NOISE
         if self.attributes is not None:
             return DesignKind.ATTRIBUTES if self.levels is None else DesignKind.LEVELS_OF_ATTRIBUTES
@@ -208,14 +200,13 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
 
     @cached_property
     def wanted(self) -> AskedObjective:
-        """The objective as it was asked for; a factor by which the prior may be off is for the error alone."""
-        asked = self.read(self.objective)
-        return self.read("error") if asked.name == "expected" and self.told_of_old("error") else asked
+        """The objective as it was asked for."""
+        return AskedObjective.read(self.objective)
 
     @cached_property
     def asked_method(self) -> str | Method:
-        """The method of a table of numbers, with the options that it has; InputError for those of another."""
-        return self.method_of(self.method_text or "optimal")
+        """The method of a table of numbers, with what it is told."""
+        return told_method(self.method_text or "optimal")
 
     @cached_property
     def asked(self) -> Objective:
@@ -229,22 +220,51 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
 
         return budgets_of(self.epsilon, self.levels, self.level_epsilon)
 
+    @cached_property
+    def level_epsilon(self) -> float | None:
+        """The budget that protects the choice of a level, if one does."""
+        return self._of_level.get("epsilon")
+
+    @property
+    def level_method(self) -> str | None:
+        """How the level itself is reported, if that was said."""
+        return self._of_level.get("method")
+
+    @cached_property
+    def _of_level(self) -> dict[str, Any]:
+        return {} if (text := self.level_epsilon_text) is None else value_told(text, OF_LEVEL, "--level-epsilon")
+
+    @cached_property
+    def of_leakage(self) -> dict[str, Any]:
+        """What --leakage is told, nothing where it is not given: its bound, shares and outputs."""
+        return {} if self.leakage_text is None else value_told(self.leakage_text, OF_LEAKAGE, "--leakage")
+
+    @property
+    def leakage(self) -> float | None:
+        """What the report of a value may tell of the level, if that is bounded."""
+        return self.of_leakage.get("bound")
+
     @property
     def automatic(self) -> bool:
         """Whether the number of knots is to be chosen, because that was asked for."""
-        return self.knots == "auto" or (self.knots is None and self.gap is not None)
+        return self.knots_text is not None and name_asked(self.knots_text) == "auto"
+
+    @cached_property
+    def gap(self) -> float | None:
+        """The relative gap that the number of knots must reach, if one was named."""
+        return asked_for(self.knots_text or "auto", OF_KNOTS, "--knots")[1].get("gap") if self.automatic else None
 
     @cached_property
     def knot_count(self) -> int | None:
         """The number of knots, None for the default; InputError for a text that is no number."""
-        if self.knots is None or self.automatic:
+        if self.knots_text is None or self.automatic:
             return None
         from ....mechanisms.errors import InputError
 
         try:
-            return int(self.knots)
+            return int(self.knots_text)
         except ValueError:
-            raise InputError(f"--knots must be a whole number or auto, got {self.knots!r}") from None
+            raise InputError(f"--knots must be a whole number or auto, got {self.knots_text!r}") from None
 
     def writes_floor(self, knots: int, outputs: int) -> bool:
         """Whether a table of such a size is to be written as a floor form, if it has one."""
@@ -263,27 +283,16 @@ class DesignOptions(ObjectiveOptions, LatticeOptions):
         _ = self.budgets
         if self.kind is DesignKind.ATTRIBUTES and self.wanted.name not in OF_ATTRIBUTES:
             raise InputError(f"--objective of attributes must be expected or error, got {self.objective!r}")
-        if self.kind in (OneTable("expected"), DesignKind.ATTRIBUTES):
-            self.refuse_old_of_others((self.wanted.name,))
         useless = {name: value for name, value in given.items() if name not in self.kind.uses}
         refuse_given(f"of no use to {self.kind.label}", useless)
         _ = self.sure
-        if self.level_epsilon is None:
-            refuse_given("of no use without --level-epsilon", {"--level-method": given.get("--level-method")})
         if self.form not in (None, *FORMS):
             raise InputError(f"--form must be one of {', '.join(FORMS)}, got {self.form!r}")
-        if self.leakage is None:
-            refuse_given(
-                "of no use without --leakage",
-                {"--level-shares": given.get("--level-shares"), "--outputs": given.get("--outputs")},
-            )
         if self.value_column is not None and not self.categorical:
             raise InputError("pairs need --categorical, as their keys are categories: add it")
-        if self.automatic and "--gap" not in self.kind.uses:
+        if self.automatic and AUTO not in self.kind.uses:
             raise InputError(f"--knots auto is of no use to {self.kind.label}: give a number")
-        if self.gap is not None and not self.automatic:
-            raise InputError(f"--gap {self.gap:g} says how many knots there must be: leave out --knots {self.knots}")
-        _ = self.knot_count
+        _ = self.knot_count, self.gap, self.leakage
 
     @property
     def leaves_out(self) -> bool:

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ...objectives.registry import named
-from .old_spellings import spellings_of
 
 FOR_ALL = ("--epsilon", "--public", "--drop-missing", "--out", "--force", "--explain", "--json", "--confidence")
 """Options that every design has a use for, the last one with --n."""
 
 _NUMERIC = (
-    "--range", "--clip", "--knots", "--uniform-share", "--worst-case", "--eta", "--intervals", "--window",
-    "--tail-ratio", "--tolerance",
+    "--range", "--clip", "--knots", "--uniform-share", "--tolerance",
 )  # fmt: skip
 _ONE_COLUMN = ("--column", "--prior", "--units")
 _OF_ANY_OBJECTIVE = ("--objective", "--range", "--clip", "--knots", "--tolerance", "--n", *_ONE_COLUMN)
@@ -24,7 +22,7 @@ _CATEGORIES = ("--method", "--column", "--prior", "--categorical")
 _PAIRS = (
     *_CATEGORIES, "--value-column", "--value-method", "--padding", "--range", "--clip", "--knots", "--units", "--n",
 )  # fmt: skip
-_LEVELS = ("--levels", "--level-epsilon", "--level-method")
+_LEVELS = ("--levels", "--level-epsilon")
 _ATTRIBUTES = ("--method", "--attribute", "--sampled", "--clip", "--knots", "--uniform-share", "--tolerance")
 
 
@@ -33,13 +31,13 @@ class DesignKind(Enum):
 
     Example
     -------
-    >>> DesignKind.NOISE.label, "--delta" in DesignKind.NOISE.uses
+    >>> DesignKind.NOISE.label, "--privacy" in DesignKind.NOISE.uses
     ('noise of one shape', True)
     """
 
     LEVELS = (
         "levels of numbers",
-        ("--method", *_NUMERIC, *_ONE_COLUMN, *_LEVELS, "--leakage", "--level-shares", "--outputs", "--n"),
+        ("--method", *_NUMERIC, *_ONE_COLUMN, *_LEVELS, "--leakage", "--n"),
     )
     CATEGORIES = "categories", (*_CATEGORIES, "--tolerance")
     LEVELS_OF_CATEGORIES = "levels of categories", (*_CATEGORIES, *_LEVELS)
@@ -49,8 +47,8 @@ class DesignKind(Enum):
         ("--missing", "--column", "--prior", "--value-method", "--range", "--clip", "--knots", "--units", "--n"),
     )
     LEVELS_OF_PAIRS = "levels of pairs", (*_PAIRS, *_LEVELS)
-    NOISE = "noise of one shape", ("--delta", "--per-unit", "--method", "--range", "--knots", "--units", "--n")
-    ATTRIBUTES = "attributes", (*_ATTRIBUTES, "--objective", "--n", *spellings_of("error"))
+    NOISE = "noise of one shape", ("--privacy", "--method", "--range", "--knots", "--units", "--n")
+    ATTRIBUTES = "attributes", (*_ATTRIBUTES, "--objective", "--n")
     LEVELS_OF_ATTRIBUTES = "levels of attributes", (*_ATTRIBUTES, *_LEVELS, "--leakage", "--n")
 
     uses: tuple[str, ...]
@@ -73,7 +71,7 @@ class OneTable:
 
     Example
     -------
-    >>> OneTable("robust").label, "--radius" in OneTable("robust").uses
+    >>> OneTable("robust").label, "--form" in OneTable("robust").uses
     ('a robust table', True)
     """
 
@@ -87,4 +85,4 @@ class OneTable:
     @property
     def uses(self) -> tuple[str, ...]:
         """Options that it has a use for, beside those for all."""
-        return (*_OF_ANY_OBJECTIVE, *named(self.objective).uses, *spellings_of(self.objective))
+        return (*_OF_ANY_OBJECTIVE, *named(self.objective).uses)

@@ -118,7 +118,7 @@ def even_outputs(text: str) -> np.ndarray:
     try:
         first, last, count = float(low), float(high), int(many)
     except ValueError:
-        raise InputError(f"--outputs must be LO:HI:N such as -100:300:81, got {text!r}") from None
+        raise InputError(f"outputs must be LO:HI:N such as -100:300:81, got {text!r}") from None
     if not (np.isfinite([first, last]).all() and first < last and 2 <= count <= MOST_OUTPUTS):
-        raise InputError(f"--outputs must be LO:HI:N with LO < HI and N from 2 to {MOST_OUTPUTS}, got {text!r}")
+        raise InputError(f"outputs must be LO:HI:N with LO < HI and N from 2 to {MOST_OUTPUTS}, got {text!r}")
     return np.linspace(first, last, count)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from ...objectives.registry import OBJECTIVES, AskedObjective
-from .old_spellings import OLD, OldSpellings
+from ...objectives.registry import AskedObjective
 from .options import CONFIDENCE, Confidence, checked_confidence, people
+from .prior import PriorOptions
 
 if TYPE_CHECKING:
     from ...objectives.base import Objective
@@ -20,7 +20,7 @@ PANEL = "Objectives"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ObjectiveOptions(OldSpellings):
+class ObjectiveOptions(PriorOptions):
     """What goes with --objective; a command says itself whether it takes one or several."""
 
     n: Annotated[
@@ -55,31 +55,11 @@ class ObjectiveOptions(OldSpellings):
 
     @property
     def objective_notes(self) -> list[str]:
-        """What there is to say of the objectives that were made: of a measured trust, and of old options."""
+        """What there is to say of trusts that were measured."""
         from ..said.trust import trust_note
 
-        given = self.given()
-        return [trust_note(each) for each in self.measurements] + [
-            f"note: {' and '.join(old)} will go: write --objective {AskedObjective(name, self.told_of_old(name))}"
-            for name in OBJECTIVES
-            if (old := [option for option in OLD if OLD[option][0] == name and given[option] is not None])
-        ]
-
-    def read(self, text: str) -> AskedObjective:
-        """Return what a text and old options ask for; InputError for what is not known, or said by both."""
-        from ....mechanisms.errors import InputError
-
-        asked = AskedObjective.read(text)
-        old = self.told_of_old(asked.name)
-        if twice := [key for key in old if key in asked.told]:
-            raise InputError(
-                f"{twice[0]} of --objective {text} must be told once, and is an option, too: leave that out"
-            )
-        return replace(asked, told={**asked.told, **old})
+        return [trust_note(each) for each in self.measurements]
 
     def objectives_named(self, texts: Sequence[str]) -> list[Objective]:
-        """Return the objectives that are asked for, each once; InputError also for an option that none has use for."""
-        asked = [self.read(text) for text in dict.fromkeys(texts)]
-        made = [each.made(self) for each in asked]
-        self.refuse_old_of_others(tuple(each.name for each in asked))
-        return made
+        """Return the objectives that are asked for, each once."""
+        return [AskedObjective.read(text).made(self) for text in dict.fromkeys(texts)]

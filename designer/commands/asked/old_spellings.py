@@ -1,69 +1,147 @@
-"""Options that objectives had of their own before --objective took them: they work for one version more, unseen."""
+"""Options of earlier versions: a command line that has one is read as one that has the new, which a note names.
+
+They work for one version more. No command knows them, and help has none of them: an option that has gone is an entry
+of `OLD`, and nothing else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Any
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-import typer
-from typer.models import OptionInfo
+from ....mechanisms.errors import InputError
+from ....mechanisms.named import name_asked
 
-from .prior import PriorOptions
 
-OLD: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "--expected": ("trade-off", ("expected",)),
-    "--worst": ("trade-off", ("worst",)),
-    "--ambiguity": ("robust", ("ambiguity",)),
-    "--radius": ("robust", ("radius",)),
-    "--criterion": ("information", ("criterion",)),
-    "--patterns": ("information", ("patterns",)),
-    "--trust": ("error", ("trust",)),
-    "--trust-from": ("error", ("last", "before")),
+class Old(NamedTuple):
+    """What an old option has become.
+
+    Attributes
+    ----------
+    option : str
+        The new one.
+    told : str
+        What is added to its text, with {} for each value.
+    names : tuple of str
+        What the new one must ask for, () for anything.
+    alone : str
+        What the new one says where it is not given; "" where it must be.
+    """
+
+    option: str
+    told: str
+    names: tuple[str, ...] = ()
+    alone: str = ""
+
+    @property
+    def values(self) -> int:
+        """How many values the old option takes."""
+        return max(self.told.count("{}"), self.alone.count("{}"))
+
+
+OLD: Mapping[str, Old] = {
+    "--expected": Old("--objective", "expected={}", ("trade-off",)),
+    "--worst": Old("--objective", "worst={}", ("trade-off",)),
+    "--ambiguity": Old("--objective", "ambiguity={}", ("robust",)),
+    "--radius": Old("--objective", "radius={}", ("robust",)),
+    "--criterion": Old("--objective", "criterion={}", ("information",)),
+    "--patterns": Old("--objective", "patterns={}", ("information",)),
+    "--trust": Old("--objective", "trust={}", ("error",), "error:{}"),
+    "--trust-from": Old("--objective", "last={},before={}", ("error",), "error:last={},before={}"),
+    "--intervals": Old("--method", "intervals={}", ("aaa",)),
+    "--window": Old("--method", "window={}", ("aaa",)),
+    "--tail-ratio": Old("--method", "tail-ratio={}", ("aaa",)),
+    "--eta": Old("--method", "eta={}", ("ptt", "ptt2")),
+    "--delta": Old("--privacy", "delta={}", ("approximate",), "approximate:delta={}"),
+    "--per-unit": Old("--privacy", "", ("metric",), "metric"),
+    "--gap": Old("--knots", "gap={}", ("auto",), "auto:gap={}"),
+    "--level-method": Old("--level-epsilon", "method={}"),
+    "--level-shares": Old("--leakage", "shares={}"),
+    "--outputs": Old("--leakage", "outputs={}"),
+    "--delimiter": Old("--format", "delimiter={}", ("csv",), "csv:delimiter={}"),
+    "--decimal": Old("--format", "decimal={}", ("csv",), "csv:decimal={}"),
+    "--encoding": Old("--format", "encoding={}", ("csv",), "csv:encoding={}"),
+    "--worst-case": Old("--method", "worst-case", ("ptt", "ptt2")),
 }
-"""The objective of each, and what it is told."""
+"""What each has become, in commands that have the new option and not the old."""
 
 
-def spellings_of(objective: str) -> tuple[str, ...]:
-    """Return the old options of an objective.
+class Given(NamedTuple):
+    """An option on a command line, with its values; or an argument, whose option is ""."""
+
+    option: str
+    values: tuple[str, ...]
+
+
+def as_now(words: Sequence[str], takes: Mapping[str, int], several: Sequence[str] = ()) -> tuple[list[str], str]:
+    """Return a command line in today's options, and the note on those that will go, "" for none.
+
+    Parameters
+    ----------
+    words : sequence of str
+    takes : mapping of str to int
+        How many values each option of the command takes.
+    several : sequence of str
+        Those that may be repeated.
+
+    Raises
+    ------
+    InputError
+        An old option without the new one that it tells something, or of something else than is asked for.
 
     Example
     -------
-    >>> spellings_of("robust"), spellings_of("minimax")
-    (('--ambiguity', '--radius'), ())
+    >>> as_now(["a.csv", "--objective", "robust", "--radius", "0.1"], {"--objective": 1})
+    (['a.csv', '--objective', 'robust:radius=0.1'], 'note: --radius will go: write --objective robust:radius=0.1')
     """
-    return tuple(option for option, (name, _) in OLD.items() if name == objective)
+    old = {name: each for name, each in OLD.items() if each.option in takes and name not in takes}
+    found = list(_given(words, {**takes, **{name: each.values for name, each in old.items()}}))
+    now = [each for each in found if each.option not in old]
+    changed: dict[int, None] = {}
+    gone = [each for each in found if each.option in old]
+    for each in gone:
+        changed[_tell(now, each, old[each.option], old[each.option].option in several)] = None
+    if not gone:
+        return list(words), ""
+    names = " and ".join(dict.fromkeys(each.option for each in gone))
+    instead = " ".join(shlex.join([now[at].option, *now[at].values]) for at in changed)
+    line = [word for each in now for word in (*([each.option] if each.option else ()), *each.values)]
+    return line, f"note: {names} will go: write {instead}"
 
 
-def _old(name: str) -> OptionInfo:
-    objective, keys = OLD[name]
-    return typer.Option(name, hidden=True, help=f"Write --objective {objective},{keys[0]}=... instead.")
+def _tell(now: list[Given], given: Given, old: Old, several: bool) -> int:
+    """Tell the new option what an old one says, and return its place; it comes last where it was not given."""
+    places = [at for at, each in enumerate(now) if each.option == old.option]
+    for at in places if old.told else ():
+        text = now[at].values[0]
+        if not old.names or name_asked(text) in old.names:
+            mark = ":" if old.names and text == name_asked(text) else ","
+            now[at] = Given(old.option, (text + mark + old.told.format(*given.values),))
+            return at
+    if not old.alone or (places and not several):
+        wanted = f"for {old.option} {' or '.join(old.names)}" if old.names else f"of no use without {old.option}"
+        raise InputError(f"{given.option} is {wanted}: leave it out")
+    end = next((at for at, each in enumerate(now) if each.option == "--"), len(now))
+    now.insert(end, Given(old.option, (old.alone.format(*given.values),)))
+    return end
 
 
-@dataclass(frozen=True, kw_only=True)
-class OldSpellings(PriorOptions):
-    """The options that --objective takes the place of."""
-
-    expected: Annotated[float | None, _old("--expected")] = None
-    worst: Annotated[float | None, _old("--worst")] = None
-    ambiguity: Annotated[str | None, _old("--ambiguity")] = None
-    radius: Annotated[float | None, _old("--radius")] = None
-    criterion: Annotated[str | None, _old("--criterion")] = None
-    patterns: Annotated[str | None, _old("--patterns")] = None
-    trust: Annotated[float | None, _old("--trust")] = None
-    trust_from: Annotated[tuple[Path, Path] | None, _old("--trust-from")] = None
-
-    def told_of_old(self, objective: str) -> dict[str, Any]:
-        """Return what old options tell an objective, by its own names for it."""
-        given, found = self.given(), dict[str, Any]()
-        for option in spellings_of(objective):
-            if (value := given[option]) is not None:
-                found |= zip(OLD[option][1], value if isinstance(value, tuple) else (value,), strict=True)
-        return found
-
-    def refuse_old_of_others(self, names: tuple[str, ...]) -> None:
-        """Raise InputError for an old option of an objective that is not among these."""
-        for option, (name, _) in OLD.items():
-            if name not in names:
-                self.refuse(f"for --objective {name}", option)
+def _given(words: Sequence[str], takes: Mapping[str, int]) -> Iterator[Given]:
+    """Yield the options of a command line with their values, and its arguments."""
+    at = 0
+    while at < len(words):
+        name, equals, value = words[at].partition("=")
+        at += 1
+        if name == "--":
+            yield Given("--", tuple(words[at:]))
+            return
+        if name not in takes or (equals and not takes[name]):
+            yield Given("", (words[at - 1],))
+            continue
+        many = takes[name] - bool(equals)
+        if at + many > len(words):
+            yield Given("", tuple(words[at - 1 :]))  # what it lacks is said where options are read
+            return
+        yield Given(name, (*([value] if equals else []), *words[at : at + many]))
+        at += many

@@ -16,6 +16,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import typer
 from typer.models import OptionInfo
 
+from ....mechanisms.named import Option, Taken, asked_for
 from ..said.output import refuse_given, say
 
 CONFIDENCE = 0.95
@@ -133,18 +134,25 @@ Methods = Annotated[list[str] | None, typer.Option("--method", help="Repeat for 
 Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Makes the simulation repeatable.")]
 
 
-Delimiter = Annotated[
-    str | None,
-    typer.Option("--delimiter", help="Between cells of text files: a mark, tab, semicolon, ... Default: recognised."),
-]
-Decimal = Annotated[
+FORMATS = {
+    "csv": Taken(
+        "csv:delimiter=semicolon,decimal=,",
+        (
+            Option("delimiter", list, "between cells: a mark, comma, tab, semicolon"),
+            Option("decimal", list, "mark, . or ,"),
+            Option("encoding", str, "such as latin-1"),
+        ),
+    )
+}
+"""How files may be said to be written."""
+
+Format = Annotated[
     str | None,
     typer.Option(
-        "--decimal", help="Decimal mark in text files, . or , (the other separates thousands). Default: seen."
+        "--format",
+        help="How text files are written, as csv:delimiter=semicolon,decimal=,,encoding=latin-1: the mark between "
+        "cells, or its name; the decimal mark, of which the other separates thousands. Default: recognised.",
     ),
-]
-Encoding = Annotated[
-    str | None, typer.Option("--encoding", help="Of text files, such as latin-1 or utf-16. Default: recognised.")
 ]
 
 
@@ -154,20 +162,18 @@ def reads_files(run: Callable[..., None]) -> Callable[..., None]:
     Example
     -------
     >>> list(inspect.signature(reads_files(lambda: None)).parameters)
-    ['delimiter', 'decimal', 'encoding']
+    ['text_format']
     """
 
     @functools.wraps(run)
-    def command(delimiter: str | None, decimal: str | None, encoding: str | None, **given: Any) -> None:
+    def command(text_format: str | None, **given: Any) -> None:
         from ....estimators.forms.overrides import read_as
 
-        with read_as(
-            delimiter=delimiter, decimal=decimal, encoding=encoding, told=lambda message: say(f"note: {message}")
-        ):
+        said = {} if text_format is None else asked_for(text_format, FORMATS, "--format")[1]
+        with read_as(**said, told=lambda message: say(f"note: {message}")):
             run(**given)
 
-    asked = {"delimiter": Delimiter, "decimal": Decimal, "encoding": Encoding}
-    return _with_options(command, run, {name: (hint, None) for name, hint in asked.items()})
+    return _with_options(command, run, {"text_format": (Format, None)})
 
 
 AllowLarge = Annotated[

@@ -17,6 +17,10 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from ....mechanisms.errors import InputError
+from ..said.output import BAD_INPUT, say
+from .old_spellings import as_now
+
 LINES, COLUMNS = 50, 80
 """Of a screen."""
 
@@ -30,21 +34,20 @@ ASKED = "What is asked"
 
 PANELS = {
     "Data": "--column --range --clip --missing --drop-missing --categorical --prior --on --key --keep --counts --from",
-    "Privacy": "--epsilon --public --secret --round --ledger --ledger-key --budget",
+    "Privacy": "--epsilon --privacy --public --secret --round --ledger --ledger-key --budget",
     ASKED: "--objective --method --table --mechanism --n --error --of --knots --quantile --between --above "
     "--confidence --versus --by",
     "Output": "--out --plot --results --force --resume --explain --json",
     "Objectives": "--trust",
     "Users, pairs and attributes": "--rounds --alike --keep-first --allow-disjoint --value-column --value-method "
     "--padding --attribute --sampled",
-    "Levels of privacy": "--levels --level-column --level-epsilon --level-method --leakage --level-shares --outputs",
-    "Noise of one shape": "--delta --per-unit",
+    "Levels of privacy": "--levels --level-column --level-epsilon --leakage",
     "Methods in detail": "--estimator --window --distance --stop "
     "--threshold --cells --least-components --prune --preselect --winsorise --raw --target --weights --simultaneous "
     "--top",
-    "Precision": "--tolerance --gap --uniform-share --seed --workers",
+    "Precision": "--tolerance --uniform-share --seed --workers",
     "Files in detail": "--units --form --omit-prior --allow-unproved --allow-large --skip-invalid --group-readable "
-    "--delimiter --decimal --encoding",
+    "--format",
     "Help": "--help --help-all",
 }
 """Panels in their order, and what stands in them whatever the command."""
@@ -63,20 +66,42 @@ COMPLETED = 70
 
 _SENTENCE = re.compile(r"(?<=\.)\s+")
 
-_WHOLE = "optldp.whole_help"
+_WHOLE, _GOES = "optldp.whole_help", "optldp.old_options"
 
 
 class PanelledCommand(TyperCommand):
     """A command whose help is in panels, and fits a screen unless the whole of it is asked for."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse an option that is given twice and can be one thing only: the parser keeps the last."""
+        """Read old options as new ones, and refuse one that is given twice and can be one thing only."""
+        args = args if ctx.resilient_parsing else self._in_new_options(ctx, args)
+        # Of an option that is given twice the parser keeps the last.
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         for param in {id(each): each for each in given}.values():
             once = param.param_type_name == "option" and not (param.multiple or param.is_flag)  # pyright: ignore[reportAttributeAccessIssue] -- an option
             if once and given.count(param) > 1 and not ctx.resilient_parsing:
                 raise typer.BadParameter(f"takes one value, and is given {given.count(param)} times", ctx, param)  # pyright: ignore[reportArgumentType] -- an option
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, and say which of its options will go: after all else, so that an error is one line."""
+        result = super().invoke(ctx)
+        if note := ctx.meta.get(_GOES):
+            say(note)
+        return result
+
+    def _in_new_options(self, ctx: Any, args: list[str]) -> list[str]:
+        """Return a command line without old options, and keep what there is to say of them."""
+        options = [each for each in self.params if each.param_type_name == "option"]
+        takes = {name: 0 if getattr(each, "is_flag", False) else each.nargs for each in options for name in each.opts}
+        several = [name for each in options if getattr(each, "multiple", False) for name in each.opts]
+        try:
+            words, note = as_now(args, takes, several)
+        except InputError as error:
+            say(f"error: {error}")
+            raise typer.Exit(BAD_INPUT) from None
+        ctx.meta[_GOES] = note
+        return words
 
     def get_help(self, ctx: Any) -> str:
         """Return the whole help if it was asked for or is short, else what is used often, and how to see the rest."""

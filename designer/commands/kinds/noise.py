@@ -12,9 +12,10 @@ from ....mechanisms.additive.registry import ADDITIVE
 from ....mechanisms.errors import InputError
 from ....mechanisms.exactness.make_exact import make_exact
 from ....mechanisms.exactness.verification import verify
-from ....mechanisms.promise import Approximate, Metric, Promise
+from ....mechanisms.promise import Metric, Promise
 from ...priors.checks import as_knots
 from ...priors.prior import DEFAULT_KNOTS
+from ...privacies import PURE, privacy_asked, privacy_name
 
 if TYPE_CHECKING:
     from ....mechanisms import TabulatedMechanism
@@ -51,15 +52,13 @@ def design_noise(options: DesignOptions) -> tuple[TabulatedMechanism, dict[str, 
 
 
 def _promise(options: DesignOptions) -> Promise:
-    """The promise of --delta or --per-unit; InputError for both or none."""
-    if options.delta is not None and options.per_unit:
-        raise InputError("a promise is either of --delta or --per-unit, got both: leave one out")
-    epsilon = options.budgets.epsilons[0]
-    if options.delta is not None:
-        return Approximate(epsilon, options.delta)
-    if options.per_unit:
-        return Metric(epsilon)
-    raise InputError("--method gaussian needs --delta, and geometric --per-unit: they keep no pure budget")
+    """The promise of --privacy; InputError for the pure one, which this noise does not keep."""
+    if privacy_name(options.privacy) == PURE:
+        raise InputError(
+            "--method gaussian needs --privacy approximate:delta=1e-6, and geometric --privacy metric: they keep no "
+            "pure budget"
+        )
+    return privacy_asked(options.privacy, options.budgets.epsilons[0])
 
 
 def _knots(options: DesignOptions, promise: Promise) -> np.ndarray:

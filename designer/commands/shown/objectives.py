@@ -83,7 +83,7 @@ def _by_method(options: DesignOptions) -> Outcome:
         facts = _facts(made, made.certificate.as_given.bound(), made.bound)
         return _with_errors(Outcome(f"{method} mechanism", made.mechanism, facts, notes), made, prior, options)
     few = options.prior_file is not None and prior.rounding_variance == 0  # its own values are the knots
-    chosen = options.automatic or (options.knots is None and not few)
+    chosen = options.automatic or (options.knots_text is None and not few)
     made = design_numbers(options, KnotChoice(prior, gap=options.gap) if chosen else prior, epsilon)
     return _with_errors(_beside_the_interval(made, notes, options.gap), made, prior, options)
 
@@ -106,7 +106,7 @@ def _beside_the_interval(made: Design, notes: list[str], gap: float | None) -> O
         tried, program_bound = [one.knots for one in evidence.tried], evidence.last.knot_bound
         if made.status != "optimal":
             kept = f"the total gap stayed at {made.gap:.1e} with {tried[-1]} knots, the most"
-            opened = [f"note: {kept} without --gap" if gap is None else f"warning: {kept}"]
+            opened = [f"note: {kept} without --knots auto:gap=GAP" if gap is None else f"warning: {kept}"]
     else:
         opened = _open(made.status, made.gap)
     last = continuum_as_given(made)

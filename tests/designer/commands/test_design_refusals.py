@@ -138,12 +138,12 @@ class TestBadOptions:
     @pytest.mark.parametrize(
         ("options", "says"),
         [
-            (["--worst-case"], "--worst-case is an option of ptt and ptt2"),
-            (["--eta", 2], "--eta is an option of ptt and ptt2, got method 'optimal'"),
-            (["--eta", 2, "--method", "duchi"], "--eta is an option of ptt and ptt2, got method 'duchi'"),
-            (["--eta", 2, "--method", "ptt", "--worst-case"], "--worst-case chooses the parameter, got eta 2.0"),
+            (["--worst-case"], "--worst-case is for --method ptt or ptt2: leave it out"),
+            (["--eta", 2], "--eta is for --method ptt or ptt2: leave it out"),
+            (["--eta", 2, "--method", "duchi"], "--eta is for --method ptt or ptt2: leave it out"),
+            (["--eta", 2, "--method", "ptt", "--worst-case"], "worst_case chooses the parameter, got eta 2.0"),
             (["--eta", 1, "--method", "ptt"], "eta must be a finite number above 1, got 1.0"),
-            (["--window", 3], "are for aaa"),
+            (["--window", 3], "is for --method aaa: leave it out"),
             (["--method", "aaa", "--knots", 5, "--intervals", 3], "intervals must divide the prior's 4, got 3"),
             (["--tolerance", 0], "tolerance must lie strictly between 0 and 1"),
         ],

@@ -85,14 +85,14 @@ class TestDesign:
         ("more", "says"),
         [
             (("--trust", 0.5), "trust is the factor by which a prior may be off, at least 1, got 0.5"),
-            (("--trust", "nan"), "trust is the factor by which a prior may be off, at least 1, got nan"),
+            (("--trust", "nan"), "trust of --objective error must be a number, got 'nan'"),
             (("--n", 0, "--trust", 2), "the number of users must be whole, from 1 to 1e+15, got 0"),
             (("--n", 0), "the number of users must be whole, from 1 to 1e+15, got 0"),
             (("--n", 10**16, "--trust", 2), "the number of users must be whole, from 1 to 1e+15"),
             (("--trust", 2, "--method", "duchi"), "--method is of no use to a table for the error of a mean"),
-            (("--trust", 2, "--objective", "robust"), "--trust is of no use to a robust table"),
-            (("--objective", "error", "--radius", 2), "--radius is of no use to a table for the error of a mean"),
-            (("--trust", 2, "--gap", 0.1), "--gap is of no use to a table for the error of a mean"),
+            (("--trust", 2, "--objective", "robust"), "--trust is for --objective error: leave it out"),
+            (("--objective", "error", "--radius", 2), "--radius is for --objective robust: leave it out"),
+            (("--trust", 2, "--gap", 0.1), "--knots auto is of no use to a table for the error of a mean"),
         ],
     )
     def test_what_makes_no_sense_is_one_line(self, refusal, more, says):

@@ -54,10 +54,10 @@ def test_dates_go_in_and_dates_come_out(optldp, leute):
 
 def test_what_is_said_of_a_file_overrules_and_is_in_the_next_command(optldp, here):
     Path("x.csv").write_text("y,x\n" + 'a,"1,234"\n' * 9)
-    assert "say --decimal '.' or --decimal ','" in optldp("describe", "x.csv", "--column", "x").stderr
-    told = found(optldp, "describe", "x.csv", "--column", "x", "--decimal", ",")
+    assert "say --format csv:decimal=. or --format csv:decimal=," in optldp("describe", "x.csv", "--column", "x").stderr
+    told = found(optldp, "describe", "x.csv", "--column", "x", "--format", "csv:decimal=,")
     assert told["smallest"] == 1.234
-    assert "--decimal , --range" in told["next"]
+    assert "--format csv:decimal=, --range" in told["next"]
     refused = optldp("describe", "x.csv", "--column", "x", "--delimiter", "ab")
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
 

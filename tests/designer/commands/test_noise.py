@@ -55,9 +55,12 @@ class TestDesign:
         [
             (("--delta", 0), "delta must lie strictly between 0 and 1, got 0.0"),
             (("--delta", 1), "delta must lie strictly between 0 and 1, got 1.0"),
-            (("--delta", "nan"), "delta must lie strictly between 0 and 1, got nan"),
-            (("--delta", 0.1, "--per-unit"), "either of --delta or --per-unit, got both"),
-            (("--method", "gaussian"), "--method gaussian needs --delta, and geometric --per-unit"),
+            (("--delta", "nan"), "delta of --privacy approximate must be a number, got 'nan'"),
+            (("--delta", 0.1, "--per-unit"), "--per-unit is for --privacy metric: leave it out"),
+            (
+                ("--method", "gaussian"),
+                "--method gaussian needs --privacy approximate:delta=1e-6, and geometric --privacy metric",
+            ),
             (("--delta", 0.1, "--method", "laplace"), "--method must be gaussian or geometric"),
             (("--delta", 0.1, "--method", "geometric"), "keeps a promise per unit, got epsilon 1, delta 0.1"),
             (("--delta", 0.1, "--objective", "minimax"), "--objective is of no use to noise of one shape"),

@@ -86,7 +86,7 @@ def test_a_plan_finds_the_users_that_an_error_takes(optldp):
         ),
         (("design", *RANGE[:3], "--epsilon", 1, "--n", 9, *FROM), "a trust between two files needs --range LO HI"),
         ((*DESIGN, "--trust-from", "old.csv", "missing.csv"), "missing.csv"),
-        ((*DESIGN, "--objective", "minimax", *FROM), "--trust-from is of no use"),
+        ((*DESIGN, "--objective", "minimax", *FROM), "--trust-from is for --objective error: leave it out"),
         ((*DESIGN, "--plot", "clips.png"), "--plot"),
         (("plan", *RANGE, "--error", 2), "two of --n, --error and --epsilon"),
         (("plan", *RANGE, "--error", 2, "--epsilon", 1, "--of", "distribution"), "add --n N"),

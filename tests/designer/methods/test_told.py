@@ -77,7 +77,7 @@ def test_an_old_spelling_makes_the_same_and_names_the_new_one(new, old, prior, o
         ("aaa:window=x", "window of --method aaa must be a whole number, got 'x'"),
         ("ptt:worst-case=yes", "worst-case of --method ptt must be its key alone, got 'yes'"),
         ("aaa:4,intervals=5", "intervals of --method aaa must be told once, got 'aaa:4,intervals=5': leave one out"),
-        ("aaa:4 --intervals 5", "intervals of --method aaa:4 must be told once, and is an option, too: leave that out"),
+        ("aaa:4 --intervals 5", "intervals of --method aaa must be told once, got 'aaa:4,intervals=5': leave one out"),
     ],
 )
 def test_what_a_method_does_not_take_is_refused_in_a_line(words, said, prior, optldp):

@@ -95,7 +95,7 @@ def test_feather_and_what_is_told(tmp_path):
         (["1.234"], None, [1.234]),
         (["1,5", "1e3", "-,5"], None, [1.5, 1000, -0.5]),
         (["1 234", "5"], None, [1234, 5]),
-        (["1,234", "7"], None, "got '1,234' in row 1, which may be 1234 or 1.234: say --decimal"),
+        (["1,234", "7"], None, "got '1,234' in row 1, which may be 1234 or 1.234: say --format csv:decimal"),
         (["1,5", "2.5"], None, "must have one decimal mark, got '2.5' in row 2 and '1,5' in row 1"),
         (["1.5"], ",", "got the text '1.5 (the decimal mark is a comma)' in row 1"),
         (["1,5", "12,34,5"], None, "got the text '12,34,5' in row 2"),

@@ -98,7 +98,7 @@ def _on_common_outputs(options: DesignOptions, notes: list[str], prior: Prior) -
     assert options.leakage is not None  # the caller asked
     if options.asked_method != "optimal":
         raise InputError(f"--leakage is for method optimal, got {options.method!r}: leave one of them out")
-    budgets, shares = options.budgets, options.level_shares
+    budgets, shares, outputs = options.budgets, *map(options.of_leakage.get, ("shares", "outputs"))
     promise = Promise(
         budgets.epsilons,
         shares=None if shares is None else budget_numbers(shares, "level shares"),
@@ -109,7 +109,7 @@ def _on_common_outputs(options: DesignOptions, notes: list[str], prior: Prior) -
         made = design(
             prior,
             promise,
-            outputs=None if options.outputs is None else even_outputs(options.outputs),
+            outputs=None if outputs is None else even_outputs(outputs),
             uniform_share=options.uniform_share,
             tolerance=options.tolerance,
             progress=progress,

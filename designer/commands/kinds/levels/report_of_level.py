@@ -38,7 +38,7 @@ def protocol_of_level(many: int, options: DesignOptions) -> dict[str, Any]:
     if epsilon is None or method in (None, "grr"):
         return {"level_epsilon": epsilon}
     if method not in ORACLES:
-        raise InputError(f"--level-method must be one of {', '.join(ORACLES)}, got {method!r}")
+        raise InputError(f"method of --level-epsilon must be one of {', '.join(ORACLES)}, got {method!r}")
     return {"level_mechanism": ORACLES[method](Categories(range(many)), epsilon)}
 
 

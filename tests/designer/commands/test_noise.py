@@ -83,7 +83,7 @@ class TestDesign:
         """For one prior and for several attributes."""
         prior = Prior.even([0.0, 1.0])
         for values in (prior, {"a": prior, "b": prior}):
-            with pytest.raises(InputError, match="designs are certified for pure privacy alone, got epsilon 1"):
+            with pytest.raises(InputError, match="promise pure privacy, got epsilon 1"):
                 design(values, privacy)
 
 

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from ..mechanisms.cost import fit_cost, require_affordable
 from ..mechanisms.errors import InputError
 from ..mechanisms.laws.domain import rounding_weights
-from ..mechanisms.promise import Metric
 from ..mechanisms.table.table import TabulatedMechanism
 
 SAME_KNOT = 1e-9
@@ -128,7 +127,8 @@ class InputGrid:
                 f"the cells must lie in the table's domain [{low:g}, {high:g}], "
                 f"got [{self.edges[0]:g}, {self.edges[-1]:g}]"
             )
-        if isinstance(mechanism.promise, Metric) and (self.flat or not np.isin(self.points, mechanism.knots).all()):
+        on_knots = not self.flat and np.isin(self.points, mechanism.knots).all()
+        if not (mechanism.promise.holds_between_knots or on_knots):
             raise InputError(f"a table that promises {mechanism.promise} takes its knots alone: leave the cells out")
         if self.flat:
             rising = _integrated_hats(mechanism.knots, np.clip(self.edges, low, high))

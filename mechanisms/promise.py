@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+import numpy as np
+
 from .budget import check_epsilon
 from .errors import InputError, TableError
 
@@ -24,6 +26,10 @@ class Promise(ABC):
 
     kind: ClassVar[str]
     """The name of its kind in a file."""
+
+    holds_between_knots: ClassVar[bool] = True
+    """Whether it holds for values between knots, which are rounded to these at random: a mixture of two rows keeps what
+    both keep of every row. If not, a table takes its knots alone."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
@@ -40,6 +46,16 @@ class Promise(ABC):
     def more(self) -> dict[str, Any]:
         """Return its numbers beside epsilon, as the member `promise` of a file holds them."""
         return {}
+
+    def limits(self, values: np.ndarray) -> np.ndarray:
+        """Return what is promised of every two of n values: (n, n) log-ratios at most, for `Approximate` but for delta.
+
+        Example
+        -------
+        >>> Metric(0.5).limits(np.array([0.0, 3.0])).tolist()
+        [[0.0, 1.5], [1.5, 0.0]]
+        """
+        return np.full((values.size, values.size), self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -140,6 +156,7 @@ class Metric(Promise):
     """
 
     kind: ClassVar[str] = "metric"
+    holds_between_knots: ClassVar[bool] = False
 
     def __str__(self) -> str:
         return f"epsilon {self.epsilon:g} per unit"
@@ -147,6 +164,9 @@ class Metric(Promise):
     @property
     def caution(self) -> str:
         return f"epsilon {self.epsilon:g} per unit, not epsilon-LDP: values that are d units apart have d times as much"
+
+    def limits(self, values: np.ndarray) -> np.ndarray:
+        return self.epsilon * np.abs(np.subtract.outer(values, values))
 
 
 KINDS: dict[str, type[Promise]] = {kind.kind: kind for kind in (Approximate, Metric)}

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ...mechanisms.errors import SolverError
-from ...mechanisms.promise import Metric
 from ...solvers.likelihood.log_linear import LoglikAt
 from ..input_grid import InputGrid
 from .log_density import ATOM_SD, Components, LogDensity, fit_log_density
@@ -58,7 +57,7 @@ def places_of_atoms(grid: InputGrid, promises: Sequence[object] = ()) -> Compone
     chances = np.concatenate(
         [np.full(len(special), CHANCE), np.full(rounded.size, min(CHANCE, ROUND / max(1, rounded.size)))]
     )
-    kept = np.isin(places, grid.points) | (not any(isinstance(promise, Metric) for promise in promises))
+    kept = np.isin(places, grid.points) | all(promise.holds_between_knots for promise in promises)
     order = np.flatnonzero(kept)[np.argsort(places[kept])]
     return Components(grid, places[order], chances[order])
 

@@ -8,7 +8,6 @@ from itertools import combinations
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.promise import Metric
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.fit import fit_mixture
@@ -145,7 +144,7 @@ def _rows(one: TabulatedMechanism, other: TabulatedMechanism) -> list[np.ndarray
     """The probability (K, m) of each output of both tables at places that a value may be at."""
     low, high = one.domain
     places = np.union1d(one.knots, other.knots)
-    if not any(isinstance(table.promise, Metric) for table in (one, other)):
+    if all(table.promise.holds_between_knots for table in (one, other)):
         if places.size > FINEST + 1:
             places = np.linspace(low, high, FINEST + 1)
         elif places.size <= 1 / STEP:

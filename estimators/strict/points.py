@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...mechanisms.promise import Metric
 from ...mechanisms.table.table import TabulatedMechanism
 from ..input_grid import SAME_KNOT, InputGrid
 
@@ -35,7 +34,7 @@ def at_points(grid: InputGrid, weights: np.ndarray, tables: Sequence[TabulatedMe
     >>> at_points(InputGrid.cells([0.0, 0.5, 1.0]), np.array([0.4, 0.6]), [duchi([0.0, 1.0], 1.0)])
     AtPoints(points=array([0. , 0.5, 1. ]), weights=array([0.2, 0.5, 0.3]), between=True)
     """
-    between = not any(isinstance(table.promise, Metric) for table in tables)
+    between = all(table.promise.holds_between_knots for table in tables)
     if not grid.flat:
         return AtPoints(grid.points, weights, between)
     edges = grid.edges

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InputError
 from ..floors.form import FloorForm
 from ..laws.domain import nearest_knots
-from ..promise import Metric, Promise
+from ..promise import Promise
 from ..table.table import TabulatedMechanism
 from .budget_token import BudgetToken, unproved
 
@@ -186,9 +186,9 @@ def _clipped(value: object, domain: tuple[float, float]) -> float:
 
 
 def _admitted(value: float, mechanism: TabulatedMechanism | FloorForm) -> np.ndarray:
-    """The value as a table takes it: where privacy is per unit, as the nearest knot, so that no value is refused."""
+    """The value as a table takes it: where knots alone are private, as the nearest, so that no value is refused."""
     values = np.array([value], dtype=float)
-    return nearest_knots(values, mechanism.knots) if isinstance(mechanism.promise, Metric) else values
+    return values if mechanism.promise.holds_between_knots else nearest_knots(values, mechanism.knots)
 
 
 def checked_domain(domain: tuple[float, float]) -> tuple[float, float]:

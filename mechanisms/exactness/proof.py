@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import TableError
 from ..integers.numerators import row_means
 from ..laws.law import RowFreeLaw
-from ..promise import Metric, Promise, as_promise
+from ..promise import Promise, as_promise
 from ..shown.shown import Shown
 from ..shown.told import Dots, Told
 from ..table.exact_rounding import bias_limit, largest_distance
@@ -159,7 +159,7 @@ def prove(table: TabulatedMechanism, *, epsilon: Promise | float | None = None) 
     bias, knot = largest_distance(row_means(table.numerators, means), knots)
     width = knots[-1] - knots[0]
     failures = [found.fault] if found.fault else []
-    if isinstance(promise, Metric) and not isinstance(table.promise, Metric):
+    if table.promise.holds_between_knots and not promise.holds_between_knots:
         failures.append(f"a table must promise {promise} itself to keep it, as it then takes no values between knots")
     if table.provenance.claims_unbiased and bias > (most := bias_limit(width, means)):
         failures.append(

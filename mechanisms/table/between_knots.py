@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from ..channel import Channel
 from ..laws.domain import clip_values, numbers, rounding_weights, values_inside
 from ..laws.law import Words
-from ..promise import Metric
 from ..report_text import doubles_of_text
 from ..spaces.interval import Interval
 from .knot_prior import KnotPrior
@@ -38,8 +37,8 @@ class BetweenKnots(Channel):
 
     @property
     def inputs(self) -> Interval:
-        """Numbers of the domain; knots alone where `Metric` is promised."""
-        return Interval(*self.domain, self.units, self.knots if isinstance(self.promise, Metric) else None)
+        """Numbers of the domain; knots alone where the promise holds for these alone."""
+        return Interval(*self.domain, self.units, None if self.promise.holds_between_knots else self.knots)
 
     def nature(self) -> dict[str, object]:
         return {"kinds": type(self).__name__, "domains": self.domain, "units": self.units}

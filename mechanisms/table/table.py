@@ -16,7 +16,7 @@ from ..laws.drawing import draw_outputs, in_blocks, rising_distribution, round_t
 from ..laws.law import Words
 from ..laws.random_words import random_words
 from ..laws.within_cell import Uniform, WithinCell
-from ..promise import Metric, Promise, Pure
+from ..promise import Promise, Pure
 from ..shown.over_floor import FAVOUR, favour
 from ..shown.told import HeatMap, Told
 from ..statistics import Outputs
@@ -238,7 +238,7 @@ class TabulatedMechanism(BetweenKnots):
 
     def worst_case_variance(self) -> tuple[float, float]:
         """Return the largest variance over all values that it takes, squared units, and a value that attains it."""
-        if isinstance(self.promise, Metric):
+        if not self.promise.holds_between_knots:
             at = int(np.argmax(self.knot_variances))
             return float(self.knot_variances[at]), float(self.knots[at])
         return super().worst_case_variance()
@@ -256,7 +256,7 @@ class TabulatedMechanism(BetweenKnots):
         Parameters
         ----------
         x : (N,) array_like
-            Values in the domain, in the units of the knots; knots themselves where `Metric` is promised.
+            Values in the domain, in the units of the knots; knots alone where the promise holds for these alone.
         rng : numpy.random.Generator, optional
             For simulations only: whoever knows its seed can undo the noise. Without it the table must be exact, and
             reports are drawn by whole numbers and the operating system's generator.

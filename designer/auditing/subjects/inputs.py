@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ....mechanisms import TabulatedMechanism
-from ....mechanisms.promise import Metric
 
 MOST_KNOTS = 257
 """Knots that are tried, ends included; more would leave too few reports for each."""
@@ -59,7 +58,7 @@ def values_to_try(table: TabulatedMechanism, rng: np.random.Generator, *, outsid
     inner = [knots[left] + width / 2, knots[left] + width * rng.random(left.size)]
     near = knots[_spread(knots.size, 5)]
     beside = [np.nextafter(near, np.inf), np.nextafter(near, -np.inf)]
-    between = [] if isinstance(table.promise, Metric) else [*inner, *beside]
+    between = [*inner, *beside] if table.promise.holds_between_knots else []
     values = np.unique(np.concatenate([chosen, *between]))
     values = values[(values >= knots[0]) & (values <= knots[-1])]
     if knots[0] <= 0 <= knots[-1]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ....mechanisms import InputError, TabulatedMechanism
-from ....mechanisms.promise import Metric
 from ....mechanisms.table.outputs import locate_outputs
 from .events import STATED, Columns, Family
 from .inputs import stated_codes, weights_of, worst_pairs
@@ -34,8 +34,7 @@ class Numbers(Kind):
         self.table, self.values = table, values
         self.weights = weights_of(self.values, table)
         inside = np.clip(self.values, *table.domain)
-        apart = np.abs(np.subtract.outer(inside, inside))
-        self.claims = epsilon * (apart if isinstance(table.promise, Metric) else np.ones_like(apart))
+        self.claims = replace(table.promise, epsilon=epsilon).limits(inside)
         self._laws = table.pmf(inside)
 
     def at(self, mechanism: TabulatedMechanism, epsilon: float) -> Numbers:

@@ -6,6 +6,8 @@ They stand apart from the estimators so that the command line offers them withou
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
+from ..mechanisms.named import Option, Taken
+
 Dialect = Literal["duckdb", "spark", "bigquery", "snowflake", "postgres"]
 """Of `count_query`: SQL that queries are written in."""
 
@@ -131,6 +133,32 @@ KEY_VALUES: Mapping[str, KeyValueWay] = {
     "mr": KeyValueWay("ways:reduced", "mr"),
 }
 """A new way to fit keys and values is a function and an entry here; what the command line offers follows."""
+
+_THRESHOLD = Option("threshold", float, "weight or frequency below which it acts", "two standard deviations")
+_OF_LIKELIEST = Taken(
+    "em:stop=loglik", (Option("stop", str, "certificate, or loglik at a step of 0.001 as in papers", "certificate"),)
+)
+
+TOLD: Mapping[str, Taken] = {
+    "em": _OF_LIKELIEST,
+    "ule": _OF_LIKELIEST,
+    "base-cut": Taken("base-cut:threshold=0.01", (_THRESHOLD,)),
+    "mr": Taken(
+        "mr:threshold=0.01,prune",
+        (
+            _THRESHOLD,
+            Option("least-components", int, "to stop reducing at", "a quarter"),
+            Option("prune", bool, "reduced components have no weight instead of an even share"),
+            Option(
+                "preselect",
+                float,
+                "categories are reduced first whose unbiased estimate is below so many standard errors: 0, the "
+                "negative ones; 2, all that may be noise",
+            ),
+        ),
+    ),
+}
+"""What the command line may tell methods, by their names there; every other is its name alone."""
 
 PriorMethod = Literal["em", "smooth", "ems", "mr", "least-absolute"]
 """From the reports of a first phase to a prior: those ways, and AAA's linear program."""

@@ -202,5 +202,22 @@ def as_asked(name: str, told: Mapping[str, Any], options: tuple[Option, ...]) ->
     return ",".join([name, *parts])
 
 
+def told_in_words(entries: Mapping[str, Entry]) -> str:
+    """Return for help what names may be told, those that are told the same together.
+
+    Example
+    -------
+    >>> told_in_words({"red": Taken("red:0.5", (Option("depth", float, "of it"),))})
+    'red: depth (of it)'
+    """
+    by_options: dict[tuple[Option, ...], list[str]] = {}
+    for name, entry in entries.items():
+        by_options.setdefault(entry.options, []).append(name)
+    return "; ".join(
+        f"{' and '.join(names)}: {', '.join(f'{option.name} ({option.help})' for option in options)}"
+        for options, names in by_options.items()
+    )
+
+
 def _text(value: object) -> str:
     return f"{value:.12g}" if isinstance(value, float) else str(value)

@@ -70,7 +70,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     Example: optldp estimate a.json a.csv b.json b.parquet --key user
     Example: optldp estimate mech.json may.csv mech.json june.csv --key user --rounds
     Example: optldp estimate both.json r1.csv both2.json r2.csv --key user --attribute income --of quantiles
-    Example: optldp estimate jobs.json reports.csv --method mr --preselect 2
+    Example: optldp estimate jobs.json reports.csv --method mr:preselect=2
     Example: optldp estimate jobs.json reports.csv --method mr --out frequencies.csv --plot jobs.png
     """
     from ...estimators.intervals import check_confidence
@@ -81,7 +81,7 @@ def estimate_command(asked: EstimateOptions) -> None:
 
     tables, reports = _tables_and_reports(asked)
     check_confidence(asked.confidence)
-    asked.reduction()  # before reports are read
+    _ = asked.told  # before reports are read
     inputs = [
         *tables,
         *reports,

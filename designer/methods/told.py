@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...mechanisms.named import Option, Taken, asked_for, name_asked
+from ...mechanisms.named import Option, Taken, asked_for, name_asked, told_in_words
 from ...mechanisms.registered import registered
 
 if TYPE_CHECKING:
@@ -103,10 +103,4 @@ def in_words() -> str:
     >>> in_words().partition(";")[0]
     'aaa: intervals (N, of the lattice), window (M, free noise steps), tail-ratio (r of the tails)'
     """
-    by_options: dict[tuple[Option, ...], list[str]] = {}
-    for name, entry in TOLD.items():
-        by_options.setdefault(entry.options, []).append(name)
-    return "; ".join(
-        f"{' and '.join(names)}: {', '.join(f'{option.name} ({option.help})' for option in options)}"
-        for options, names in by_options.items()
-    )
+    return told_in_words(TOLD)

@@ -41,7 +41,7 @@ FREQUENCY_ESTIMATORS: dict[str, dict[str, Any]] = {
     "mr-preselect": {"method": "mr", "preselect": THRESHOLD_SDS},
     "mr-prune": {"method": "mr", "operation": "prune"},
 }
-"""Options of `estimate_frequencies` by name; "mr-preselect" is `--method mr --preselect 2`, "mr-prune" `--prune`."""
+"""Options of `estimate_frequencies` by name; "mr-preselect" is `--method mr:preselect=2`, "mr-prune" `mr:prune`."""
 
 NO_DISTRIBUTIONS = ("unbiased", "base-cut", "iiw")
 """Those whose estimates may be negative or not add up to one, so that no divergence is defined."""

@@ -59,15 +59,17 @@ class DesignOptions(ObjectiveOptions):
     """What `optldp design` may be asked; what is to be designed decides which of it makes sense."""
 
     epsilons: Annotated[list[float] | None, EPSILON] = None
-    privacy: Annotated[str, typer.Option("--privacy", help=f"What is kept: {privacies_in_words()}.")] = PURE
+    privacy: Annotated[str, typer.Option("--privacy", help=f"What two values have alike. {privacies_in_words()}.")] = (
+        PURE
+    )
     knots_text: Annotated[
         str | None,
         typer.Option(
             "--knots",
             metavar="N|auto",
-            help="Equally spaced knots, or auto for as many as a relative gap to every mechanism on the interval "
-            "takes, as auto:gap=1e-5; default 1e-4, by at most 401. Default: auto, or a prior's own values; for other "
-            "methods and objectives 101.",
+            help="Equally spaced knots, or auto for as many as a gap takes. The relative gap to every mechanism on the "
+            "interval is told as auto:gap=1e-5; without it 1e-4, by at most 401. Default: auto, or a prior's own "
+            "values; for other methods and objectives 101.",
         ),
     ] = None
     objective: Annotated[

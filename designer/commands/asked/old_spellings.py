@@ -62,6 +62,11 @@ OLD: Mapping[str, Old] = {
     "--delimiter": Old("--format", "delimiter={}", ("csv",), "csv:delimiter={}"),
     "--decimal": Old("--format", "decimal={}", ("csv",), "csv:decimal={}"),
     "--encoding": Old("--format", "encoding={}", ("csv",), "csv:encoding={}"),
+    "--stop": Old("--method", "stop={}", ("em", "ule")),
+    "--threshold": Old("--method", "threshold={}", ("mr", "base-cut")),
+    "--least-components": Old("--method", "least-components={}", ("mr",)),
+    "--prune": Old("--method", "prune", ("mr",)),
+    "--preselect": Old("--method", "preselect={}", ("mr",)),
     "--worst-case": Old("--method", "worst-case", ("ptt", "ptt2")),
 }
 """What each has become, in commands that have the new option and not the old."""

@@ -42,8 +42,8 @@ PANELS = {
     "Users, pairs and attributes": "--rounds --alike --keep-first --allow-disjoint --value-column --value-method "
     "--padding --attribute --sampled",
     "Levels of privacy": "--levels --level-column --level-epsilon --leakage",
-    "Methods in detail": "--estimator --window --distance --stop "
-    "--threshold --cells --least-components --prune --preselect --winsorise --raw --target --weights --simultaneous "
+    "Methods in detail": "--estimator --window --distance "
+    "--cells --winsorise --raw --target --weights --simultaneous "
     "--top",
     "Precision": "--tolerance --uniform-share --seed --workers",
     "Files in detail": "--units --form --omit-prior --allow-unproved --allow-large --skip-invalid --group-readable "

@@ -18,9 +18,11 @@ from ....estimators.methods import (
     FREQUENCY_METHODS,
     KEY_VALUES,
     MEAN_METHODS,
+    TOLD,
     Target,
     unknown,
 )
+from ....mechanisms.named import Taken, asked_for, name_asked, told_in_words
 from ..asked.contrasts import ContrastOptions
 from ..asked.ledger import LedgerOptions
 from ..asked.options import (
@@ -51,19 +53,19 @@ LEVEL_COLUMN = "level"
 OF_PAIRS = tuple(way.asked_as for way in KEY_VALUES.values())
 METHODS = tuple(dict.fromkeys((*MEAN_METHODS, BIAS_AWARE, *DISTRIBUTION_METHODS, *FREQUENCY_METHODS, *OF_PAIRS)))
 
-REDUCTION = ("--threshold", "--least-components", "--prune", "--preselect")
-"""Options of mixture reduction."""
+REDUCTION = ("threshold", "least-components", "prune", "preselect")
+"""What a method may be told of the reduction of components."""
 
 KEYED = ("--secret", "--round")
 
 Of = Literal["mean", "distribution", "quantiles"]
 Form = Literal["report", "index"]
-StopRule = Literal["certificate", "loglik"]
+STOPS = ("certificate", "loglik")
 
 
 def _known_method(given: str) -> str:
     """Return a method by its name; what is raised says what took the place of one that is gone."""
-    if given in METHODS:
+    if name_asked(given) in METHODS:
         return given
     raise typer.BadParameter(unknown("method", METHODS, given))
 
@@ -329,7 +331,7 @@ class EstimateOptions(ContrastOptions, ReportOptions):
             ".parquet. May be repeated for other users of the same services: counts add up.",
         ),
     ] = None
-    method: Annotated[
+    method_text: Annotated[
         str | None,
         typer.Option(
             "--method",
@@ -337,7 +339,7 @@ class EstimateOptions(ContrastOptions, ReportOptions):
             metavar=f"<{'|'.join(METHODS)}>",
             help="Default: population for means of several services, bias-aware with --prior, --trust or tables "
             "designed for the error, smooth for distributions; unbiased for categories and pairs, mle for levels "
-            "of categories.",
+            f"of categories. Some may be told more, as mr:threshold=0.01,prune is: {told_in_words(TOLD)}.",
         ),
     ] = None
     attribute: Annotated[
@@ -379,34 +381,6 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         float | None,
         typer.Option("--above", help="Add the probability of values above this."),
     ] = None
-    stop: Annotated[
-        StopRule | None,
-        typer.Option("--stop", help="em, ule: at a certificate of 1e-8 (default), or at a step of 0.001 as in papers."),
-    ] = None
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            "--threshold",
-            min=0,
-            help="mr: weight below which components are reduced; base-cut: frequency below which all are cut. Default: "
-            "two standard deviations.",
-        ),
-    ] = None
-    least_components: Annotated[
-        int | None,
-        typer.Option("--least-components", min=1, help="mr: components to stop reducing at. Default: a quarter."),
-    ] = None
-    prune: Annotated[
-        bool, typer.Option("--prune", help="mr: give reduced components no weight instead of an even share.")
-    ] = False
-    preselect: Annotated[
-        float | None,
-        typer.Option(
-            "--preselect",
-            help="mr of categories: before the first fit reduce those whose unbiased estimate is below this many "
-            "standard errors: 0, the negative ones; 2, all that may be noise. Default: none.",
-        ),
-    ] = None
     prior_file: Annotated[
         Path | None,
         typer.Option(
@@ -445,24 +419,34 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         ),
     ] = False
 
-    def reduction(self) -> dict[str, Any]:
-        """Return how components are to be reduced, as estimators name it; InputError for a method that reduces none."""
+    @property
+    def method(self) -> str | None:
+        """The name of the method, None if none was named."""
+        return None if self.method_text is None else name_asked(self.method_text)
+
+    @cached_property
+    def told(self) -> dict[str, Any]:
+        """What the method is told; InputError for what it does not take."""
+        if self.method is None or self.method_text is None:
+            return {}
         from ....mechanisms.errors import InputError
 
-        settings = {
-            "threshold": self.threshold,
-            "least_components": self.least_components,
-            "operation": "prune" if self.prune else None,
-            "preselect": self.preselect,
-        }
-        given = self.given()
-        for option in (name for name in REDUCTION if given[name] is not None):
-            meant = ("mr", "base-cut") if option == "--threshold" else ("mr",)
-            if self.method not in meant:
-                raise InputError(
-                    f"{option} is for --method {' and '.join(meant)}, got {self.method or 'none'}: leave it out"
-                )
-        return {name: value for name, value in settings.items() if value is not None}
+        told = asked_for(self.method_text, {self.method: TOLD.get(self.method) or Taken(self.method)}, "--method")[1]
+        if told.get("stop") not in (None, *STOPS):
+            raise InputError(f"stop of --method {self.method} must be one of {', '.join(STOPS)}, got {told['stop']!r}")
+        return told
+
+    def refuse_told(self, why: str, *keys: str) -> None:
+        """Raise InputError for the first of these that the method is told, with what it would be good for."""
+        from ....mechanisms.errors import InputError
+
+        for key in (key for key in keys if key in self.told):
+            raise InputError(f"{key} of --method {self.method} is {why}: leave it out")
+
+    def reduction(self) -> dict[str, Any]:
+        """Return how components are to be reduced, as estimators name it."""
+        told = {key.replace("-", "_"): value for key, value in self.told.items() if key in REDUCTION}
+        return told | ({"operation": "prune"} if told.pop("prune", False) else {})
 
     def of_one_table(self) -> dict[str, Any]:
         """Return what the plain mean of one table is asked for, as `estimate_mean` names it."""

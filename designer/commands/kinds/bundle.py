@@ -36,7 +36,7 @@ MOST_ROWS = 25
 """Rows of a result that are printed; --out and --json have all."""
 
 NUMERIC = (
-    "--of", "--key", "--cells", "--quantile", "--between", "--above", "--stop", "--winsorise", "--raw", "--keep-first",
+    "--of", "--key", "--cells", "--quantile", "--between", "--above", "--winsorise", "--raw", "--keep-first",
     "--allow-disjoint", "--rounds", "--prior", "--trust", "--alike",
 )  # fmt: skip
 """Options of `estimate` that only tables of numbers have a use for."""
@@ -128,6 +128,7 @@ class BundleKind(Kind[B]):
         return Checked("broken" if failures else "proved", self.facts(), failures)
 
     def estimate(self, services: Sequence[Service], asked: EstimateOptions) -> Found:
+        asked.refuse_told("for tables of numbers", "stop")
         asked.refuse("for tables of numbers", *(option for option in NUMERIC if option not in self.takes))
         asked.refuse("for several attributes", "--attribute")
         asked.refuse("for frequencies of categories", *(option for option in RANKED if option not in self.takes))

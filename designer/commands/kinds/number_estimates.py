@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ....estimators.data.simulated_columns import OUTPUT
-from ....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MAXIMUM, MEAN_METHODS
+from ....estimators.methods import BIAS_AWARE, DISTRIBUTION_METHODS, MEAN_METHODS
 from ....mechanisms.errors import InputError, wired
 from ..asked.trusted_prior import trusted_weights
 from ..said.output import number, say, share_progress, told_of_reports
@@ -29,7 +29,7 @@ def estimate_numbers(services: Sequence[Service], asked: EstimateOptions) -> Fou
     """Return the mean, the distribution or quantiles of the values behind the reports of tables of numbers."""
     asked.refuse("for levels of budgets", "--level-column")
     asked.refuse("for several attributes", "--attribute")
-    asked.refuse("for categories, which have an unbiased estimate each", "--preselect")
+    asked.refuse_told("for categories, which have an unbiased estimate each", "preselect")
     asked.refuse("for frequencies of categories, and for groups", "--top")
     if asked.method not in (None, *MEAN_METHODS, BIAS_AWARE, *DISTRIBUTION_METHODS):
         raise InputError(f"--method {asked.method} is for frequencies, got tables of numbers: leave it out")
@@ -58,8 +58,6 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
         asked.refuse("for means: a distribution is fitted to all reports, whose users are taken for alike", "--alike")
     if asked.alike and method in ("ua", "uwa"):
         raise InputError(f"--alike is for --method population, decoder and {BIAS_AWARE}, got {method}: leave it out")
-    if asked.stop is not None and method not in MAXIMUM:
-        raise InputError(f"--stop is for --method em and ule, got {method or 'none'}: leave it out")
     if asked.quantile and of != "quantiles":
         raise InputError(f"--quantile is for --of quantiles, got --of {of}: leave it out")
     for share in asked.quantile or ():
@@ -87,7 +85,7 @@ def with_bias(asked: EstimateOptions, tables: Sequence[Any], *, written: bool = 
     usual = asked.method is None and asked.of in (None, "mean") and asked.winsorise is None and not asked.raw
     made = any(table.provenance.is_for_error for table in tables)
     if usual and (made or asked.prior_file is not None or asked.trust is not None):
-        asked = replace(asked, method=BIAS_AWARE)
+        asked = replace(asked, method_text=BIAS_AWARE)
     if asked.method == BIAS_AWARE and not written:
         raise InputError(
             "a bias-aware mean needs tables, got a floor form that is too large for one: use fewer --knots"
@@ -316,7 +314,7 @@ def _fitted(counts: ReportCounts, grid: InputGrid | None, asked: EstimateOptions
 
     method: Any = asked.method or "smooth"
     stops: dict[str | None, dict[str, Any]] = {"loglik": {"solver": "em", "loglik_change": LOGLIK_CHANGE}}
-    options = wired("--stop", stops | {"certificate": {}, None: {}}, asked.stop)
+    options = wired("stop", stops | {"certificate": {}, None: {}}, asked.told.get("stop"))
     with share_progress(f"estimating by {method}") as update:
         return estimate_distribution(
             counts,

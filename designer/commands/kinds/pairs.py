@@ -108,7 +108,7 @@ class Pairs(BundleKind[KeyValueMechanism]):
 
         mechanism, method = self.mechanism, method_of_pairs(asked)
         asked.refuse("for levels of budgets", "--level-column")
-        asked.refuse("for numbers and categories", *REDUCTION)
+        asked.refuse_told("for numbers and categories", *REDUCTION)
         if method != "unbiased":
             asked.of_population("a fit, which has no intervals")
             return self._told(fitted_keys(counts, method, asked.confidence))

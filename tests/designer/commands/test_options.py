@@ -92,6 +92,6 @@ def test_methods_are_those_of_the_estimators(optldp):
 def test_the_method_by_default_is_the_first_that_a_kind_knows():
     """And what it does not know is refused with what it does."""
     assert EstimateOptions(files=[]).chosen("mle", "unbiased") == "mle"
-    assert EstimateOptions(files=[], method="unbiased").chosen("mle", "unbiased") == "unbiased"
+    assert EstimateOptions(files=[], method_text="unbiased").chosen("mle", "unbiased") == "unbiased"
     with pytest.raises(InputError, match="--method must be one of mle, unbiased for these reports, got 'ua'"):
-        EstimateOptions(files=[], method="ua").chosen("mle", "unbiased")
+        EstimateOptions(files=[], method_text="ua").chosen("mle", "unbiased")

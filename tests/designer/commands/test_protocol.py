@@ -181,7 +181,7 @@ class TestTwoPhase:
             (["--estimator", "best"], "estimator must be one of em, smooth, ems, mr, least-absolute, got 'best'"),
             (["--method", "best"], "method must be one of"),
             (["--attribute", "income=0:100"], "for one column, not for attributes"),
-            (["--window", 9], "are for aaa, got method 'optimal'"),
+            (["--window", 9], "--window is for --method aaa: leave it out"),
             (
                 ["--phase-one", "olh", "--estimator", "ems"],
                 "estimator must be one of em, mr, least-absolute for an oracle",

@@ -60,7 +60,7 @@ class LevelsOfAttributes(Levels):
         )
         asked.refuse("of no use to attributes, which have columns of their own names", "--column")
         asked.refuse("for the plain mean of one table", "--winsorise", "--raw")
-        asked.refuse("of no use to levels", "--stop", "--alike")
+        asked.refuse("of no use to levels", "--alike")
         if len(services) > 1:
             raise InputError(
                 "levels of attributes are estimated from one service at a time, got several: leave some out"

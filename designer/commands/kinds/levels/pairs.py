@@ -46,7 +46,7 @@ class LevelsOfPairs(Levels):
         from .....estimators.personalised.estimate import shares_of_reports
 
         method = method_of_pairs(asked)
-        asked.refuse("for numbers and categories", *REDUCTION)
+        asked.refuse_told("for numbers and categories", *REDUCTION)
         asked.of_population("levels of pairs")
         if method == "unbiased":
             told = found_rows(KEYS_AND_MEANS, *split(estimate_key_means(counts), asked.confidence))

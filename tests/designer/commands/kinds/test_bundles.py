@@ -313,7 +313,7 @@ class TestPairs:
         design(*self.PAIRS)
         optldp("perturb", "made.json", "staff.csv", "--column", "job", "--value-column", "pay", "--out", "r.csv")
         says = refusal("estimate", "made.json", "r.csv", "--method", "mr", *option)
-        assert f"{option[0]} is for numbers and categories" in says
+        assert f"{option[0][2:]} of --method mr is for numbers and categories" in says
 
     @pytest.mark.sampled(3)
     @pytest.mark.parametrize(
@@ -382,7 +382,10 @@ class TestAttributes:
             ("--column", "job", "--categorical", "--epsilon", 1, "--knots", 5),
             "--knots is of no use to categories",
         ),
-        (("--column", "job", "--categorical", "--epsilon", 1, "--window", 5), "--window is of no use to categories"),
+        (
+            ("--column", "job", "--categorical", "--epsilon", 1, "--window", 5),
+            "--window is for --method aaa: leave it out",
+        ),
         (("--column", "job", "--categorical", "--epsilon", 1, "--method", "laplace"), "method must be one of auto"),
         (("--column", "job", "--categorical", "--epsilon", 1, "--padding", 2), "--padding is of no use to categories"),
         (("--column", "job", "--epsilon", 1, "--value-column", "pay"), "pairs need --categorical"),

@@ -136,7 +136,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(refusal, staff, options, say
         (("--plot", "x.png"), "needs a distribution"),
         (("--of", "distribution", "--method", "population"), "estimates a mean"),
         (("--method", "ems"), "must be one of population, em"),
-        (("--stop", "loglik"), "--stop is for tables of numbers"),
+        (("--stop", "loglik"), "--stop is for --method em or ule: leave it out"),
         (("--quantile", 0.5), "--quantile is for --of quantiles"),
     ],
     ids=str,

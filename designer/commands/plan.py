@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...estimators.methods import FREQUENCY_METHODS, OF_ONE_SERVICE
+from ..methods.told import told_method
 from ..objectives.registry import in_words
 from .asked.objective import PANEL, ObjectiveOptions
 from .asked.options import (
@@ -111,7 +112,7 @@ class PlanOptions(ObjectiveOptions):
         share = self.uniform_share if objective.uniform_share else None
         return {
             "objective": objective,
-            "method": self.method or "optimal",
+            "method": told_method(self.method or "optimal"),
             "uniform_share": share,
             "tolerance": self.tolerance,
         }

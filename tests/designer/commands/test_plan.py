@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from optldp.designer import CategoricalPrior, Guarantee, Prior, TotalVariationAmbiguity, WorstCase
+from optldp.designer.methods.closed_form import ClosedForm
 from optldp.designer.planning import (
     plan_distribution_epsilon,
     plan_distribution_error,
@@ -34,6 +35,12 @@ def test_the_budget_of_an_error_and_the_error_of_a_budget(optldp, prior, of):
     error = json.loads(optldp(*PLAN, "--epsilon", 1, "--of", of, "--json").stdout)
     assert error["predicted_error"] == plan_error(prior, 5000, 1.0, of=of).predicted_error
     assert (error["least_epsilon"], error["table"]) == (None, None)
+
+
+def test_a_method_is_told_as_design_tells_it(optldp, prior):
+    found = json.loads(optldp(*PLAN, "--epsilon", 1, "--method", "ptt:eta=2.5", "--json").stdout)
+    plan = plan_error(prior, 5000, 1.0, method=ClosedForm("ptt", eta=2.5))
+    assert (found["method"], found["predicted_error"]) == ("ptt", plan.predicted_error)
 
 
 @pytest.mark.slow

@@ -11,12 +11,12 @@ table's reports are estimated from by its law, never averaged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.promise import Metric, Pure
@@ -28,6 +28,8 @@ from ..priors.prior import Prior
 from .base import Objective, Problem, Solution, Told
 from .cones import cone_of
 from .custom_table import as_mechanism, centred, on_outputs
+from .losses import LOSSES, Losses, losses_of, read_losses
+from .registry import Asker
 
 SPARED = {Pure: 1e-12, Metric: 1e-9}
 """By promise: the share of the budget that tables leave unspent."""
@@ -92,7 +94,7 @@ class Loss(Objective):
     (0.787, True, 0.0)
     """
 
-    loss: str | Callable[[np.ndarray, np.ndarray], ArrayLike] | ArrayLike = "squared"
+    loss: Losses = "squared"
     worst: float = 0.0
     unbiased: bool = False
 
@@ -100,6 +102,12 @@ class Loss(Objective):
     takes = (Prior, CategoricalPrior)
     takes_outputs = True
     promises = (Pure, Metric)
+
+    @classmethod
+    def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Loss:
+        loss = options.get("loss", "squared")
+        known = loss if loss in LOSSES else read_losses(Path(loss))
+        return cls(known, options.get("worst", 0.0), not options.get("biased", False))
 
     @property
     def key(self) -> str:
@@ -111,9 +119,13 @@ class Loss(Objective):
         return self.loss if isinstance(self.loss, str) else "own"
 
     @property
+    def which(self) -> str:
+        """Whose loss is least."""
+        return "worst" if self.worst == 1 else "mixed" if self.worst else "expected"
+
+    @property
     def label(self) -> str:
-        which = "worst" if self.worst == 1 else "mixed" if self.worst else "expected"
-        return f"least {which} {self.name} loss"
+        return f"least {self.which} {self.name} loss"
 
     def quantity(self, units: str) -> str:
         of = {"absolute": units, "squared": squared(units)}.get(self.name, "")
@@ -146,11 +158,21 @@ class Loss(Objective):
         read_as = joint.T @ self._losses(problem)
         return LossEvidence(outputs[read_as.argmin(1)], float(read_as.min(1).sum()))
 
+    def title(self, made: Any) -> str:
+        return f"table of {self.label}, {'un' * self.unbiased}biased"
+
+    def notes(self, made: Any) -> list[str]:
+        biased = "note: reports are biased: estimate inverts their law, and nobody should average them"
+        caution = made.privacy.caution
+        return ([] if self.unbiased else [biased]) + ([f"note: {caution}"] if caution else [])
+
     def parameters(self) -> dict[str, Any]:
-        return {"loss": self.name, "worst": self.worst, "unbiased": self.unbiased}
+        return {"loss": self.name, "worst": self.worst, "biased": not self.unbiased}
 
     def facts(self, made: Any) -> dict[str, Any]:
-        return {"value": made.value, "lower_bound": made.bound, "posterior_risk": made.evidence.posterior_risk}
+        promise = {} if isinstance(made.privacy, Pure) else {"promise": str(made.privacy), **made.privacy.more()}
+        worth = {f"{self.which}_loss": made.value, "lower_bound": made.bound}
+        return {**promise, **worth, "posterior_risk": made.evidence.posterior_risk}
 
     def _program(self, problem: Problem, spared: float = 0.0) -> ChannelProgram:
         """The program with a share of the budget unspent; InputError for what does not fit."""
@@ -164,36 +186,9 @@ class Loss(Objective):
         return ChannelProgram(cone, weights, losses, self.worst, deviations)
 
     def _losses(self, problem: Problem) -> np.ndarray:
-        outputs = _outputs(problem)
-        values = np.arange(problem.prior.weights.size) if _of_categories(problem) else problem.prior.knots
-        if isinstance(self.loss, str):
-            if self.loss not in LOSSES or (_of_categories(problem) and self.loss != "zero-one"):
-                known = "zero-one" if _of_categories(problem) else ", ".join(LOSSES)
-                raise InputError(f"a loss must be {known}, or a function or numbers of your own, got {self.loss!r}")
-            return LOSSES[self.loss](values[:, None], outputs)
-        try:
-            given = self.loss(values[:, None], outputs) if callable(self.loss) else self.loss
-            losses = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"losses must be numbers of values (n, 1) and outputs (m,), got: {error}") from None
-        if losses.shape != (values.size, outputs.size) or not np.isfinite(losses).all():
-            raise InputError(
-                f"losses must be finite, of shape {(values.size, outputs.size)} for these values and outputs, got "
-                f"{'shape ' + str(losses.shape) if np.isfinite(losses).all() else 'others'}"
-            )
-        return losses
-
-
-LOSSES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
-    "absolute": lambda value, output: np.abs(output - value),
-    "squared": lambda value, output: (output - value) ** 2,
-    "zero-one": lambda value, output: (output != value).astype(float),
-}
-"""By name, of values (n, 1) and outputs (m,)."""
-
-
-def _of_categories(problem: Problem) -> bool:
-    return isinstance(problem.prior, CategoricalPrior)
+        labels = isinstance(problem.prior, CategoricalPrior)
+        values = np.arange(problem.prior.weights.size) if labels else problem.prior.knots
+        return losses_of(self.loss, values, _outputs(problem), labels=labels)
 
 
 def _outputs(problem: Problem) -> np.ndarray:

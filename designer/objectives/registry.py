@@ -110,6 +110,17 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
 }  # fmt: skip
 """What the command line calls them, each with what it may be told, the first without its key."""
 
+ON_OUTPUTS: Mapping[str, NamedObjective] = {
+    "loss": NamedObjective(
+        "loss:Loss",
+        "a table for a loss",
+        "the least loss of one report on given outputs",
+        "--loss absolute --biased --outputs 0:1:0.025",
+        uses=("--loss", "--biased", "--outputs", "--privacy", "--uniform-share", "--omit-prior"),
+    ),
+}
+"""Those of which a design must be told the outputs, by options of their own: comparisons and bounds have none."""
+
 
 def in_words() -> str:
     """Return for help what there is, and what each may be told.
@@ -167,7 +178,7 @@ class AskedObjective:
         return cls(*asked_for(text, OBJECTIVES, "--objective"))
 
     def __str__(self) -> str:
-        return as_asked(self.name, self.told, OBJECTIVES[self.name].options)
+        return as_asked(self.name, self.told, named(self.name).options)
 
     def made(self, asker: Asker) -> Objective:
         """Return the objective; InputError for what it lacks, and where it is a name that nothing works by."""
@@ -181,4 +192,4 @@ class AskedObjective:
 
 def named(name: str) -> NamedObjective:
     """Return the entry of a name; InputError for one that there is not."""
-    return entry_of(name, OBJECTIVES, "--objective")
+    return ON_OUTPUTS.get(name) or entry_of(name, OBJECTIVES, "--objective")

@@ -22,6 +22,8 @@ from .objective import PANEL, ObjectiveOptions
 from .options import EPSILON, TOLERANCE, UNIFORM_SHARE, Categorical, Explain, Force, Json, UniformShare, Units
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ...methods.base import Method
     from ...objectives.base import Objective
     from ...priors.prior import Prior
@@ -80,6 +82,27 @@ class DesignOptions(ObjectiveOptions):
             rich_help_panel=PANEL,
         ),
     ] = "expected"
+    loss: Annotated[
+        str | None,
+        typer.Option(
+            "--loss",
+            help="What one report costs: absolute, squared, zero-one, or a file of numbers, a row for each value and a "
+            "column for each of --outputs, no header. The least expected loss; with --objective minimax the worst.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    biased: Annotated[
+        bool, typer.Option("--biased", help="Reports on --outputs may be biased.", rich_help_panel=PANEL)
+    ] = False
+    outputs_text: Annotated[
+        str | None,
+        typer.Option(
+            "--outputs",
+            metavar="LO:HI:STEP|FILE",
+            help="The only reports there may be; a file has a column output.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
     method_text: Annotated[
         str | None,
         typer.Option(
@@ -186,7 +209,8 @@ class DesignOptions(ObjectiveOptions):
     @cached_property
     def kind(self) -> DesignKind | OneTable:
         """What is to be designed; InputError for an unknown objective."""
-        if privacy_name(self.privacy) != PURE or self.method in NOISES:
+        other = privacy_name(self.privacy) != PURE
+        if self.method in NOISES or (other and not self.of_one_report):
             return DesignKind.NOISE
         if self.attributes is not None:
             return DesignKind.ATTRIBUTES if self.levels is None else DesignKind.LEVELS_OF_ATTRIBUTES
@@ -200,10 +224,36 @@ class DesignOptions(ObjectiveOptions):
             return DesignKind.PROTECTED
         return OneTable(self.wanted.name)
 
+    @property
+    def of_one_report(self) -> bool:
+        """Whether a table is wanted for what one report is worth: of a loss, on given outputs, or by distance."""
+        told = self.loss is not None or self.biased or self.outputs_text is not None
+        return told or (privacy_name(self.privacy) != PURE and (self.data is not None or self.prior_file is not None))
+
     @cached_property
     def wanted(self) -> AskedObjective:
-        """The objective as it was asked for."""
-        return AskedObjective.read(self.objective)
+        """The objective as it was asked for, with --loss and what goes with it; InputError for what does not."""
+        asked = AskedObjective.read(self.objective)
+        if not self.of_one_report:
+            return asked
+        from ....mechanisms.errors import InputError
+
+        worst = asked.told.get("worst", 1.0)
+        mixed = worst / (worst + asked.told.get("expected", 1.0 - worst))
+        shares = {"expected": 0.0, "minimax": 1.0, "trade-off": mixed}
+        if asked.name not in shares:
+            raise InputError(
+                f"--loss, --biased, --outputs and --privacy are for --objective {', '.join(shares)}, got {asked.name}"
+            )
+        told = {"loss": self.loss or "squared", "worst": shares[asked.name], "biased": self.biased}
+        return AskedObjective("loss", told)
+
+    @cached_property
+    def outputs(self) -> np.ndarray | None:
+        """The only reports there may be, if that was said; InputError for a text that says none."""
+        from .outputs import given_outputs
+
+        return None if self.outputs_text is None else given_outputs(self.outputs_text)
 
     @cached_property
     def asked_method(self) -> str | Method:
@@ -287,7 +337,9 @@ class DesignOptions(ObjectiveOptions):
             raise InputError(f"--objective of attributes must be expected or error, got {self.objective!r}")
         useless = {name: value for name, value in given.items() if name not in self.kind.uses}
         refuse_given(f"of no use to {self.kind.label}", useless)
-        _ = self.sure
+        if "--outputs" in self.kind.uses and self.outputs_text is None:
+            raise InputError("a table for a loss needs the only reports that there may be: give --outputs LO:HI:STEP")
+        _ = self.sure, self.outputs
         if self.form not in (None, *FORMS):
             raise InputError(f"--form must be one of {', '.join(FORMS)}, got {self.form!r}")
         if self.value_column is not None and not self.categorical:

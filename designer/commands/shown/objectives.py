@@ -141,6 +141,7 @@ def _by_objective(options: DesignOptions) -> Outcome:
     """The best by an objective, which says itself what there is to say of it."""
     from ...designs.design import design
     from ...planning.people import design_mean_within
+    from ...privacies import privacy_asked
     from ..said.trust import trust_facts
 
     asked, epsilon = options.asked, options.budgets.epsilons[0]
@@ -148,8 +149,9 @@ def _by_objective(options: DesignOptions) -> Outcome:
     with solver_progress(f"{asked.key}, epsilon {epsilon:g}") as progress:
         made = design(
             prior,
-            epsilon,
+            privacy_asked(options.privacy, epsilon),
             objective=asked,
+            outputs=options.outputs,
             uniform_share=options.uniform_share if asked.uniform_share else None,
             tolerance=asked.command_tolerance if options.tolerance is None else options.tolerance,
             progress=progress,

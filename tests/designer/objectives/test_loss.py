@@ -102,7 +102,7 @@ def test_what_an_analyst_reads_is_no_worse_than_what_is_reported() -> None:
     ("prior", "privacy", "loss", "outputs", "said"),
     [
         (EVEN, 1.0, Loss("cubic"), STEPS, "a loss must be absolute, squared, zero-one"),
-        (EVEN, 1.0, Loss(np.ones((2, 2))), STEPS, "losses must be finite, of shape"),
+        (EVEN, 1.0, Loss(np.ones((2, 2))), STEPS, "losses must be finite, a row for each of 17 values"),
         (EVEN, 1.0, Loss(lambda x, y: "much"), STEPS, "losses must be numbers"),
         (EVEN, 1.0, Loss(), None, "add outputs="),
         (EVEN, 1.0, Loss(unbiased=True), STEPS, "add outputs farther out, or allow bias"),

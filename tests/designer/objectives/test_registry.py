@@ -41,7 +41,7 @@ def test_an_entry_makes_an_objective_of_its_name_as_its_example_asks(name):
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_an_entry_says_what_is_asked_and_names_options_that_there_are(name, options_of_design):
     entry = OBJECTIVES[name]
-    assert set(entry.uses) <= options_of_design
+    assert {use.split()[0] for use in entry.uses} <= options_of_design  # some have a use for a way of one
     assert f"{name} is {entry.says}" in in_words()
     assert all(option.type in TYPES and option.help in in_words() for option in entry.options)
     assert len({option.name for option in entry.options}) == len(entry.options)

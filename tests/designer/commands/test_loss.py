@@ -1,0 +1,78 @@
+"""`optldp design` for what one report is worth: --loss, --biased, --outputs and --privacy metric."""
+
+import json
+
+import numpy as np
+import pytest
+from optldp import load_mechanism
+from optldp.mechanisms import Metric, verify
+
+PRIOR = "value,weight\n0,1\n0.25,2\n0.5,2\n0.75,1\n1,1\n"
+
+
+@pytest.fixture
+def prior(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text(PRIOR)
+    return path
+
+
+def asked(prior, *more):
+    return ("design", "--prior", prior, "--public", "--epsilon", 1, *more)
+
+
+def test_a_biased_table_of_a_loss(optldp, prior, tmp_path):
+    out = tmp_path / "m.json"
+    found = optldp(*asked(prior, "--loss", "absolute", "--biased", "--outputs", "0:1:0.025", "--out", out, "--json"))
+    told = json.loads(found.stdout)
+    assert told["lower_bound"] <= told["value"] == told["expected_loss"]
+    assert told["relative_gap"] < 1e-6
+    assert told["biased"]
+    assert "nobody should average" in found.stderr
+    table = load_mechanism(out)
+    weights = np.array([1, 2, 2, 1, 1]) / 7
+    again = weights @ (table.probabilities * np.abs(table.low - table.knots[:, None])).sum(1)
+    assert again == pytest.approx(told["value"], rel=1e-9)
+
+
+@pytest.mark.parametrize(("objective", "fact"), [("minimax", "worst_loss"), ("trade-off:0.5", "mixed_loss")])
+def test_by_distance(optldp, prior, tmp_path, objective, fact):
+    out = tmp_path / "m.json"
+    more = "--privacy", "metric", "--objective", objective, "--biased", "--outputs", "0:1:0.25", "--out", out, "--json"
+    told = json.loads(optldp(*asked(prior, *more)).stdout)
+    table = load_mechanism(out)
+    assert table.promise == Metric(1.0)
+    assert verify(table).ok
+    assert told["lower_bound"] <= told[fact] == told["value"]
+    assert told["promise"] == "epsilon 1 per unit"
+
+
+def test_losses_and_outputs_of_files(optldp, prior, tmp_path):
+    losses, outputs = tmp_path / "loss.csv", tmp_path / "out.csv"
+    values, reports = np.linspace(0, 1, 5), np.array([0.0, 0.5, 1.0])
+    np.savetxt(losses, np.abs(reports - values[:, None]), delimiter=",")
+    outputs.write_text("output\n0\n0.5\n1\n")
+    own, named = (
+        json.loads(optldp(*asked(prior, "--biased", "--loss", loss, "--outputs", where, "--json")).stdout)
+        for loss, where in ((losses, outputs), ("absolute", "0:1:0.5"))
+    )
+    assert own["value"] == named["value"]
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (("--loss", "absolute", "--biased"), "give --outputs LO:HI:STEP"),
+        (("--privacy", "metric"), "give --outputs LO:HI:STEP"),
+        (("--loss", "cubic", "--biased", "--outputs", "0:1:0.5"), "a loss must be one of absolute, squared, zero-one"),
+        (("--biased", "--outputs", "0:1:0.3"), "steps from LO to HI"),
+        (("--biased", "--outputs", "16"), "must be LO:HI:STEP such as 0:1:0.025, or a file"),
+        (("--biased", "--outputs", "0:1e9:1e-3"), "at most 10,000"),
+        (("--outputs", "0:1:0.5"), "add outputs farther out, or allow bias"),
+        (("--biased", "--outputs", "0:1:0.5", "--objective", "robust:tv,radius=0.1"), "are for --objective expected"),
+        (("--biased", "--outputs", "0:1:0.5", "--privacy", "approximate:1e-6"), "promise pure or metric privacy"),
+        (("--biased", "--outputs", "0:1:0.5", "--method", "grr"), "--method is of no use to a table for a loss"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(refusal, prior, more, says):
+    assert says in refusal(*asked(prior, *more))

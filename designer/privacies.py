@@ -31,12 +31,15 @@ class NamedPrivacy(NamedTuple):
         How it is asked for.
     options : tuple of Option
         Arguments of its class beside the budget; one without a default must be told.
+    by_noise : bool
+        Whether noise of one shape alone keeps it, and no table for a prior.
     """
 
     at: str
     says: str
     example: str
     options: tuple[Option, ...] = ()
+    by_noise: bool = False
 
 
 PRIVACIES: Mapping[str, NamedPrivacy] = {
@@ -46,6 +49,7 @@ PRIVACIES: Mapping[str, NamedPrivacy] = {
         "all but a delta of that, by Gaussian noise on --range",
         "approximate:delta=1e-6",
         (Option("delta", float, "what may be lost"),),
+        by_noise=True,
     ),
     "metric": NamedPrivacy(
         "mechanisms.promise:Metric", "--epsilon per unit, as for degrees, by geometric noise on --range", "metric"

@@ -13,7 +13,7 @@ from ....mechanisms.named import Option, Taken, asked_for, name_asked, value_tol
 from ...methods.told import in_words as methods_in_words
 from ...methods.told import read_method, told_method
 from ...objectives.registry import AskedObjective, in_words
-from ...privacies import PURE, privacy_name
+from ...privacies import PRIVACIES, PURE, privacy_name
 from ...privacies import in_words as privacies_in_words
 from ..said.output import refuse_given
 from ..said.prior import read_prior
@@ -228,7 +228,9 @@ class DesignOptions(ObjectiveOptions):
     def of_one_report(self) -> bool:
         """Whether a table is wanted for what one report is worth: of a loss, on given outputs, or by distance."""
         told = self.loss is not None or self.biased or self.outputs_text is not None
-        return told or (privacy_name(self.privacy) != PURE and (self.data is not None or self.prior_file is not None))
+        prior = self.data is not None or self.prior_file is not None
+        privacy = privacy_name(self.privacy)
+        return told or (prior and privacy != PURE and not PRIVACIES[privacy].by_noise)
 
     @cached_property
     def wanted(self) -> AskedObjective:
@@ -243,7 +245,7 @@ class DesignOptions(ObjectiveOptions):
         shares = {"expected": 0.0, "minimax": 1.0, "trade-off": mixed}
         if asked.name not in shares:
             raise InputError(
-                f"--loss, --biased, --outputs and --privacy are for --objective {', '.join(shares)}, got {asked.name}"
+                f"a table for the loss of one report needs --objective {', '.join(shares)}, got {asked.name}"
             )
         told = {"loss": self.loss or "squared", "worst": shares[asked.name], "biased": self.biased}
         return AskedObjective("loss", told)

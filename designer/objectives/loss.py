@@ -28,7 +28,7 @@ from ..priors.prior import Prior
 from .base import Objective, Problem, Solution, Told
 from .cones import cone_of
 from .custom_table import as_mechanism, centred, on_outputs
-from .losses import LOSSES, Losses, losses_of, read_losses
+from .losses import LOSSES, Losses, losses_of, read_numbers
 from .registry import Asker
 
 SPARED = {Pure: 1e-12, Metric: 1e-9}
@@ -87,7 +87,7 @@ class Loss(Objective):
     -------
     >>> import numpy as np
     >>> from optldp import Prior, design
-    >>> from optldp.designer import Loss
+    >>> from optldp.designer.objectives import Loss
     >>> prior = Prior.on_knots(np.linspace(-1, 1, 17), np.ones(17), source="public")
     >>> made = design(prior, 1.0, objective=Loss("squared", worst=1.0), outputs=np.arange(-16, 17) / 16)
     >>> round(made.value, 3), made.bound <= made.value, round(made.gap, 5)
@@ -106,7 +106,7 @@ class Loss(Objective):
     @classmethod
     def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Loss:
         loss = options.get("loss", "squared")
-        known = loss if loss in LOSSES else read_losses(Path(loss))
+        known = loss if loss in LOSSES else read_numbers(Path(loss), "a loss", LOSSES)
         return cls(known, options.get("worst", 0.0), not options.get("biased", False))
 
     @property

@@ -107,6 +107,14 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
         ("--uniform-share", "--omit-prior", "--plot"),
         ("designs.clips:clip_curve", "plots:clip_errors"),
     ),
+    "workload": NamedObjective(
+        "workload:Workload",
+        "a table for a workload",
+        "the least sum of errors of linear queries of the distribution",
+        "workload:prefix",
+        (Option("queries", Path, "prefix, ranges, moments, or a file of numbers, queries x values", "prefix"),),
+        ("--workload", "--omit-prior"),
+    ),
 }  # fmt: skip
 """What the command line calls them, each with what it may be told, the first without its key."""
 

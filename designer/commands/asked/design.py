@@ -103,6 +103,15 @@ class DesignOptions(ObjectiveOptions):
             rich_help_panel=PANEL,
         ),
     ] = None
+    workload: Annotated[
+        Path | None,
+        typer.Option(
+            "--workload",
+            metavar="prefix|ranges|moments|FILE",
+            help="With --objective workload: what is asked, by name or as numbers, queries x values.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
     method_text: Annotated[
         str | None,
         typer.Option(
@@ -235,11 +244,15 @@ class DesignOptions(ObjectiveOptions):
     @cached_property
     def wanted(self) -> AskedObjective:
         """The objective as it was asked for, with --loss and what goes with it; InputError for what does not."""
-        asked = AskedObjective.read(self.objective)
-        if not self.of_one_report:
-            return asked
         from ....mechanisms.errors import InputError
 
+        asked = AskedObjective.read(self.objective)
+        if self.workload is not None and asked.name == "workload":
+            if asked.told:
+                raise InputError(f"--workload is told twice, got --objective {asked} beside it: leave one out")
+            asked = AskedObjective(asked.name, {"queries": self.workload})
+        if not self.of_one_report:
+            return asked
         worst = asked.told.get("worst", 1.0)
         mixed = worst / (worst + asked.told.get("expected", 1.0 - worst))
         shares = {"expected": 0.0, "minimax": 1.0, "trade-off": mixed}

@@ -87,6 +87,7 @@ NUMBERS = {
     "domain": GLOSSARY["range"],
     "epsilon": GLOSSARY["budget, epsilon"],
     "expected": "What the expected variance counts for beside the worst case.",
+    "expected_loss": "The loss of one report, on average over the prior.",
     "expected_squared_error": "Of one report: the squared errors of all shares, added up, on average over the prior.",
     "expected_variance": GLOSSARY["expected variance"],
     "expected_variances": "The expected variance of one report, at each level.",
@@ -108,6 +109,7 @@ NUMBERS = {
     "max_abs_bias": "The largest bias of one report, whatever the value; rounding leaves next to nothing of it.",
     "max_log_ratio": GLOSSARY["log-ratio"],
     "mean_within": GLOSSARY["mean within"],
+    "mixed_loss": "The expected and the worst loss of one report, each in its share.",
     "n": GLOSSARY["users"],
     "noise": "The part of the error of the mean that is chance; more people lower it.",
     "nominal_guarantee": "The guaranteed variance of the design that trusts the prior.",
@@ -120,10 +122,12 @@ NUMBERS = {
     "own_support": "How likely a report speaks for the person's own category.",
     "padding": "How many pairs a person holds, about.",
     "people": GLOSSARY["users"],
+    "posterior_risk": "The loss of one report on average, if it is read as what is best once the prior is known.",
     "predicted_variance_one_user": "The variance of each mean, times the number of people who are asked.",
     "price_of_robustness": "The expected variance over that of the design that trusts the prior: 1.2 means 20% more.",
     "program_lower_bound": "What no mechanism can have less of, under the prior with its uniform share; certified.",
     "program_variance": "The expected variance of one report under the prior with its uniform share.",
+    "queries": "How many answers are wanted, each a weighted sum of frequencies.",
     "radius": "How far from the prior the truth may be.",
     "relative_gap": GLOSSARY["gap, relative gap"],
     "report_leakage": "How much the report of a value tells of the level, to one who knows the value; as epsilon does.",
@@ -135,6 +139,7 @@ NUMBERS = {
     "rmse_unbiased": "The same, of the best mechanism without bias.",
     "rule_of_thumb": "How many attributes a published rule would ask of each person.",
     "sampled": "How many attributes each person reports, drawn by chance.",
+    "sampling_error": "What the population's answers differ by from sample to sample, without any privacy.",
     "seconds": "How long it took to find.",
     "share_outside": "The share of the prior that is counted as less, or more, than it is.",
     "shift": "By how much more than itself, or than the clip, a value is counted on average: a part of the bias.",
@@ -157,7 +162,11 @@ NUMBERS = {
     "weighted_variance": "The expected variance and the worst case, each times its weight, added up.",
     "worst": "What the worst case counts for beside the expected variance.",
     "worst_case_lower_bound": GLOSSARY["lower bound"],
+    "workload_error": (
+        "The variances of all answers around those for the very users who report, added up, times their number."
+    ),
     "worst_case_variance": GLOSSARY["worst case"],
+    "worst_loss": "The largest loss of one report on average, over all values.",
     "worst_knot_variance": "The largest variance of one report over the knots alone.",
 }
 """Of each number by the name that it is printed under; where the glossary has the word, in the glossary's words."""

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from optldp import Prior, design
-from optldp.designer import CategoricalPrior, Loss, Pure
+from optldp.designer import CategoricalPrior, Pure
+from optldp.designer.objectives import Loss
 from optldp.mechanisms import InputError, Metric, verify
 from scipy.optimize import linprog
 

@@ -1,0 +1,2 @@
+from .loss import Loss as Loss
+from .workload import Workload as Workload

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.floors.form import table_of
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Profile, Told
 from ...mechanisms.table.table import TabulatedMechanism
@@ -198,12 +199,10 @@ class ReportCounts(Shown):
         >>> ReportCounts.from_counts(duchi([0.0, 1.0], 1.0), rows).groups[0].counts
         array([4, 6])
         """
-        asked = (Service("reports", services),) if isinstance(services, TabulatedMechanism) else services
-        if not isinstance(asked, list | tuple) or not asked or not all(isinstance(each, Service) for each in asked):
-            raise InputError(
-                f"services must be a table or a list of Service, got {type(services).__name__}: expand a floor form"
-            )
-        asked = tuple(asked)
+        several = isinstance(services, list | tuple)
+        asked = tuple(services) if several else (Service("reports", table_of(services, "services, if no list,")),)
+        if not asked or not all(isinstance(each, Service) for each in asked):
+            raise InputError(f"services must be a list of Service, at least one, got {services!r:.60}")
         account, skip = SkippedRows.of(skip_invalid)
         able = [(service.name, service.mechanism.possible) for service in asked]
         made = partial(named_tables, [service.mechanism for service in asked])

@@ -34,7 +34,7 @@ class ReportsAtLevels:
     >>> made = PersonalisedMechanism([optimised_unary("abc", epsilon) for epsilon in (1.0, 2.0)])
     >>> held = ReportsAtLevels(made).checked(np.array([[128]], dtype=np.uint8))
     >>> ReportsAtLevels(made).written(held)
-    ['100']
+    ['80']
     """
 
     def __init__(self, made: PersonalisedMechanism) -> None:

@@ -356,7 +356,10 @@ class PersonalisedMechanism(Bundle):
 def _require_level(level: object) -> None:
     """Raise InputError for what has no levels, TableError for a table in doubles."""
     if not isinstance(level, Channel) or level.of_levels is None:
-        raise InputError(f"levels must be tables, or mechanisms for categories, pairs or attributes, got {level!r:.60}")
+        raise InputError(
+            "levels must be tables (a floor form expanded), or mechanisms for categories, pairs or attributes, got "
+            f"{level!r:.60}"
+        )
     if isinstance(level, TabulatedMechanism):
         require_exact(f"the table of level {level.epsilon:g}", level)
 

@@ -61,6 +61,19 @@ SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
 }
 """By names that say what is in them; more than one of a kind where estimators treat them differently."""
 
+COMBINATIONS: Mapping[str, Bundle] = {
+    "protected levels of intervals": PersonalisedMechanism(
+        [make_exact(piecewise(KNOTS, e)).mechanism for e in (1.0, 2.0)], 1.0
+    ),
+    "protected levels of bits": PersonalisedMechanism([optimised_unary(JOBS, e) for e in (1.0, 2.0)], 1.0),
+    "levels of hashes": PersonalisedMechanism([local_hashing(JOBS, e, n_values=2) for e in (1.0, 2.0)]),
+    "protected levels of attributes": PersonalisedMechanism(
+        [AttributeSampling(["pay", "more"], [t, t], 1, t.epsilon) for t in TWO], 1.0
+    ),
+    "levels of pairs of one key": PersonalisedMechanism([key_value_response(JOBS, t, t.epsilon) for t in TWO]),
+}
+"""What no code knows of: kinds of the above made of each other, which must do all that these do."""
+
 DRAWN_BY: Mapping[str, str] = {"adopted": "categories", "seeded": "none"}
 """Whose reports stand for those of a kind that draws none itself; of "none" other programs' are needed."""
 
@@ -76,7 +89,7 @@ def columns(name: str) -> tuple[str, ...]:
     if "pairs" in name:
         return (*_PAIR, *level)
     made = DRAWN_BY.get(name, name)
-    numbers = "numbers" in made or made in ("intervals", "wave", "delta", "unit", "floor")
+    numbers = "numbers" in made or "intervals" in made or made in ("wave", "delta", "unit", "floor")
     return ("--column", "pay" if numbers else "job", *level)
 
 

@@ -281,17 +281,13 @@ def _print_attributes(facts: dict[str, dict[str, Any]]) -> None:
 
 def _first_phase(named: str) -> str | TabulatedMechanism:
     """Return the name, or the table of a file."""
-    from ...mechanisms import TabulatedMechanism, load_mechanism
-    from ...mechanisms.errors import InputError
+    from ...mechanisms import load_mechanism
     from ...mechanisms.files.table import SUFFIXES
-    from ...mechanisms.floors.form import expanded
+    from ...mechanisms.floors.form import table_of
 
     if Path(named).suffix.lower() not in SUFFIXES:
         return named
-    mechanism = expanded(load_mechanism(named))
-    if not isinstance(mechanism, TabulatedMechanism):
-        raise InputError(f"--phase-one must be one table of numbers, got {mechanism.kind} in {named!r}: design one")
-    return mechanism
+    return table_of(load_mechanism(named), f"--phase-one {named!r}")
 
 
 def _facts(

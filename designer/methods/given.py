@@ -8,6 +8,7 @@ import numpy as np
 
 from ...mechanisms.errors import InputError
 from ...mechanisms.exactness.verification import require_proved
+from ...mechanisms.floors.form import table_of
 from ...mechanisms.promise import Pure
 from ...mechanisms.table.table import TabulatedMechanism
 from ..objectives.base import Objective, Problem, Solution
@@ -48,8 +49,7 @@ class Given(Method):
     name: str
 
     def __post_init__(self) -> None:
-        if not isinstance(self.table, TabulatedMechanism):
-            raise InputError(f"{self.name} must be a TabulatedMechanism, got {type(self.table).__name__}")
+        object.__setattr__(self, "table", table_of(self.table, self.name))
         if not isinstance(self.table.promise, Pure):
             raise InputError(f"{self.name} must promise pure privacy to be compared, got {self.table.promise}")
         require_proved(self.table)

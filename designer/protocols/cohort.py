@@ -19,6 +19,7 @@ from ...mechanisms import InputError, TabulatedMechanism
 from ...mechanisms.client.budget_token import BudgetToken
 from ...mechanisms.client.failures import ClientFailures, report_of
 from ...mechanisms.composed.rounded_oracle import RoundedOracle
+from ...mechanisms.floors.form import table_of
 from ...mechanisms.laws.domain import values_inside
 from ..priors.checks import as_numbers
 
@@ -186,9 +187,7 @@ class ClientCohort(Cohort):
 
     def report(self, mechanism: Asked, rng: np.random.Generator) -> np.ndarray:
         """Ask every client once, as `Cohort.report` has it; InputError for anything but a table of numbers."""
-        if not isinstance(mechanism, TabulatedMechanism):
-            raise InputError(f"clients must be asked through a table of numbers, got an oracle: {mechanism.oracle!r}")
-        return super().report(mechanism, rng)
+        return super().report(table_of(mechanism, "what clients are asked through"), rng)
 
     def __init__(self, clients: Iterable[Client], epsilon: float) -> None:
         held = tuple(clients)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.floors.form import table_of
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Profile, Told
 from ...mechanisms.table.table import TabulatedMechanism
@@ -198,12 +199,10 @@ class ReportCounts(Shown):
         >>> ReportCounts.from_counts(duchi([0.0, 1.0], 1.0), rows).groups[0].counts
         array([4, 6])
         """
-        asked = (Service("reports", services),) if isinstance(services, TabulatedMechanism) else services
-        if not isinstance(asked, list | tuple) or not asked or not all(isinstance(each, Service) for each in asked):
-            raise InputError(
-                f"services must be a table or a list of Service, got {type(services).__name__}: expand a floor form"
-            )
-        asked = tuple(asked)
+        several = isinstance(services, list | tuple)
+        asked = tuple(services) if several else (Service("reports", table_of(services, "services, if no list,")),)
+        if not asked or not all(isinstance(each, Service) for each in asked):
+            raise InputError(f"services must be a list of Service, at least one, got {services!r:.60}")
         account, skip = SkippedRows.of(skip_invalid)
         able = [(service.name, service.mechanism.possible) for service in asked]
         made = partial(named_tables, [service.mechanism for service in asked])
@@ -403,45 +402,37 @@ def _grouped(
         return ()
     sizes = [service.mechanism.low.size + 1 for service in services]  # one more for no report
     rows = outputs.astype(np.int32, copy=False) - NOT_REPORTED
-    order, starts = _runs(rows, sizes)
-    distinct, counts = _counted(rows, weights, order, starts)
+    order, starts = runs(rows.T, sizes)
+    distinct, counts = rows[order[starts]], np.add.reduceat(weights[order], starts)
     return groups_of(distinct + NOT_REPORTED, counts, None if sums is None else sums.merged(order, starts))
 
 
-def count_rows(outputs: np.ndarray, sizes: Sequence[int], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows (R, J), in lexicographic order, and the weight (R,) of each.
+def runs(columns: Sequence[np.ndarray] | np.ndarray, sizes: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order (N,) in which equal rows are neighbours, and where in it each run of equal ones starts (R,).
 
-    Each row becomes one integer, the digits of a number in mixed radix, and sorting does the rest: O(N log N).
+    Runs are in lexicographic order.  Each row becomes one integer, the digits of a number in mixed radix, and sorting
+    does the rest: O(N log N).
 
     Parameters
     ----------
-    outputs : (N, J) ndarray of int
-        Column j in 0..sizes[j] - 1.
-    weights : (N,) ndarray of int64
+    columns : sequence of (N,) ndarray of int
+        At least one row; column j in 0..sizes[j] - 1.
+    sizes : sequence of int
 
     Example
     -------
-    >>> count_rows(np.array([[1, 0], [0, 2], [1, 0]]), [2, 3], np.array([1, 1, 5]))
-    (array([[0, 2],
-           [1, 0]], dtype=int32), array([1, 6]))
+    >>> order, starts = runs([np.array([1, 0, 1]), np.array([0, 2, 0])], [2, 3])
+    >>> order, starts, order[starts]
+    (array([1, 0, 2]), array([0, 1]), array([1, 0]))
     """
-    return _counted(outputs, weights, *_runs(outputs, sizes))
-
-
-def _counted(
-    outputs: np.ndarray, weights: np.ndarray, order: np.ndarray, starts: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    return outputs[order[starts]].astype(np.int32), np.add.reduceat(weights[order], starts)
-
-
-def _runs(outputs: np.ndarray, sizes: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """The order (N,) in which equal rows are neighbours, and where in it each run of equal ones starts (R,)."""
-    code = np.zeros(len(outputs), dtype=np.int64)
+    code = np.zeros(len(columns[0]), dtype=np.int64)
     largest = 1
-    for column, size in zip(outputs.T, sizes, strict=True):
+    for column, size in zip(columns, sizes, strict=True):
         if largest > LARGEST_CODE // size:  # renumber the prefixes seen, in their order
             prefixes, code = np.unique(code, return_inverse=True)
             largest = prefixes.size
+            if largest == code.size:  # all rows are told apart already
+                break
         code = code * size + column.astype(np.int64, copy=False)  # unsigned columns would make it a float
         largest *= size
     order = np.argsort(code, kind="stable")

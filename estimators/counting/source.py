@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import duckdb
 import numpy as np
 
+from ...mechanisms.channel import Channel
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.table.table import TabulatedMechanism
@@ -90,9 +91,14 @@ def described(sources: Sequence[Sequence[Any]], kind: type[M]) -> list[tuple[str
     for position, source in enumerate(sources, 1):
         parts = source if isinstance(source, list | tuple) else ()
         name, mechanism, reports = (f"service {position}", *parts) if len(parts) == 2 else (*parts, "", "", "")[:3]
-        if len(parts) > 3 or not isinstance(name, str) or not isinstance(mechanism, kind):
+        if len(parts) > 3 or not isinstance(name, str) or not isinstance(mechanism, Channel):
             raise InputError(
                 f"source {position} must be (mechanism, reports) or (name, mechanism, reports), got {_brief(source)}"
+            )
+        if not isinstance(mechanism, kind):
+            raise InputError(
+                "services, whose users are matched, must all be of tables of numbers or all of several attributes, got "
+                f"{mechanism!r:.60} for {name!r}: count its reports by themselves"
             )
         where = name if len(parts) == 2 else f"service {name!r}"
         if isinstance(reports, str | os.PathLike):

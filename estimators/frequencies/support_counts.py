@@ -12,14 +12,17 @@ from numpy.typing import ArrayLike
 from ...mechanisms.categorical.mechanism import CategoricalMechanism
 from ...mechanisms.errors import InputError
 from ...mechanisms.files.identifier import table_identifier
+from ...mechanisms.shown.told import Profile, Told
 from ...mechanisms.statistics import Supports
 from ...solvers.likelihood.bits import bit_sums
 from ..counting.user_numbers import total_users, whole_counts
 from ..data.counted_rows import counted_reports
+from ..data.simulated_columns import OUTPUT
+from ..each_report import OfOneMechanism
 
 
-@dataclass(frozen=True, eq=False)
-class SupportCounts:
+@dataclass(frozen=True, eq=False, repr=False)
+class SupportCounts(OfOneMechanism[CategoricalMechanism]):
     """Support counts of users whose reports need not be kept; O(K) memory, whatever their number.
 
     For `estimate_frequencies` by "unbiased", "norm-sub", "base-cut" and "iiw".  Likelihoods need whole reports, as how
@@ -109,20 +112,18 @@ class SupportCounts:
         """Return `supports`."""
         return self.supports
 
-    def require_reports(self) -> None:
-        """Raise InputError if there are none."""
-        if not self.n_users:
-            raise InputError("there must be at least one report, got none: there is nothing to estimate from")
+    def _line(self) -> dict[str, Any]:
+        return {"n": self.n_users, "mechanism": repr(self.mechanism)}
 
-    def __add__(self, other: SupportCounts) -> SupportCounts:
-        """Return the counts of the union of two sets of users without a user in common."""
-        if not isinstance(other, SupportCounts):
-            return NotImplemented
-        if not self.mechanism.same_law(other.mechanism):
-            raise InputError(
-                f"counts can be added for the same mechanism only, got {self.mechanism!r} and {other.mechanism!r}"
-            )
-        return SupportCounts(self.mechanism, self.supports + other.supports, self.n_users + other.n_users)
+    def _told(self) -> Told:
+        places = np.arange(len(self.supports))
+        return Told(self._line(), picture=Profile(places, self.supports, "category, in order", "users"))
+
+    def _columns(self) -> dict[str, Any]:
+        return {OUTPUT: list(self.mechanism.categories.labels), "n": self.supports}
+
+    def _together(self, other: Self) -> Self:
+        return type(self)(self.mechanism, self.supports + other.supports, self.n_users + other.n_users)
 
 
 def supports_of(mechanism: CategoricalMechanism) -> Supports:

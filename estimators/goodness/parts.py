@@ -22,6 +22,7 @@ from ..key_values.counts import KeyValueCounts, ShownCounts
 from ..key_values.likelihood import key_law
 from ..personalised.counts import PersonalisedCounts
 from ..personalised.pair_counts import PersonalisedPairCounts
+from ..personalised.reports import Cells, reports_at_levels
 from .law_test import law_p_value
 
 MOST_KEYS = 32
@@ -145,9 +146,10 @@ def _of_pairs(counts: KeyValueCounts | ShownCounts) -> Iterator[Part | Sizes]:
 def _of_levels(counts: PersonalisedCounts) -> Iterator[Part | Sizes]:
     made = counts.mechanism
     if made.level_epsilon is None:
+        held = reports_at_levels(made)
         for number, epsilon in enumerate(made.epsilons):
             mine = counts.levels == number
-            reports = counts.reports[mine, number] if made.tables else counts.reports[mine]
+            reports = held.of_level(counts.reports[mine], number)
             for part in _of_statistic(made.levels[number].statistic, reports, counts.counts[mine]):
                 yield _named(part, f"level {epsilon:g}")
     elif (cells := _cells_of_levels(counts)) is not None:
@@ -192,23 +194,12 @@ def _sizes_law(made: Supports) -> np.ndarray:
     return _ones(made.size, made.own_support, made.other_support)[:1]
 
 
-def _cells_of_levels(counts: PersonalisedCounts) -> tuple[Sequence[np.ndarray], np.ndarray] | None:
-    """Laws (K, m) of each level over the same cells, and the cell (R,) of each report; None where there are none."""
+def _cells_of_levels(counts: PersonalisedCounts) -> Cells | None:
+    """Cells that all levels share: outputs or, where each category is supported by itself, how many are supported."""
     made = counts.mechanism
-    if made.tables:
-        if not all(table.is_discrete for table in made.tables):
-            return None
-        points = np.unique(np.concatenate([table.low for table in made.tables]))
-        laws = [np.zeros((len(table.knots), points.size)) for table in made.tables]
-        places = np.zeros(len(counts.reports), dtype=np.int64)
-        for law, table, reports in zip(laws, made.tables, counts.reports.T, strict=True):
-            at = np.searchsorted(points, table.low)
-            np.add.at(law.T, at, table.probabilities.T)
-            places = np.where(reports >= 0, at[reports], places)
-        return laws, places
+    if (cells := reports_at_levels(made).cells(counts.reports)) is not None:
+        return cells
     statistics = [level.statistic for level in made.levels]
-    if laws := [one.law for one in statistics if isinstance(one, Outputs)]:
-        return laws, counts.reports
     if sums := [one for one in statistics if isinstance(one, Supports) and one.independent]:
         return [_sizes_law(one) for one in sums], _sizes(sums[0], counts.reports)
     return None

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.files.bundle import bundle_to_document
-from ...mechanisms.files.checksum import checksum
-from ...mechanisms.files.identifier import table_identifier
 from ...mechanisms.key_value.mechanism import KeyValueMechanism
-from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import HeatMap, Told
 from ...mechanisms.table.table import TabulatedMechanism
-from ..counting.user_numbers import counts_of_rows, total_users, whole_counts
-from ..data.counted_rows import counted_reports
-from ..data.skipped_rows import SkippedRows
+from ..counting.user_numbers import total_users, whole_counts
+from ..each_report import OfOneMechanism, OfUsers, WholeReports
 
 
-class KeyCounts(Protocol):
+class KeyCounts(OfUsers, Protocol):
     """What estimators of keys ask of counts of reports, by one mechanism or by one for each level."""
 
     @property
@@ -45,15 +39,11 @@ class KeyCounts(Protocol):
         """Outputs that are told apart at a key: of a value, beside each report of a level."""
         ...
 
-    @property
-    def n_users(self) -> int:
-        """Number of reports."""
-        ...
+    def require_reports(self) -> None:
+        """Raise InputError if there are none."""
 
 
-class _OfOneMechanism(Shown):
-    mechanism: KeyValueMechanism
-
+class _OfPairs(OfOneMechanism[KeyValueMechanism]):
     @property
     def keys(self) -> tuple[str, ...]:
         """The K keys."""
@@ -81,14 +71,8 @@ def shown_at_keys(counts: KeyValueCounts | ShownCounts) -> HeatMap:
     return HeatMap(counts.shown.astype(float), "key", "output shown", (keys[0], keys[-1]), ("0", str(m - 1)), "users")
 
 
-def require_reports(counts: KeyCounts) -> None:
-    """Raise InputError if there are none."""
-    if not counts.n_users:
-        raise InputError("there must be at least one report, got none: there is nothing to estimate from")
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class KeyValueCounts(_OfOneMechanism):
+class KeyValueCounts(_OfPairs, WholeReports[KeyValueMechanism]):
     """How often each report was made.
 
     Counts of shards with different users add up: ``a + b`` is the counts of the union.
@@ -119,67 +103,8 @@ class KeyValueCounts(_OfOneMechanism):
     ([2, 1], [[1, 0], [0, 3]])
     """
 
-    mechanism: KeyValueMechanism
-    reports: np.ndarray
-    counts: np.ndarray
-
-    def __post_init__(self) -> None:
-        reports = self.mechanism.checked_reports(self.reports)
-        object.__setattr__(self, "reports", reports)
-        object.__setattr__(self, "counts", counts_of_rows(self.counts, len(reports)))
-
-    @classmethod
-    def from_reports(cls, mechanism: KeyValueMechanism, reports: ArrayLike) -> KeyValueCounts:
-        """Count reports, one for each user; O(N log N). InputError for ones that the mechanism cannot make."""
-        given = mechanism.checked_reports(reports)
-        return cls(mechanism, *np.unique(given, axis=0, return_counts=True))
-
-    @classmethod
-    def from_counts(
-        cls, mechanism: KeyValueMechanism, rows: Any, *, skip_invalid: bool | SkippedRows = False
-    ) -> KeyValueCounts:
-        """Take over what another engine has counted: rows of reports and of how many users made them.
-
-        Rows, options and errors are those of `CategoryCounts.from_counts`.
-
-        Example
-        -------
-        >>> import numpy as np
-        >>> from optldp.estimators import KeyValueCounts
-        >>> from optldp.mechanisms.families.duchi import duchi
-        >>> from optldp.mechanisms.key_value.unary import key_value_unary
-        >>> made = key_value_unary(["a", "b"], duchi([0.0, 1.0], 1.0), 1.0)
-        >>> rows = {"output": np.array(made.to_text(np.array([[0, 2], [1, 2]]))), "n": np.array([5, 7])}
-        >>> KeyValueCounts.from_counts(made, rows).shown.tolist()
-        [[7, 0], [0, 12]]
-        """
-        account, skip = SkippedRows.of(skip_invalid)
-        made = partial(table_identifier, mechanism)
-        reports, found = counted_reports(mechanism.from_text, rows, made, account if skip else None)
-        account.tell(skip_invalid)
-        return cls(mechanism, *added_up(reports, whole_counts("n", found.users, least=1)))
-
-    def __add__(self, other: KeyValueCounts) -> KeyValueCounts:
-        """Return the counts of the union of two sets of users without a user in common."""
-        if not isinstance(other, KeyValueCounts):
-            return NotImplemented
-        _require_same(self.mechanism, other.mechanism)
-        both = np.concatenate([self.reports, other.reports])
-        return KeyValueCounts(self.mechanism, *added_up(both, np.concatenate([self.counts, other.counts])))
-
-    def _line(self) -> dict[str, Any]:
-        return {"n": self.n_users, "reports": len(self.counts), "mechanism": repr(self.mechanism)}
-
     def _told(self) -> Told:
         return Told(self._line(), picture=shown_at_keys(self))
-
-    def _columns(self) -> dict[str, Any]:
-        return {"output": self.mechanism.to_text(self.reports), "n": self.counts}
-
-    @property
-    def n_users(self) -> int:
-        """Number of reports."""
-        return int(self.counts.sum())
 
     @property
     def shown(self) -> np.ndarray:
@@ -193,7 +118,7 @@ class KeyValueCounts(_OfOneMechanism):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ShownCounts(_OfOneMechanism):
+class ShownCounts(_OfPairs):
     """How often each output was shown at each key: K m numbers, whatever the number of users; shards add up.
 
     All that means and fits key by key need; the likelihood of whole reports needs `KeyValueCounts`.
@@ -239,16 +164,13 @@ class ShownCounts(_OfOneMechanism):
         object.__setattr__(self, "shown", shown)
 
     @classmethod
-    def from_reports(cls, mechanism: KeyValueMechanism, reports: ArrayLike) -> ShownCounts:
+    def from_reports(cls, mechanism: KeyValueMechanism, reports: ArrayLike) -> Self:
         """Count reports; InputError for ones that the mechanism cannot make. O(N) or, for the unary form, O(N K)."""
         given = mechanism.checked_reports(reports)
         return cls(mechanism, len(given), _shown(mechanism, given, np.ones(len(given))))
 
-    def __add__(self, other: ShownCounts) -> ShownCounts:
-        if not isinstance(other, ShownCounts):
-            return NotImplemented
-        _require_same(self.mechanism, other.mechanism)
-        return ShownCounts(self.mechanism, self.n_users + other.n_users, self.shown + other.shown)
+    def _together(self, other: Self) -> Self:
+        return type(self)(self.mechanism, self.n_users + other.n_users, self.shown + other.shown)
 
     def _line(self) -> dict[str, Any]:
         return {"n": self.n_users, "mechanism": repr(self.mechanism)}
@@ -267,14 +189,6 @@ class ShownCounts(_OfOneMechanism):
         return self.n_users - self.shown.sum(axis=1)
 
 
-def added_up(reports: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct reports and the count of each."""
-    distinct, which = np.unique(reports, axis=0, return_inverse=True)
-    total = np.zeros(len(distinct), dtype=np.int64)
-    np.add.at(total, which.reshape(-1), counts)
-    return distinct, total
-
-
 def _shown(mechanism: KeyValueMechanism, reports: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """How often (K, m) reports made so many times show each output at each key."""
     report, place, output = mechanism.shown(reports)
@@ -282,8 +196,3 @@ def _shown(mechanism: KeyValueMechanism, reports: np.ndarray, counts: np.ndarray
     real = place < n_keys
     shown = np.bincount(place[real] * size + output[real], counts[report[real]], n_keys * size)
     return np.rint(shown).astype(np.int64).reshape(n_keys, size)
-
-
-def _require_same(mine: KeyValueMechanism, theirs: KeyValueMechanism) -> None:
-    if checksum(bundle_to_document(mine)) != checksum(bundle_to_document(theirs)):
-        raise InputError("counts must be of one and the same mechanism to be added, got two")

@@ -11,7 +11,7 @@ from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.mixture import MixtureLikelihood
 from ...solvers.likelihood.places import PlaceLikelihood
 from ..input_grid import InputGrid
-from .counts import KeyValueCounts, ShownCounts, require_reports
+from .counts import KeyValueCounts, ShownCounts
 
 
 @singledispatch
@@ -47,7 +47,7 @@ def joint_likelihood(counts: KeyValueCounts | ShownCounts, grid: InputGrid) -> M
     """
     if isinstance(counts, ShownCounts):
         raise InputError("method joint needs whole reports, got counts of what they show: use KeyValueCounts")
-    require_reports(counts)
+    counts.require_reports()
     mechanism = counts.mechanism
     if mechanism.independent:
         ratios = place_ratios(mechanism, grid)

@@ -11,7 +11,7 @@ from ...solvers.likelihood.fit import MixtureFit, fit_mixture
 from ..distributions.mixture_reduction import mixture_reduction
 from ..distributions.smoothed_em import LOGLIK_CHANGE
 from ..input_grid import InputGrid
-from .counts import KeyCounts, require_reports
+from .counts import KeyCounts
 from .likelihood import joint_likelihood, key_likelihood
 
 Fitted = tuple[tuple[MixtureFit, ...], np.ndarray]
@@ -43,7 +43,7 @@ def _each(
     loglik_change: float | None,
     fit: Callable[[DenseLikelihood, float], MixtureFit],
 ) -> Fitted:
-    require_reports(counts)
+    counts.require_reports()
     stop = LOGLIK_CHANGE if loglik_change is None else loglik_change
     fits = tuple(fit(key_likelihood(counts, key, grid), stop) for key in range(len(counts.keys)))
     return fits, np.stack([one.weights[:-1] for one in fits])

@@ -16,6 +16,7 @@ from ..frequencies.consistency import norm_sub
 from ..methods import Target
 from .counts import PersonalisedCounts, require_pure
 from .estimate import PersonalisedFrequencies, level_shares
+from .reports import categories_of
 
 SHARE_SUM = 1e-9
 """How far shares may be from a sum of one: rounding."""
@@ -77,7 +78,7 @@ def auem(counts: PersonalisedCounts, *, target: Target = "population") -> Person
     (array([0.61, 0.31, 0.09]), array([0.01, 0.01, 0.01]))
     """
     check_target(target)
-    size = len(counts.mechanism.categories)
+    size = len(categories_of(counts.mechanism))
     require_affordable(f"the covariance of {size} frequencies", table_cost(size, size), "use fewer categories")
     shares = level_shares(counts)
     own, other = require_pure(counts.mechanism)
@@ -90,7 +91,7 @@ def auem(counts: PersonalisedCounts, *, target: Target = "population") -> Person
     if target == "users":
         near = norm_sub(found)
         covariance -= (np.diag(near) - np.outer(near, near)) / n
-    categories = counts.mechanism.categories
+    categories = categories_of(counts.mechanism)
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     return PersonalisedFrequencies(
         categories, found, errors, covariance, target, "unbiased", n, None, len(categories), level_shares=shares
@@ -150,10 +151,9 @@ def auem_variance(
     rho, f = numbers("shares", shares), numbers("frequencies", frequencies)
     if rho.shape != own.shape or (rho < 0).any() or abs(rho.sum() - 1) > SHARE_SUM:
         raise InputError(f"shares must be {own.size} numbers from 0 to 1 that sum to 1, got {shares!r:.80}")
-    if f.shape != (len(mechanism.categories),) or (f < 0).any() or (f > 1).any():
-        raise InputError(
-            f"frequencies must be {len(mechanism.categories)} numbers from 0 to 1, got {frequencies!r:.80}"
-        )
+    size = len(categories_of(mechanism))
+    if f.shape != (size,) or (f < 0).any() or (f > 1).any():
+        raise InputError(f"frequencies must be {size} numbers from 0 to 1, got {frequencies!r:.80}")
     scale = _scale(rho, own - other)
     response, inverse = mechanism.level_response, mechanism.level_report.decoder
     supported = other[:, None] + (own - other)[:, None] * f  # m (t, K)
@@ -234,8 +234,7 @@ def _influence(counts: PersonalisedCounts, found: np.ndarray, reach: np.ndarray,
 
 def _joint_supports(counts: PersonalisedCounts, supports: np.ndarray) -> np.ndarray:
     """How many users' reports (K, K) support both of two categories."""
-    first = counts.mechanism.categorical[0]
-    if isinstance(statistic := first.statistic, Outputs):  # randomised response
+    if isinstance(statistic := counts.mechanism.levels[0].statistic, Outputs):  # randomised response
         return np.diag(supports.sum(axis=0))
-    bits, size = statistic.support(counts.reports), len(first.categories)
+    bits, size = statistic.support(counts.reports), supports.shape[1]
     return BitLikelihood(bits, counts.counts, size, low=0.0, high=1.0).curvature(counts.counts.astype(np.float64))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...mechanisms.composed.personalised import PersonalisedMechanism
+from ...mechanisms.table.table import TabulatedMechanism
 from .counts import PersonalisedCounts
+from .reports import tables_of
 
 INSIDE = 0.4142
 """Share of the way through an interval where a report stands for it: no table has a point there."""
@@ -28,7 +32,7 @@ def every_report(mechanism: PersonalisedMechanism) -> tuple[PersonalisedCounts, 
     >>> protected.levels.size, bool((sizes > 0).all())
     (10, True)
     """
-    tables, levels, reports, sizes = mechanism.tables, [], [], []
+    tables, levels, reports, sizes = tables_of(mechanism), [], [], []
     if mechanism.level_epsilon is None:
         for i, table in enumerate(tables):
             outputs = np.flatnonzero(table.possible)
@@ -40,7 +44,7 @@ def every_report(mechanism: PersonalisedMechanism) -> tuple[PersonalisedCounts, 
     else:
         ends = np.unique(np.concatenate([[*table.low, *table.high] for table in tables]))
         points = np.unique(np.concatenate([table.low[table.low == table.high] for table in tables]))
-        rows, size = _of_some_level(mechanism, np.append(ends[:-1] + INSIDE * np.diff(ends), points))
+        rows, size = _of_some_level(tables, np.append(ends[:-1] + INSIDE * np.diff(ends), points))
         size = np.append(np.diff(ends), np.ones(points.size))[size]
         for level in range(mechanism.level_report.n_reports):
             levels.append(np.full(len(rows), level))
@@ -51,9 +55,9 @@ def every_report(mechanism: PersonalisedMechanism) -> tuple[PersonalisedCounts, 
     return found, np.concatenate(sizes)
 
 
-def _of_some_level(mechanism: PersonalisedMechanism, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _of_some_level(tables: Sequence[TabulatedMechanism], places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Outputs (D, t) of the places that some level's table makes, and which places these are."""
-    rows = np.stack([table.locate(places) for table in mechanism.tables], axis=1)
-    made = [(at >= 0) & table.possible[at] for at, table in zip(rows.T, mechanism.tables, strict=True)]
+    rows = np.stack([table.locate(places) for table in tables], axis=1)
+    made = [(at >= 0) & table.possible[at] for at, table in zip(rows.T, tables, strict=True)]
     which = np.flatnonzero(np.any(made, axis=0))
     return rows[which], which

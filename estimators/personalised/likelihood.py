@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...mechanisms.errors import InputError
 from ...mechanisms.statistics import Supports
 from .counts import PersonalisedCounts
+from .reports import categories_of
 
 BLOCK_NUMBERS = 2**17
 """Numbers of a block of rows, 1 MiB: it stays in a core's cache, and memory is not given back and asked for again."""
@@ -155,9 +155,8 @@ def personalised_likelihood(counts: PersonalisedCounts) -> PersonalisedLikelihoo
     array([0.25, 0.25])
     """
     counts.require_reports()
-    levels = counts.mechanism.categorical
-    if not levels:
-        raise InputError("values must be categories, got tables of numbers: use personalised_distribution")
+    categories_of(counts.mechanism)  # raises where values are numbers
+    levels = counts.mechanism.levels
     if supports := [made for level in levels if isinstance(made := level.statistic, Supports)]:
         return SupportPersonalised(counts, supports)
     distinct, which = np.unique(counts.reports, return_inverse=True)

@@ -15,6 +15,7 @@ from .covariance import joint_covariance
 from .estimate import LevelShares, PersonalisedFrequencies
 from .fit import JointFit, fit_jointly
 from .likelihood import PersonalisedLikelihood, personalised_likelihood
+from .reports import categories_of
 from .score import joint_scores, shrunken
 
 
@@ -136,7 +137,7 @@ def _found(
     assert scores.covariance is not None
     covariance = joint_covariance(likelihood, fit.shares, fit.weights)
     return PersonalisedFrequencies(
-        made.categories,
+        categories_of(made),
         frequencies,
         np.sqrt(np.maximum(np.diag(scores.covariance), 0.0)),
         scores.covariance,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...mechanisms.composed.personalised import PersonalisedMechanism
 from ...mechanisms.cost import require_affordable, table_cost
 from ...mechanisms.errors import InputError
 from ...mechanisms.table.table import TabulatedMechanism
@@ -28,6 +27,7 @@ from .estimate import LevelShares, PersonalisedDistribution
 from .every_report import every_report
 from .fit import fit_jointly
 from .likelihood import TabledPersonalised
+from .reports import tables_of
 
 
 def personalised_distribution(counts: PersonalisedCounts, *, grid: InputGrid | None = None) -> PersonalisedDistribution:
@@ -79,9 +79,7 @@ def personalised_distribution(counts: PersonalisedCounts, *, grid: InputGrid | N
     (0.249, 0.004)
     """
     counts.require_reports()
-    tables = counts.mechanism.tables
-    if not tables:
-        raise InputError("values must be numbers, got categories: use personalised_mle")
+    tables = tables_of(counts.mechanism)
     place = InputGrid.common(tables) if grid is None else grid
     likelihood = tabled_likelihood(counts, tables, place)
     many, size = likelihood.n_levels, likelihood.n_values
@@ -194,22 +192,20 @@ def personalised_mean(
     """
     check_target(target)
     counts.require_reports()
-    mechanism = counts.mechanism
-    if not mechanism.tables:
-        raise InputError("values must be numbers, got categories: use personalised_mle")
+    mechanism, tables = counts.mechanism, tables_of(counts.mechanism)
     if target == "users" and mechanism.level_epsilon is not None:
         raise InputError("target users is for levels in the clear, got protected ones: leave it out")
     if counts.n_users < 2:
         raise InputError(f"there must be at least 2 reports for a standard error, got {counts.n_users}")
     clear = mechanism.level_epsilon is None
-    decoders = [plain_decoder(table) for table in mechanism.tables] if clear else _common_decoder(mechanism.tables)
+    decoders = [plain_decoder(table) for table in tables] if clear else _common_decoder(tables)
     if decoders is None:
         return personalised_distribution(counts).mean()
-    variances = _variances(mechanism, decoders)
+    variances = _variances(tables, decoders, mechanism.level_response)
     samples, rates, ends, noises = [], [], [], []
     for i in range(mechanism.level_report.n_reports):
         own = i if clear else 0  # all decode alike where levels are protected
-        table, values, mine = mechanism.tables[own], decoders[own], counts.levels == i
+        table, values, mine = tables[own], decoders[own], counts.levels == i
         n = int(counts.counts[mine].sum())
         if n:
             seen, many = values[counts.reports[mine, own]], counts.counts[mine]
@@ -246,13 +242,14 @@ def _common_decoder(tables: Sequence[TabulatedMechanism]) -> list[np.ndarray] | 
     return [values] * len(tables) if bias <= UNBIASED_TOLERANCE * (high - low) else None
 
 
-def _variances(mechanism: PersonalisedMechanism, decoders: Sequence[np.ndarray]) -> np.ndarray:
+def _variances(
+    tables: Sequence[TabulatedMechanism], decoders: Sequence[np.ndarray], response: np.ndarray
+) -> np.ndarray:
     """Return the variance (m,) of a decoded report by report of the level, mean over the knots and over even levels."""
     own = [
         decoded_variances(table, values, InputGrid.knots(table.knots)).mean()
-        for table, values in zip(mechanism.tables, decoders, strict=True)
+        for table, values in zip(tables, decoders, strict=True)
     ]
-    response = mechanism.level_response
     return own @ response / response.sum(axis=0)
 
 

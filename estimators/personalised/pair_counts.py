@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
-from ...mechanisms.composed.personalised import PersonalisedMechanism, PersonalisedReports
+from ...mechanisms.composed.personalised import PersonalisedMechanism
 from ...mechanisms.errors import InputError
-from ...mechanisms.files.bundle import bundle_to_document
-from ...mechanisms.files.checksum import checksum
-from ...mechanisms.files.identifier import table_identifier
-from ...mechanisms.report_text import integers_of_text
-from ...mechanisms.shown.shown import Shown
-from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.table.table import TabulatedMechanism
 from ...solvers.likelihood.dense import DenseLikelihood
 from ...solvers.likelihood.mixture import MixtureLikelihood
-from ..counting.user_numbers import whole_counts
-from ..data.counted_rows import counted_reports
-from ..data.simulated_columns import OUTPUT
 from ..input_grid import InputGrid
-from ..key_values.counts import KeyValueCounts, added_up, require_reports
+from ..key_values.counts import KeyValueCounts
 from ..key_values.likelihood import joint_likelihood, key_likelihood
 from ..key_values.published import KeyTotals, key_totals
-from .counts import LEVEL
+from .counts import AtLevels
 from .pair_likelihood import likelihood_of_a_key, likelihood_of_pairs
 from .pair_totals import pair_totals
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PersonalisedPairCounts(Shown):
+class PersonalisedPairCounts(AtLevels):
     """What `estimate_key_means` and `fit_key_values` take of pairs at levels.
 
     Counts of shards with different users add up: ``a + b`` is the counts of the union.
@@ -73,64 +63,17 @@ class PersonalisedPairCounts(Shown):
             raise InputError(f"there must be counts for each of {many} reports of the level, got {len(self.by_level)}")
 
     @classmethod
-    def from_reports(cls, mechanism: PersonalisedMechanism, sent: PersonalisedReports) -> Self:
-        """Count reports; InputError for levels or reports that the mechanism cannot make, or lists of other lengths."""
-        levels = mechanism.checked_level_reports(sent.levels)
-        reports = mechanism.levels[0].checked_reports(sent.reports)  # all levels make the same
-        if levels.size != len(reports):
-            raise InputError(f"levels and reports must be as many, got {levels.size} and {len(reports)}")
-        clear, parts = mechanism.level_report.protocol is None, []
+    def of_rows(cls, mechanism: PersonalisedMechanism, *columns: np.ndarray) -> Self:
+        levels, reports, users = columns
+        parts, clear = [], mechanism.level_report.protocol is None
         for number in range(mechanism.level_report.n_reports):
-            own = mechanism.levels[number if clear else 0]
-            parts.append(KeyValueCounts.from_reports(own, reports[levels == number]))
+            own, mine = mechanism.levels[number if clear else 0], levels == number  # all levels make the same
+            parts.append(KeyValueCounts.of_rows(own, reports[mine], users[mine]))
         return cls(mechanism, tuple(parts))
 
-    @classmethod
-    def from_counts(cls, mechanism: PersonalisedMechanism, rows: Any) -> Self:
-        """Take over what another engine has counted: rows of a level, a report and of how many users sent both.
-
-        Parameters
-        ----------
-        mechanism : PersonalisedMechanism
-        rows : path or table in memory
-            As `PersonalisedCounts.from_counts` takes them; the column output as the levels' `to_text` writes reports.
-
-        Raises
-        ------
-        InputError
-            As `PersonalisedCounts.from_counts`.
-
-        Example
-        -------
-        >>> import numpy as np
-        >>> from optldp.estimators.personalised import PersonalisedPairCounts
-        >>> from optldp.mechanisms.composed.personalised import PersonalisedMechanism
-        >>> from optldp.mechanisms.families.duchi import duchi
-        >>> from optldp.mechanisms.key_value.unary import key_value_unary
-        >>> made = PersonalisedMechanism([key_value_unary(["a", "b"], duchi([0.0, 1.0], e), e) for e in (0.5, 1.0)])
-        >>> rows = {"level": np.array([0, 1]), "output": np.array(["0:1", "-"]), "n": np.array([3, 4])}
-        >>> PersonalisedPairCounts.from_counts(made, rows).level_counts
-        array([3, 4])
-        """
-        parse = mechanism.levels[0].from_text
-        reports, found = counted_reports(parse, rows, partial(table_identifier, mechanism), columns=(OUTPUT, LEVEL))
-        levels = mechanism.checked_level_reports(integers_of_text(found.columns[1].tolist()))
-        users, clear, parts = whole_counts("n", found.users, least=1), mechanism.level_report.protocol is None, []
-        for number in range(mechanism.level_report.n_reports):
-            own, mine = mechanism.levels[number if clear else 0], levels == number
-            parts.append(KeyValueCounts(own, *added_up(reports[mine], users[mine])))
-        return cls(mechanism, tuple(parts))
-
-    def __add__(self, other: PersonalisedPairCounts) -> PersonalisedPairCounts:
-        """Return the counts of the union of two sets of users without a user in common."""
-        if not isinstance(other, PersonalisedPairCounts):
-            return NotImplemented
-        if not (self.mechanism is other.mechanism or _checksum(self) == _checksum(other)):
-            raise InputError(
-                f"counts can be added for the same mechanism only, got {self.mechanism!r} and {other.mechanism!r}"
-            )
+    def _together(self, other: Self) -> Self:
         both = zip(self.by_level, other.by_level, strict=True)
-        return PersonalisedPairCounts(self.mechanism, tuple(mine + theirs for mine, theirs in both))
+        return type(self)(self.mechanism, tuple(mine + theirs for mine, theirs in both))
 
     @property
     def symbols(self) -> int:
@@ -154,10 +97,6 @@ class PersonalisedPairCounts(Shown):
 
     def _line(self) -> dict[str, Any]:
         return {"n": self.n_users, "mechanism": repr(self.mechanism)}
-
-    def _told(self) -> Told:
-        names = [f"reported as level {number}" for number in range(len(self.by_level))]
-        return Told(self._line(), picture=Dots(names, self.level_counts, "users"))
 
     def _columns(self) -> dict[str, Any]:
         parts = [part._columns() for part in self.by_level]
@@ -184,10 +123,6 @@ class PersonalisedPairCounts(Shown):
         return np.stack(parts, axis=1)
 
 
-def _checksum(counts: PersonalisedPairCounts) -> str:
-    return checksum(bundle_to_document(counts.mechanism))
-
-
 @key_totals.register
 def _(counts: PersonalisedPairCounts) -> KeyTotals:
     return pair_totals(counts.mechanism, counts.seen)
@@ -195,7 +130,7 @@ def _(counts: PersonalisedPairCounts) -> KeyTotals:
 
 @joint_likelihood.register
 def _(counts: PersonalisedPairCounts, grid: InputGrid) -> MixtureLikelihood:
-    require_reports(counts)
+    counts.require_reports()
     return likelihood_of_pairs(counts.mechanism, counts.by_level, grid)
 
 

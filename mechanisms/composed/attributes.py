@@ -284,7 +284,9 @@ def _check_members(attributes: tuple[Any, ...], mechanisms: tuple[Any, ...]) -> 
         raise InputError(f"attributes must differ, got {repeated[0]!r} twice")
     for name, table in zip(attributes, mechanisms, strict=True):
         if not isinstance(table, TabulatedMechanism):
-            raise InputError(f"attribute {name!r} must have a table of numbers, got {table!r:.60}")
+            raise InputError(
+                f"attribute {name!r} must have a table of numbers, got {table!r:.60}: expand it, or leave it out"
+            )
         require_exact(f"the table of attribute {name!r}", table)
 
 

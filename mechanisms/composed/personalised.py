@@ -25,7 +25,6 @@ from ..key_value.mechanism import KeyValueMechanism
 from ..laws.law import Words
 from ..report_text import integers_of_text, report_numbers
 from ..shown.told import Dots, Told
-from ..spaces.categories import Categories
 from ..spaces.columns import naming
 from ..spaces.levels import HeldAtLevels, ValuesAtLevels
 from ..table.table import TabulatedMechanism
@@ -223,23 +222,6 @@ class PersonalisedMechanism(Bundle):
         """Values of the levels' space, each with the number of its level."""
         return ValuesAtLevels(self.levels[0].inputs, self.epsilons)
 
-    @property
-    def categorical(self) -> tuple[CategoricalMechanism, ...]:
-        """The levels' mechanisms if values are categories, else none."""
-        return tuple(level for level in self.levels if isinstance(level, CategoricalMechanism))
-
-    @property
-    def tables(self) -> tuple[TabulatedMechanism, ...]:
-        """The levels' tables if values are numbers, else none."""
-        return tuple(level for level in self.levels if isinstance(level, TabulatedMechanism))
-
-    @property
-    def categories(self) -> Categories:
-        """The categories; InputError if values are numbers."""
-        if not self.categorical:
-            raise InputError("values must be categories, got levels that are tables of numbers")
-        return self.categorical[0].categories
-
     def nature(self) -> dict[str, object]:
         return {"levels": self.epsilons, "reports of levels": self.level_epsilon} | self.levels[0].nature()
 
@@ -374,7 +356,10 @@ class PersonalisedMechanism(Bundle):
 def _require_level(level: object) -> None:
     """Raise InputError for what has no levels, TableError for a table in doubles."""
     if not isinstance(level, Channel) or level.of_levels is None:
-        raise InputError(f"levels must be tables, or mechanisms for categories, pairs or attributes, got {level!r:.60}")
+        raise InputError(
+            "levels must be tables (a floor form expanded), or mechanisms for categories, pairs or attributes, got "
+            f"{level!r:.60}"
+        )
     if isinstance(level, TabulatedMechanism):
         require_exact(f"the table of level {level.epsilon:g}", level)
 

@@ -394,6 +394,21 @@ def expanded(mechanism: Any) -> Any:
     return mechanism.expand() if isinstance(mechanism, FloorForm) else mechanism
 
 
+def table_of(mechanism: object, what: str) -> TabulatedMechanism:
+    """Return the table of numbers that a mechanism is, in its floor form too, or raise InputError, of `what` is wanted.
+
+    Example
+    -------
+    >>> table_of("duchi", "the first phase")
+    Traceback (most recent call last):
+        ...
+    optldp.mechanisms.errors.InputError: the first phase must be a table of numbers, got str
+    """
+    if not isinstance(table := expanded(mechanism), TabulatedMechanism):
+        raise InputError(f"{what} must be a table of numbers, got {type(mechanism).__name__}")
+    return table
+
+
 def form_of(table: Channel) -> FloorForm | None:
     """Return the floor form that a table was expanded from, in whose file it is; None for any other.
 

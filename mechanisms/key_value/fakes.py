@@ -7,6 +7,7 @@ import numpy as np
 
 from ..errors import TableError
 from ..exactness.make_exact import make_exact
+from ..floors.form import table_of
 from ..integers.numerators import DENOMINATOR
 from ..table.table import TabulatedMechanism
 from .mechanism import KeyValueMechanism
@@ -15,8 +16,9 @@ Made = TypeVar("Made", bound=KeyValueMechanism)
 
 
 def exact_table(value: TabulatedMechanism) -> TabulatedMechanism:
-    """Return the exact form of a value table; TableError for one that is not private."""
-    return value if value.exact else make_exact(value).mechanism
+    """Return the exact form of a value table; InputError for what is none, TableError for one that is not private."""
+    table = table_of(value, "the mechanism of values")
+    return table if table.exact else make_exact(table).mechanism
 
 
 def fake_numerators(table: TabulatedMechanism) -> np.ndarray:

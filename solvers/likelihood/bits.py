@@ -129,42 +129,6 @@ def bit_sums(bits: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.concatenate(sums)
 
 
-def count_bit_rows(bits: np.ndarray, counts: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows of packed bits, in the order of their bytes, and how often each occurs.
-
-    It sorts: R log R comparisons of rows.
-
-    Parameters
-    ----------
-    bits : (R, C) ndarray of uint8
-    counts : (R,) array_like of int, optional
-        How often each row was seen. Default: once.
-
-    Returns
-    -------
-    rows : (D, C) ndarray of uint8
-    counts : (D,) ndarray of int
-
-    Raises
-    ------
-    InputError
-        Bits that are no such array, or counts of another length.
-
-    Example
-    -------
-    >>> count_bit_rows(np.packbits([[1, 0], [0, 1], [1, 0]], axis=1))
-    (array([[ 64],
-           [128]], dtype=uint8), array([1, 2]))
-    """
-    times = np.ones(len(bits), dtype=np.int64) if counts is None else np.asarray(counts)
-    packed = np.ascontiguousarray(_checked_bits(bits, (times.size, bits.shape[-1])))
-    whole = packed.view(f"V{packed.shape[1]}")[:, 0]
-    _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
-    total = np.zeros(first.size, dtype=times.dtype)
-    np.add.at(total, inverse, times)
-    return packed[first], total
-
-
 def _checked_bits(bits: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     array = np.asarray(bits)
     if array.shape != shape or array.dtype != np.uint8:

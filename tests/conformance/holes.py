@@ -3,12 +3,13 @@ listed and no longer refused."""
 
 from collections.abc import Mapping
 
-from ..small_channels import DRAWN_BY, SMALL
+from ..small_channels import COMBINATIONS, DRAWN_BY, SMALL
 
+EVERY = {**SMALL, **COMBINATIONS}
 OTHERS = tuple(DRAWN_BY)
-LEVELS = tuple(name for name in SMALL if "levels" in name)
-ATTRIBUTES = tuple(name for name in SMALL if "attributes" in name)
-PAIRS = tuple(name for name in SMALL if "pairs" in name)
+LEVELS = tuple(name for name in EVERY if "levels" in name)
+ATTRIBUTES = tuple(name for name in EVERY if "attributes" in name)
+PAIRS = tuple(name for name in EVERY if "pairs" in name)
 
 NO_DRAWS = {OTHERS: "their reports are drawn by other programs: tests/mechanisms/adopted has some of these"}
 
@@ -21,7 +22,10 @@ HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
     "repeated_user_refused": NO_DRAWS,
     "counted_file_estimated": {
         **NO_DRAWS,
-        ("levels of attributes",): "their users are nearly all different rows: estimate takes the reports",
+        (
+            "levels of attributes",
+            "protected levels of attributes",
+        ): "their users are nearly all different rows: estimate takes the reports",
     },
     "counted_by_sql": {
         ("seeded",): "a report is in two columns",

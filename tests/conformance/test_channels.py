@@ -9,16 +9,16 @@ from optldp.mechanisms.files.bundle import bundle_kinds
 from ..small_channels import SMALL, save, write_people
 from .case import Case
 from .checks import CHECKS, SLOW, Check
-from .holes import HOLES
+from .holes import EVERY, HOLES
 
 
 @pytest.fixture
 def case(request, tmp_path, monkeypatch) -> Case:
     """The mechanism of a name, in a folder with its file and people.csv."""
     monkeypatch.chdir(tmp_path)
-    save(SMALL[request.param], Path("table.json"))
+    save(EVERY[request.param], Path("table.json"))
     write_people(Path("people.csv"))
-    return Case(request.param, SMALL[request.param])
+    return Case(request.param, EVERY[request.param])
 
 
 def hole(check: str, name: str) -> str | None:
@@ -35,7 +35,7 @@ def refused(check: Check, case: Case) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("case", SMALL, indirect=True)
+@pytest.mark.parametrize("case", EVERY, indirect=True)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in CHECKS])
 def test_every_mechanism_passes_every_check_or_refuses_for_a_reason_that_is_known(case, name):
     refusal, reason = refused(CHECKS[name], case), hole(name, case.name)
@@ -51,4 +51,4 @@ def test_every_registered_kind_is_among_them():
 
 def test_every_hole_is_of_a_check_and_a_mechanism_that_are_there():
     assert set(HOLES) <= set(CHECKS)
-    assert {name for holes in HOLES.values() for names in holes for name in names} <= set(SMALL)
+    assert {name for holes in HOLES.values() for names in holes for name in names} <= set(EVERY)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from optldp.estimators import count, estimate_mean, influence
+from optldp.estimators import ReportCounts, count, estimate_mean, influence
 from optldp.mechanisms import InputError, duchi
 from optldp.mechanisms.floors import floor_form
 
@@ -34,3 +34,10 @@ def test_influence_of_a_report_is_that_of_its_table():
     for winsorise in (None, 0.01):
         mine, theirs = (influence(made, winsorise=winsorise) for made in (FORM, FORM.expand()))
         assert mine.times_n == theirs.times_n
+
+
+def test_counts_of_another_engine_may_be_of_a_floor_form():
+    """As of the table that it expands to."""
+    rows = {"output": np.array([1, 0]), "n": np.array([6, 4])}
+    mine, theirs = (ReportCounts.from_counts(made, rows) for made in (FORM, FORM.expand()))
+    assert mine.reports_of(0).tolist() == theirs.reports_of(0).tolist()

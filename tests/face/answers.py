@@ -44,6 +44,7 @@ from optldp.estimators.contrasts import (
 from optldp.estimators.data import describe
 from optldp.estimators.distributions.scatter import ScatterEstimate
 from optldp.estimators.estimate import NumberEstimate
+from optldp.estimators.frequencies.support_counts import SupportCounts
 from optldp.estimators.key_values.counts import ShownCounts
 from optldp.mechanisms import AttributeSampling, PersonalisedMechanism, duchi, make_exact, prove, verify
 from optldp.mechanisms.adopted import adopt
@@ -126,6 +127,7 @@ def answers() -> dict[str, Any]:
         "both phases": two_phase(some, 1.0, domain=(0.0, 1.0), knots=3, rng=rng),
         "counts": counts,
         "counts of categories": labels,
+        "supports of categories": SupportCounts.from_reports(local_hashing(NAMES, 1.0), [0, 1, 2]),
         "counts of pairs": count(pairs[1], reports),
         "what was shown": ShownCounts.from_reports(pairs[1], reports),
         "counts of attributes": count(both[1], both[1].sample({HARM: some, "age": some}, rng)),

@@ -95,7 +95,7 @@ def test_a_bias_that_no_relabelling_mends_has_no_variance_and_has_an_error():
         ({"piecewise": make_exact(duchi(KNOTS, 1.0)).mechanism}, InputError, "a name of its own, got 'piecewise'"),
         ({"expected": make_exact(duchi(KNOTS, 1.0)).mechanism}, InputError, "a name of its own, got 'expected'"),
         ({"mine": duchi(KNOTS, 1.0)}, TableError, "make it exact with make_exact"),
-        ({"mine": TWO}, InputError, "mine must be a TabulatedMechanism, got list"),
+        ({"mine": TWO}, InputError, "mine must be a table of numbers, got list"),
         (
             {"mine": make_exact(gaussian(KNOTS, Approximate(1.0, 1e-6))).mechanism},
             InputError,

@@ -36,10 +36,10 @@ def test_outputs_of_its_own_choice_are_no_worse_than_a_grid(leakage, mean_varian
 def test_the_tables_are_exact_unbiased_and_tell_levels_apart_by_no_more_than_asked():
     """By whole numbers, recomputed here."""
     made = of_nine(1.0)
-    assert [table.epsilon for table in made.mechanism.tables] == list(BUDGETS)
-    assert all(prove(table).ok and table.provenance.claims_unbiased for table in made.mechanism.tables)
+    assert [table.epsilon for table in made.mechanism.levels] == list(BUDGETS)
+    assert all(prove(table).ok and table.provenance.claims_unbiased for table in made.mechanism.levels)
     limit = exponential_below(1.0)
-    for one, other in permutations(made.mechanism.tables, 2):
+    for one, other in permutations(made.mechanism.levels, 2):
         assert all(
             a <= limit * b
             for a, b in zip(one.numerators.ravel().tolist(), other.numerators.ravel().tolist(), strict=True)
@@ -50,7 +50,7 @@ def test_the_tables_are_exact_unbiased_and_tell_levels_apart_by_no_more_than_ask
 def test_value_bound_and_variances_are_those_of_the_tables():
     """The mean by shares of what each table says of itself, and a certificate that finds them again."""
     made = design(NINE, Levels(BUDGETS, shares=[1, 1, 2], leakage=1.0), uniform_share=0)
-    own = [table.knot_variances.mean() for table in made.mechanism.tables]
+    own = [table.knot_variances.mean() for table in made.mechanism.levels]
     assert made.evidence.expected_variances == pytest.approx(own)
     assert made.value == pytest.approx(np.dot([0.25, 0.25, 0.5], own))
     checked = made.certificate.check()
@@ -79,7 +79,7 @@ def test_outputs_may_be_given():
     """The grid of the reference."""
     made = of_nine(1.0, outputs=50 + 50 * np.linspace(-9.5, 9.5, 77))
     assert made.value / 2500 == pytest.approx(11.009, abs=5e-4)
-    assert made.mechanism.tables[0].low.size <= 77
+    assert made.mechanism.levels[0].low.size <= 77
 
 
 def test_outputs_too_near_for_the_strictest_level_are_refused_with_its_name():

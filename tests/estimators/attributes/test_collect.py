@@ -243,7 +243,7 @@ class TestRefusals:
     def test_services_that_do_not_go_together(self):
         made = frames(ANSWERS)
         table = ("table", POINTS, {"user": [1], "report": [0.0]})
-        with pytest.raises(InputError, match="source 2 must be"):
+        with pytest.raises(InputError, match="all of several attributes"):
             count([made[0], table], key="user")  # pyright: ignore[reportCallIssue, reportArgumentType] -- what is tested
         with pytest.raises(InputError, match="services must have different names"):
             count([made[0], made[0]], key="user")

@@ -63,3 +63,11 @@ def test_what_they_cannot_do_is_refused():
         CategoryCounts.from_reports(grr, [0, 1]).support_counts()
     with pytest.raises(InputError, match="at least one report"):
         estimate_frequencies(SupportCounts.from_reports(oue, np.empty((0, 1), np.uint8)))
+
+
+def test_counts_of_supports_are_read_again_from_their_frame():
+    """What `to_frame` has is what `from_counts` takes, but for the number of reports, which supports do not tell."""
+    oue = optimised_unary("abc", 1.0)
+    counts = SupportCounts.from_reports(oue, np.array([[0b10100000], [0b10000000]], np.uint8))
+    again = SupportCounts.from_counts(oue, counts.to_frame(backend="pandas"), n_users=counts.n_users)
+    np.testing.assert_array_equal(again.supports, [2, 0, 1])

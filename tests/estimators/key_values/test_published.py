@@ -193,7 +193,7 @@ def test_counts_of_shards_add_up():
     np.testing.assert_array_equal(whole.hidden, [(place != key).sum() for key in range(3)])
     same, other = (key_value_response(LABELS, duchi([0.0, 1.0], 1.0), epsilon) for epsilon in (1.0, 1.1))
     assert (whole + KeyValueCounts.from_reports(same, reports)).n_users == 600
-    with pytest.raises(InputError, match="one and the same mechanism"):
+    with pytest.raises(InputError, match="for the same mechanism only"):
         _ = whole + KeyValueCounts.from_reports(other, reports)
 
 

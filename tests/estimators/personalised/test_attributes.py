@@ -24,9 +24,9 @@ def made(family, level_epsilon=None, sampled=1, knots=2):
 
 def expected_counts(mechanism, shares, weights, n=10**10):
     """Counts of one attribute's levels as they are on average, to the nearest whole number."""
-    sizes = [table.low.size for table in mechanism.tables]
+    sizes = [table.low.size for table in mechanism.levels]
     levels, reports, often = [], [], []
-    for i, (table, share) in enumerate(zip(mechanism.tables, shares, strict=True)):
+    for i, (table, share) in enumerate(zip(mechanism.levels, shares, strict=True)):
         for told, chance in enumerate(mechanism.level_response[i]):
             for output in range(sizes[i] if chance else 0):
                 levels.append(told)
@@ -35,7 +35,7 @@ def expected_counts(mechanism, shares, weights, n=10**10):
     total = PersonalisedCounts.from_reports(mechanism, PersonalisedReports(np.array(levels), np.array(reports)))
     order = {}
     for row, report, many in zip(levels, reports, often, strict=True):
-        outputs = tuple(int(table.locate(np.array([report]))[0]) for table in mechanism.tables)
+        outputs = tuple(int(table.locate(np.array([report]))[0]) for table in mechanism.levels)
         order[row, outputs] = order.get((row, outputs), 0.0) + many
     found = [order[row, tuple(out)] for row, out in zip(total.levels.tolist(), total.reports.tolist(), strict=True)]
     return PersonalisedCounts(mechanism, total.levels, total.reports, np.rint(found).astype(np.int64))

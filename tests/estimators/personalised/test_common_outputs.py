@@ -81,7 +81,7 @@ def test_no_report_moves_the_mean_by_more_than_one_report_says():
 
 def test_levels_of_other_outputs_still_need_the_likelihood():
     """One output more in one of the tables, which never occurs."""
-    first, second = protected().tables
+    first, second = protected().levels
     ends = [-1.0, 0.0, 1.0, 2.0, 3.0]
     wider = TabulatedMechanism(
         [0.0, 1.0], ends, ends, np.hstack([second.probabilities, np.zeros((2, 1))]), 1.8, exact=True

@@ -40,7 +40,7 @@ def test_every_report_is_there_once(family, level_epsilon):
     """Probabilities of all of them sum to one, whatever the shares and weights are."""
     mechanism = made(family, level_epsilon)
     reports, sizes = every_report(mechanism)
-    likelihood = tabled_likelihood(reports, list(mechanism.tables), InputGrid.knots(KNOTS))
+    likelihood = tabled_likelihood(reports, list(mechanism.levels), InputGrid.knots(KNOTS))
     for shares in ([0.5, 0.5], [0.9, 0.1]):
         assert sizes @ likelihood.mix(np.array(shares), RARE) == pytest.approx(1.0, rel=1e-9)
 
@@ -51,11 +51,11 @@ def test_expected_products_of_scores_are_those_of_many_reports(level_epsilon):
     mechanism, rng = made(piecewise, level_epsilon), np.random.default_rng(2)
     shares, weights = np.array([0.6, 0.4]), np.full(KNOTS.size, 1 / KNOTS.size)
     reports, sizes = every_report(mechanism)
-    every = tabled_likelihood(reports, list(mechanism.tables), InputGrid.knots(KNOTS))
+    every = tabled_likelihood(reports, list(mechanism.levels), InputGrid.knots(KNOTS))
     every.counts = sizes
     sent = mechanism.sample(rng.choice(KNOTS, 300_000), rng.choice(2, 300_000, p=shares), rng)
     counts = PersonalisedCounts.from_reports(mechanism, sent)
-    seen = tabled_likelihood(counts, list(mechanism.tables), InputGrid.knots(KNOTS))
+    seen = tabled_likelihood(counts, list(mechanism.levels), InputGrid.knots(KNOTS))
     expected = expected_scores(every, shares, weights)
     np.testing.assert_allclose(derivatives(seen, shares, weights).scores, expected, atol=0.01 * expected.max())
 
@@ -66,7 +66,7 @@ def test_one_level_that_everybody_chose_has_its_own_intervals():
     values = KNOTS[rng.choice(KNOTS.size, 5000, p=RARE)]
     sent = mechanism.sample(values, np.ones(5000, dtype=int), rng)
     found = personalised_distribution(PersonalisedCounts.from_reports(mechanism, sent))
-    table = mechanism.tables[1]
+    table = mechanism.levels[1]
     alone = estimate_distribution(ReportCounts.from_reports(table, sent.reports), method="em")
     for ask in (lambda f: f.mean(), lambda f: f.quantile(0.5), lambda f: f.probability(0.2, 0.6)):
         np.testing.assert_allclose([ask(found).low, ask(found).high], [ask(alone).low, ask(alone).high], atol=4e-3)

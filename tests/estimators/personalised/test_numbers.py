@@ -147,7 +147,7 @@ def test_means_of_levels_in_the_clear_are_unbiased_and_weighted_by_their_varianc
         levels = rng.integers(0, 2, 2000)
         counts = PersonalisedCounts.from_reports(mechanism, mechanism.sample(values, levels, rng))
         found.append(personalised_mean(counts))
-        decoders = [plain_decoder(table) for table in mechanism.tables]
+        decoders = [plain_decoder(table) for table in mechanism.levels]
         decoded = np.where(counts.levels == 0, decoders[0][counts.reports[:, 0]], decoders[1][counts.reports[:, 1]])
         plain.append(decoded @ counts.counts / 2000)
     means = np.array([estimate.value for estimate in found])
@@ -171,7 +171,7 @@ def test_a_level_that_nobody_chose_does_not_count():
     mechanism, rng = PersonalisedMechanism([exact(duchi(KNOTS, e)) for e in EPSILONS]), np.random.default_rng(4)
     sent = mechanism.sample(rng.random(500), np.ones(500, dtype=int), rng)
     found = personalised_mean(PersonalisedCounts.from_reports(mechanism, sent))
-    alone = estimate_mean(count(mechanism.tables[1], sent.reports))
+    alone = estimate_mean(count(mechanism.levels[1], sent.reports))
     assert found.value == pytest.approx(alone.value, rel=1e-12)
     assert found.std_error == pytest.approx(alone.std_error, rel=1e-12)
 

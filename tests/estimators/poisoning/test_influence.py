@@ -253,7 +253,7 @@ class TestLevels:
     def test_one_report_of_any_level_moves_the_mean_by_no_more_and_by_as_much(self):
         made = PersonalisedMechanism([exact(duchi([0.0, 1.0], e)) for e in (0.5, 2.0)])
         levels = np.repeat([0, 1], [40, 20])
-        ends = [[float(t.low[0]), float(t.high[-1])] for t in made.tables]
+        ends = [[float(t.low[0]), float(t.high[-1])] for t in made.levels]
         reports = np.array([ends[level][i % 2] for i, level in enumerate(levels)])
         mean = personalised_mean(PersonalisedCounts.from_reports(made, PersonalisedReports(levels, reports)))
         moves = []

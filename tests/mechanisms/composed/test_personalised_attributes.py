@@ -124,7 +124,7 @@ def test_one_attribute_has_the_tables_of_all_levels_and_their_report():
     """Levels of pay alone."""
     mechanism = made(0.3)
     alone = mechanism.of_column("pay")
-    assert [table.knots.tolist() for table in alone.tables] == [KNOTS["pay"]] * 3
+    assert [table.knots.tolist() for table in alone.levels] == [KNOTS["pay"]] * 3
     np.testing.assert_array_equal(alone.level_response, mechanism.level_response)
     with pytest.raises(InputError, match=r"columns must be among age, pay, hours, got 'wage'"):
         mechanism.of_column("wage")

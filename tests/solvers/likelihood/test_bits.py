@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from optldp.mechanisms import InputError
 from optldp.solvers import fit_mixture
 from optldp.solvers.likelihood import bits as bit_likelihood
-from optldp.solvers.likelihood.bits import BitLikelihood, count_bit_rows
+from optldp.solvers.likelihood.bits import BitLikelihood
 from optldp.solvers.likelihood.tuples import TupleLikelihood
 
 EXACT = 1e-12
@@ -58,7 +58,8 @@ def test_blocks_of_any_size_give_the_same_products(monkeypatch, rows_a_block):
 def test_the_fit_is_that_of_the_same_rows_kept_whole(method):
     """Every row is an outcome of one view, whose probabilities are the row."""
     rng = np.random.default_rng(3)
-    bits, counts = count_bit_rows(np.packbits(rng.random((400, 11)) < np.linspace(0.2, 0.6, 11), axis=1))
+    drawn = np.packbits(rng.random((400, 11)) < np.linspace(0.2, 0.6, 11), axis=1)
+    bits, counts = np.unique(drawn, axis=0, return_counts=True)
     matrix = np.where(np.unpackbits(bits, axis=1, count=11), 0.6, 0.2)
     packed = fit_mixture(BitLikelihood(bits, counts, 11, low=0.2, high=0.6), method=method, certificate=1e-6)
     whole = TupleLikelihood([matrix.T], np.arange(len(bits))[:, None], counts)
@@ -88,23 +89,6 @@ def test_bits_beyond_the_last_component_are_ignored():
     np.testing.assert_array_equal(plain.mix(np.eye(3)[1]), padded.mix(np.eye(3)[1]))
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_equal_rows_are_counted_together(seed):
-    """The distinct rows and their counts are those of a dictionary."""
-    rng = np.random.default_rng(seed)
-    rows = rng.integers(0, 3, (rng.integers(1, 40), rng.integers(1, 4)), dtype=np.uint8)
-    times = rng.integers(1, 5, len(rows))
-    expected: dict[bytes, int] = {}
-    for row, count in zip(rows, times, strict=True):
-        expected[row.tobytes()] = expected.get(row.tobytes(), 0) + int(count)
-    distinct, counts = count_bit_rows(rows, times)
-    assert {row.tobytes(): count for row, count in zip(distinct, counts, strict=True)} == expected
-    assert [row.tobytes() for row in distinct] == sorted(expected)
-    once, ones = count_bit_rows(rows)
-    assert ones.sum() == len(rows)
-    np.testing.assert_array_equal(once, distinct)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -121,16 +105,3 @@ def test_what_is_no_bit_likelihood_is_refused(change, message):
     arguments = {"bits": np.zeros((2, 2), dtype=np.uint8), "counts": [1, 1], "n_components": 9, "low": 0.1, "high": 0.9}
     with pytest.raises(InputError, match=message):
         BitLikelihood(**(arguments | change))
-
-
-@pytest.mark.parametrize(
-    ("bits", "counts", "message"),
-    [
-        (np.zeros((2, 2), dtype=np.uint8), [1], r"bytes of shape \(1, 2\), got shape \(2, 2\)"),
-        (np.zeros((2, 2), dtype=np.int64), None, "of int64"),
-        (np.zeros(2, dtype=np.uint8), None, r"got shape \(2,\)"),
-    ],
-)
-def test_rows_that_cannot_be_counted_are_refused(bits, counts, message):
-    with pytest.raises(InputError, match=message):
-        count_bit_rows(bits, counts)

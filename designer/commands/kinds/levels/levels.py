@@ -113,7 +113,7 @@ class Levels(BundleKind[PersonalisedMechanism]):
     def rows_of(self, path: Path, skip_invalid: bool | SkippedRows) -> dict[str, np.ndarray]:
         """Return the rows of such an answer as `from_counts` takes them: levels as numbers, or as reports."""
         from .....estimators.data.counted_rows import Wanted, counted_rows
-        from .....estimators.personalised.counts import doubles
+        from .....estimators.personalised.reports import doubles
 
         if skip_invalid:
             raise InputError("--skip-invalid is not for counts of levels: leave it out, or give the reports")

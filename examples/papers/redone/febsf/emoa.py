@@ -160,10 +160,9 @@ def emoa_released(counts: PersonalisedCounts) -> np.ndarray:
 
 def _supports(counts: PersonalisedCounts) -> tuple[np.ndarray, np.ndarray]:
     """Return the share of the users (R,) with each distinct report, whatever their level, and its support (R, K)."""
-    first = counts.mechanism.categorical[0]
+    first = counts.mechanism.levels[0]
     size = len(first.categories)
-    alone = CategoryCounts(first, counts.reports, counts.counts)
-    alone = alone + CategoryCounts(first, counts.reports[:0], counts.counts[:0])
+    alone = CategoryCounts.from_reports(first, counts.reports, counts.counts)
     shares = alone.counts / counts.n_users
     if isinstance(first, PureProtocol):
         return shares, np.unpackbits(first.support(alone.reports), axis=1, count=size).astype(np.float64)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from optldp.estimators import CategoryCounts, FrequencyEstimate, PersonalisedCounts
 from optldp.estimators.frequencies import frequency_decoder, norm_sub
+from optldp.estimators.personalised.reports import categories_of
 from optldp.mechanisms import CategoricalMechanism, Categories, InputError
 from optldp.mechanisms.categorical import basic_rappor, categorical_grr
 from optldp.mechanisms.categorical.mechanism import PureProtocol
@@ -28,12 +29,11 @@ def split_levels(counts: PersonalisedCounts) -> list[CategoryCounts]:
             f"levels must be reported in the clear, got level_epsilon {counts.mechanism.level_epsilon:g}: "
             "use auem or personalised_mle"
         )
-    if not counts.mechanism.categorical:
-        raise InputError("values must be categories, got tables of numbers: use personalised_distribution")
+    categories_of(counts.mechanism)  # raises where values are numbers
     each = [counts.levels == i for i in range(len(counts.mechanism.levels))]
     return [
         CategoryCounts(level, counts.reports[mine], counts.counts[mine])
-        for level, mine in zip(counts.mechanism.categorical, each, strict=True)
+        for level, mine in zip(counts.mechanism.levels, each, strict=True)
     ]
 
 

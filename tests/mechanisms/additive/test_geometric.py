@@ -90,7 +90,7 @@ def test_a_saved_table_says_what_it_promises_and_a_forged_one_is_refused(tmp_pat
     for name in ("counts.json", "counts.npz"):
         save_table(table, tmp_path / name)
         assert load_table(tmp_path / name).promise == Metric(1.0)
-    with pytest.raises(TableError, match="the log-ratio per unit must be at most 0"):
+    with pytest.raises(TableError, match="the log-ratio must be at most 0"):
         require_proved(table, epsilon=Metric(0.9))
 
 

@@ -213,7 +213,7 @@ class TestOtherPromises:
             (Approximate(1.0, 0.9e-6), GAUSS, "delta must be at least the divergence at epsilon 1"),
             (Approximate(0.9, 1e-6), GAUSS, "delta must be at least the divergence at epsilon 0.9"),
             (Approximate(0.5, 1e-6), PURE, "delta must be at least the divergence at epsilon 0.5"),
-            (Metric(0.9), COUNTS, "the log-ratio per unit must be at most 0.9"),
+            (Metric(0.9), COUNTS, "the log-ratio must be at most 0.9"),
         ],
     )
     def test_what_does_not_is_refused_and_costs_nothing(self, budget, table, says):

@@ -83,8 +83,8 @@ def _of_pairs(promise: OfPairs, knots: np.ndarray, numerators: np.ndarray) -> Ev
     """By the pairs of which all others follow: along a path log-ratios add up, and so do what they may be."""
     said = promise.said(knots)
     tight = tightest(promise, said, numerators)
-    for used, i, k in used_shares(promise, said, numerators):
-        rows, outputs = np.nonzero(used * said[i, k][:, None] > said[i, k][:, None] * (1 - NEAR) - NEAR)
+    for logs, i, k in _log_ratios(promise, said, numerators):
+        rows, outputs = np.nonzero(logs > said[i, k][:, None] * (1 - NEAR) - NEAR)
         for row, j in zip(rows.tolist(), outputs.tolist(), strict=True):
             pair = int(i[row]), int(k[row])
             limit = _limit(promise, said, knots, *pair)
@@ -137,17 +137,20 @@ def tightest(promise: OfPairs, said: np.ndarray, matrix: np.ndarray) -> Tight:
     (0, 1, 0)
     """
     best = Tight(-1.0, 0, 0, 0)
-    for used, i, k in used_shares(promise, said, matrix):
+    for logs, i, k in _log_ratios(promise, said, matrix):
+        most, none = said[i, k][:, None], np.where(logs > 0, np.inf, 0.0)
+        with np.errstate(over="ignore"):
+            used = np.divide(logs, most, out=none, where=most > 0)  # a distance may be too small for a double
         row, j = np.unravel_index(int(np.argmax(used)), used.shape)
         if (share := float(used[row, j])) > best.share:
             best = Tight(share, int(i[row]), int(k[row]), int(j))
     return best
 
 
-def used_shares(
+def _log_ratios(
     promise: OfPairs, said: np.ndarray, matrix: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield for some pairs at a time what share each output uses of what is said of them (p, m), and both knots."""
+    """Yield for some pairs at a time the log-ratio at each output (p, m), 0 for a negative one, and both knots (p,)."""
     first, second = promise.pairs(said)
     size = max(1, BLOCK_ENTRIES // matrix.shape[1])
     for start in range(0, first.size, size):
@@ -156,7 +159,7 @@ def used_shares(
         none = np.where(one > 0, np.inf, 0.0)
         with np.errstate(over="ignore"):
             more = np.divide(np.maximum(one - other, 0), other, out=none, where=other > 0)
-        yield np.log1p(more) / said[i, k][:, None], i, k
+        yield np.log1p(more), i, k
 
 
 def log_ratio(largest: float, smallest: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from typing import Any
 
 from ..errors import TableError
@@ -44,7 +44,7 @@ def promise_from_document(epsilon: float, member: object) -> Promise:
         raise TableError(f"promise must be an object whose kind is one of {', '.join(KINDS)}, got {member!r:.60}")
     made = KINDS[kind]
     said = {name: value for name, value in member.items() if name != "kind"}
-    needed = {each.name for each in fields(made) if each.name in made.members and each.default is MISSING}
+    needed = {each.name for each in fields(made) if each.name in made.members and each.default is not None}
     if not needed <= set(said) <= set(made.members):
         raise TableError(f"a promise of kind {kind} must have the keys {', '.join(['kind', *made.members])} only")
     held = {name: made.members[name](value) for name, value in said.items()}

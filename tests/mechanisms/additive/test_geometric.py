@@ -67,7 +67,7 @@ def test_counts_between_two_are_refused_without_being_named():
     table = make_exact(geometric(np.arange(6), Metric(1.0))).mechanism
     assert set(table.sample(np.repeat([0.0, 5.0], 50)) % 1) == {0.0}
     with pytest.raises(
-        InputError, match=r"^values must be knots where privacy is promised per unit, got 1 of 2 between"
+        InputError, match=r"^values must be knots where privacy is promised of these alone, got 1 of 2 between"
     ):
         table.sample([2.0, 2.5])
     with pytest.raises(InputError, match="values must be knots"):

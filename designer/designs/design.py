@@ -49,7 +49,8 @@ def design(
         every mechanism on the whole interval; of several attributes of one user. **A prior taken from sensitive data
         makes the mechanism a function of that data.**
     privacy : Promise, Levels or float
-        A number is the budget epsilon of `Pure`; `Metric` is for `Loss`. `Levels`: budgets that users choose from;
+        A number is the budget epsilon of `Pure`; `Metric` and the other promises of pairs of knots
+        (`optldp.mechanisms.promise`) are for `Loss`. `Levels`: budgets that users choose from;
         their tables have common outputs, and a report tells little of the level.
     objective : Objective, optional
         What is wanted: `Variance` (default for numbers), `WorstCase`, `TradeOff`, `Guarantee`, `Error`, `Information`,

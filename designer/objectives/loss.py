@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.promise import Metric, Pure
+from ...mechanisms.promise import OfPairs, Pure
+from ...mechanisms.promise.members import written
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.units import squared, units_label
 from ...solvers.channel import ChannelProgram, solve_channel
@@ -31,12 +32,12 @@ from .custom_table import as_mechanism, centred, on_outputs
 from .losses import LOSSES, Losses, losses_of, read_numbers
 from .registry import Asker
 
-SPARED = {Pure: 1e-12, Metric: 1e-9}
-"""By promise: the share of the budget that tables leave unspent."""
+SPARED_OF_PURE, SPARED_OF_PAIRS = 1e-12, 1e-9
+"""The share of the budget that tables leave unspent."""
 
 EVEN_UNITS = 16
-"""Units of 2^-53 that every output gets for each natural unit between neighbouring values, where a promise is by
-distance: there limits are met by probabilities of any size, and whole numbers need room."""
+"""Units of 2^-53 that every output gets over the least log-ratio, where a promise is of pairs: there limits are met by
+probabilities of any size, and whole numbers need room."""
 
 NEVER = 1e-15
 """Probability below which an output is never reported: less than what is left unspent can bear."""
@@ -60,7 +61,7 @@ class LossEvidence:
 
 @dataclass(frozen=True, eq=False)
 class Loss(Objective):
-    """The least loss of one report on given outputs, biased or not, under pure privacy or privacy by distance.
+    """The least loss of one report on given outputs, biased or not, under pure privacy or any promise of pairs.
 
     Parameters
     ----------
@@ -101,7 +102,7 @@ class Loss(Objective):
     nobody = "no mechanism on these outputs"
     takes = (Prior, CategoricalPrior)
     takes_outputs = True
-    promises = (Pure, Metric)
+    promises = (Pure, OfPairs)
 
     @classmethod
     def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Loss:
@@ -135,11 +136,13 @@ class Loss(Objective):
         self._program(problem)
 
     def solve(self, problem: Problem, progress: Told = None) -> Solution:
-        program = self._program(problem, SPARED[type(problem.privacy)])
+        of_pairs = isinstance(problem.privacy, OfPairs)
+        program = self._program(problem, SPARED_OF_PAIRS if of_pairs else SPARED_OF_PURE)
         best = solve_channel(program, tolerance=problem.tolerance)
         matrix = np.where(best.solution.max(0) > NEVER, best.solution, 0.0)
-        if isinstance(problem.privacy, Metric):
-            matrix[:, matrix.any(axis=0)] += EVEN_UNITS / (2**53 * problem.epsilon * np.diff(problem.prior.knots).min())
+        if of_pairs:
+            apart = program.cone.closed[program.cone.closed > 0].min()
+            matrix[matrix > 0] += EVEN_UNITS / (2**53 * min(apart, 1.0))  # where all that it may be is more than none
         matrix /= matrix.sum(1, keepdims=True)
         if self.unbiased:
             matrix = centred(matrix, _outputs(problem) - problem.prior.knots[:, None])
@@ -163,14 +166,18 @@ class Loss(Objective):
 
     def notes(self, made: Any) -> list[str]:
         biased = "note: reports are biased: estimate inverts their law, and nobody should average them"
-        caution = made.privacy.caution
-        return ([] if self.unbiased else [biased]) + ([f"note: {caution}"] if caution else [])
+        said = [f"note: {caution}"] if (caution := made.privacy.caution) else []
+        if isinstance(made.privacy, OfPairs):
+            said += _shortened(made.privacy, made.prior.knots)
+        return ([] if self.unbiased else [biased]) + said
 
     def parameters(self) -> dict[str, Any]:
         return {"loss": self.name, "worst": self.worst, "biased": not self.unbiased}
 
     def facts(self, made: Any) -> dict[str, Any]:
-        promise = {} if isinstance(made.privacy, Pure) else {"promise": str(made.privacy), **made.privacy.more()}
+        promise = {} if isinstance(made.privacy, Pure) else {"promise": str(made.privacy), **made.privacy.numbers()}
+        if isinstance(made.privacy, OfPairs):
+            promise["log_ratios"] = written(tuple(map(tuple, made.privacy.limits(made.prior.knots).tolist())))
         worth = {f"{self.which}_loss": made.value, "lower_bound": made.bound}
         return {**promise, **worth, "posterior_risk": made.evidence.posterior_risk}
 
@@ -189,6 +196,18 @@ class Loss(Objective):
         labels = isinstance(problem.prior, CategoricalPrior)
         values = np.arange(problem.prior.weights.size) if labels else problem.prior.knots
         return losses_of(self.loss, values, _outputs(problem), labels=labels)
+
+
+def _shortened(promise: OfPairs, knots: np.ndarray) -> list[str]:
+    """What there is to say of log-ratios that promise more than they say."""
+    pairs, i, k = promise.shortened(knots)
+    if not pairs:
+        return []
+    said, closed = promise.said(knots)[i, k], promise.limits(knots)[i, k]
+    return [
+        f"note: {pairs} log-ratios promise more than they say, as paths by way of other values are shorter: that of "
+        f"{knots[i]:g} and {knots[k]:g} is at most {closed:g}, not {said:g}; --json has all, as log_ratios"
+    ]
 
 
 def _outputs(problem: Problem) -> np.ndarray:

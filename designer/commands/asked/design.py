@@ -13,7 +13,7 @@ from ....mechanisms.named import Option, Taken, asked_for, name_asked, value_tol
 from ...methods.told import in_words as methods_in_words
 from ...methods.told import read_method, told_method
 from ...objectives.registry import AskedObjective, in_words
-from ...privacies import PRIVACIES, PURE, privacy_name
+from ...privacies import PURE, carries_budgets, of_values, privacy_name
 from ...privacies import in_words as privacies_in_words
 from ..said.output import refuse_given
 from ..said.prior import read_prior
@@ -237,9 +237,7 @@ class DesignOptions(ObjectiveOptions):
     def of_one_report(self) -> bool:
         """Whether a table is wanted for what one report is worth: of a loss, on given outputs, or by distance."""
         told = self.loss is not None or self.biased or self.outputs_text is not None
-        prior = self.data is not None or self.prior_file is not None
-        privacy = privacy_name(self.privacy)
-        return told or (prior and privacy != PURE and not PRIVACIES[privacy].by_noise)
+        return told or of_values(self.privacy, given=self.data is not None or self.prior_file is not None)
 
     @cached_property
     def wanted(self) -> AskedObjective:
@@ -258,7 +256,8 @@ class DesignOptions(ObjectiveOptions):
         shares = {"expected": 0.0, "minimax": 1.0, "trade-off": mixed}
         if asked.name not in shares:
             raise InputError(
-                f"a table for the loss of one report needs --objective {', '.join(shares)}, got {asked.name}"
+                f"a table on --outputs, for --loss, --biased or --privacy, needs --objective {', '.join(shares)}, "
+                f"got {asked.name}"
             )
         told = {"loss": self.loss or "squared", "worst": shares[asked.name], "biased": self.biased}
         return AskedObjective("loss", told)
@@ -282,9 +281,15 @@ class DesignOptions(ObjectiveOptions):
 
     @cached_property
     def budgets(self) -> Budgets:
-        """The budgets; InputError for none, or ones that make no sense."""
-        from .levels import budgets_of
+        """The budgets, none where --privacy carries them; InputError for none else, or ones that make no sense."""
+        from ....mechanisms.errors import InputError
+        from .levels import Budgets, budgets_of
 
+        if carries_budgets(self.privacy):
+            if self.epsilons or self.levels is not None:
+                name = privacy_name(self.privacy)
+                raise InputError(f"--privacy {name} carries its budgets, got others: leave --epsilon and --levels out")
+            return Budgets(())
         return budgets_of(self.epsilon, self.levels, self.level_epsilon)
 
     @cached_property

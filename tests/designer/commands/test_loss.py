@@ -72,7 +72,7 @@ def test_losses_and_outputs_of_files(optldp, prior, tmp_path):
         (("--biased", "--outputs", "0:1e9:1e-3"), "at most 10,000"),
         (("--outputs", "0:1:0.5"), "add outputs farther out, or allow bias"),
         (("--biased", "--outputs", "0:1:0.5", "--objective", "robust:tv,radius=0.1"), "needs --objective expected"),
-        (("--biased", "--outputs", "0:1:0.5", "--privacy", "approximate:1e-6"), "promise pure or metric privacy"),
+        (("--biased", "--outputs", "0:1:0.5", "--privacy", "approximate:1e-6"), "promise pure or pairwise privacy"),
         (("--biased", "--outputs", "0:1:0.5", "--method", "grr"), "--method is of no use to a table for a loss"),
     ],
 )

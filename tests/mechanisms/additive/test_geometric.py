@@ -67,7 +67,7 @@ def test_counts_between_two_are_refused_without_being_named():
     table = make_exact(geometric(np.arange(6), Metric(1.0))).mechanism
     assert set(table.sample(np.repeat([0.0, 5.0], 50)) % 1) == {0.0}
     with pytest.raises(
-        InputError, match=r"^values must be knots where privacy is promised per unit, got 1 of 2 between"
+        InputError, match=r"^values must be knots where privacy is promised of these alone, got 1 of 2 between"
     ):
         table.sample([2.0, 2.5])
     with pytest.raises(InputError, match="values must be knots"):
@@ -90,7 +90,7 @@ def test_a_saved_table_says_what_it_promises_and_a_forged_one_is_refused(tmp_pat
     for name in ("counts.json", "counts.npz"):
         save_table(table, tmp_path / name)
         assert load_table(tmp_path / name).promise == Metric(1.0)
-    with pytest.raises(TableError, match="the log-ratio per unit must be at most 0"):
+    with pytest.raises(TableError, match="the log-ratio must be at most 0"):
         require_proved(table, epsilon=Metric(0.9))
 
 

@@ -53,10 +53,13 @@ class LossEvidence:
         The output of least expected loss, once each output is reported.
     posterior_risk : float
         Expected loss if reports are read so.
+    solver : str
+        Who found the table: "tree", the interior point for cones that are trees, or "highs".
     """
 
     remap: np.ndarray
     posterior_risk: float
+    solver: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +150,9 @@ class Loss(Objective):
         if self.unbiased:
             matrix = centred(matrix, _outputs(problem) - problem.prior.knots[:, None])
         origin = Provenance("optimal", {"unbiased": self.unbiased, "loss": self.name, "worst": self.worst})
-        return Solution(as_mechanism(matrix, problem, origin), best.multipliers, best.status)
+        return Solution(
+            as_mechanism(matrix, problem, origin), best.multipliers, best.status, aside={"solver": best.solver}
+        )
 
     def value(self, mechanism: Any, problem: Problem) -> float:
         return self._program(problem).value(on_outputs(mechanism, _outputs(problem)))
@@ -159,7 +164,7 @@ class Loss(Objective):
         outputs = _outputs(problem)
         joint = problem.solved.weights[:, None] * on_outputs(mechanism, outputs)
         read_as = joint.T @ self._losses(problem)
-        return LossEvidence(outputs[read_as.argmin(1)], float(read_as.min(1).sum()))
+        return LossEvidence(outputs[read_as.argmin(1)], float(read_as.min(1).sum()), solution.aside["solver"])
 
     def title(self, made: Any) -> str:
         return f"table of {self.label}, {'un' * self.unbiased}biased"
@@ -179,7 +184,7 @@ class Loss(Objective):
         if isinstance(made.privacy, OfPairs):
             promise["log_ratios"] = written(tuple(map(tuple, made.privacy.limits(made.prior.knots).tolist())))
         worth = {f"{self.which}_loss": made.value, "lower_bound": made.bound}
-        return {**promise, **worth, "posterior_risk": made.evidence.posterior_risk}
+        return {**promise, **worth, "posterior_risk": made.evidence.posterior_risk, "solver": made.evidence.solver}
 
     def _program(self, problem: Problem, spared: float = 0.0) -> ChannelProgram:
         """The program with a share of the budget unspent; InputError for what does not fit."""

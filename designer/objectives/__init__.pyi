@@ -1,2 +1,3 @@
 from .loss import Loss as Loss
+from .quantile import Quantile as Quantile
 from .workload import Workload as Workload

@@ -115,6 +115,17 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
         (Option("queries", Path, "prefix, ranges, moments, or a file of numbers, queries x values", "prefix"),),
         ("--workload", "--omit-prior"),
     ),
+    "quantile": NamedObjective(
+        "quantile:Quantile",
+        "a table for a quantile",
+        "the least variance of a quantile of --n users",
+        "quantile:0.9",
+        (
+            Option("share", float, "the values below it", 0.5),
+            Option("off", float, "by how much the prior's share below it may be off", 0.05),
+        ),
+        ("--omit-prior",),
+    ),
 }  # fmt: skip
 """What the command line calls them, each with what it may be told, the first without its key."""
 

@@ -7,7 +7,8 @@ outside `mechanisms` that names a class of mechanisms: what stands behind it is 
 could be written once for all. These figures are signs of whether ideas have been found; nothing holds them to a limit.
 
 With --check it fails where a class is asked for by a file that `ALLOWED` does not name: what reports tell is a
-mechanism's `statistic`, and what can only be said of one kind is a function that is registered for it.
+mechanism's `statistic`, and what can only be said of one kind is a function that is registered for it. It counts as
+asked whoever compares the kind or the type of what is called as mechanisms are, or looks whether it has an attribute.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ ALLOWED = {
     "designer/commands/design.py": "a table is written in full or as the floor form that it has, as asked",
 }
 """Files that may ask once, and why. Whoever takes tables of numbers alone asks `table_of`, which refuses others."""
+
+CALLED = {"mechanism", "made", "table", "channel", "level", "bundle"}
+"""What mechanisms are called."""
 
 NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
@@ -113,7 +117,27 @@ def questions(tree: ast.Module, kinds: set[str]) -> int:
         for call in calls
     )
     patterns = (node.cls for node in ast.walk(tree) if isinstance(node, ast.MatchClass))
-    return asked + sum(isinstance(name, ast.Name) and name.id in kinds for name in patterns)
+    asked += sum(isinstance(name, ast.Name) and name.id in kinds for name in patterns)
+    return asked + sum(map(_in_disguise, ast.walk(tree)))
+
+
+def _in_disguise(node: ast.AST) -> bool:
+    """Whether the kind or the type of a mechanism is compared, or it is looked for an attribute that some lack."""
+    if isinstance(node, ast.Call) and (len(node.args), getattr(node.func, "id", None)) in LOOKED:
+        return _is_called_so(node.args[0])
+    compared = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+    compared += [node.subject] if isinstance(node, ast.Match) else []
+    kinds = [each.value for each in compared if isinstance(each, ast.Attribute) and each.attr in ("kind", "of_levels")]
+    types = [each.args[0] for each in compared if isinstance(each, ast.Call) and ast.unparse(each.func) == "type"]
+    return any(map(_is_called_so, kinds + types))
+
+
+LOOKED = {(2, "hasattr"), (3, "getattr")}
+"""Calls by the numbers of their arguments."""
+
+
+def _is_called_so(node: ast.expr) -> bool:
+    return ast.unparse(node).rpartition(".")[2] in CALLED
 
 
 def _options(trees: list[ast.Module]) -> Iterator[str]:

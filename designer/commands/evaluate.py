@@ -63,7 +63,7 @@ def evaluate_command(asked: EvaluateOptions) -> None:
         f"{asked.table}: {_beside(facts)}",
         [(name, number(value)) for name, value in facts.items() if value is not None],
     )
-    print_means(within, getattr(parts[0].mechanism, "units", ""))
+    print_means(within, parts[0].mechanism.inputs.units)
 
 
 def _beside(facts: dict[str, Any]) -> str:

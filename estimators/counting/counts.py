@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.floors.form import table_of
+from ...mechanisms.floors.form import FloorForm, table_of
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Profile, Told
 from ...mechanisms.table.table import TabulatedMechanism
@@ -159,7 +159,7 @@ class ReportCounts(Shown):
     @classmethod
     def from_counts(
         cls,
-        services: TabulatedMechanism | Sequence[Service],
+        services: TabulatedMechanism | FloorForm | Sequence[Service],
         rows: Any,
         *,
         skip_invalid: bool | SkippedRows = False,
@@ -171,7 +171,7 @@ class ReportCounts(Shown):
 
         Parameters
         ----------
-        services : TabulatedMechanism or sequence of Service
+        services : TabulatedMechanism, FloorForm or sequence of Service
             One table, or J services.
         rows : path or table in memory
             A `.csv` or `.parquet` path, a data frame, an Arrow table, or numpy arrays by column name. The column n has

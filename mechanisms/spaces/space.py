@@ -23,6 +23,9 @@ class Space(ABC):
     (array([1, 0]), array([1]))
     """
 
+    units: str = ""
+    """Of its numbers, for people to read."""
+
     @abstractmethod
     def admitted(self, values: Any, *, clip: bool = False) -> Any:
         """Return the values of N users as they are held, or raise InputError; `clip` moves numbers into the domain."""

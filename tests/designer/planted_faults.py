@@ -330,7 +330,7 @@ def level_leak(rng):
     def draw(values, levels):
         sent = mechanism.sample(values, levels, rng)
         plain = (levels == 1) & (rng.random(levels.size) < 0.1)
-        return PersonalisedReports(sent.levels, np.where(plain, mechanism.categories.codes(values), sent.reports))
+        return PersonalisedReports(sent.levels, np.where(plain, mechanism.inputs.values.admitted(values), sent.reports))
 
     return draw
 

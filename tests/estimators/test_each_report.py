@@ -13,7 +13,7 @@ def test_equal_rows_are_added_up_as_a_dictionary_adds_them(kind, seed, beside):
     """Rows, alone or beside a column of numbers from -1, come in lexicographic order and keep their types."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 40))
-    rows = rng.integers(0, 3, (n, rng.integers(1, 20))).astype(kind) * rng.integers(1, 80)
+    rows = rng.integers(0, 3, (n, rng.integers(1, 40))).astype(kind) * rng.integers(1, 80)
     first, users = rng.integers(-1, 2, n), rng.integers(1, 5, n)
     told = (first, rows.astype(kind)) if beside else (rows.astype(kind),)
     expected: dict[tuple[int, ...], int] = {}

@@ -143,14 +143,16 @@ def promise_words(promise: Promise, width: float, units: str = "") -> tuple[tupl
             (f"values 1 {unit} apart", epsilon),
             (f"values {short(width)} apart, the farthest", epsilon * width),
         ]
-        return said, odds_grid("one report tells apart", cases), at_most(BELIEFS[0], epsilon * width)
-    if isinstance(promise, OfPairs):
+        most = math.inf if promise.leaves_out else epsilon * width
+        return said, odds_grid("one report tells apart", cases), at_most(BELIEFS[0], most)
+    if isinstance(promise, OfPairs) and promise.size is not None:
         said = (
             f"The promise is of pairs of values: {promise}.",
             f"What that is not: {promise.caution}.",
-            "The odds below are those of the two values that it keeps least apart, of those of which it says anything.",
+            "The odds below are those of the two values that may be told apart most, where anything is promised.",
         )
-        return said, odds_grid("one report tells apart", [("such two values", epsilon)]), at_most(BELIEFS[0], epsilon)
+        odds = odds_grid("one report tells apart", [("such two values", epsilon)])
+        return said, odds, at_most(BELIEFS[0], math.inf if promise.leaves_out else epsilon)
     if isinstance(promise, Approximate):
         lost = promise.delta / -math.expm1(-epsilon)
         said = (

@@ -7,4 +7,6 @@ file beside `ratios` and a name in `document.KINDS`.
 
 from ..lazy_names import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)  # pyright: ignore[reportUnsupportedDunderAll] -- the stub has it
+__getattr__, __dir__, _ = lazy_names(__name__, __file__)
+__all__ = ["Blocks", "ByValue", "Ratios", "Sensitive"]  # pyright: ignore[reportUnsupportedDunderAll] -- the stub has them
+"""Public names that no layer has: of the others users take `Approximate`, `Metric` and `Pure` from theirs."""

@@ -70,7 +70,9 @@ class Metric(OfPairs):
 
     @property
     def caution(self) -> str:
-        return f"epsilon {self.epsilon:g} per unit, not epsilon-LDP: values that are d units apart have d times as much"
+        nothing = "; of some pairs nothing is promised" * self.leaves_out
+        words = f"not epsilon-LDP: values that are d units apart have d times as much{nothing}"
+        return f"epsilon {self.epsilon:g} per unit, {words}"
 
     @property
     def size(self) -> int | None:

@@ -45,6 +45,11 @@ class OfPairs(Promise):
         """How many knots it is of; None for any."""
         return None
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether nothing is promised of some pair, once paths are followed; no promise by |x - x'| does."""
+        return self.size is not None and bool(np.isinf(self.limits(np.arange(float(self.size)))).any())
+
     def misfit(self, knots: np.ndarray) -> str:
         if self.size in (None, knots.size):
             return ""

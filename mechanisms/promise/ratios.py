@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .closure import closure
 from .members import matrix
 from .pairs import OfPairs, largest, square
 
@@ -60,7 +59,7 @@ class Ratios(OfPairs):
 
     @property
     def caution(self) -> str:
-        nothing = "; of some pairs nothing is promised" * bool(np.isinf(closure(np.array(self.log_ratios))).any())
+        nothing = "; of some pairs nothing is promised" * self.leaves_out
         return f"log-ratios of two values as a matrix says, not one epsilon for all{nothing}"
 
     @property

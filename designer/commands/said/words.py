@@ -74,6 +74,7 @@ GLOSSARY = {
 """The rows of docs/glossary.md, in its words and its order."""
 
 NUMBERS = {
+    "across": "The budget of two values of different blocks.",
     "all_users": "Of several attributes: the people who are asked, of whom each reports some.",
     "attributes": "The columns that are asked for.",
     "between_knots": "How much larger the worst case is at values between knots than at knots, as a share.",
@@ -105,6 +106,7 @@ NUMBERS = {
     "level_epsilon": "The budget of the report that says which level somebody chose.",
     "level_leakage": "How much all reports of somebody tell of the level, to one who knows the value; as epsilon does.",
     "levels": GLOSSARY["level"],
+    "log_ratios": "What is promised of each two values, of all paths by way of others the shortest.",
     "lower_bound": GLOSSARY["lower bound"],
     "max_abs_bias": "The largest bias of one report, whatever the value; rounding leaves next to nothing of it.",
     "max_log_ratio": GLOSSARY["log-ratio"],
@@ -122,6 +124,7 @@ NUMBERS = {
     "own_support": "How likely a report speaks for the person's own category.",
     "padding": "How many pairs a person holds, about.",
     "people": GLOSSARY["users"],
+    "period": "After how much values round a circle are the same again.",
     "posterior_risk": "The loss of one report on average, if it is read as what is best once the prior is known.",
     "predicted_variance_one_user": "The variance of each mean, times the number of people who are asked.",
     "price_of_robustness": "The expected variance over that of the design that trusts the prior: 1.2 means 20% more.",
@@ -164,6 +167,7 @@ NUMBERS = {
     "value_epsilon": "The part of the budget that the value of a pair is reported with.",
     "weight": "What the worst case counts for beside the expected variance.",
     "weighted_variance": "The expected variance and the worst case, each times its weight, added up.",
+    "within": "The budget of two values of one block.",
     "worst": "What the worst case counts for beside the expected variance.",
     "worst_case_lower_bound": GLOSSARY["lower bound"],
     "workload_error": (

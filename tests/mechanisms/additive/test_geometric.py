@@ -98,6 +98,7 @@ def test_a_saved_table_says_what_it_promises_and_a_forged_one_is_refused(tmp_pat
     ("knots", "promise", "says"),
     [
         ([0, 1, 3], Metric(1.0), "needs equally spaced knots"),
+        ([0, 1, 2], Metric(1.0, period=3.0), "is for distances on a line, got epsilon 1 per unit, round a circle of 3"),
         ([0, 1], Pure(1.0), "keeps a promise per unit, got epsilon 1"),
         ([0, 1], Approximate(1.0, 0.1), "keeps a promise per unit, got epsilon 1, delta 0.1"),
         (np.linspace(0, 1e-3, 2001), Metric(1e-6), "the domain must have fewer steps"),

@@ -1,0 +1,1 @@
+from .at_most import AtMost as AtMost

@@ -55,11 +55,12 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
         "the least expected variance",
         "expected",
         uses=(
-            "--method", "--uniform-share", "--knots auto", "--form", "--omit-prior",
+            "--method", "--uniform-share", "--knots auto", "--form", "--omit-prior", "--outputs",
         ),
     ),
     "minimax": NamedObjective(
-        "worst_case:WorstCase", "a minimax table", "the least worst case", "minimax", uses=("--knots auto", "--form")
+        "worst_case:WorstCase", "a minimax table", "the least worst case", "minimax",
+        uses=("--knots auto", "--form", "--outputs"),
     ),
     "trade-off": NamedObjective(
         "worst_case:TradeOff",
@@ -70,7 +71,7 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
             Option("worst", float, "the worst case's weight, in (0, 1]"),
             Option("expected", float, "the expected variance's", "1 - worst"),
         ),
-        ("--form", "--omit-prior"),
+        ("--form", "--omit-prior", "--outputs"),
     ),
     "robust": NamedObjective(
         "guarantee:Guarantee",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ...methods.base import Method
+    from ...objectives.at_most import AtMost
     from ...objectives.base import Objective
     from ...priors.prior import Prior
     from .levels import Budgets
@@ -98,8 +99,9 @@ class DesignOptions(ObjectiveOptions):
         str | None,
         typer.Option(
             "--outputs",
-            metavar="LO:HI:STEP|FILE",
-            help="The only reports there may be; a file has a column output.",
+            metavar="LO:HI:STEP|FILE|N|bits:B",
+            help="The only reports there may be; a file has a column output. 16, or bits:4 for as many: at most so "
+            "many reports, wherever they are best, for --objective expected, minimax and trade-off without a loss.",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -236,7 +238,7 @@ class DesignOptions(ObjectiveOptions):
     @property
     def of_one_report(self) -> bool:
         """Whether a table is wanted for what one report is worth: of a loss, on given outputs, or by distance."""
-        told = self.loss is not None or self.biased or self.outputs_text is not None
+        told = self.loss is not None or self.biased or (self.outputs_text is not None and not self.few)
         return told or of_values(self.privacy, given=self.data is not None or self.prior_file is not None)
 
     @cached_property
@@ -262,9 +264,16 @@ class DesignOptions(ObjectiveOptions):
         told = {"loss": self.loss or "squared", "worst": shares[asked.name], "biased": self.biased}
         return AskedObjective("loss", told)
 
+    @property
+    def few(self) -> bool:
+        """Whether a table of so many outputs at most is wanted, wherever these are."""
+        from ...objectives.at_most import AtMost
+
+        return isinstance(self.outputs, AtMost)
+
     @cached_property
-    def outputs(self) -> np.ndarray | None:
-        """The only reports there may be, if that was said; InputError for a text that says none."""
+    def outputs(self) -> np.ndarray | AtMost | None:
+        """The only reports there may be, or how many, if that was said; InputError for a text that says neither."""
         from .outputs import given_outputs
 
         return None if self.outputs_text is None else given_outputs(self.outputs_text)
@@ -357,8 +366,13 @@ class DesignOptions(ObjectiveOptions):
             raise InputError(f"--objective of attributes must be expected or error, got {self.objective!r}")
         useless = {name: value for name, value in given.items() if name not in self.kind.uses}
         refuse_given(f"of no use to {self.kind.label}", useless)
-        if "--outputs" in self.kind.uses and self.outputs_text is None:
+        if "--loss" in self.kind.uses and (self.outputs_text is None or self.few):
             raise InputError("a table for a loss needs the only reports that there may be: give --outputs LO:HI:STEP")
+        if self.few and (self.method_text is not None or self.form is not None or self.automatic):
+            raise InputError(
+                "--outputs as a number is for tables of the optimum on given knots: leave --method, --form and "
+                "--knots auto out"
+            )
         _ = self.sure, self.outputs
         if self.form not in (None, *FORMS):
             raise InputError(f"--form must be one of {', '.join(FORMS)}, got {self.form!r}")

@@ -43,7 +43,7 @@ class Outcome:
 def design_table(options: DesignOptions) -> Outcome:
     """Design what was asked for, showing progress."""
     kind = options.kind
-    if isinstance(kind, OneTable) and "--method" not in kind.uses:
+    if isinstance(kind, OneTable) and ("--method" not in kind.uses or options.few):
         return _by_objective(options)
     if isinstance(kind, OneTable):
         found = _by_method(options)

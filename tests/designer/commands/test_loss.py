@@ -123,7 +123,8 @@ def test_losses_and_outputs_of_files(optldp, prior, tmp_path):
         (("--privacy", "metric"), "give --outputs LO:HI:STEP"),
         (("--loss", "cubic", "--biased", "--outputs", "0:1:0.5"), "a loss must be one of absolute, squared, zero-one"),
         (("--biased", "--outputs", "0:1:0.3"), "steps from LO to HI"),
-        (("--biased", "--outputs", "16"), "must be LO:HI:STEP such as 0:1:0.025, or a file"),
+        (("--biased", "--outputs", "few"), "must be LO:HI:STEP such as 0:1:0.025, a file, or how many"),
+        (("--biased", "--outputs", "16"), "give --outputs LO:HI:STEP"),
         (("--biased", "--outputs", "0:1e9:1e-3"), "at most 10,000"),
         (("--outputs", "0:1:0.5"), "add outputs farther out, or allow bias"),
         (("--biased", "--outputs", "0:1:0.5", "--objective", "robust:tv,radius=0.1"), "needs --objective expected"),
@@ -137,3 +138,26 @@ def test_losses_and_outputs_of_files(optldp, prior, tmp_path):
 )
 def test_what_makes_no_sense_is_refused_in_one_line(refusal, prior, more, says):
     assert says in refusal(*asked(prior, *more))
+
+
+@pytest.mark.parametrize("limit", ["3", pytest.param("bits:2", marks=pytest.mark.slow)])
+def test_at_most_so_many_outputs(optldp, prior, tmp_path, limit):
+    out = tmp_path / "m.json"
+    told = json.loads(optldp(*asked(prior, "--outputs", limit, "--out", out, "--json")).stdout)
+    table = load_mechanism(out)
+    assert table.n_outputs == told["outputs"] == {"3": 3, "bits:2": 4}[limit]
+    assert verify(table).ok
+    assert told["lower_bound"] < told["expected_variance"] < 1.1 * told["lower_bound"]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--outputs", "1"), "at least two outputs"),
+        (("--outputs", "4", "--loss", "absolute"), "give --outputs LO:HI:STEP"),
+        (("--outputs", "4", "--method", "piecewise"), "leave --method, --form and --knots auto out"),
+        (("--outputs", "bits:x"), "or how many: 16 or bits:4"),
+    ],
+)
+def test_limits_that_make_no_sense_are_refused(refusal, prior, more, said):
+    assert said in refusal(*asked(prior, *more))

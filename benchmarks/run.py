@@ -16,7 +16,16 @@ from types import ModuleType
 import results
 import watched
 from categories import designed_tables, frequencies, personalised_fit, sizes
-from designs import certified_designs, closed_forms, hostile_problems, many_knots, reference_optima, rivals, slider
+from designs import (
+    certified_designs,
+    channel,
+    closed_forms,
+    hostile_problems,
+    many_knots,
+    reference_optima,
+    rivals,
+    slider,
+)
 from measured import calibration, timed
 from reports import counting, counting_attributes, exact_tables, likelihoods, throughput, user_weights
 from threadpoolctl import threadpool_limits
@@ -24,7 +33,17 @@ from threadpoolctl import threadpool_limits
 PAGES: dict[str, tuple[str, tuple[ModuleType, ...]]] = {
     "benchmarks": (
         "Benchmarks: designs",
-        (rivals, many_knots, slider, hostile_problems, reference_optima, certified_designs, closed_forms, watched),
+        (
+            rivals,
+            many_knots,
+            slider,
+            hostile_problems,
+            reference_optima,
+            certified_designs,
+            channel,
+            closed_forms,
+            watched,
+        ),
     ),
     "benchmarks-reports": (
         "Benchmarks: drawing, counting and estimating",

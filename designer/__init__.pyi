@@ -20,7 +20,6 @@ from .objectives.error import Error as Error
 from .objectives.frequencies import Frequencies as Frequencies
 from .objectives.guarantee import Guarantee as Guarantee
 from .objectives.information import Information as Information
-from .objectives.loss import Loss as Loss
 from .objectives.variance import Variance as Variance
 from .objectives.worst_case import TradeOff as TradeOff
 from .objectives.worst_case import WorstCase as WorstCase

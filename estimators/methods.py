@@ -139,7 +139,10 @@ _OF_LIKELIEST = Taken(
     "em:stop=loglik", (Option("stop", str, "certificate, or loglik at a step of 0.001 as in papers", "certificate"),)
 )
 
+TRUST = "factor by which each weight of the prior may be off: else that of the table's design for the error, or 3"
+
 TOLD: Mapping[str, Taken] = {
+    BIAS_AWARE: Taken(f"{BIAS_AWARE}:trust=2", (Option("trust", float, TRUST),)),
     "em": _OF_LIKELIEST,
     "ule": _OF_LIKELIEST,
     "base-cut": Taken("base-cut:threshold=0.01", (_THRESHOLD,)),

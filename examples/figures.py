@@ -1,4 +1,4 @@
-"""Every figure of this library: the pictures of docs/figures.md, and that of the first page beside their folder.
+"""Every figure of this library: the pictures of docs/figures.md and docs/problem.md, and that of the first page.
 
     python examples/figures.py --out docs
 
@@ -9,6 +9,7 @@ import argparse
 import io
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from optldp.designer import (
@@ -16,6 +17,7 @@ from optldp.designer import (
     Error,
     Information,
     Prior,
+    Pure,
     WorstCase,
     bounds,
     compare,
@@ -24,8 +26,10 @@ from optldp.designer import (
     trade_off_curve,
 )
 from optldp.designer.designs import clip_curve
+from optldp.designer.objectives import Loss
 from optldp.estimators import bias_aware_mean, count, estimate_distribution, estimate_frequencies
 from optldp.mechanisms import frequency_oracle
+from optldp.mechanisms.promise import Blocks, ByValue, Metric, Promise, Ratios, Sensitive
 from PIL import Image  # comes with matplotlib
 from scipy import stats
 
@@ -133,6 +137,42 @@ def of_categories() -> dict[str, Axes]:
     }
 
 
+def of_privacies() -> dict[str, Axes]:
+    """For each privacy what it allows of every two of 24 hours, and the best table for the error of one report."""
+    hours = np.arange(24.0)
+    prior = Prior.on_knots(hours, 2 + np.cos((hours - 8) / 24 * 2 * np.pi), source="public", units="h")
+    day = (hours >= 7) & (hours < 19)
+    said = {
+        "pure": Pure(1.0),
+        "metric": Metric(0.5),
+        "circle": Metric(0.5, period=24),
+        "by-value": ByValue(np.where(day, 3.0, 0.5)),
+        "blocks": Blocks(day.astype(int), within=0.5, across=3.0),
+        "sensitive": Sensitive(0.5, ~day),
+        "ratios": Ratios(np.where(hours > hours[:, None], 0.25, 0.5) * np.abs(hours - hours[:, None])),
+    }
+    return {f"privacy-{name}": _allowed_and_made(name, promise, prior) for name, promise in said.items()}
+
+
+def _allowed_and_made(name: str, promise: Promise, prior: Prior) -> Axes:
+    made = design(prior, promise, objective=Loss("absolute"), outputs=prior.knots)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(6.3, 2.9), layout="constrained")
+    allowed = promise.limits(prior.knots)
+    shown = left.imshow(np.where(np.isfinite(allowed), allowed, np.nan), origin="lower", cmap="viridis_r", vmin=0)
+    left.set_facecolor("black")
+    figure.colorbar(shown, ax=left, label="log-ratio at most" + ", black: any" * bool(np.isinf(allowed).any()))
+    left.set(title=f"allowed: {name}", xlabel="value [h]", ylabel="value [h]")
+    law = np.zeros((prior.knots.size, prior.knots.size))
+    law[:, np.searchsorted(prior.knots, made.mechanism.low)] = made.mechanism.probabilities
+    shown = right.imshow(law.T, origin="lower", cmap="Greys", vmin=0)
+    figure.colorbar(shown, ax=right, label="probability")
+    right.set(title=f"least error: {made.value:.2f} h", xlabel="value [h]", ylabel="report [h]")
+    for ax in (left, right):
+        ax.set(xticks=range(0, 24, 6), yticks=range(0, 24, 6))
+        ax.title.set_fontsize("medium")
+    return right
+
+
 def told() -> Axes:
     """What reports tell of the distribution: the design that wants that most, and others."""
     prior = Prior.from_distribution(GUESSES["skewed"], knots=17, domain=DOMAIN, source="public", units="kEUR")
@@ -155,14 +195,14 @@ def save_small(axes: Axes, path: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Draw the pictures of docs/figures.md.")
+    parser = argparse.ArgumentParser(description="Draw the pictures of docs/figures.md and docs/problem.md.")
     parser.add_argument("--out", type=Path, required=True, help="folder for them; made if it does not exist")
     out = parser.parse_args().out
     (out / "figures").mkdir(parents=True, exist_ok=True)
     prior = prior_of("skewed")
     pictures = against_budget(prior) | at_one_budget(prior) | where_bias_pays() | of_categories()
     pictures |= {"error-table": errors_of_means(), "distribution": distribution(prior), "counted-as": counted(prior)}
-    pictures |= {"objective": told()}
+    pictures |= {"objective": told()} | of_privacies()
     places = {f"figures/{name}.png": axes for name, axes in pictures.items()}
     for name, axes in (places | {"optimal-mechanism.png": of_the_first_page()}).items():
         path = out / name

@@ -18,7 +18,8 @@ from math import frexp, fsum, inf, isfinite, nextafter
 D, MOST_BYTES, MOST_PARSED, MOST_KNOTS, MOST_STEPS = 2**53, 2**25, 160 * 2**20, 2**15, 2**31
 MEMBERS = "checksum denominator epsilon format high knots low numerators prior provenance units within"
 FLOOR = "checksum epsilon floor format kind knots places prior provenance ratio starts step units"
-PURE, PROMISES = {"kind": "pure"}, {"approximate": "delta kind", "metric": "kind"}
+PURE, PROMISES = {"kind": "pure"}, {"approximate": "delta kind", "metric": "kind", "ratios": "kind log_ratios"}
+PROMISES |= {"by-value": "epsilons kind rule", "blocks": "across blocks kind within", "sensitive": "kind sensitive"}
 LAWS = {"uniform": "kind", "geometric-tails": "kind ratio step"}
 
 
@@ -127,23 +128,97 @@ def below(epsilon):
 
 
 def check_promise(said, epsilon, knots, rows, steps):
-    """Pure: every ratio is within e^epsilon; metric: that of neighbours, for their distance; approximate: but delta."""
+    """Pure: every ratio is within e^epsilon; of pairs: that of two rows, for what they may; approximate: but delta."""
+    n, m = len(rows), len(rows[0])
+    all_pairs = n * (m if said["kind"] == "approximate" else max(n, m)) * (16 + n) <= steps
+    few = said["kind"] in ("pure", "metric") and "distance" not in said
+    need(few or all_pairs, f"all pairs of {n} rows of {m} must take 2^31 steps at most, or --allow-large")
     if said["kind"] == "approximate":
-        limit, delta, n, m = below(epsilon), Fraction(number(said["delta"], "delta")), len(rows), len(rows[0])
-        need(n * m * (16 + n) <= steps, f"all pairs of {n} rows of {m} must take 2^31 steps at most, or --allow-large")
+        limit, delta = below(epsilon), Fraction(number(said["delta"], "delta"))
         ups, downs = [[a << 128 for a in row] for row in rows], [[limit * b for b in row] for row in rows]
         sums = (sum(a - b for a, b in zip(x, y, strict=True) if a > b) for x in ups for y in downs)
         need(0 < delta < 1 and max(sums) <= delta * D * 2**128, "every divergence must be within delta < 1")
         return
-    spans = (
-        [(rows, 1)] if said["kind"] == "pure" else zip(pairwise(rows), (b - a for a, b in pairwise(knots)), strict=True)
-    )
-    for some, apart in spans:
-        limit = below(min(epsilon * apart, 40))  # e^40 > 2^53 is no limit
-        need(
-            all(max(column) * 2**128 <= limit * min(column) for column in zip(*some, strict=True)),
-            "every ratio must be within e^epsilon",
+    broken = "every ratio must be within e^epsilon"
+    if said["kind"] == "pure":
+        limit = below(epsilon)
+        need(all(max(column) * 2**128 <= limit * min(column) for column in zip(*rows, strict=True)), broken)
+        return
+    for apart, pairs in pairs_of(said, epsilon, knots).items():
+        limit = below(min(apart, 40))  # e^40 > 2^53 is no limit
+        for i, k in pairs:
+            need(all(a * 2**128 <= limit * b for a, b in zip(rows[i], rows[k], strict=True)), broken)
+
+
+def pairs_of(said, epsilon, knots):
+    """Of a promise of pairs: those of which all others follow, by the log-ratio that each may have, as a fraction."""
+    kind, n = said["kind"], len(knots)
+    if kind == "metric" and "distance" not in said:
+        period = Fraction(number(said["period"], "period")) if "period" in said else None
+        need(period is None or 0 < period > knots[-1] - knots[0], "a period must be longer than the knots span")
+        steps = [(k, k + 1, knots[k + 1] - knots[k]) for k in range(n - 1)]
+        if period is not None:
+            steps = [(i, k, min(way, period - way)) for i, k, way in steps]
+            steps += [(n - 1, 0, min(period - knots[-1] + knots[0], knots[-1] - knots[0]))]
+        return grouped((epsilon * way, pair) for i, k, way in steps for pair in ((i, k), (k, i)))
+    if kind in ("metric", "ratios"):
+        rows = said["distance" if kind == "metric" else "log_ratios"]
+        need(type(rows) is list and len(rows) == n, "a matrix must have a row for each knot")
+        matrix = [ends(row, "a matrix") for row in rows]
+        fits = all(
+            len(row) == n and all((x > 0) == (i != k) for k, x in enumerate(row)) for i, row in enumerate(matrix)
         )
+        need(
+            fits and min(x for row in matrix for x in row) == 0,
+            "a matrix must be square, positive, with a diagonal of 0",
+        )
+        matrix = [[Fraction(x) if isfinite(x) else None for x in row] for row in matrix]
+        matrix = [[x if x is None or kind == "ratios" else epsilon * x for x in row] for row in matrix]
+    elif kind == "by-value":
+        e = [Fraction(each) for each in budgets(said["epsilons"])]
+        need(len(e) == n and said["rule"] in ("average", "min"), "there must be a budget for each knot, and a rule")
+        matrix = [[(a + b) / 2 if said["rule"] == "average" else min(a, b) for b in e] for a in e]
+    elif kind == "blocks":
+        blocks, (within, across) = said["blocks"], budgets([said["within"], said["across"]])
+        fits = type(blocks) is list and len(blocks) == n and {type(each) for each in blocks} == {int}
+        need(fits and len(set(blocks)) > 1, "there must be a block for each knot, two at least")
+        matrix = [[Fraction(within if a == b else across) for b in blocks] for a in blocks]
+    else:
+        flags = said["sensitive"]
+        need(type(flags) is list and len(flags) == n, "there must be true or false for each knot")
+        need(
+            [type(each) for each in flags] == [bool] * n and 0 < sum(flags) < n, "some must be sensitive, and some not"
+        )
+        matrix = [[epsilon if flag else None] * n for flag in flags]
+    pairs = grouped((x, (i, k)) for i, row in enumerate(matrix) for k, x in enumerate(row) if i != k and x is not None)
+    need(pairs, "something must be promised of some pair")
+    if kind in ("ratios", "by-value", "blocks"):
+        need(epsilon == largest(matrix), "epsilon must be the largest log-ratio that is promised")
+    return pairs
+
+
+def grouped(pairs):
+    """Pairs by their log-ratios."""
+    groups = {}
+    for apart, pair in pairs:
+        groups.setdefault(apart, []).append(pair)
+    return groups
+
+
+def budgets(value):
+    made = numbers(value, "budgets")
+    need(all(1e-6 <= each <= 16 for each in made), "every budget must be in [1e-6, 16]")
+    return made
+
+
+def largest(matrix):
+    """The largest finite log-ratio once paths are followed, in doubles."""
+    closed = [
+        [0.0 if i == k else inf if x is None else float(x) for k, x in enumerate(r)] for i, r in enumerate(matrix)
+    ]
+    for k in range(len(closed)):
+        closed = [[min(x, row[k] + y) for x, y in zip(row, closed[k], strict=True)] for row in closed]
+    return max(x for row in closed for x in row if isfinite(x))
 
 
 def check_head(made):
@@ -173,7 +248,12 @@ def prove(table, steps=MOST_STEPS):
     if table["format"] == "optldp-bundle/1":
         return prove_floor(table)
     members(table, MEMBERS + " promise" * ("promise" in table), "a table")
-    said = members(table["promise"], PROMISES[table["promise"]["kind"]], "promise") if "promise" in table else PURE
+    said = PURE
+    if "promise" in table:
+        kind = table["promise"]["kind"]
+        more = [each for each in ("distance", "period") if kind == "metric" and each in table["promise"]]
+        need(len(more) < 2, "a distance must be a matrix or round a circle")
+        said = members(table["promise"], " ".join([PROMISES[kind], *more]), "promise")
     need((table["format"], repr(table["denominator"])) == ("optldp-table/2", str(D)), "the format must be /2 over 2^53")
     epsilon, knots = check_head(table)
     most = max(len(knots), len(table["low"]))
@@ -255,7 +335,8 @@ if __name__ == "__main__":
     try:
         table = read(content)
         ratio, bias = prove(table, sys.maxsize if "--allow-large" in sys.argv[2:] else MOST_STEPS)
-        weaker = f" of {table['promise']}, which is no eps-LDP" if "promise" in table else ""
+        short = {k: v for k, v in table.get("promise", {}).items() if type(v) is not list}
+        weaker = f" of {short}, which is no eps-LDP" if "promise" in table else ""
         print(f"proved{weaker}: largest ratio {ratio}, bias {bias} of the domain")
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as fault:
         sys.exit(f"NOT PROVED: {fault!r}"[:300])

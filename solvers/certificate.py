@@ -72,6 +72,8 @@ class Optimum(Generic[Solved]):
     steps : int
         Taken; rounds, where patterns are added round by round.
     seconds : float
+    solver : str
+        Who solved it, where there are several who could; else empty.
 
     Example
     -------
@@ -92,6 +94,7 @@ class Optimum(Generic[Solved]):
     tolerance: float
     steps: int
     seconds: float
+    solver: str = ""
 
     @property
     def gap(self) -> float:

@@ -1,5 +1,6 @@
 """A small mechanism of every kind that can be registered, and the columns of people.csv that it perturbs."""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -27,11 +28,22 @@ from optldp.mechanisms.categorical.subset_selection import subset_selection
 from optldp.mechanisms.documents.bundle import Bundle
 from optldp.mechanisms.floors import form_over
 from optldp.mechanisms.key_value import key_value_response, key_value_unary
+from optldp.mechanisms.promise import Blocks, OfPairs, Sensitive
 
 KNOTS = np.linspace(0.0, 60.0, 5)
 JOBS = ["cook", "nurse", "smith"]
 PAY = make_exact(grr(KNOTS, 2.0)).mechanism
 TWO = [make_exact(duchi([0.0, 60.0], epsilon)).mechanism for epsilon in (1.0, 2.0)]
+
+
+def _of_pairs(promise: OfPairs) -> TabulatedMechanism:
+    """Randomised response, mixed with an even law until it keeps the least log-ratio that is promised."""
+    even, one = np.full((5, 5), 0.2), np.eye(5)
+    ratio = math.expm1(promise.limits(KNOTS)[~np.eye(5, dtype=bool)].min())
+    share = ratio / (ratio + 5)
+    matrix = 0.999 * share * one + (1 - 0.999 * share) * even
+    return make_exact(TabulatedMechanism.from_points(KNOTS, KNOTS, matrix, promise.epsilon, promise=promise)).mechanism
+
 
 SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
     "numbers": PAY,
@@ -39,6 +51,8 @@ SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
     "wave": make_exact(square_wave(KNOTS, 2.0)).mechanism,
     "delta": make_exact(gaussian(KNOTS, Approximate(1.0, 1e-6))).mechanism,
     "unit": make_exact(geometric(KNOTS, Metric(0.1))).mechanism,
+    "sensitive": _of_pairs(Sensitive(2.0, [True, True, False, False, True])),
+    "blocks": _of_pairs(Blocks([0, 0, 1, 1, 1], 0.5, 2.0)),
     "floor": form_over(KNOTS[::2], [-60.0, 30.0, 120.0], [0.2, 0.1, 0.2], 2.0),
     "categories": categorical_grr(JOBS, 2.0),
     "bits": optimised_unary(JOBS, 2.0),
@@ -89,7 +103,9 @@ def columns(name: str) -> tuple[str, ...]:
     if "pairs" in name:
         return (*_PAIR, *level)
     made = DRAWN_BY.get(name, name)
-    numbers = "numbers" in made or "intervals" in made or made in ("wave", "delta", "unit", "floor")
+    numbers = (
+        "numbers" in made or "intervals" in made or made in ("wave", "delta", "unit", "sensitive", "blocks", "floor")
+    )
     return ("--column", "pay" if numbers else "job", *level)
 
 

@@ -311,7 +311,7 @@ def _results(test: _Test, risk: float, rng: np.random.Generator) -> list[_Result
         one, other = (int(inside[place]) for place in order)
         results.append(
             _Result(
-                claim=float(test.subject.claims[test.pair]),
+                claim=float(test.subject.claims[candidate.first, candidate.second]),
                 bound=certain_bound(one, other, risk),
                 inputs=(test.subject.words(candidate.first), test.subject.words(candidate.second)),
                 event=candidate.event.words,

@@ -198,7 +198,7 @@ def _sticking_out(
                         members = np.zeros(family.size, dtype=bool)
                         members[order[a, : length[a] + 1]] = True
                         event = Event(family, members)
-                        yield from _partners(subject.claims[a], a, direction, event, other_counts, other_draws)
+                        yield from _partners(subject.claims, a, direction, event, other_counts, other_draws)
 
 
 def _partners(
@@ -209,6 +209,7 @@ def _partners(
     here = np.full_like(inside, inside[a])
     one, other = (here, inside) if direction > 0 else (inside, here)
     ratio = ((draws + 1) / (draws[a] + 1)) ** direction
+    claims = claims[a] if direction > 0 else claims[:, a]
     impossible = np.isnan(claims) | (np.arange(draws.size) == a)
     beyond = np.where(impossible, -np.inf, likely_bound(one, other, ratio, LOWERED_BY[:, None]) - claims)
     for b in set(np.argmax(beyond, axis=1).tolist()):
@@ -244,9 +245,9 @@ def _duel(
     families = families_of(columns, subject.tables())
     families += [family.fitted(columns) for family in subject.pair_families(*pair)]
     families += [family.fitted(columns) for family in parity_families(first, which[: many // 2])]
-    claim = float(subject.claims[pair])
+    claims = subject.claims[np.ix_(pair, pair)]
     found = list(_judged(carried, columns, which))
-    chosen = [event for family in families for event in _best_events(family, first, which[: many // 2], pair, claim)]
+    chosen = [event for family in families for event in _best_events(family, first, which[: many // 2], pair, claims)]
     found += _judged(chosen, second, which[many // 2 :])
     return Duel(pair, which, columns, _best_of(found))
 
@@ -256,7 +257,7 @@ def _halves(many: int) -> tuple[slice, slice]:
 
 
 def _best_events(
-    family: Family, columns: Columns, which: np.ndarray, pair: tuple[int, int], claim: float
+    family: Family, columns: Columns, which: np.ndarray, pair: tuple[int, int], claims: np.ndarray
 ) -> list[Candidate]:
     """Return the family's events of largest bound, cautious and bold, in both directions; not judged yet."""
     counts = family.counts(columns, which, 2).astype(float)
@@ -273,7 +274,7 @@ def _best_events(
             for size in set(np.argmax(bounds, axis=1).tolist()):
                 members = np.zeros(family.size, dtype=bool)
                 members[order[: size + 1]] = True
-                found.append(Candidate(pair[a], pair[b], Event(family, members), claim))
+                found.append(Candidate(pair[a], pair[b], Event(family, members), float(claims[a, b])))
     return found
 
 
@@ -302,8 +303,8 @@ def _again(subject: Subject, duel: Duel, many: int, rng: np.random.Generator, le
     found = _judged(duel.events, columns, which)
     if learn and (family := learned_family(duel.columns, duel.which)) is not None:
         first, second = ({name: values[part] for name, values in columns.items()} for part in _halves(many))
-        claim = float(subject.claims[duel.pair])
-        chosen = _best_events(family, first, which[: many // 2], duel.pair, claim)
+        claims = subject.claims[np.ix_(duel.pair, duel.pair)]
+        chosen = _best_events(family, first, which[: many // 2], duel.pair, claims)
         found += _judged(chosen, second, which[many // 2 :])
     return found
 

@@ -39,6 +39,7 @@ FLOOR = (
 """Said of a form that was not asked for."""
 
 FOR_PROGRAMS = (
+    "log_ratios",
     "program_variance",
     "program_lower_bound",
     "trust_measured",

@@ -62,7 +62,7 @@ def estimate_command(asked: EstimateOptions) -> None:
     Example: optldp estimate mech.json reports.csv --of distribution --out d.csv
     Example: optldp estimate mech.json reports.csv --of quantiles --above 0
     Example: optldp estimate mech.json reports.csv --method mr --plot dist.png
-    Example: optldp estimate mech.json reports.csv --method bias-aware --prior last_year.csv --trust 2
+    Example: optldp estimate mech.json reports.csv --method bias-aware:trust=2 --prior last_year.csv
     Example: optldp estimate mech.json --counts counts.csv
     Example: optldp estimate mech.json this_year.csv --versus mech.json last_year.csv --key user
     Example: optldp estimate mech.json reports.csv --by region --simultaneous --out regions.csv

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...mechanisms import InputError, duchi, ptt, three_outputs
 from ...mechanisms.composed.attributes import AttributeSampling, attribute_budget
-from ...mechanisms.promise import Pure
+from ...mechanisms.promise import Promise, Pure
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.table.unit_interval import UnitInterval
@@ -260,7 +260,7 @@ class AttributesCertificate:
 
 def design_attributes(
     attributes: Attributes,
-    privacy: Pure | float,
+    privacy: Promise | float,
     method: Method | None,
     *,
     error: Error | None,
@@ -286,7 +286,7 @@ def design_attributes(
     Parameters
     ----------
     attributes : Attributes
-    privacy : Pure or float
+    privacy : Promise or float
         Budget of a user, all attributes together.
     error : Error, optional
         Of all n users, in place of the least variance.

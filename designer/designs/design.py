@@ -15,6 +15,7 @@ from ..levels import Levels
 from ..methods.base import Method
 from ..methods.oracles import as_oracle
 from ..methods.registry import OPTIMAL, as_method
+from ..objectives.at_most import AtMost
 from ..objectives.base import Objective
 from ..objectives.error import Error
 from ..objectives.variance import Variance
@@ -33,7 +34,7 @@ def design(
     *,
     objective: Objective | None = None,
     method: str | Method = OPTIMAL,
-    outputs: ArrayLike | None = None,
+    outputs: ArrayLike | AtMost | None = None,
     uniform_share: float | None = None,
     tolerance: float | None = None,
     exact: bool = True,
@@ -49,7 +50,8 @@ def design(
         every mechanism on the whole interval; of several attributes of one user. **A prior taken from sensitive data
         makes the mechanism a function of that data.**
     privacy : Promise, Levels or float
-        A number is the budget epsilon of `Pure`; `Metric` is for `Loss`. `Levels`: budgets that users choose from;
+        A number is the budget epsilon of `Pure`; `Metric` and the other promises of pairs of knots
+        (`optldp.mechanisms.promise`) are for `Loss`. `Levels`: budgets that users choose from;
         their tables have common outputs, and a report tells little of the level.
     objective : Objective, optional
         What is wanted: `Variance` (default for numbers), `WorstCase`, `TradeOff`, `Guarantee`, `Error`, `Information`,
@@ -57,9 +59,10 @@ def design(
     method : str or Method
         "optimal": the objective's own. One of `METHODS`, or `Lattice(...)`, `Pieces(...)`: judged beside it. For
         categories "auto", "grr", "olh", "oue" or "rappor".
-    outputs : (m,) array_like or int, optional
+    outputs : (m,) array_like, int or AtMost, optional
         The only reports there may be, increasing, or for categories how many; for `Loss` and `Custom`, which need
-        them, and for `Levels`.
+        them, and for `Levels`. `AtMost(16)` of `optldp.designer.objectives`: so many wherever they are best, for
+        `Variance`, `WorstCase` and `TradeOff`.
     uniform_share : float, optional
         Mixed into the prior before solving, in [0, 1]: without it some programs are indifferent to knots of no mass.
         Default: 0.001 for `Variance`, `Error` and `Information`, else 0. `expected_variance` is under the prior as
@@ -103,8 +106,8 @@ def design(
     (3.665, 3.665, True)
     >>> [round(made.expected_variance, 2) for made in (best, safest)]
     [3.66, 3.98]
-    >>> [round(made.worst_case_variance, 2) for made in (best, safest)]
-    [4.51, 4.04]
+    >>> [round(made.worst_case_variance, 1) for made in (best, safest)]
+    [4.5, 4.0]
     """
     started = time.perf_counter()
     if form not in ("table", "floor") or (
@@ -113,6 +116,8 @@ def design(
         raise InputError(f"form must be table, or floor for one prior of numbers and one budget, got {form!r}")
     options = {"uniform_share": uniform_share, "tolerance": tolerance, "exact": exact, "progress": progress}
     if isinstance(privacy, Levels):
+        if isinstance(outputs, AtMost):
+            raise InputError("AtMost is for one budget, got levels: give the outputs themselves, or none")
         if not isinstance(prior, Prior) or not isinstance(objective, Variance | None) or as_method(method) or not exact:
             raise InputError(
                 "levels are exact tables of numbers of least expected variance, got a prior of something else, or "

@@ -23,6 +23,7 @@ from ...solvers.certificate import relative_gap
 from ..methods.base import Built, Method
 from ..methods.closed_form import ClosedForm
 from ..methods.registry import OPTIMAL
+from ..objectives.at_most import AtMost
 from ..objectives.base import Objective, Problem, Solution, Told
 from ..objectives.frequencies import Frequencies
 from ..objectives.variance import Variance
@@ -38,7 +39,7 @@ def design_table(
     objective: Objective | None,
     method: Method | None,
     *,
-    outputs: ArrayLike | None = None,
+    outputs: ArrayLike | AtMost | None = None,
     uniform_share: float | None = None,
     tolerance: float | None = None,
     exact: bool = True,
@@ -48,6 +49,8 @@ def design_table(
     """Return the design for one prior; as `design`, with None for the optimum and for the usual objective."""
     asked = default_objective(prior) if objective is None else objective
     problem = problem_for(prior, privacy, asked, outputs=outputs, uniform_share=uniform_share, tolerance=tolerance)
+    if problem.most is not None and (method is not None or as_floor):
+        raise InputError("AtMost is for tables of the optimum, got a method or a floor form: leave that out")
     if as_floor and not (exact and isinstance(prior, Prior)):
         raise InputError("floor forms are exact and of numbers, got categories or exact=False: leave form out")
     if as_floor and method is None:
@@ -77,7 +80,7 @@ def problem_for(
     privacy: Promise | float,
     objective: Objective,
     *,
-    outputs: ArrayLike | None = None,
+    outputs: ArrayLike | AtMost | None = None,
     uniform_share: float | None = None,
     tolerance: float | None = None,
 ) -> Problem:
@@ -93,10 +96,13 @@ def problem_for(
         promise.epsilon,
         objective.uniform_share if uniform_share is None else uniform_share,
         objective.tolerance if tolerance is None else tolerance,
-        None if outputs is None else _as_outputs(prior, outputs),
+        None if outputs is None or isinstance(outputs, AtMost) else _as_outputs(prior, outputs),
         promise=promise,
+        most=outputs.outputs if isinstance(outputs, AtMost) else None,
     )
-    if outputs is not None and not objective.takes_outputs:
+    if problem.most is not None and not objective.takes_most:
+        raise InputError(f"AtMost is for Variance, WorstCase and TradeOff, got it for {objective.label}: leave it out")
+    if problem.outputs is not None and not objective.takes_outputs:
         raise InputError(f"outputs are for Loss and Custom, got them for {objective.label}: leave them out")
     objective.check(problem)
     return problem

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.promise import Pure
+from ...mechanisms.promise import Promise
 from ...solvers import Status
 from ...solvers.certificate import relative_gap
 from ...solvers.unbiased.continuum import continuum_bound
@@ -288,7 +288,7 @@ class KnotChoice:
 
 def design_on_enough_knots(
     choice: KnotChoice,
-    privacy: Pure | float,
+    privacy: Promise | float,
     *,
     uniform_share: float | None,
     tolerance: float | None,

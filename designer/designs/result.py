@@ -13,7 +13,7 @@ import numpy as np
 from ...mechanisms.errors import InputError, SolverError
 from ...mechanisms.exactness.verification import Verdict, Verification, verification_of
 from ...mechanisms.floors import FloorForm
-from ...mechanisms.promise import Pure
+from ...mechanisms.promise import Promise
 from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Dots, Told
 from ...mechanisms.table.table import TabulatedMechanism
@@ -153,7 +153,7 @@ class Design(Shown):
     ----------
     prior : Prior or CategoricalPrior
         As given, without any uniform share.
-    privacy : Pure or Levels
+    privacy : Promise or Levels
     objective : Objective
     method : str
         "optimal", or the key of the method that built the mechanism.
@@ -185,7 +185,7 @@ class Design(Shown):
     """
 
     prior: Any
-    privacy: Pure | Levels
+    privacy: Promise | Levels
     objective: Any
     method: str
     mechanism: Any

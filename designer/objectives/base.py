@@ -43,6 +43,8 @@ class Problem:
         Relative gap to reach, in (0, 1).
     outputs : (m,) ndarray, optional
         The only reports there may be: in the prior's units, increasing, or for categories 0, ..., m - 1. None for any.
+    most : int, optional
+        How many reports there may be at most, wherever they are. None for any number.
     as_floor : bool
         Whether a floor form is wanted; a solver that finds one need not make the table.
     promise : Promise, optional
@@ -61,6 +63,7 @@ class Problem:
     outputs: np.ndarray | None = None
     as_floor: bool = False
     promise: Promise | None = None
+    most: int | None = None
 
     def __post_init__(self) -> None:
         check_tolerance(self.tolerance)
@@ -166,6 +169,9 @@ class Objective(ABC):
 
     takes_outputs = False
     """Whether the reports that there may be can be given, and must be."""
+
+    takes_most = False
+    """Whether it can be asked for a few outputs, wherever these are."""
 
     fits_methods = False
     """Whether closed forms fit themselves to it, so that comparisons build them anew for it."""

@@ -1,12 +1,15 @@
-"""What a promise allows the columns of a table to be: for each kind, the cone that programs are solved over."""
+"""What a promise allows the columns of a table to be: for each kind, the cone that programs are solved over.
+
+A promise of pairs is a cone whatever it is called. A kind that is registered by itself has fewer rows: a tree.
+"""
 
 from __future__ import annotations
 
 from functools import singledispatch
 
 from ...mechanisms.errors import InputError, unwired
-from ...mechanisms.promise import Metric, Promise, Pure
-from ...solvers.cone import Cone, line, pure
+from ...mechanisms.promise import Blocks, ByValue, Metric, OfPairs, Promise, Pure, Sensitive
+from ...solvers.cone import Cone, blocks, line, pure, ratios, sensitive, value_budgets
 from ..priors.prior import Prior
 from .base import Problem
 
@@ -26,21 +29,47 @@ def cone_of(problem: Problem, spared: float = 0.0) -> Cone:
     >>> cone_of(problem).closed[0].tolist()
     [0.0, 0.5, 2.0]
     """
-    return _cone(problem.privacy, problem, problem.epsilon * (1 - spared))
+    promise = problem.privacy
+    if isinstance(promise, OfPairs):
+        if not isinstance(problem.prior, Prior):
+            raise InputError(f"{promise} is for numbers, got categories: give a pure budget")
+        if misfit := promise.misfit(problem.prior.knots):
+            raise InputError(misfit)
+    return _cone(promise, problem, 1 - spared)
 
 
 @singledispatch
-def _cone(promise: Promise, problem: Problem, epsilon: float) -> Cone:
+def _cone(promise: Promise, problem: Problem, share: float) -> Cone:
     raise unwired("promise", promise)
 
 
 @_cone.register
-def _(promise: Pure, problem: Problem, epsilon: float) -> Cone:
-    return pure(problem.prior.weights.size, epsilon)
+def _(promise: Pure, problem: Problem, share: float) -> Cone:
+    return pure(problem.prior.weights.size, promise.epsilon * share)
 
 
 @_cone.register
-def _(promise: Metric, problem: Problem, epsilon: float) -> Cone:
-    if not isinstance(problem.prior, Prior):
-        raise InputError("privacy by distance is for numbers, got categories: give a pure budget")
-    return line(problem.prior.knots, epsilon)
+def _(promise: OfPairs, problem: Problem, share: float) -> Cone:
+    return ratios(promise.said(problem.prior.knots) * share)
+
+
+@_cone.register
+def _(promise: Metric, problem: Problem, share: float) -> Cone:
+    if promise.distance is not None or promise.period is not None:
+        return ratios(promise.said(problem.prior.knots) * share)
+    return line(problem.prior.knots, promise.epsilon * share)
+
+
+@_cone.register
+def _(promise: ByValue, problem: Problem, share: float) -> Cone:
+    return value_budgets([each * share for each in promise.epsilons], "min" if promise.rule == "min" else "average")
+
+
+@_cone.register
+def _(promise: Blocks, problem: Problem, share: float) -> Cone:
+    return blocks(promise.blocks, promise.within * share, promise.across * share)
+
+
+@_cone.register
+def _(promise: Sensitive, problem: Problem, share: float) -> Cone:
+    return sensitive(promise.sensitive, promise.epsilon * share)

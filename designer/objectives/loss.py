@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from ...mechanisms.errors import InputError
-from ...mechanisms.promise import Metric, Pure
+from ...mechanisms.promise import OfPairs, Pure
+from ...mechanisms.promise.members import written
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.units import squared, units_label
 from ...solvers.channel import ChannelProgram, solve_channel
@@ -28,15 +29,15 @@ from ..priors.prior import Prior
 from .base import Objective, Problem, Solution, Told
 from .cones import cone_of
 from .custom_table import as_mechanism, centred, on_outputs
-from .losses import LOSSES, Losses, losses_of, read_losses
+from .losses import LOSSES, Losses, losses_of, read_numbers
 from .registry import Asker
 
-SPARED = {Pure: 1e-12, Metric: 1e-9}
-"""By promise: the share of the budget that tables leave unspent."""
+SPARED_OF_PURE, SPARED_OF_PAIRS = 1e-12, 1e-9
+"""The share of the budget that tables leave unspent."""
 
 EVEN_UNITS = 16
-"""Units of 2^-53 that every output gets for each natural unit between neighbouring values, where a promise is by
-distance: there limits are met by probabilities of any size, and whole numbers need room."""
+"""Units of 2^-53 that every output gets over the least log-ratio, where a promise is of pairs: there limits are met by
+probabilities of any size, and whole numbers need room."""
 
 NEVER = 1e-15
 """Probability below which an output is never reported: less than what is left unspent can bear."""
@@ -52,15 +53,18 @@ class LossEvidence:
         The output of least expected loss, once each output is reported.
     posterior_risk : float
         Expected loss if reports are read so.
+    solver : str
+        Who found the table: "tree", the interior point for cones that are trees, or "highs".
     """
 
     remap: np.ndarray
     posterior_risk: float
+    solver: str
 
 
 @dataclass(frozen=True, eq=False)
 class Loss(Objective):
-    """The least loss of one report on given outputs, biased or not, under pure privacy or privacy by distance.
+    """The least loss of one report on given outputs, biased or not, under pure privacy or any promise of pairs.
 
     Parameters
     ----------
@@ -87,7 +91,7 @@ class Loss(Objective):
     -------
     >>> import numpy as np
     >>> from optldp import Prior, design
-    >>> from optldp.designer import Loss
+    >>> from optldp.designer.objectives import Loss
     >>> prior = Prior.on_knots(np.linspace(-1, 1, 17), np.ones(17), source="public")
     >>> made = design(prior, 1.0, objective=Loss("squared", worst=1.0), outputs=np.arange(-16, 17) / 16)
     >>> round(made.value, 3), made.bound <= made.value, round(made.gap, 5)
@@ -101,12 +105,12 @@ class Loss(Objective):
     nobody = "no mechanism on these outputs"
     takes = (Prior, CategoricalPrior)
     takes_outputs = True
-    promises = (Pure, Metric)
+    promises = (Pure, OfPairs)
 
     @classmethod
     def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Loss:
         loss = options.get("loss", "squared")
-        known = loss if loss in LOSSES else read_losses(Path(loss))
+        known = loss if loss in LOSSES else read_numbers(Path(loss), "a loss", LOSSES)
         return cls(known, options.get("worst", 0.0), not options.get("biased", False))
 
     @property
@@ -135,16 +139,20 @@ class Loss(Objective):
         self._program(problem)
 
     def solve(self, problem: Problem, progress: Told = None) -> Solution:
-        program = self._program(problem, SPARED[type(problem.privacy)])
+        of_pairs = isinstance(problem.privacy, OfPairs)
+        program = self._program(problem, SPARED_OF_PAIRS if of_pairs else SPARED_OF_PURE)
         best = solve_channel(program, tolerance=problem.tolerance)
         matrix = np.where(best.solution.max(0) > NEVER, best.solution, 0.0)
-        if isinstance(problem.privacy, Metric):
-            matrix[:, matrix.any(axis=0)] += EVEN_UNITS / (2**53 * problem.epsilon * np.diff(problem.prior.knots).min())
+        if of_pairs:
+            apart = program.cone.closed[program.cone.closed > 0].min()
+            matrix[matrix > 0] += EVEN_UNITS / (2**53 * min(apart, 1.0))  # where all that it may be is more than none
         matrix /= matrix.sum(1, keepdims=True)
         if self.unbiased:
             matrix = centred(matrix, _outputs(problem) - problem.prior.knots[:, None])
         origin = Provenance("optimal", {"unbiased": self.unbiased, "loss": self.name, "worst": self.worst})
-        return Solution(as_mechanism(matrix, problem, origin), best.multipliers, best.status)
+        return Solution(
+            as_mechanism(matrix, problem, origin), best.multipliers, best.status, aside={"solver": best.solver}
+        )
 
     def value(self, mechanism: Any, problem: Problem) -> float:
         return self._program(problem).value(on_outputs(mechanism, _outputs(problem)))
@@ -156,23 +164,27 @@ class Loss(Objective):
         outputs = _outputs(problem)
         joint = problem.solved.weights[:, None] * on_outputs(mechanism, outputs)
         read_as = joint.T @ self._losses(problem)
-        return LossEvidence(outputs[read_as.argmin(1)], float(read_as.min(1).sum()))
+        return LossEvidence(outputs[read_as.argmin(1)], float(read_as.min(1).sum()), solution.aside["solver"])
 
     def title(self, made: Any) -> str:
         return f"table of {self.label}, {'un' * self.unbiased}biased"
 
     def notes(self, made: Any) -> list[str]:
         biased = "note: reports are biased: estimate inverts their law, and nobody should average them"
-        caution = made.privacy.caution
-        return ([] if self.unbiased else [biased]) + ([f"note: {caution}"] if caution else [])
+        said = [f"note: {caution}"] if (caution := made.privacy.caution) else []
+        if isinstance(made.privacy, OfPairs):
+            said += _shortened(made.privacy, made.prior.knots)
+        return ([] if self.unbiased else [biased]) + said
 
     def parameters(self) -> dict[str, Any]:
         return {"loss": self.name, "worst": self.worst, "biased": not self.unbiased}
 
     def facts(self, made: Any) -> dict[str, Any]:
-        promise = {} if isinstance(made.privacy, Pure) else {"promise": str(made.privacy), **made.privacy.more()}
+        promise = {} if isinstance(made.privacy, Pure) else {"promise": str(made.privacy), **made.privacy.numbers()}
+        if isinstance(made.privacy, OfPairs):
+            promise["log_ratios"] = written(tuple(map(tuple, made.privacy.limits(made.prior.knots).tolist())))
         worth = {f"{self.which}_loss": made.value, "lower_bound": made.bound}
-        return {**promise, **worth, "posterior_risk": made.evidence.posterior_risk}
+        return {**promise, **worth, "posterior_risk": made.evidence.posterior_risk, "solver": made.evidence.solver}
 
     def _program(self, problem: Problem, spared: float = 0.0) -> ChannelProgram:
         """The program with a share of the budget unspent; InputError for what does not fit."""
@@ -189,6 +201,18 @@ class Loss(Objective):
         labels = isinstance(problem.prior, CategoricalPrior)
         values = np.arange(problem.prior.weights.size) if labels else problem.prior.knots
         return losses_of(self.loss, values, _outputs(problem), labels=labels)
+
+
+def _shortened(promise: OfPairs, knots: np.ndarray) -> list[str]:
+    """What there is to say of log-ratios that promise more than they say."""
+    pairs, i, k = promise.shortened(knots)
+    if not pairs:
+        return []
+    said, closed = promise.said(knots)[i, k], promise.limits(knots)[i, k]
+    return [
+        f"note: {pairs} log-ratios promise more than they say, as paths by way of other values are shorter: that of "
+        f"{knots[i]:g} and {knots[k]:g} is at most {closed:g}, not {said:g}; --json has all, as log_ratios"
+    ]
 
 
 def _outputs(problem: Problem) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -55,15 +55,15 @@ def losses_of(asked: Losses, values: np.ndarray, outputs: np.ndarray, *, labels:
     return losses
 
 
-def read_losses(path: Path) -> np.ndarray:
-    """Read a table of numbers without a header, a row for each value; InputError for a file that holds none.
+def read_numbers(path: Path, what: str, names: Iterable[str]) -> np.ndarray:
+    """Read a table of numbers without a header; InputError, with what else there is by name, for a file of none.
 
     Example
     -------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "loss.csv"
     >>> _ = file.write_text("0,1\\n1,0\\n")
-    >>> read_losses(file).tolist()
+    >>> read_numbers(file, "a loss", LOSSES).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
     try:
@@ -71,5 +71,6 @@ def read_losses(path: Path) -> np.ndarray:
     except (OSError, ValueError) as error:
         said = " ".join(str(error).split())
         raise InputError(
-            f"a loss must be one of {', '.join(LOSSES)}, or a file of numbers, n x m, got {str(path)!r}: {said:.80}"
+            f"{what} must be one of {', '.join(names)}, or a file of numbers without a header, got {str(path)!r}: "
+            f"{said:.80}"
         ) from None

@@ -55,11 +55,12 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
         "the least expected variance",
         "expected",
         uses=(
-            "--method", "--uniform-share", "--knots auto", "--form", "--omit-prior",
+            "--method", "--uniform-share", "--knots auto", "--form", "--omit-prior", "--outputs",
         ),
     ),
     "minimax": NamedObjective(
-        "worst_case:WorstCase", "a minimax table", "the least worst case", "minimax", uses=("--knots auto", "--form")
+        "worst_case:WorstCase", "a minimax table", "the least worst case", "minimax",
+        uses=("--knots auto", "--form", "--outputs"),
     ),
     "trade-off": NamedObjective(
         "worst_case:TradeOff",
@@ -70,7 +71,7 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
             Option("worst", float, "the worst case's weight, in (0, 1]"),
             Option("expected", float, "the expected variance's", "1 - worst"),
         ),
-        ("--form", "--omit-prior"),
+        ("--form", "--omit-prior", "--outputs"),
     ),
     "robust": NamedObjective(
         "guarantee:Guarantee",
@@ -106,6 +107,25 @@ OBJECTIVES: Mapping[str, NamedObjective] = {
         ),
         ("--uniform-share", "--omit-prior", "--plot"),
         ("designs.clips:clip_curve", "plots:clip_errors"),
+    ),
+    "workload": NamedObjective(
+        "workload:Workload",
+        "a table for a workload",
+        "the least sum of errors of linear queries of the distribution",
+        "workload:prefix",
+        (Option("queries", Path, "prefix, ranges, moments, or a file of numbers, queries x values", "prefix"),),
+        ("--workload", "--omit-prior"),
+    ),
+    "quantile": NamedObjective(
+        "quantile:Quantile",
+        "a table for a quantile",
+        "the least variance of a quantile of --n users",
+        "quantile:0.9",
+        (
+            Option("share", float, "the values below it", 0.5),
+            Option("off", float, "by how much the prior's share below it may be off", 0.05),
+        ),
+        ("--omit-prior",),
     ),
 }  # fmt: skip
 """What the command line calls them, each with what it may be told, the first without its key."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -23,6 +24,7 @@ from ...solvers import certified_bound, solve_unbiased
 from ...solvers.unbiased.optimum import solve_floor
 from ...solvers.unbiased.program import UnbiasedProgram
 from ..priors.prior import DEFAULT_UNIFORM_SHARE
+from .at_most import few_outputs
 from .base import Objective, Problem, Solution, Told
 
 LARGE = 256
@@ -44,6 +46,7 @@ class Variance(Objective):
     """
 
     any_knots = True
+    takes_most = True
     of_variance = True
     uniform_share = DEFAULT_UNIFORM_SHARE
 
@@ -62,16 +65,23 @@ class Variance(Objective):
         # Threads of a second core mostly wait for each other at these sizes, and far longer on a busy machine: at 401
         # knots one thread took 42 s where two took 135 s beside another process.
         with threadpool_limits(1, user_api="blas"):
-            if problem.as_floor and problem.prior.knots.size > LARGE and (direct := _floor(problem, progress)):
+            if (
+                problem.as_floor
+                and problem.most is None
+                and problem.prior.knots.size > LARGE
+                and (direct := _floor(problem, progress))
+            ):
                 return direct
+            weights = problem.solved.weights
             best = solve_unbiased(
                 problem.unit.knots,
-                problem.solved.weights,
+                weights,
                 problem.inner_ratio,
                 tolerance=problem.tolerance,
                 progress=progress,
             )
-        table = problem.table(*best.solution, _origin(problem))
+            rows = few_outputs(problem, best.solution, weights, 0.0)
+        table = problem.table(*rows, _origin(problem))
         return Solution(table, best.multipliers, best.status, aside={"steps": best.steps})
 
     def value(self, mechanism: TabulatedMechanism | FloorForm, problem: Problem) -> float:
@@ -84,6 +94,18 @@ class Variance(Objective):
         program = UnbiasedProgram(problem.unit.knots, problem.solved.weights, problem.ratio)
         found = certified_bound(program, **multipliers)
         return problem.unit.half**2 * found + problem.solved.rounding_variance
+
+    def title(self, made: Any) -> str:
+        most = made.certificate.problem.most
+        return "optimal mechanism" if most is None else f"mechanism of at most {most} outputs"
+
+    def facts(self, made: Any) -> dict[str, Any]:
+        return {
+            "expected_variance": made.expected_variance,
+            "program_variance": made.value,
+            "program_lower_bound": made.bound,
+            "lower_bound": made.certificate.as_given.bound(),
+        }
 
 
 def _origin(problem: Problem) -> Provenance:

@@ -25,6 +25,7 @@ from ...solvers.robust.minimax import solve_minimax
 from ...solvers.robust.minimax_program import MinimaxProgram
 from ..priors.checks import as_knots
 from ..priors.prior import Prior
+from .at_most import few_outputs
 from .base import Objective, Problem, Solution, Told
 from .registry import Asker
 
@@ -94,6 +95,7 @@ class TradeOff(Objective):
     worst: float = math.nan
     expected: float | None = None
     of_variance = True
+    takes_most = True
 
     def __post_init__(self) -> None:
         if math.isnan(self.worst):
@@ -135,8 +137,10 @@ class TradeOff(Objective):
                 tolerance=problem.tolerance,
                 progress=progress,
             )
+            rho = best.multipliers["rho"]
+            rows = few_outputs(problem, best.solution, rho / rho.sum(), self.worst)
         origin = Provenance("minimax", {"unbiased": True, "weight": self.worst, "tolerance": problem.tolerance})
-        return Solution(problem.table(*best.solution, origin), best.multipliers, best.status)
+        return Solution(problem.table(*rows, origin), best.multipliers, best.status)
 
     def value(self, mechanism: TabulatedMechanism, problem: Problem) -> float:
         expected = mechanism.expected_variance(problem.solved.knot_prior) if self.worst < 1 else 0.0

@@ -26,7 +26,8 @@ from ...mechanisms.shown.shown import Shown
 from ...mechanisms.shown.told import Told
 from ..designs.design import design
 from ..designs.result import Design
-from ..methods.registry import METHODS
+from ..methods.base import Method
+from ..methods.registry import as_method, name_of
 from ..objectives.base import Objective
 from ..priors.prior import Prior
 from .bootstrap import Case, Simulated, bootstrap_rows
@@ -111,7 +112,7 @@ def plan_distribution_error(
     epsilon: float,
     *,
     rng: np.random.Generator,
-    method: str = "optimal",
+    method: str | Method = "optimal",
     estimator: DistributionMethod = "em",
     distance: Distance = "wasserstein",
     repetitions: int = DEFAULT_REPETITIONS,
@@ -131,7 +132,7 @@ def plan_distribution_error(
         Budget of each.
     rng : numpy.random.Generator
         The answer depends on it.
-    method : str
+    method : str or Method
         One of `METHODS`.
     estimator : {"smooth", "em", "ems", "mr"}
         Smoothing ("ems") flattens distributions on few knots, however many users there are.
@@ -177,7 +178,7 @@ def plan_distribution_epsilon(
     target_error: float,
     *,
     rng: np.random.Generator,
-    method: str = "optimal",
+    method: str | Method = "optimal",
     estimator: DistributionMethod = "em",
     distance: Distance = "wasserstein",
     repetitions: int = DEFAULT_REPETITIONS,
@@ -233,8 +234,8 @@ def plan_distribution_epsilon(
         return cheapest(at, lambda plan: plan.surely, target, PRECISION, progress)
     except OutOfReachError as best:
         raise InputError(
-            f"target_error must be at least {best.error:.3g}, what {method} and {estimator} reach with {users} users "
-            f"and the largest epsilon, {MAX_EPSILON:g}, got {target_error!r}: ask more users"
+            f"target_error must be at least {best.error:.3g}, what {name_of(method)} and {estimator} reach with "
+            f"{users} users and the largest epsilon, {MAX_EPSILON:g}, got {target_error!r}: ask more users"
         ) from None
 
 
@@ -255,19 +256,19 @@ class _Task:
         prior: Prior,
         users: int,
         rng: np.random.Generator,
-        method: str,
+        method: str | Method,
         estimator: DistributionMethod,
         distance: Distance,
         repetitions: int,
     ) -> _Task:
         named = (
-            ("method", method, METHODS),
             ("estimator", estimator, OF_ONE_SERVICE),
             ("distance", distance, get_args(Distance)),
         )
         for what, given, known in named:
             if given not in known:
                 raise InputError(unknown(what, known, given))
+        as_method(method)
         for what, number, least in (("users", users, 1), ("repetitions", repetitions, 2)):
             if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
                 raise InputError(f"{what} must be a whole number of at least {least}, got {number!r}")

@@ -31,6 +31,7 @@ from ...mechanisms.units import units_label
 from ..designs.design import design
 from ..designs.judging import problem_for
 from ..designs.result import Design
+from ..methods.base import Method
 from ..objectives.base import Objective
 from ..objectives.error import Error
 from ..objectives.guarantee import Guarantee
@@ -126,7 +127,7 @@ def plan_error(
     users: int,
     epsilon: float,
     *,
-    method: str = "optimal",
+    method: str | Method = "optimal",
     of: MeanOf = "users",
     objective: Objective | None = None,
     uniform_share: float | None = None,
@@ -142,7 +143,7 @@ def plan_error(
         Who will report, once each.
     epsilon : float
         Budget of each.
-    method : str
+    method : str or Method
         One of `METHODS`.
     of : {"users", "population"}
         Whose mean.
@@ -186,7 +187,7 @@ def plan_epsilon(
     users: int,
     target_error: float,
     *,
-    method: str = "optimal",
+    method: str | Method = "optimal",
     of: MeanOf = "users",
     objective: Objective | None = None,
     uniform_share: float | None = None,

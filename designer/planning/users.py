@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ...mechanisms.errors import InputError
 from ...solvers.biased.program import MOST_USERS
+from ..methods.base import Method
 from ..objectives.base import Objective
 from ..objectives.error import Error
 from ..priors.prior import Prior
@@ -26,7 +27,7 @@ def plan_users(
     epsilon: float,
     target_error: float,
     *,
-    method: str = "optimal",
+    method: str | Method = "optimal",
     of: MeanOf = "users",
     objective: Objective | None = None,
     uniform_share: float | None = None,

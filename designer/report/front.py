@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from ...estimators.intervals import CONFIDENCE, normal_quantile
-from ...mechanisms.promise import Approximate, Metric, Promise
+from ...mechanisms.promise import Approximate, Metric, OfPairs, Promise
 from ...solvers.biased.program import check_users
 from ..planning.people import MeanWithin, sentence, shown
 from .numbers import percent, short, short_up
@@ -141,9 +141,18 @@ def promise_words(promise: Promise, width: float, units: str = "") -> tuple[tupl
         )
         cases = [
             (f"values 1 {unit} apart", epsilon),
-            (f"values {short(width)} apart, the whole range", epsilon * width),
+            (f"values {short(width)} apart, the farthest", epsilon * width),
         ]
-        return said, odds_grid("one report tells apart", cases), at_most(BELIEFS[0], epsilon * width)
+        most = math.inf if promise.leaves_out else epsilon * width
+        return said, odds_grid("one report tells apart", cases), at_most(BELIEFS[0], most)
+    if isinstance(promise, OfPairs) and promise.size is not None:
+        said = (
+            f"The promise is of pairs of values: {promise}.",
+            f"What that is not: {promise.caution}.",
+            "The odds below are those of the two values that may be told apart most, where anything is promised.",
+        )
+        odds = odds_grid("one report tells apart", [("such two values", epsilon)])
+        return said, odds, at_most(BELIEFS[0], math.inf if promise.leaves_out else epsilon)
     if isinstance(promise, Approximate):
         lost = promise.delta / -math.expm1(-epsilon)
         said = (

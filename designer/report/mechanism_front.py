@@ -26,7 +26,7 @@ from ...mechanisms.floors import FloorForm
 from ...mechanisms.floors.form import expanded
 from ...mechanisms.key_value import KeyValueMechanism
 from ...mechanisms.printable import shortened
-from ...mechanisms.promise import Pure
+from ...mechanisms.promise import Metric, Pure
 from ...mechanisms.statistics import Outputs
 from ..methods.oracles import ORACLES
 from ..objectives.biased import biased_facts, cut_words
@@ -104,7 +104,7 @@ def _numbers(table: TabulatedMechanism | FloorForm, n: int) -> Front:
     found = verification_of(table)
     assert found is not None  # of all that is of one number
     low, high = table.domain
-    promise, odds, believed = promise_words(table.promise, high - low, table.units)
+    promise, odds, believed = promise_words(table.promise, _widest(table), table.units)
     errors, said = _mean_errors(table, found, n)
     return Front(
         protects=(
@@ -120,6 +120,14 @@ def _numbers(table: TabulatedMechanism | FloorForm, n: int) -> Front:
         users=n,
         line=(str(table.promise), believed, said),
     )
+
+
+def _widest(table: TabulatedMechanism | FloorForm) -> float:
+    """How far two values are apart at most, by the distance that the promise is of."""
+    if not isinstance(table.promise, Metric):
+        return table.domain[1] - table.domain[0]
+    limits = table.promise.limits(table.knots)
+    return float(limits[np.isfinite(limits)].max()) / table.promise.epsilon
 
 
 def _outputs(table: TabulatedMechanism | FloorForm) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ...mechanisms.errors import SolverError
+from ...mechanisms.promise import Promise
 from ...solvers.likelihood.log_linear import LoglikAt
 from ..input_grid import InputGrid
 from .log_density import ATOM_SD, Components, LogDensity, fit_log_density
@@ -36,7 +37,7 @@ NEAR = 1e-9
 """Places closer than this share of the domain are one."""
 
 
-def places_of_atoms(grid: InputGrid, promises: Sequence[object] = ()) -> Components:
+def places_of_atoms(grid: InputGrid, promises: Sequence[Promise] = ()) -> Components:
     """Return the grid with zero, the ends and the round values of its domain as places that may have a mass.
 
     Of tables that promise privacy by distance, which take their knots alone, only those that are the grid's points.

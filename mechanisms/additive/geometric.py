@@ -76,6 +76,8 @@ def geometric(knots: ArrayLike, privacy: Metric) -> TabulatedMechanism:
     """
     if not isinstance(privacy, Metric):
         raise InputError(f"geometric noise keeps a promise per unit, got {privacy}: say that it is per unit")
+    if privacy.distance is not None or privacy.period is not None:
+        raise InputError(f"geometric noise is for distances on a line, got {privacy}: design a table by a loss")
     x = check_knots(knots)
     step = float(x[-1] - x[0]) / (x.size - 1)
     if np.abs(x - np.linspace(x[0], x[-1], x.size)).max() > SPACING_TOLERANCE * step:

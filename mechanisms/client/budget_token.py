@@ -9,7 +9,7 @@ from typing import NoReturn, Protocol
 
 from ..errors import InputError, TableError
 from ..exactness.verification import require_proved
-from ..promise import Approximate, Promise, Pure, as_promise
+from ..promise import Approximate, OfPairs, Promise, Pure, as_promise
 from ..table.table import TabulatedMechanism
 
 TABLES_REMEMBERED = 8
@@ -41,7 +41,8 @@ class BudgetToken:
     ----------
     epsilon : float or Promise
         The budget: a number is the epsilon of `Pure`, which pays for tables of pure privacy alone; `Approximate` pays
-        for those too, and for tables of its kind that are proved to keep within it, as does `Metric` for its kind.
+        for those too, and for tables of its kind that are proved to keep within it; a promise of pairs, such as
+        `Metric`, for tables of any that are.
     owner : str
         Whose it is, for messages.
 
@@ -149,11 +150,13 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
 def unproved(mechanism: TabulatedMechanism | Provable, privacy: Promise) -> str:
     """Say why a table is not proved to keep its promise and this one, once for all clients asked; "" if it is.
 
-    A table of another kind of promise is refused, unless it is a pure one where all but a delta would do. What is no
-    table promises pure privacy.
+    A table of another kind of promise is refused, unless it is a pure one where all but a delta would do, or both are
+    of pairs of knots. What is no table promises pure privacy.
     """
     promise = mechanism.promise if isinstance(mechanism, TabulatedMechanism) else Pure(mechanism.epsilon)
-    if type(promise) is not type(privacy) and not (isinstance(promise, Pure) and isinstance(privacy, Approximate)):
+    alike = isinstance(promise, OfPairs) and isinstance(privacy, OfPairs)
+    within = isinstance(promise, Pure) and isinstance(privacy, Approximate)
+    if type(promise) is not type(privacy) and not (alike or within):
         return f"it promises {promise}, which is another kind of promise: ask for a budget that says so"
     if not isinstance(mechanism, TabulatedMechanism):
         above = (f"epsilon must be at most {privacy.epsilon:g}, got {promise.epsilon:g}",)
@@ -161,6 +164,6 @@ def unproved(mechanism: TabulatedMechanism | Provable, privacy: Promise) -> str:
     try:
         require_proved(mechanism)
         require_proved(mechanism, epsilon=privacy)
-    except TableError as error:
+    except (InputError, TableError) as error:  # a promise of other knots, or one that is not kept
         return str(error)
     return ""

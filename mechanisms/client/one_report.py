@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InputError
 from ..floors.form import FloorForm
 from ..laws.domain import nearest_knots
-from ..promise import Promise
+from ..promise import OfPairs, Promise
 from ..table.table import TabulatedMechanism
 from .budget_token import BudgetToken, unproved
 
@@ -222,6 +222,11 @@ def require_answerable(mechanism: TabulatedMechanism | FloorForm, domain: tuple[
         raise InputError(
             f"a table must have the client's own domain, [{domain[0]:g}, {domain[1]:g}], got "
             f"[{mechanism.domain[0]:g}, {mechanism.domain[1]:g}]: nothing is reported, and nothing spent"
+        )
+    if isinstance(mechanism.promise, OfPairs) and mechanism.promise.size is not None:
+        raise InputError(
+            f"a client must be asked through a table for any value of its domain, got one that promises "
+            f"{mechanism.promise}, of its knots alone: draw reports of these with a Sampler"
         )
     if unproved(mechanism, mechanism.promise):
         raise InputError(

@@ -9,7 +9,8 @@ from ..cost import require_affordable, table_cost
 from ..errors import TableError
 from ..integers.numerators import DENOMINATOR
 from ..laws.within_cell import law_from_parameters
-from ..promise import Approximate, Pure, promise_from_document, promise_to_document
+from ..promise import Approximate, Pure
+from ..promise.document import of_all_pairs, promise_from_document, promise_to_document
 from ..table.knot_prior import KnotPrior
 from ..table.provenance import Provenance
 from ..table.table import TabulatedMechanism
@@ -114,8 +115,10 @@ def require_modest_table(document: Mapping[str, Any]) -> None:
     >>> require_modest_table({"knots": [0, 1], "low": [0, 1]})
     """
     said, n, m = document.get("promise"), *(_length(document[side]) for side in ("knots", "low"))
-    all_pairs = isinstance(said, Mapping) and said.get("kind") == Approximate.kind
-    what = f"a table of {n} knots and {m} outputs" + f" with a promise of kind {Approximate.kind}" * all_pairs
+    what, all_pairs = f"a table of {n} knots and {m} outputs", False
+    if isinstance(said, Mapping) and (all_pairs := of_all_pairs(said)):
+        what += f" with a promise of kind {said.get('kind')}"
+        m = m if said.get("kind") == Approximate.kind else max(n, m)  # log-ratios of pairs take as much as outputs
     require_affordable(what, table_cost(n, m, all_pairs=all_pairs), "use fewer knots or outputs, or a floor form")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TableError
+from ..errors import InputError, TableError
 from ..integers.numerators import row_means
 from ..laws.law import RowFreeLaw
 from ..promise import Promise, as_promise
@@ -29,11 +29,13 @@ class ExactProof(Shown):
     promise : Promise
         What was to be proved; its doubles stand for the very fractions that they are.
     output : int
-        The tightest output: the one of largest ratio; where `Metric` is promised, of largest ratio for its distance.
+        The tightest output: the one of largest ratio; of a promise of pairs, of the largest share of what its
+        pair may have.
     largest, smallest : int
         Its largest and smallest numerator over 2^53.
     limit : Fraction
-        A number proved to be at most e^epsilon; where `Metric` is promised, at most e^(epsilon times the distance).
+        A number proved to be at most e^epsilon; of a promise of pairs, at most e to the log-ratio that its pair may
+        have.
     divergence : Fraction or None
         Where `Approximate` is promised, the largest sum of max(0, P(y | x) - limit P(y | x')) over outputs y, of all
         pairs of knots: at most delta.
@@ -118,9 +120,9 @@ def prove(table: TabulatedMechanism, *, epsilon: Promise | float | None = None) 
 
     Of a pure promise: for every output, largest numerator <= L * smallest numerator with a rational L <= e^epsilon. Of
     `Approximate`: the sum over outputs of max(0, P(y | x) - L P(y | x')) <= delta for all pairs of knots. Between knots
-    the law is a mixture of two rows, and both are convex, so what holds at the knots holds everywhere. Of `Metric`:
-    ratios at neighbouring knots within a rational below e^(epsilon times their distance), which adds up to that of any
-    two; such a table takes no values between knots.
+    the law is a mixture of two rows, and both are convex, so what holds at the knots holds everywhere. Of
+    promises of pairs: numerators of i at most L times those of k with a rational L <= e^D_ik, for pairs of which all
+    others follow, such as neighbours on a line; such a table takes no values between knots.
 
     Parameters
     ----------
@@ -138,7 +140,7 @@ def prove(table: TabulatedMechanism, *, epsilon: Promise | float | None = None) 
     TableError
         The table is not exact.
     InputError
-        An epsilon that is not usable.
+        An epsilon that is not usable, or a promise of other knots.
 
     Example
     -------
@@ -153,6 +155,8 @@ def prove(table: TabulatedMechanism, *, epsilon: Promise | float | None = None) 
     if not (table.exact and isinstance(law, RowFreeLaw)):
         raise TableError("a proof needs an exact table, got probabilities in doubles: make one with make_exact")
     promise = table.promise if epsilon is None else as_promise(epsilon)
+    if misfit := promise.misfit(table.knots):
+        raise InputError(misfit)
     found = evidence(promise, table.knots, table.numerators)
     knots = [Fraction(knot) for knot in table.knots.tolist()]
     means = law.exact_means(table.low, table.high)

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TableError, unwired
+from ..errors import InputError, TableError, unwired
 from ..integers.exponential import exponential_below
 from ..laws.law import RowFreeLaw
-from ..promise import Approximate, Metric, Promise, Pure, as_promise
+from ..promise import Approximate, OfPairs, Promise, Pure, as_promise
 from ..shown.shown import Shown
 from ..shown.told import Dots, Told
 from ..table.table import TabulatedMechanism
+from .promises import fault_of, tightest
 from .proof import ExactProof, prove
 
 MAX_ROW_SUM_ERROR = 1e-12
@@ -56,7 +57,8 @@ class Verification(Shown):
         What was verified.
     kept : float
         The least number that could stand in the promise: the epsilon of `Pure`, the delta of `Approximate` at its
-        epsilon, the epsilon per unit of `Metric`; rounded to a double.
+        epsilon, the epsilon per unit of `Metric`; of other promises of pairs epsilon times the largest share of what
+        is said of a pair; rounded to a double.
     max_log_ratio : float
         Logarithm of the largest ratio of two rows' densities at any report: the pure epsilon really kept. Infinite
         where there is none or it cannot be told. For an exact table rounded to a double; of laws that are not
@@ -136,7 +138,7 @@ def verify(table: TabulatedMechanism, *, epsilon: Promise | float | None = None)
     Raises
     ------
     InputError
-        An epsilon that is not usable.
+        An epsilon that is not usable, or a promise of other knots.
 
     Example
     -------
@@ -152,6 +154,8 @@ def verify(table: TabulatedMechanism, *, epsilon: Promise | float | None = None)
     'the log-ratio must be at most 1'
     """
     promise = table.promise if epsilon is None else as_promise(epsilon)
+    if misfit := promise.misfit(table.knots):
+        raise InputError(misfit)
     ratios = log_ratios(table)
     row_errors = np.abs(table.probabilities.sum(axis=1) - 1)
     proof = prove(table, epsilon=promise) if table.exact else None
@@ -176,10 +180,8 @@ def _kept(table: TabulatedMechanism, promise: Promise, ratios: np.ndarray, proof
         if proof is not None and proof.divergence is not None:
             return float(proof.divergence)
         return largest_divergence_in_doubles(table.probabilities, promise.epsilon)
-    if isinstance(promise, Metric):
-        p = table.probabilities
-        pairs = _log_ratio(np.maximum(p[1:], p[:-1]), np.minimum(p[1:], p[:-1])).max(axis=1)
-        return float((pairs / np.diff(table.knots)).max())
+    if isinstance(promise, OfPairs):
+        return promise.epsilon * tightest(promise, promise.said(table.knots), table.probabilities).share
     if isinstance(promise, Pure):
         return float(ratios.max())
     raise unwired("promise", promise)
@@ -202,12 +204,16 @@ def _failures(
 ) -> tuple[str, ...]:
     """What a table in doubles breaks."""
     failures, bias = [], np.abs(table.knot_bias)
-    if isinstance(promise, Approximate | Metric):
-        if not isinstance(table.within, RowFreeLaw):
-            failures.append(f"{promise} is verified of laws within outputs that are the same for all rows alone")
-        elif kept > (most := promise.delta if isinstance(promise, Approximate) else promise.epsilon):
-            what = "divergence" if isinstance(promise, Approximate) else "log-ratio per unit"
-            failures.append(f"the {what} must be at most {most:g}, got {kept}")
+    if not (isinstance(promise, Pure) or isinstance(table.within, RowFreeLaw)):
+        failures.append(f"{promise} is verified of laws within outputs that are the same for all rows alone")
+    elif isinstance(promise, OfPairs):
+        said = promise.said(table.knots)
+        if (tight := tightest(promise, said, table.probabilities)).share > 1:
+            pair = (float(table.probabilities[knot, tight.j]) for knot in (tight.i, tight.k))
+            failures.append(fault_of(tight, said, *pair))
+    elif isinstance(promise, Approximate):
+        if kept > promise.delta:
+            failures.append(f"the divergence must be at most {promise.delta:g}, got {kept}")
     elif (above := _outputs_above(table, promise.epsilon, ratios)).size:
         j = int(above[np.argmax(ratios[above])])
         failures.append(f"the log-ratio must be at most {promise.epsilon:g}, got {ratios[j]} at output {j}")

@@ -97,8 +97,8 @@ def require_knots(values: np.ndarray, knots: np.ndarray) -> None:
     between = np.count_nonzero(nearest_knots(values, knots) != values)
     if between:
         raise InputError(
-            f"values must be knots where privacy is promised per unit, got {between} of {values.size} between two: "
-            "round them first, such as to whole numbers"
+            f"values must be knots where privacy is promised of these alone, got {between} of {values.size} between "
+            "two: round them first, such as to whole numbers"
         )
 
 

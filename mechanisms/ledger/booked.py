@@ -4,14 +4,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from ..budget import MAX_EPSILON
 from ..channel import Channel
 from ..client.sampler import Sampler
 from ..errors import InputError, TableError
 from ..exactness.proof import failures_of
+from ..exactness.verification import require_proved
 from ..files.bundle import document_of
 from ..files.checksum import checksum
 from ..laws.random_words import random_words
-from ..promise import Pure
+from ..promise import OfPairs, Pure
+from ..table.table import TabulatedMechanism
 
 MECHANISMS_REMEMBERED = 16
 """Proofs kept in mind: a service uses a few mechanisms for all its users."""
@@ -55,7 +58,7 @@ def booked(mechanism: object) -> BookedMechanism:
     Raises
     ------
     TableError
-        It is not exact, or not proved to keep its promise.
+        It is not exact, or not proved to keep its promise, or promises nothing of some pair of values.
     InputError
         A simulated sampler, or something else than a mechanism of one of these kinds.
 
@@ -81,8 +84,23 @@ def booked(mechanism: object) -> BookedMechanism:
 @lru_cache(maxsize=MECHANISMS_REMEMBERED)
 def _proved(mechanism: Channel) -> BookedMechanism:
     """Prove a mechanism, once for all its users; those that are equal, number by number, are one."""
-    if not isinstance(mechanism.promise, Pure):
-        raise TableError(f"a ledger books pure privacy, got a table that promises {mechanism.promise}")
     if failures := failures_of(mechanism):
         raise TableError(failures[0])
-    return BookedMechanism(checksum(document_of(mechanism)).encode(), mechanism.promise.epsilon, mechanism)
+    return BookedMechanism(checksum(document_of(mechanism)).encode(), _cost(mechanism), mechanism)
+
+
+def _cost(mechanism: Channel) -> float:
+    """The epsilon of pure privacy that a report costs: of a promise of pairs the largest log-ratio, proved as well."""
+    promise = mechanism.promise
+    if not isinstance(promise, OfPairs) or not isinstance(mechanism, TabulatedMechanism):
+        if not isinstance(promise, Pure):
+            raise TableError(f"a ledger books pure privacy, got a table that promises {promise}")
+        return promise.epsilon
+    most = float(promise.limits(mechanism.knots).max())
+    if most > MAX_EPSILON:
+        raise TableError(
+            f"a ledger books the largest log-ratio of two values, at most {MAX_EPSILON:g}, got {most:g} of a table "
+            f"that promises {promise}"
+        )
+    require_proved(mechanism, epsilon=most)
+    return most

@@ -38,7 +38,8 @@ class BetweenKnots(Channel):
     @property
     def inputs(self) -> Interval:
         """Numbers of the domain; knots alone where the promise holds for these alone."""
-        return Interval(*self.domain, self.units, None if self.promise.holds_between_knots else self.knots)
+        knots_alone = self.promise is not None and not self.promise.holds_between_knots
+        return Interval(*self.domain, self.units, self.knots if knots_alone else None)
 
     def nature(self) -> dict[str, object]:
         return {"kinds": type(self).__name__, "domains": self.domain, "units": self.units}

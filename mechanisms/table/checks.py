@@ -121,13 +121,13 @@ def check_exact(exact: object, within: WithinCell) -> None:
         raise TableError(f"an exact table's law within outputs must be the same for all rows, got {within.kind}")
 
 
-def checked_promise(promise: object, epsilon: float, within: WithinCell) -> Promise:
+def checked_promise(promise: object, epsilon: float, within: WithinCell, knots: np.ndarray) -> Promise:
     """Return what a table of this epsilon promises, None being pure; TableError for a promise that it cannot make.
 
     Example
     -------
     >>> from ..laws.within_cell import Uniform
-    >>> checked_promise(None, 1.0, Uniform())
+    >>> checked_promise(None, 1.0, Uniform(), np.array([0.0, 1.0]))
     Pure(epsilon=1.0)
     """
     if promise is None or type(promise) is Pure:
@@ -136,6 +136,8 @@ def checked_promise(promise: object, epsilon: float, within: WithinCell) -> Prom
         raise TableError(f"promise must be one of epsilon {epsilon:g}, got {promise!r:.60}")
     if not isinstance(within, RowFreeLaw):
         raise TableError(f"a table that promises {promise} needs a law within outputs that is the same for all rows")
+    if misfit := promise.misfit(knots):
+        raise TableError(misfit)
     return promise
 
 

@@ -10,7 +10,7 @@ from ..integers.exponential import exponential_below
 from ..integers.numerators import DENOMINATOR, over_one_denominator, row_means
 from ..integers.rounding import round_rows, round_within
 from ..laws.law import RowFreeLaw, WithinCell
-from ..promise import Approximate, Metric, Promise, Pure
+from ..promise import Approximate, OfPairs, Promise, Pure
 
 MAX_EXACT_BIAS = Fraction(1, 10**12)
 """Largest bias of an exact table that claims to be unbiased, as a share of the domain, unless a unit moves more."""
@@ -24,6 +24,9 @@ NEAR_UNITS = 4
 
 LOG_MARGIN = 1e-12
 """Of a log-ratio per step, relative and absolute: above the rounding of logarithms, far below the room that is left."""
+
+FARTHEST = 40.0
+"""Log-ratio by which no numerator but zero can grow below 2^53."""
 
 RELATIVE_ROOM, ABSOLUTE_ROOM = Fraction(1, 10**13), Fraction(4, 10**16)
 """Budget left unspent, so that the logarithm of a ratio in doubles also comes out below epsilon."""
@@ -40,7 +43,7 @@ def rounded_numerators(
 ) -> np.ndarray:
     """Return the probabilities of a table that keeps its promise as whole numbers over 2^53, keeping its means.
 
-    Pure promises are kept by construction, those per unit by the room that the table leaves; of `Approximate`, the
+    Pure promises are kept by construction, those of pairs by the room that the table leaves; of `Approximate`, the
     divergence changes by a few units of 2^-53, and it is for the caller to prove that it is still within delta.
 
     Parameters
@@ -79,8 +82,8 @@ def rounded_numerators(
         numerators = round_rows(probabilities, limit, means, targets)
     elif isinstance(promise, Approximate):
         numerators = round_within(probabilities, *_near_boxes(probabilities), means, targets)
-    elif isinstance(promise, Metric):
-        numerators = round_within(probabilities, *unit_boxes(knots, probabilities, promise), means, targets)
+    elif isinstance(promise, OfPairs):
+        numerators = round_within(probabilities, *pair_boxes(knots, probabilities, promise), means, targets)
     else:
         raise unwired("promise", promise)
     error = largest_distance(row_means(numerators, means), targets)[0]
@@ -101,12 +104,12 @@ def _near_boxes(probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ).astype(np.int64)
 
 
-def unit_boxes(knots: np.ndarray, probabilities: np.ndarray, promise: Promise) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and the largest numerator (n, m) that keep epsilon per unit, whichever are chosen of them.
+def pair_boxes(knots: np.ndarray, probabilities: np.ndarray, promise: OfPairs) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest numerator (n, m) that keep a promise of pairs, whichever are chosen of them.
 
-    What an output leaves, between neighbouring rows, of epsilon times their distance is shared by the two rows: each
-    probability may change by half of it. So a table on the limit everywhere needs little mixed into it evenly: where t
-    grows by a factor r to the next row, (r t + f) / (t + f) leaves some f / t of the distance, and t times that is f.
+    What an output leaves, between two rows, of the log-ratio that they may have is shared by the two: one may grow by
+    half of it, the other shrink. So a table on the limit everywhere needs little mixed into it evenly: where t grows by
+    a factor r to another row, (r t + f) / (t + f) leaves some f / t of the log-ratio, and t times that is f.
 
     Raises
     ------
@@ -117,19 +120,25 @@ def unit_boxes(knots: np.ndarray, probabilities: np.ndarray, promise: Promise) -
     -------
     >>> from ..promise import Metric
     >>> matrix = np.array([[0.75, 0.25], [0.25, 0.75]])
-    >>> least, most = unit_boxes(np.array([0.0, 1.0]), matrix, Metric(1.2))
+    >>> least, most = pair_boxes(np.array([0.0, 1.0]), matrix, Metric(1.2))
     >>> (least / 2**53).round(3).tolist()[0], (most / 2**53).round(3).tolist()[0]
-    ([0.713, 0.238], [0.789, 0.263])
+    ([0.238, 0.238], [0.789, 0.789])
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        steep = np.abs(np.diff(np.log(probabilities), axis=0))
-    steep[np.isnan(steep)] = 0.0  # impossible in both rows
-    room = promise.epsilon * np.diff(knots)[:, None] * (1 - LOG_MARGIN) - steep - LOG_MARGIN
-    no_end = np.full((1, probabilities.shape[1]), np.inf)
-    half = np.minimum(np.vstack([no_end, room]), np.vstack([room, no_end])) / 2
+    said = promise.said(knots)
+    grow, shrink = np.full(probabilities.shape, np.inf), np.full(probabilities.shape, np.inf)
+    with np.errstate(divide="ignore"):
+        logs = np.log(probabilities)
+    for i, k in zip(*(side.tolist() for side in promise.pairs(said)), strict=True):
+        with np.errstate(invalid="ignore"):
+            steep = logs[i] - logs[k]
+        steep[np.isnan(steep)] = -np.inf  # impossible in both rows, and so it stays
+        half = (said[i, k] * (1 - LOG_MARGIN) - steep - LOG_MARGIN) / 2
+        np.minimum(grow[i], half, out=grow[i])
+        np.minimum(shrink[k], half, out=shrink[k])
     units = probabilities * float(DENOMINATOR)
-    least, most = np.ceil(units * np.exp(-half)), np.floor(units * np.exp(half))
-    if (none := np.argwhere(least > most)).size:
+    with np.errstate(over="ignore", invalid="ignore"):
+        least, most = np.ceil(units * np.exp(-shrink)), np.floor(units * np.exp(np.minimum(grow, FARTHEST)))
+    if (none := np.argwhere(~(least <= most))).size:
         i, j = none[0]
         raise TableError(
             f"probabilities must leave room to be rounded to whole numbers over 2^53 within {promise}, got "

@@ -107,7 +107,7 @@ class TabulatedMechanism(BetweenKnots):
         check_exact(self.exact, self.within)
         if self.exact:
             _ = self.numerators  # raises where there are none
-        object.__setattr__(self, "promise", checked_promise(self.promise, self.epsilon, self.within))
+        object.__setattr__(self, "promise", checked_promise(self.promise, self.epsilon, self.within, self.knots))
 
     def _check_labels(self) -> None:
         for name, kind in (("provenance", Provenance), ("units", str)):

@@ -1,8 +1,11 @@
 """The table itself on given outputs, for any privacy that is a cone and any loss, with its certificate.
 
-`program` has the program, what any table is worth and the bound that any multipliers prove; `optimum` is the door, and
-hands the rows to HiGHS. Another loss is another matrix; another way to solve is another file beside `optimum`, whose
-answers are judged by `program` alone.
+`program` has the program, what any table is worth and the bound that any multipliers prove; `optimum` is the door.
+Where the cone is a tree it goes to an interior point: variables are the nodes of every column (`tree_program`), a
+Newton step (`newton`) eliminates them from the leaves (`elimination`), what couples the outputs is a sum of inverses
+over them (`covariance`), `interior_point` has the loop, and `thinning` leaves out outputs that are hardly reported.
+Elsewhere, and where that fails, rows go to HiGHS (`highs`). `repair` makes any solver's table right. Another loss is
+another matrix; another way to solve is another file, whose answers are judged by `program` alone.
 """
 
 from ...mechanisms.lazy_names import lazy_names

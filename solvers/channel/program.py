@@ -36,6 +36,11 @@ EVEN = 0.5
 """Share of even weights in w: where a weight is tiny, so is what the bound can do with a little that is lacking."""
 
 
+def even_weights(weights: Array) -> Array:
+    """Return the weights w of a bound by a prior's: none of them tiny."""
+    return (1 - EVEN) * weights + EVEN / len(weights)
+
+
 @dataclass(frozen=True, eq=False)
 class ChannelProgram:
     """Cone, prior, losses and what else is asked of a table.
@@ -135,6 +140,6 @@ class ChannelProgram:
         costs = rho[:, None] * self.losses - np.asarray(lam)[:, None]
         if self.deviations is not None and nu is not None:
             costs = costs - np.asarray(nu)[:, None] * self.deviations
-        prices, _ = cheapest(self.cone, costs, (1 - EVEN) * self.weights + EVEN / n)
+        prices, _ = cheapest(self.cone, costs, even_weights(self.weights))
         margin = ROUNDING * (np.abs(lam).sum() + abs(prices.min()))
         return float(np.sum(lam) + prices.min() - margin)

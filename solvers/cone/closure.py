@@ -1,15 +1,7 @@
-r"""What a matrix of log-ratios promises in the end, and which of its entries say all of it.
-
-In u = log s the rows s_i <= e^D_ij s_j are difference constraints u_i - u_j <= D_ij, and what they imply of a pair is
-the shortest path between the two (Fourier and Motzkin's elimination of all others). So a matrix that breaks the
-triangle inequality is no mistake; it promises more than it says:
-
-    closed_ij = min over paths of D_ik + D_kl + ... + D_.j.
+"""Which entries of a closed matrix of log-ratios say all that it promises (mechanisms/promise/closure follows paths).
 
 Of a closed matrix in which no two values are at distance zero from each other, a pair is implied by others exactly
 when some k has D_ik + D_kj <= D_ij: both parts are then implied, or needed, themselves.
-
-Source: Floyd (1962), "Algorithm 97: Shortest path"; Schrijver (1986), "Theory of linear and integer programming", 12.2.
 """
 
 from __future__ import annotations
@@ -24,15 +16,6 @@ from ..arrays import Array, Flags, Indices
 
 TIE = 1e-12
 """Share of a log-ratio by which a path may be longer and still imply it: sums of distances round."""
-
-
-def closure(matrix: Array) -> Array:
-    """Return the log-ratios that a square matrix of them implies: shortest paths, zero on the diagonal."""
-    closed = np.array(matrix, dtype=np.float64)
-    np.fill_diagonal(closed, 0.0)
-    for k in range(len(closed)):
-        np.minimum(closed, closed[:, k, None] + closed[k], out=closed)
-    return closed
 
 
 def checked(matrix: ArrayLike) -> Array:

@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ...mechanisms.errors import InputError
+from ...mechanisms.promise.closure import closure
 from ..arrays import Array, Indices
-from .closure import checked, classes, closure, needed
+from .closure import checked, classes, needed
 from .tree import Tree
 
 KEPT = 1e-12

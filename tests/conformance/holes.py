@@ -33,7 +33,8 @@ HOLES: Mapping[str, Mapping[tuple[str, ...], str]] = {
     },
     "remembered": {
         ("seeded",): "draws no reports",
-        ("delta", "unit"): "budgets of other promises do not add up to an epsilon",
+        ("delta",): "budgets of other promises do not add up to an epsilon",
+        ("sensitive",): "of some values nothing is promised, which is no epsilon",
         LEVELS: "the mechanism of the user's level is booked",
     },
     "poisoned": {LEVELS: "depends on how many users chose which level"},

@@ -12,7 +12,7 @@ from optldp.mechanisms import TableError
 from optldp.mechanisms.files.checksum import checksum
 
 from . import floor_forms
-from .exact_documents import GOOD, document, lattice, of_table, tails
+from .exact_documents import GOOD, PROMISED, document, lattice, of_table, tails
 
 D = 2**53
 
@@ -109,6 +109,14 @@ def mutants(stride: int = 1) -> Iterator[tuple[str, bytes]]:
         yield f"in {encoding}", plain.encode(encoding)
     yield "in latin-1", plain.replace('"units": ""', '"units": "\xe4"').encode("latin-1")
     yield "an empty file", b""
+
+
+def promised(stride: int = 1) -> Iterator[tuple[str, bytes]]:
+    """Every document of another promise with each place of the promise, and what goes with it, changed as above."""
+    places = ("promise", "epsilon", "knots")
+    changes = (each for each in _changes(PROMISED) if each[2][0] in places)
+    for name, base, path, change in islice(changes, 0, None, stride):
+        yield name, _signed(base, path, change)
 
 
 def changed(documents: Mapping[str, dict[str, Any]], stride: int = 1) -> Iterator[tuple[str, bytes]]:

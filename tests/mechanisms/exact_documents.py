@@ -59,6 +59,13 @@ def document(**changes: object) -> dict[str, Any]:
     return {**plain, "checksum": checksum(plain)}
 
 
+def of_pairs(epsilon: float, promise: dict[str, Any], first: list[list[int]] | None = None) -> dict[str, Any]:
+    """Three knots of some of which a promise says more than of others; the last one may be told apart most."""
+    rows = first or [[D // 2, D // 4, D // 4], [D // 4, D // 2, D // 4]]
+    points = {"knots": [0.0, 1.0, 2.0], "low": [-5.0, 0.0, 15.0], "high": [-5.0, 0.0, 15.0]}
+    return document(epsilon=epsilon, promise=promise, numerators=[*rows, [D // 4, D // 4, D // 2]], **points)
+
+
 def of_table(table: TabulatedMechanism) -> dict[str, Any]:
     """The document of the exact form of a table, as plain JSON values."""
     made = json.loads(to_json(table_to_document(make_exact(table).mechanism)))
@@ -119,6 +126,15 @@ PROMISED: dict[str, dict[str, Any]] = {
     "gaussian": of_table(gaussian([0.0, 0.5, 1.0], Approximate(1.0, 1e-6))),
     "per unit": document(epsilon=0.11, promise={"kind": "metric"}),
     "geometric": of_table(geometric([0, 1, 2, 3], Metric(1.0))),
+    "round a circle": document(epsilon=0.25, knots=[0.0, 20.0], promise={"kind": "metric", "period": 24.5}),
+    "of a distance": of_pairs(0.25, {"kind": "metric", "distance": [[0, 5, 9], [5, 0, 9], ["inf", 9, 0]]}),
+    "log-ratios": of_pairs(2.25, {"kind": "ratios", "log_ratios": [[0, 1.25, 9], [1.25, 0, 1], [2, 1, 0]]}),
+    "budgets by value": of_pairs(2.0, {"kind": "by-value", "epsilons": [1, 2, 2], "rule": "average"}),
+    "the smaller budget": of_pairs(2.0, {"kind": "by-value", "epsilons": [1.25, 2, 2], "rule": "min"}),
+    "blocks": of_pairs(3.0, {"kind": "blocks", "blocks": [0, 0, 1], "within": 1.25, "across": 3}),
+    "sensitive values": of_pairs(
+        1.25, {"kind": "sensitive", "sensitive": [True, True, False]}, [[D // 2, D // 2, 0], [D // 4, 3 * D // 4, 0]]
+    ),
 }
 """Documents that keep another promise than a pure one; readers that know no such promise refuse them."""
 
@@ -129,14 +145,17 @@ BROKEN_PROMISES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "too little per unit": (
         document(epsilon=0.1, promise={"kind": "metric"}),
-        "the log-ratio per unit must be at most 0.1, got 0.10986",
+        "the log-ratio must be at most 1, got 1.0986",
     ),
     "a pure promise said twice": (document(promise={"kind": "pure"}), "whose kind is one of approximate, metric"),
     "an unknown promise": (document(promise={"kind": "renyi", "order": 2}), "whose kind is one of approximate, metric"),
     "a promise in words": (document(promise="pure"), "promise must be an object"),
     "no promise": (document(promise=None), "promise must be an object"),
     "no delta": (document(promise={"kind": "approximate"}), "must have the keys kind, delta only"),
-    "a delta too many": (document(promise={"kind": "metric", "delta": 0.1}), "must have the keys kind only"),
+    "a delta too many": (
+        document(promise={"kind": "metric", "delta": 0.1}),
+        "must have the keys kind, distance, period only",
+    ),
     "a delta of 1": (document(promise=APPROXIMATE | {"delta": 1}), "delta must lie strictly between 0 and 1"),
     "a delta of 0": (document(promise=APPROXIMATE | {"delta": 0.0}), "delta must lie strictly between 0 and 1"),
     "a delta in words": (document(promise=APPROXIMATE | {"delta": "0.1"}), "must have numbers"),

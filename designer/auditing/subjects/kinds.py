@@ -78,6 +78,8 @@ def _(mechanism: TabulatedMechanism, epsilon: float | None, rng: np.random.Gener
             f"an audit bounds log-ratios from below, which a promise of {mechanism.promise} does not bound: "
             "use verify, which proves it"
         )
+    if epsilon is not None and mechanism.promise.carries_budgets:
+        raise InputError(f"{mechanism.promise} has claims of its own for each pair of values: leave epsilon out")
     return Numbers(mechanism, _claim(mechanism, epsilon), values_to_try(mechanism, rng, outside=outside))
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ....mechanisms import InputError, TabulatedMechanism
+from ....mechanisms.laws.domain import nearest_knots
 from ....mechanisms.table.outputs import locate_outputs
 from .events import STATED, Columns, Family
 from .inputs import stated_codes, weights_of, worst_pairs
@@ -34,7 +35,9 @@ class Numbers(Kind):
         self.table, self.values = table, values
         self.weights = weights_of(self.values, table)
         inside = np.clip(self.values, *table.domain)
-        self.claims = replace(table.promise, epsilon=epsilon).limits(inside)
+        claimed = table.promise if table.promise.carries_budgets else replace(table.promise, epsilon=epsilon)
+        knot = np.searchsorted(table.knots, nearest_knots(inside, table.knots))  # of a pure promise any will do
+        self.claims = claimed.limits(table.knots)[np.ix_(knot, knot)]
         self._laws = table.pmf(inside)
 
     def at(self, mechanism: TabulatedMechanism, epsilon: float) -> Numbers:

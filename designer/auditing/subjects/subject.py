@@ -23,7 +23,8 @@ class Subject(ABC):
     weights : (I,) ndarray
         How often each input is tried in the first look at all of them, in proportion.
     claims : (I, I) ndarray
-        The epsilon that is claimed of two inputs' reports; NaN where nothing is claimed.
+        The log-ratio that is claimed at most, of reports of the first input against those of the second; inf where
+        none is, NaN of two that are not compared.
     """
 
     weights: np.ndarray

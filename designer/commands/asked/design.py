@@ -13,7 +13,7 @@ from ....mechanisms.named import Option, Taken, asked_for, name_asked, value_tol
 from ...methods.told import in_words as methods_in_words
 from ...methods.told import read_method, told_method
 from ...objectives.registry import AskedObjective, in_words
-from ...privacies import PURE, privacy_name
+from ...privacies import PURE, carries_budgets, of_values, privacy_name
 from ...privacies import in_words as privacies_in_words
 from ..said.output import refuse_given
 from ..said.prior import read_prior
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ...methods.base import Method
+    from ...objectives.at_most import AtMost
     from ...objectives.base import Objective
     from ...priors.prior import Prior
     from .levels import Budgets
@@ -98,8 +99,18 @@ class DesignOptions(ObjectiveOptions):
         str | None,
         typer.Option(
             "--outputs",
-            metavar="LO:HI:STEP|FILE",
-            help="The only reports there may be; a file has a column output.",
+            metavar="LO:HI:STEP|FILE|N|bits:B",
+            help="The only reports there may be; a file has a column output. 16, or bits:4 for as many: at most so "
+            "many reports, wherever they are best, for --objective expected, minimax and trade-off without a loss.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    workload: Annotated[
+        Path | None,
+        typer.Option(
+            "--workload",
+            metavar="prefix|ranges|moments|FILE",
+            help="With --objective workload: what is asked, by name or as numbers, queries x values.",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -227,30 +238,42 @@ class DesignOptions(ObjectiveOptions):
     @property
     def of_one_report(self) -> bool:
         """Whether a table is wanted for what one report is worth: of a loss, on given outputs, or by distance."""
-        told = self.loss is not None or self.biased or self.outputs_text is not None
-        return told or (privacy_name(self.privacy) != PURE and (self.data is not None or self.prior_file is not None))
+        told = self.loss is not None or self.biased or (self.outputs_text is not None and not self.few)
+        return told or of_values(self.privacy, given=self.data is not None or self.prior_file is not None)
 
     @cached_property
     def wanted(self) -> AskedObjective:
         """The objective as it was asked for, with --loss and what goes with it; InputError for what does not."""
-        asked = AskedObjective.read(self.objective)
-        if not self.of_one_report:
-            return asked
         from ....mechanisms.errors import InputError
 
+        asked = AskedObjective.read(self.objective)
+        if self.workload is not None and asked.name == "workload":
+            if asked.told:
+                raise InputError(f"--workload is told twice, got --objective {asked} beside it: leave one out")
+            asked = AskedObjective(asked.name, {"queries": self.workload})
+        if not self.of_one_report:
+            return asked
         worst = asked.told.get("worst", 1.0)
         mixed = worst / (worst + asked.told.get("expected", 1.0 - worst))
         shares = {"expected": 0.0, "minimax": 1.0, "trade-off": mixed}
         if asked.name not in shares:
             raise InputError(
-                f"--loss, --biased, --outputs and --privacy are for --objective {', '.join(shares)}, got {asked.name}"
+                f"a table on --outputs, for --loss, --biased or --privacy, needs --objective {', '.join(shares)}, "
+                f"got {asked.name}"
             )
         told = {"loss": self.loss or "squared", "worst": shares[asked.name], "biased": self.biased}
         return AskedObjective("loss", told)
 
+    @property
+    def few(self) -> bool:
+        """Whether a table of so many outputs at most is wanted, wherever these are."""
+        from ...objectives.at_most import AtMost
+
+        return isinstance(self.outputs, AtMost)
+
     @cached_property
-    def outputs(self) -> np.ndarray | None:
-        """The only reports there may be, if that was said; InputError for a text that says none."""
+    def outputs(self) -> np.ndarray | AtMost | None:
+        """The only reports there may be, or how many, if that was said; InputError for a text that says neither."""
         from .outputs import given_outputs
 
         return None if self.outputs_text is None else given_outputs(self.outputs_text)
@@ -267,9 +290,15 @@ class DesignOptions(ObjectiveOptions):
 
     @cached_property
     def budgets(self) -> Budgets:
-        """The budgets; InputError for none, or ones that make no sense."""
-        from .levels import budgets_of
+        """The budgets, none where --privacy carries them; InputError for none else, or ones that make no sense."""
+        from ....mechanisms.errors import InputError
+        from .levels import Budgets, budgets_of
 
+        if carries_budgets(self.privacy):
+            if self.epsilons or self.levels is not None:
+                name = privacy_name(self.privacy)
+                raise InputError(f"--privacy {name} carries its budgets, got others: leave --epsilon and --levels out")
+            return Budgets(())
         return budgets_of(self.epsilon, self.levels, self.level_epsilon)
 
     @cached_property
@@ -337,8 +366,13 @@ class DesignOptions(ObjectiveOptions):
             raise InputError(f"--objective of attributes must be expected or error, got {self.objective!r}")
         useless = {name: value for name, value in given.items() if name not in self.kind.uses}
         refuse_given(f"of no use to {self.kind.label}", useless)
-        if "--outputs" in self.kind.uses and self.outputs_text is None:
+        if "--loss" in self.kind.uses and (self.outputs_text is None or self.few):
             raise InputError("a table for a loss needs the only reports that there may be: give --outputs LO:HI:STEP")
+        if self.few and (self.method_text is not None or self.form is not None or self.automatic):
+            raise InputError(
+                "--outputs as a number is for tables of the optimum on given knots: leave --method, --form and "
+                "--knots auto out"
+            )
         _ = self.sure, self.outputs
         if self.form not in (None, *FORMS):
             raise InputError(f"--form must be one of {', '.join(FORMS)}, got {self.form!r}")

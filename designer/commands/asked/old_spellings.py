@@ -27,12 +27,15 @@ class Old(NamedTuple):
         What the new one must ask for, () for anything.
     alone : str
         What the new one says where it is not given; "" where it must be.
+    beside : str
+        The option beside which it has its old meaning, where the command has another option of its name today.
     """
 
     option: str
     told: str
     names: tuple[str, ...] = ()
     alone: str = ""
+    beside: str = ""
 
     @property
     def values(self) -> int:
@@ -40,36 +43,40 @@ class Old(NamedTuple):
         return max(self.told.count("{}"), self.alone.count("{}"))
 
 
-OLD: Mapping[str, Old] = {
-    "--expected": Old("--objective", "expected={}", ("trade-off",)),
-    "--worst": Old("--objective", "worst={}", ("trade-off",)),
-    "--ambiguity": Old("--objective", "ambiguity={}", ("robust",)),
-    "--radius": Old("--objective", "radius={}", ("robust",)),
-    "--criterion": Old("--objective", "criterion={}", ("information",)),
-    "--patterns": Old("--objective", "patterns={}", ("information",)),
-    "--trust": Old("--objective", "trust={}", ("error",), "error:{}"),
-    "--trust-from": Old("--objective", "last={},before={}", ("error",), "error:last={},before={}"),
-    "--intervals": Old("--method", "intervals={}", ("aaa",)),
-    "--window": Old("--method", "window={}", ("aaa",)),
-    "--tail-ratio": Old("--method", "tail-ratio={}", ("aaa",)),
-    "--eta": Old("--method", "eta={}", ("ptt", "ptt2")),
-    "--delta": Old("--privacy", "delta={}", ("approximate",), "approximate:delta={}"),
-    "--per-unit": Old("--privacy", "", ("metric",), "metric"),
-    "--gap": Old("--knots", "gap={}", ("auto",), "auto:gap={}"),
-    "--level-method": Old("--level-epsilon", "method={}"),
-    "--level-shares": Old("--leakage", "shares={}"),
-    "--outputs": Old("--leakage", "outputs={}"),
-    "--delimiter": Old("--format", "delimiter={}", ("csv",), "csv:delimiter={}"),
-    "--decimal": Old("--format", "decimal={}", ("csv",), "csv:decimal={}"),
-    "--encoding": Old("--format", "encoding={}", ("csv",), "csv:encoding={}"),
-    "--stop": Old("--method", "stop={}", ("em", "ule")),
-    "--threshold": Old("--method", "threshold={}", ("mr", "base-cut")),
-    "--least-components": Old("--method", "least-components={}", ("mr",)),
-    "--prune": Old("--method", "prune", ("mr",)),
-    "--preselect": Old("--method", "preselect={}", ("mr",)),
-    "--worst-case": Old("--method", "worst-case", ("ptt", "ptt2")),
+OLD: Mapping[str, tuple[Old, ...]] = {
+    "--expected": (Old("--objective", "expected={}", ("trade-off",)),),
+    "--worst": (Old("--objective", "worst={}", ("trade-off",)),),
+    "--ambiguity": (Old("--objective", "ambiguity={}", ("robust",)),),
+    "--radius": (Old("--objective", "radius={}", ("robust",)),),
+    "--criterion": (Old("--objective", "criterion={}", ("information",)),),
+    "--patterns": (Old("--objective", "patterns={}", ("information",)),),
+    "--trust": (
+        Old("--objective", "trust={}", ("error",), "error:{}"),
+        Old("--method", "trust={}", ("bias-aware",), "bias-aware:trust={}"),
+    ),
+    "--trust-from": (Old("--objective", "last={},before={}", ("error",), "error:last={},before={}"),),
+    "--intervals": (Old("--method", "intervals={}", ("aaa",)),),
+    "--window": (Old("--method", "window={}", ("aaa",)),),
+    "--tail-ratio": (Old("--method", "tail-ratio={}", ("aaa",)),),
+    "--eta": (Old("--method", "eta={}", ("ptt", "ptt2")),),
+    "--delta": (Old("--privacy", "delta={}", ("approximate",), "approximate:delta={}"),),
+    "--per-unit": (Old("--privacy", "", ("metric",), "metric"),),
+    "--gap": (Old("--knots", "gap={}", ("auto",), "auto:gap={}"),),
+    "--level-method": (Old("--level-epsilon", "method={}"),),
+    "--level-shares": (Old("--leakage", "shares={}"),),
+    "--outputs": (Old("--leakage", "outputs={}", beside="--levels"),),
+    "--delimiter": (Old("--format", "delimiter={}", ("csv",), "csv:delimiter={}"),),
+    "--decimal": (Old("--format", "decimal={}", ("csv",), "csv:decimal={}"),),
+    "--encoding": (Old("--format", "encoding={}", ("csv",), "csv:encoding={}"),),
+    "--stop": (Old("--method", "stop={}", ("em", "ule")),),
+    "--threshold": (Old("--method", "threshold={}", ("mr", "base-cut")),),
+    "--least-components": (Old("--method", "least-components={}", ("mr",)),),
+    "--prune": (Old("--method", "prune", ("mr",)),),
+    "--preselect": (Old("--method", "preselect={}", ("mr",)),),
+    "--quantile": (Old("--of", "{}", ("quantiles",)),),
+    "--worst-case": (Old("--method", "worst-case", ("ptt", "ptt2")),),
 }
-"""What each has become, in commands that have the new option and not the old."""
+"""What each has become: the first whose option a command has that has, but for what stands beside it, not the old."""
 
 
 class Given(NamedTuple):
@@ -100,7 +107,12 @@ def as_now(words: Sequence[str], takes: Mapping[str, int], several: Sequence[str
     >>> as_now(["a.csv", "--objective", "robust", "--radius", "0.1"], {"--objective": 1})
     (['a.csv', '--objective', 'robust:radius=0.1'], 'note: --radius will go: write --objective robust:radius=0.1')
     """
-    old = {name: each for name, each in OLD.items() if each.option in takes and name not in takes}
+    old = {
+        name: each
+        for name, become in OLD.items()
+        for each in [each for each in become if each.option in takes][:1]
+        if name not in takes or any(each.beside == word.partition("=")[0] for word in words)
+    }
     found = list(_given(words, {**takes, **{name: each.values for name, each in old.items()}}))
     now = [each for each in found if each.option not in old]
     changed: dict[int, None] = {}

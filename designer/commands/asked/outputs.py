@@ -1,4 +1,4 @@
-"""The only reports that there may be, as the command line says them."""
+"""The only reports that there may be, or how many, as the command line says them."""
 
 from __future__ import annotations
 
@@ -7,24 +7,30 @@ from pathlib import Path
 import numpy as np
 
 from ....mechanisms.errors import InputError
+from ...objectives.at_most import AtMost
 
 MOST = 10_000
 """Outputs at equal steps: a table of one number for each of them and each value is large enough."""
 
 
-def given_outputs(text: str) -> np.ndarray:
-    """Return the outputs that LO:HI:STEP says, both ends among them, or the column output of a file.
+def given_outputs(text: str) -> np.ndarray | AtMost:
+    """Return the outputs of LO:HI:STEP, both ends among them, or of a file; of a number, or bits:NUMBER, how many.
 
     Raises
     ------
     InputError
-        Neither; steps that do not lead from LO to HI, or too many of them.
+        None of these; steps that do not lead from LO to HI, or too many of them; fewer than two outputs.
 
     Example
     -------
     >>> given_outputs("-1:1:0.5")
     array([-1. , -0.5,  0. ,  0.5,  1. ])
+    >>> given_outputs("16"), given_outputs("bits:4")
+    (AtMost(outputs=16), AtMost(outputs=16))
     """
+    kind, told, number = text.rpartition(":")
+    if kind in ("", "bits") and number.isdecimal():
+        return AtMost.bits(int(number)) if told else AtMost(int(number))
     try:
         low, high, step = map(float, text.split(":"))
     except ValueError:
@@ -39,5 +45,7 @@ def _in_file(path: Path) -> np.ndarray:
     from ....estimators.data.numbers import read_column
 
     if not path.exists():
-        raise InputError(f"--outputs must be LO:HI:STEP such as 0:1:0.025, or a file, got {str(path)!r}")
+        raise InputError(
+            f"--outputs must be LO:HI:STEP such as 0:1:0.025, a file, or how many: 16 or bits:4, got {str(path)!r}"
+        )
     return np.unique(read_column(path, "output"))

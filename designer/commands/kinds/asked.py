@@ -22,7 +22,8 @@ from ....estimators.methods import (
     Target,
     unknown,
 )
-from ....mechanisms.named import Taken, asked_for, name_asked, told_in_words
+from ....mechanisms.errors import InputError
+from ....mechanisms.named import Option, Taken, asked_for, name_asked, told_in_words
 from ..asked.contrasts import ContrastOptions
 from ..asked.ledger import LedgerOptions
 from ..asked.options import (
@@ -58,7 +59,13 @@ REDUCTION = ("threshold", "least-components", "prune", "preselect")
 
 KEYED = ("--secret", "--round")
 
-Of = Literal["mean", "distribution", "quantiles"]
+OF = {
+    "mean": Taken("mean"),
+    "distribution": Taken("distribution"),
+    "quantiles": Taken("quantiles:0.25,0.75", (Option("shares", list, "of the values below them"),)),
+}
+"""What may be estimated of numbers, and what it may be told."""
+
 Form = Literal["report", "index"]
 STOPS = ("certificate", "loglik")
 
@@ -68,6 +75,36 @@ def _known_method(given: str) -> str:
     if name_asked(given) in METHODS:
         return given
     raise typer.BadParameter(unknown("method", METHODS, given))
+
+
+def _estimates(incomplete: str) -> list[str]:
+    """Return what a word may become, for shells."""
+    return [name for name in OF if name.startswith(incomplete)]
+
+
+def estimate_asked(of: str) -> tuple[str, tuple[float, ...]]:
+    """Return what is to be estimated, and at which shares quantiles are wanted, none where that is not said.
+
+    Raises
+    ------
+    InputError
+        Something else to estimate than there is, or a share that is none.
+
+    Example
+    -------
+    >>> estimate_asked("quantiles:0.1,0.5"), estimate_asked("mean")
+    (('quantiles', (0.1, 0.5)), ('mean', ()))
+    """
+    name, told = asked_for(of, OF, "--of")
+    shares = told.get("shares", "")
+    try:
+        found = tuple(float(share) for share in shares.split(",") if shares)
+    except ValueError:
+        raise InputError(f"shares of --of quantiles must be numbers, got {shares!r}") from None
+    for share in found:
+        if not 0.0 < share < 1.0:
+            raise InputError(f"a quantile's share must lie strictly between 0 and 1, got {share!r}")
+    return name, found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +221,6 @@ class PerturbOptions(LedgerOptions):
     def refuse_to_keep(self, secret: Iterable[str]) -> None:
         """Refuse --keep of a column that a mechanism protects, or that is not there, before anything is spent."""
         from ....estimators.data.keyed import require_columns
-        from ....mechanisms.errors import InputError
 
         if self.period is not None and ROUND in (*secret, *self.beside):
             raise InputError(f"the round is written into the column {ROUND!r}, got one of that name: rename it")
@@ -216,7 +252,6 @@ class PerturbOptions(LedgerOptions):
 
         from ....estimators.data.cells import missing_message
         from ....estimators.data.texts import missing_texts
-        from ....mechanisms.errors import InputError
 
         lacks = [missing_texts(each) if each.dtype == object else np.isnan(each) for each in columns.values()]
         for name, lacking in zip(columns, lacks, strict=True):
@@ -230,8 +265,6 @@ class PerturbOptions(LedgerOptions):
 
     def booked(self, mechanism: Channel, columns: Sequence[str]) -> tuple[LedgerReports, list[str]] | None:
         """Return what draws reports through the ledger, and the users of rows that have these; None without one."""
-        from ....mechanisms.errors import InputError
-
         if self.opened is None:
             return None
         from ....estimators.data.keyed import read_keys
@@ -244,8 +277,6 @@ class PerturbOptions(LedgerOptions):
 
     def keyed(self, mechanism: Keyed, column: str) -> KeyedReports | None:
         """Return what draws reports by the secret, for users whom --key names; None without a secret."""
-        from ....mechanisms.errors import InputError
-
         if self.secret is None:
             self.refuse("for reports by a --secret or through a --ledger", "--round")
             return None
@@ -267,8 +298,6 @@ class PerturbOptions(LedgerOptions):
 
     def needed(self, option: str) -> str:
         """Return the column that an option names; InputError where it was not given."""
-        from ....mechanisms.errors import InputError
-
         value = self.given().get(option)
         if not isinstance(value, str):
             raise InputError(f"this mechanism needs {option}, got none: name the column of DATA")
@@ -337,7 +366,7 @@ class EstimateOptions(ContrastOptions, ReportOptions):
             "--method",
             parser=_known_method,
             metavar=f"<{'|'.join(METHODS)}>",
-            help="Default: population for means of several services, bias-aware with --prior, --trust or tables "
+            help="Default: population for means of several services, bias-aware with --prior or tables "
             "designed for the error, smooth for distributions; unbiased for categories and pairs, mle for levels "
             f"of categories. Some may be told more, as mr:threshold=0.01,prune is: {told_in_words(TOLD)}.",
         ),
@@ -346,7 +375,15 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         str | None,
         typer.Option("--attribute", help="Of several attributes, the one to estimate. Default: the means of all."),
     ] = None
-    of: Annotated[Of | None, typer.Option("--of", help="What to estimate. Default: mean.")] = None
+    of_text: Annotated[
+        str | None,
+        typer.Option(
+            "--of",
+            metavar=f"<{'|'.join(OF)}>",
+            autocompletion=_estimates,
+            help="What to estimate. Default: mean. quantiles:0.25,0.75 says which.",
+        ),
+    ] = None
     confidence: Confidence = CONFIDENCE
     target: Annotated[
         Target,
@@ -370,9 +407,6 @@ class EstimateOptions(ContrastOptions, ReportOptions):
     cells: Annotated[
         int | None, typer.Option("--cells", min=1, help="Equal cells to estimate on. Default: the tables' knots.")
     ] = None
-    quantile: Annotated[
-        list[float] | None, typer.Option("--quantile", help="With --of quantiles; may be repeated.")
-    ] = None
     between: Annotated[
         tuple[float, float] | None,
         typer.Option("--between", metavar="LO HI", help="Add the probability of this range of values."),
@@ -387,14 +421,6 @@ class EstimateOptions(ContrastOptions, ReportOptions):
             "--prior",
             help="bias-aware: CSV or Parquet with columns value and weight, last year's for instance. Default: the "
             "prior that a table carries.",
-        ),
-    ] = None
-    trust: Annotated[
-        float | None,
-        typer.Option(
-            "--trust",
-            help="bias-aware: the factor by which each weight of the prior may be off. Default: that of the table's "
-            "design for the error, else 3.",
         ),
     ] = None
     out: Annotated[
@@ -429,17 +455,27 @@ class EstimateOptions(ContrastOptions, ReportOptions):
         """What the method is told; InputError for what it does not take."""
         if self.method is None or self.method_text is None:
             return {}
-        from ....mechanisms.errors import InputError
-
         told = asked_for(self.method_text, {self.method: TOLD.get(self.method) or Taken(self.method)}, "--method")[1]
         if told.get("stop") not in (None, *STOPS):
             raise InputError(f"stop of --method {self.method} must be one of {', '.join(STOPS)}, got {told['stop']!r}")
         return told
 
+    @cached_property
+    def _estimate(self) -> tuple[str | None, tuple[float, ...]]:
+        return (None, ()) if self.of_text is None else estimate_asked(self.of_text)
+
+    @property
+    def of(self) -> str | None:
+        """What is to be estimated, None if that was not said; InputError for what there is not."""
+        return self._estimate[0]
+
+    @property
+    def quantiles(self) -> tuple[float, ...]:
+        """The shares that quantiles are asked for at, none where they were not said."""
+        return self._estimate[1]
+
     def refuse_told(self, why: str, *keys: str) -> None:
         """Raise InputError for the first of these that the method is told, with what it would be good for."""
-        from ....mechanisms.errors import InputError
-
         for key in (key for key in keys if key in self.told):
             raise InputError(f"{key} of --method {self.method} is {why}: leave it out")
 
@@ -458,8 +494,6 @@ class EstimateOptions(ContrastOptions, ReportOptions):
 
     def chosen(self, *known: str) -> Any:
         """Return the method, the first of the known ones by default; InputError for one that is not known."""
-        from ....mechanisms.errors import InputError
-
         if self.method is not None and self.method not in known:
             raise InputError(f"--method must be one of {', '.join(known)} for these reports, got {self.method!r}")
         return self.method or known[0]

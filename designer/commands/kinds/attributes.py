@@ -284,7 +284,7 @@ def _of_counts(services: Sequence[Service], held: Sequence[AttributeSampling], a
     trusts: dict[str, Any] = {}
     if asked.method == BIAS_AWARE:
         asked.of_population(f"attributes by --method {BIAS_AWARE}")
-        means = bias_aware_attribute_means(counts, trust=asked.trust)
+        means = bias_aware_attribute_means(counts, trust=asked.told.get("trust"))
         each = cast("tuple[BiasAwareMean, ...]", means.means)
         trusts = {"trust": [mean.trust for mean in each]}
         for mean in each:

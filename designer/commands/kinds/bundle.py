@@ -36,8 +36,8 @@ MOST_ROWS = 25
 """Rows of a result that are printed; --out and --json have all."""
 
 NUMERIC = (
-    "--of", "--key", "--cells", "--quantile", "--between", "--above", "--winsorise", "--raw", "--keep-first",
-    "--allow-disjoint", "--rounds", "--prior", "--trust", "--alike",
+    "--of", "--key", "--cells", "--between", "--above", "--winsorise", "--raw", "--keep-first",
+    "--allow-disjoint", "--rounds", "--prior", "--alike",
 )  # fmt: skip
 """Options of `estimate` that only tables of numbers have a use for."""
 

@@ -48,7 +48,7 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
     """Refuse combinations of options that contradict each other; means in rows, unlike one mean, can be written."""
     method, of = asked.method, asked.of or "mean"
     if method != BIAS_AWARE:
-        asked.refuse(f"for --method {BIAS_AWARE}, a mean", "--prior", "--trust")
+        asked.refuse(f"for --method {BIAS_AWARE}, a mean", "--prior")
     if of != "mean" and method in (*MEAN_METHODS, BIAS_AWARE):
         raise InputError(
             f"--method {method} estimates a mean, not {of}: use one of {', '.join(DISTRIBUTION_METHODS)}, or --of mean"
@@ -58,11 +58,6 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
         asked.refuse("for means: a distribution is fitted to all reports, whose users are taken for alike", "--alike")
     if asked.alike and method in ("ua", "uwa"):
         raise InputError(f"--alike is for --method population, decoder and {BIAS_AWARE}, got {method}: leave it out")
-    if asked.quantile and of != "quantiles":
-        raise InputError(f"--quantile is for --of quantiles, got --of {of}: leave it out")
-    for share in asked.quantile or ():
-        if not 0.0 < share < 1.0:
-            raise InputError(f"a quantile's share must lie strictly between 0 and 1, got {share!r}")
     if of == "mean" and method not in DISTRIBUTION_METHODS:
         options = [*(() if rows or method == BIAS_AWARE else ("--out",)), "--between", "--above"]
         options += ["--plot"] if rows or method != BIAS_AWARE else []
@@ -84,7 +79,7 @@ def with_bias(asked: EstimateOptions, tables: Sequence[Any], *, written: bool = 
     """Return what is asked with the bias-aware method where that is meant: a prior to trust, or tables made for it."""
     usual = asked.method is None and asked.of in (None, "mean") and asked.winsorise is None and not asked.raw
     made = any(table.provenance.is_for_error for table in tables)
-    if usual and (made or asked.prior_file is not None or asked.trust is not None):
+    if usual and (made or asked.prior_file is not None):
         asked = replace(asked, method_text=BIAS_AWARE)
     if asked.method == BIAS_AWARE and not written:
         raise InputError(
@@ -255,7 +250,7 @@ def _bias_aware(
 
     if drawn:
         asked.of_population(f"attributes by --method {BIAS_AWARE}")
-    options: dict[str, Any] = {"trust": asked.trust, "target": asked.target, "alike": asked.alike or drawn}
+    options: dict[str, Any] = {"trust": asked.told.get("trust"), "target": asked.target, "alike": asked.alike or drawn}
     with share_progress("choosing what reports count as"):
         found = bias_aware_mean(counts, trusted_weights(asked.prior_file, counts), **options)
     facts = found.to_dict(asked.confidence) | ratio_facts(found, asked, counts)

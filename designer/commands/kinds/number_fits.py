@@ -77,7 +77,7 @@ def _own(estimate: Estimate, asked: EstimateOptions) -> dict[str, Any]:
         return estimate.mean().to_dict(asked.confidence)
     own: dict[str, Any] = {"n": estimate.n}
     if asked.of == "quantiles":
-        shares = asked.quantile or QUANTILES
+        shares = asked.quantiles or QUANTILES
         found = ((share, estimate.quantile(share).to_dict(_each(asked, len(shares)))) for share in shares)
         return own | {"quantiles": [{"quantile": share, **one} for share, one in found]}
     own |= {"mean": estimate.mean().to_dict(asked.confidence)}
@@ -241,7 +241,7 @@ def _ranges(estimate: DistributionEstimate, units: str, asked: EstimateOptions) 
 def _quantiles(estimate: DistributionEstimate, units: str, asked: EstimateOptions, evidence: dict[str, Any]) -> Found:
     from ....estimators.forms.axis import said_on
 
-    shares = asked.quantile or QUANTILES
+    shares = asked.quantiles or QUANTILES
     confidence = _each(asked, len(shares))
     found = [{"quantile": share, **estimate.quantile(share).to_dict(confidence)} for share in shares]
     facts = {"method": estimate.method, "n": estimate.n, "confidence": asked.confidence, "target": estimate.target}

@@ -89,7 +89,7 @@ class Numbers(Kind[TabulatedMechanism]):
             "method": provenance.method,
             "promise": str(self.mechanism.promise),
             "epsilon": self.mechanism.epsilon,
-            **self.mechanism.promise.more(),
+            **self.mechanism.promise.numbers(),
             "knots": n,
             "outputs": m,
             "domain": list(self.mechanism.domain),
@@ -229,7 +229,7 @@ def _verified_facts(checked: Verification) -> dict[str, Any]:
     return {
         "promise": str(checked.promise),
         "epsilon": checked.epsilon,
-        **checked.promise.more(),
+        **checked.promise.numbers(),
         "kept": checked.kept,
         "max_log_ratio": checked.max_log_ratio,
         "max_abs_bias": checked.max_abs_bias,
@@ -247,7 +247,7 @@ def proof_facts(proof: ExactProof) -> dict[str, Any]:
     return {
         "promise": str(proof.promise),
         "epsilon": proof.epsilon,
-        **proof.promise.more(),
+        **proof.promise.numbers(),
         **({} if proof.divergence is None else divergence),
         "tightest_output": proof.output,
         "ratio": f"{proof.largest}/{proof.smallest}",

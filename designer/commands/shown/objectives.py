@@ -43,7 +43,7 @@ class Outcome:
 def design_table(options: DesignOptions) -> Outcome:
     """Design what was asked for, showing progress."""
     kind = options.kind
-    if isinstance(kind, OneTable) and "--method" not in kind.uses:
+    if isinstance(kind, OneTable) and ("--method" not in kind.uses or options.few):
         return _by_objective(options)
     if isinstance(kind, OneTable):
         found = _by_method(options)
@@ -144,12 +144,13 @@ def _by_objective(options: DesignOptions) -> Outcome:
     from ...privacies import privacy_asked
     from ..said.trust import trust_facts
 
-    asked, epsilon = options.asked, options.budgets.epsilons[0]
-    known, notes, prior = _known(options, epsilon)
-    with solver_progress(f"{asked.key}, epsilon {epsilon:g}") as progress:
+    asked, epsilon = options.asked, next(iter(options.budgets.epsilons), None)
+    known, notes, prior = _known(options)
+    promise = privacy_asked(options.privacy, epsilon, prior.knots)
+    with solver_progress(f"{asked.key}, {promise}") as progress:
         made = design(
             prior,
-            privacy_asked(options.privacy, epsilon),
+            promise,
             objective=asked,
             outputs=options.outputs,
             uniform_share=options.uniform_share if asked.uniform_share else None,
@@ -172,7 +173,7 @@ def _by_objective(options: DesignOptions) -> Outcome:
     return _with_people(found, options, None if asked.uses_prior else known)
 
 
-def _known(options: DesignOptions, epsilon: float) -> tuple[KnotPrior | None, list[str], Prior]:
+def _known(options: DesignOptions) -> tuple[KnotPrior | None, list[str], Prior]:
     """What is known of the values, if anything, what there is to say of it, and the prior to design for.
 
     Of a table into which no data go that is no more than a range: those given are what its expected variance is over.
@@ -188,7 +189,7 @@ def _known(options: DesignOptions, epsilon: float) -> tuple[KnotPrior | None, li
         return prior.knot_prior, notes, prior
     has_data = options.data is not None or options.prior_file is not None
     prior, notes = options.prior() if has_data else (None, [])
-    knots = _knots_of_range(options, epsilon, prior)
+    knots = _knots_of_range(options, prior)
     if options.automatic and knots.size > MOST_KNOTS:
         notes.append(f"warning: {knots.size} knots would be needed, {MOST_KNOTS} are the most; see between_knots")
         knots = np.linspace(knots[0], knots[-1], MOST_KNOTS)
@@ -197,7 +198,7 @@ def _known(options: DesignOptions, epsilon: float) -> tuple[KnotPrior | None, li
     return known, [note for note in notes if note != SENSITIVE], even
 
 
-def _knots_of_range(options: DesignOptions, epsilon: float, prior: Prior | None) -> np.ndarray:
+def _knots_of_range(options: DesignOptions, prior: Prior | None) -> np.ndarray:
     """Return the prior's knots, or equally spaced ones on the range, or as many as the gap takes."""
     from ....mechanisms.errors import InputError
     from ...objectives.worst_case import DEFAULT_EXCESS, minimax_knots
@@ -208,7 +209,9 @@ def _knots_of_range(options: DesignOptions, epsilon: float, prior: Prior | None)
     if domain is None:
         raise InputError(f"a {options.asked.key} design needs a range: give --range LO HI")
     if options.automatic:
-        return minimax_knots(*domain, epsilon, excess=DEFAULT_EXCESS if options.gap is None else options.gap)
+        return minimax_knots(
+            *domain, options.budgets.epsilons[0], excess=DEFAULT_EXCESS if options.gap is None else options.gap
+        )
     if prior is not None:
         return prior.knots
     return as_knots(DEFAULT_KNOTS if options.knot_count is None else options.knot_count, domain)

@@ -17,11 +17,15 @@ from optldp.mechanisms import (
     duchi,
     gaussian,
     geometric,
+    grr,
     make_exact,
     piecewise,
 )
 from optldp.mechanisms.categorical import basic_rappor, categorical_grr
+from optldp.mechanisms.promise import Sensitive
 from scipy import stats
+
+from ...small_channels import SMALL
 
 KNOTS = np.linspace(-1.0, 1.0, 41)
 PRIOR = Prior.on_knots(KNOTS, np.exp(-8 * KNOTS**2), source="public")
@@ -147,6 +151,34 @@ class TestOtherPromises:
         found = audit(table, seeded(steeper, 3), samples=20_000, rng=np.random.default_rng(4))
         assert not found.ok
         assert found.epsilon == 0.5 * abs(found.inputs[0] - found.inputs[1]) < found.lower_bound
+
+    @pytest.mark.parametrize("name", ["sensitive", "blocks"])
+    def test_what_is_promised_of_pairs_is_claimed_of_each_by_itself(self, name):
+        """A sampler that keeps what the others may be told passes; one of twice the budgets does not."""
+        table = SMALL[name]
+        steeper = make_exact(grr(table.knots, 4.0)).mechanism
+        assert audit(table, seeded(table, 3), samples=20_000, rng=np.random.default_rng(4)).ok
+        found = audit(table, seeded(steeper, 3), samples=20_000, rng=np.random.default_rng(4))
+        assert not found.ok
+        first, second = (int(np.flatnonzero(table.knots == value)[0]) for value in found.inputs)
+        assert found.epsilon == table.promise.limits(table.knots)[first, second] < found.lower_bound
+
+    def test_a_report_that_only_other_values_have_is_no_breach_of_a_sensitive_ones_promise(self):
+        """One of the two orders of a pair is promised, and the other is not."""
+        promise = Sensitive(1.0, [True, True, False])
+        told = [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.25, 0.25, 0.5]]
+        points = np.arange(3.0)
+        table = exact(TabulatedMechanism.from_points(points, points, told, 1.0, promise=promise))
+        turned = TabulatedMechanism.from_points(points, points, told[::-1], 1.0)
+        assert audit(table, seeded(table, 3), samples=20_000, rng=np.random.default_rng(4)).ok
+        found = audit(table, seeded(turned, 3), samples=20_000, rng=np.random.default_rng(4))
+        assert not found.ok
+        assert found.inputs[0] == 0.0
+        assert found.epsilon == 1.0
+
+    def test_budgets_that_a_promise_carries_are_no_claim_to_choose(self):
+        with pytest.raises(InputError, match="has claims of its own for each pair of values: leave epsilon out"):
+            audit(SMALL["blocks"], epsilon=1.0, samples=2000)
 
     def test_a_promise_with_a_delta_bounds_no_ratio(self):
         """One line, and where to go."""

@@ -551,7 +551,7 @@ class TestBadInput:
                 "preselect of --method mr is for categories, which have",
             ),
             ((*ONE, "--stop", "loglik"), "--stop is for --method em or ule: leave it out"),
-            ((*ONE, "--quantile", 0.5), "--quantile is for --of quantiles, got --of mean"),
+            ((*ONE, "--quantile", 0.5), "--quantile is for --of quantiles: leave it out"),
             ((*ONE, "--of", "quantiles", "--quantile", 1.5), "must lie strictly between 0 and 1, got 1.5"),
             ((*ONE, "--out", "dist.csv"), "--out needs a distribution, got --of mean: add --of distribution"),
             ((*ONE, "--method", "ua", "--plot", "d.png"), "--plot needs a distribution, got --of mean"),

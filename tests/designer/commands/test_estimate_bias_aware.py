@@ -11,7 +11,8 @@ from optldp.estimators.bias_aware import bias_aware_attribute_means
 from optldp.estimators.data import read_column
 from optldp.mechanisms import AttributeSampling, load_table, make_exact, piecewise, save_bundle, save_table
 
-TRUSTED = ("--prior", "last.csv", "--trust", 2)
+PRIOR = ("--prior", "last.csv")
+TRUSTED = (*PRIOR, "--trust", 2)
 ASKED = ("estimate", "pay.json", "reports.csv")
 KNOTS = np.linspace(0.0, 100.0, 11)
 WEIGHTS = np.exp(-np.arange(0, 101) / 20)
@@ -83,14 +84,15 @@ def test_a_table_for_the_error_needs_no_words_and_warns_of_other_users(optldp):
         ),
         (
             ("--prior", "last.csv", "--trust", "nan"),
-            "trust is the factor by which a prior may be off, at least 1, got nan",
+            "trust of --method bias-aware must be a number, got 'nan'",
         ),
         (("--trust", 2), "needs a prior, and no table carries one: give it, --prior FILE"),
         (("--prior", "none.csv"), "a data file must exist, got 'none.csv'"),
         (("--prior", "wide.csv"), "the prior of 'wide.csv': values must lie in the range [0, 100], got 1 outside it"),
-        (("--method", "em", *TRUSTED), "--prior is for --method bias-aware, a mean: leave it out"),
-        ((*TRUSTED, "--of", "distribution"), "--prior is for --method bias-aware, a mean: leave it out"),
-        ((*TRUSTED, "--winsorise", 0.1), "--prior is for --method bias-aware, a mean: leave it out"),
+        (("--method", "em", *TRUSTED), "--trust is for --method bias-aware: leave it out"),
+        (("--method", "em", *PRIOR), "--prior is for --method bias-aware, a mean: leave it out"),
+        ((*TRUSTED, "--of", "distribution"), "--method bias-aware estimates a mean, not distribution"),
+        ((*PRIOR, "--winsorise", 0.1), "--prior is for --method bias-aware, a mean: leave it out"),
         (("--method", "bias-aware", "--of", "quantiles"), "--method bias-aware estimates a mean, not quantiles"),
         (("--method", "bias-aware", "--winsorise", 0.1), "--winsorise is for the plain mean of one table"),
         (("--method", "bias-aware", "--raw"), "--raw is for the plain mean of one table"),
@@ -108,8 +110,8 @@ def test_other_kinds_of_reports_refuse_a_prior(refusal, optldp):
     Path("jobs.csv").write_text("job\n" + "cook\nnurse\n" * 20)
     optldp("design", "jobs.csv", "--column", "job", "--categorical", "--epsilon", 1, "--out", "jobs.json")
     optldp("perturb", "jobs.json", "jobs.csv", "--column", "job", "--out", "r.csv")
-    for words in (("--trust", 2), ("--prior", "last.csv")):
-        assert f"{words[0]} is for tables of numbers: leave it out" in refusal("estimate", "jobs.json", "r.csv", *words)
+    assert "--prior is for tables of numbers: leave it out" in refusal("estimate", "jobs.json", "r.csv", *PRIOR)
+    assert "--method must be one of" in refusal("estimate", "jobs.json", "r.csv", "--trust", 2)
     assert "--method must be one of" in refusal("estimate", "jobs.json", "r.csv", "--method", "bias-aware")
 
 

@@ -11,6 +11,7 @@ from functools import cache
 
 import numpy as np
 import optldp.designer
+import optldp.designer.objectives
 import pytest
 from optldp.designer import (
     CategoricalPrior,
@@ -49,7 +50,8 @@ OBJECTIVES = [
 
 
 def public_objectives() -> list[type[Objective]]:
-    named = (getattr(optldp.designer, name) for name in dir(optldp.designer))
+    rooms = optldp.designer, optldp.designer.objectives
+    named = (getattr(room, name) for room in rooms for name in room.__all__)
     return [one for one in named if inspect.isclass(one) and issubclass(one, Objective) and not inspect.isabstract(one)]
 
 

@@ -1,10 +1,18 @@
 """Loss against closed forms, published figures and the linear program over all pairs of values."""
 
+import itertools
+import math
+import time
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from optldp import Prior, design
-from optldp.designer import CategoricalPrior, Loss, Pure
+from optldp.designer import CategoricalPrior, Pure
+from optldp.designer.objectives import Loss
 from optldp.mechanisms import InputError, Metric, verify
+from optldp.mechanisms.integers.exponential import exponential_below
+from optldp.mechanisms.promise import Blocks, ByValue, OfPairs, Promise, Ratios, Sensitive
 from scipy.optimize import linprog
 
 KNOTS = np.linspace(-1, 1, 17)
@@ -21,14 +29,30 @@ def test_worst_squared_error_of_biased_reports(epsilon: float, known: float) -> 
     assert made.mechanism.exact
 
 
+UNEVEN = [[0, 1, 0.5, math.inf], [2, 0, 9, 1], [0.25, math.inf, 0, 3], [1, 1, 1, 0]]
+"""Breaks the triangle inequality, is not symmetric, and has nothing to say of some pairs."""
+
+PAIRS = [
+    Metric(14.0),
+    Metric(2.0, distance=[[0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]]),
+    Metric(2.0, period=1.25),
+    Ratios(UNEVEN),
+    ByValue([0.5, 1.0, 2.0, 4.0]),
+    ByValue([0.5, 1.0, 2.0, 4.0], "min"),
+    Blocks(["a", "a", "b", "b"], 0.5, 2.0),
+    Blocks(["a", "a", "b", "b"], 2.0, 0.5),
+    Sensitive(1.0, [True, False, True, False]),
+]
+
+
 @pytest.mark.parametrize("worst", [0.0, 0.4, 1.0])
-@pytest.mark.parametrize("promise", [Pure(1.3), Metric(2.0), Metric(14.0)])
-def test_against_the_program_over_all_pairs(promise: Pure | Metric, worst: float) -> None:
+@pytest.mark.parametrize("promise", [Pure(1.3), Metric(2.0), *PAIRS], ids=str)
+def test_against_the_program_over_all_pairs(promise: Promise, worst: float) -> None:
     knots, outputs = np.array([0.0, 0.1, 0.5, 1.0]), np.array([0.0, 0.3, 0.6, 1.0])
     weights = np.array([0.1, 0.2, 0.3, 0.4])
-    distance = np.abs(knots[:, None] - knots) if isinstance(promise, Metric) else 1 - np.eye(4)
+    said = promise.said(knots) if isinstance(promise, OfPairs) else promise.epsilon * (1 - np.eye(4))
     losses = np.abs(outputs - knots[:, None])
-    least = _over_all_pairs(losses, weights, promise.epsilon * distance, worst)
+    least = _over_all_pairs(losses, weights, said, worst)
     prior = Prior.on_knots(knots, weights, source="public")
     made = design(prior, promise, objective=Loss("absolute", worst=worst), outputs=outputs)
     assert made.value == pytest.approx(least, rel=1e-6)
@@ -56,6 +80,44 @@ def _over_all_pairs(losses: np.ndarray, weights: np.ndarray, limits: np.ndarray,
     cost = np.r_[((1 - worst) * weights[:, None] * losses).ravel(), worst]
     found = linprog(cost, np.array(rows), np.zeros(len(rows)), sums, np.ones(n), bounds=[(0, None)] * columns)
     return float(found.fun)
+
+
+@pytest.mark.parametrize("promise", PAIRS, ids=str)
+def test_whole_numbers_keep_every_pair_that_is_said(promise: OfPairs) -> None:
+    """By fractions of all pairs, and bounds of e to what is said of each."""
+    knots, outputs = np.array([0.0, 0.1, 0.5, 1.0]), np.linspace(0, 1, 21)
+    prior = Prior.on_knots(knots, [1, 3, 2, 1], source="public")
+    table = design(prior, promise, objective=Loss("absolute"), outputs=outputs).mechanism
+    said, numerators = promise.said(knots), table.numerators.tolist()
+    for i, k in itertools.permutations(range(4), 2):
+        if np.isfinite(said[i, k]):
+            limit = exponential_below(min(promise.exactly(said, knots, i, k), Fraction(40)))
+            assert all(a <= limit * b for a, b in zip(numerators[i], numerators[k], strict=True))
+
+
+def test_sensitive_values_report_nothing_that_others_never_do() -> None:
+    """And the others have reports of their own, which tell that they are not sensitive."""
+    prior = Prior.on_knots(np.arange(4.0), np.ones(4), source="public")
+    promise = Sensitive(1.0, [True, True, False, False])
+    table = design(prior, promise, objective=Loss("zero-one"), outputs=np.arange(4.0)).mechanism
+    never = table.numerators == 0
+    assert never[:2].any()
+    assert not never[2:][:, ~never[:2].all(axis=0)].any()
+    assert math.isinf(verify(table).max_log_ratio)
+    assert verify(table).kept == pytest.approx(1.0, rel=1e-8)
+
+
+def test_large_tables_of_pairs_are_proved_in_no_time() -> None:
+    rng = np.random.default_rng(5)
+    points = rng.random((21, 2))
+    distance = np.linalg.norm(points[:, None] - points, axis=2)
+    prior = Prior.on_knots(np.arange(21.0), np.ones(21), source="public")
+    for promise in (Metric(3.0, distance), ByValue(rng.uniform(0.5, 3, 21), "min"), Ratios(3 * distance)):
+        started = time.process_time()
+        made = design(prior, promise, objective=Loss(distance), outputs=np.arange(21.0))
+        assert time.process_time() - started < 20
+        assert made.verification.ok
+        assert made.gap < 1e-6
 
 
 def test_randomised_response_errs_least_among_categories() -> None:
@@ -107,6 +169,8 @@ def test_what_an_analyst_reads_is_no_worse_than_what_is_reported() -> None:
         (EVEN, 1.0, Loss(), None, "add outputs="),
         (EVEN, 1.0, Loss(unbiased=True), STEPS, "add outputs farther out, or allow bias"),
         (EVEN, 1.0, Loss(worst=2.0), STEPS, "share of the worst must lie between 0 and 1"),
+        (EVEN, Ratios(UNEVEN), Loss(), STEPS, "of ratios must be of each knot, got one of 4 values for 17 knots"),
+        (EVEN, Metric(1.0, period=2.0), Loss(), STEPS, "round a circle must span less than 2, got -1 to 1"),
     ],
 )
 def test_what_does_not_fit_is_refused(prior: Prior, privacy: float, loss: Loss, outputs: object, said: str) -> None:
@@ -116,7 +180,7 @@ def test_what_does_not_fit_is_refused(prior: Prior, privacy: float, loss: Loss, 
 
 def test_privacy_by_distance_says_nothing_of_categories_and_other_objectives_refuse_it() -> None:
     prior = CategoricalPrior(["a", "b"], np.ones(2) / 2)
-    with pytest.raises(InputError, match="privacy by distance is for numbers"):
+    with pytest.raises(InputError, match="epsilon 1 per unit is for numbers, got categories"):
         design(prior, Metric(1.0), objective=Loss("zero-one"), outputs=2)  # pyright: ignore[reportArgumentType] -- of any privacy
     with pytest.raises(InputError, match="promise pure privacy, got epsilon 1 per unit"):
         design(EVEN, Metric(1.0))  # pyright: ignore[reportArgumentType] -- wrong on purpose

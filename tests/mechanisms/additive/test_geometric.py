@@ -67,7 +67,7 @@ def test_counts_between_two_are_refused_without_being_named():
     table = make_exact(geometric(np.arange(6), Metric(1.0))).mechanism
     assert set(table.sample(np.repeat([0.0, 5.0], 50)) % 1) == {0.0}
     with pytest.raises(
-        InputError, match=r"^values must be knots where privacy is promised per unit, got 1 of 2 between"
+        InputError, match=r"^values must be knots where privacy is promised of these alone, got 1 of 2 between"
     ):
         table.sample([2.0, 2.5])
     with pytest.raises(InputError, match="values must be knots"):
@@ -90,7 +90,7 @@ def test_a_saved_table_says_what_it_promises_and_a_forged_one_is_refused(tmp_pat
     for name in ("counts.json", "counts.npz"):
         save_table(table, tmp_path / name)
         assert load_table(tmp_path / name).promise == Metric(1.0)
-    with pytest.raises(TableError, match="the log-ratio per unit must be at most 0"):
+    with pytest.raises(TableError, match="the log-ratio must be at most 0"):
         require_proved(table, epsilon=Metric(0.9))
 
 
@@ -98,6 +98,7 @@ def test_a_saved_table_says_what_it_promises_and_a_forged_one_is_refused(tmp_pat
     ("knots", "promise", "says"),
     [
         ([0, 1, 3], Metric(1.0), "needs equally spaced knots"),
+        ([0, 1, 2], Metric(1.0, period=3.0), "is for distances on a line, got epsilon 1 per unit, round a circle of 3"),
         ([0, 1], Pure(1.0), "keeps a promise per unit, got epsilon 1"),
         ([0, 1], Approximate(1.0, 0.1), "keeps a promise per unit, got epsilon 1, delta 0.1"),
         (np.linspace(0, 1e-3, 2001), Metric(1e-6), "the domain must have fewer steps"),

@@ -23,6 +23,7 @@ from optldp.mechanisms import (
     piecewise,
 )
 from optldp.mechanisms.exactness.make_exact import exact_if_possible as exact
+from optldp.mechanisms.promise import Ratios, Sensitive
 
 
 def test_a_second_report_is_refused_by_name():
@@ -184,6 +185,7 @@ class TestOtherPromises:
     GAUSS = exact(gaussian([0, 1], Approximate(1.0, 1e-6)))
     COUNTS = exact(geometric([0, 1, 2], Metric(1.0)))
     PURE = exact(duchi([0, 1], 1.0))
+    HOURS = exact(replace(geometric([0, 1, 2], Metric(0.5)), promise=Metric(0.5, period=24.0)))
 
     @pytest.mark.parametrize(
         ("budget", "table"),
@@ -193,6 +195,8 @@ class TestOtherPromises:
             (Approximate(1.0, 1e-9), PURE),
             (Metric(1.0), COUNTS),
             (Metric(1.5), COUNTS),
+            (Ratios([[0, 1, 2], [1, 0, 1], [2, 1, 0]]), COUNTS),
+            (Metric(0.5), HOURS),
             (Pure(1.0), PURE),
         ],
     )
@@ -213,7 +217,10 @@ class TestOtherPromises:
             (Approximate(1.0, 0.9e-6), GAUSS, "delta must be at least the divergence at epsilon 1"),
             (Approximate(0.9, 1e-6), GAUSS, "delta must be at least the divergence at epsilon 0.9"),
             (Approximate(0.5, 1e-6), PURE, "delta must be at least the divergence at epsilon 0.5"),
-            (Metric(0.9), COUNTS, "the log-ratio per unit must be at most 0.9"),
+            (Metric(0.9), COUNTS, "the log-ratio must be at most 0.9"),
+            (Sensitive(1.0, [True, False, True]), COUNTS, "the log-ratio must be at most 1"),
+            (Sensitive(1.0, [True, False]), COUNTS, "must be of each knot, got one of 2 values for 3 knots"),
+            (Metric(0.5, period=3.0), COUNTS, "the log-ratio must be at most 0.5"),
         ],
     )
     def test_what_does_not_is_refused_and_costs_nothing(self, budget, table, says):

@@ -21,6 +21,8 @@ from optldp.mechanisms import (
     piecewise,
 )
 
+from ...small_channels import SMALL
+
 DOMAIN = (0.0, 1.0)
 TABLE = make_exact(duchi(DOMAIN, 1.0)).mechanism
 SECRET = 0.7319518
@@ -100,6 +102,15 @@ def test_a_refusal_is_of_the_table_alone_and_spends_nothing(kind):
     for client in clients:
         assert not client.has_reported
         assert client(TABLE) in TABLE.high
+
+
+def test_a_table_of_some_values_alone_is_no_question_to_a_client():
+    """Which value is nearest would decide what is promised; a client says nothing of its own."""
+    table = SMALL["sensitive"]
+    client = OneReportClient(15.0, table.promise, domain=table.domain)
+    with pytest.raises(InputError, match="for any value of its domain, got one that promises epsilon 2 of 3 sensitive"):
+        client(table)
+    assert not client.has_reported
 
 
 def test_there_is_no_table_of_another_class():

@@ -104,8 +104,8 @@ def test_a_metric_promise_is_broken_by_one_pair_of_neighbours():
     found = verify(table)
     assert not found.ok
     assert found.kept == pytest.approx(np.log(2) / 0.5)
-    assert found.failures[0].startswith("the log-ratio per unit must be at most 1, got 1.386")
-    assert "at output 0 between knots 0 and 1" in found.failures[0]
+    assert found.failures[0].startswith("the log-ratio must be at most 0.5, got 0.693")
+    assert "at output 0 between knots 1 and 0" in found.failures[0]
     assert verify(replace(table, epsilon=1.5, promise=Metric(1.5))).ok
     assert not verify(table_of(np.array([[0, D], [1, D - 1]]), Metric(16.0))).ok
 

@@ -47,7 +47,7 @@ class LevelsOfNumbers(Levels):
 
     @property
     def takes(self) -> tuple[str, ...]:
-        return ("--of", "--cells", "--quantile", "--between", "--above")
+        return ("--of", "--cells", "--between", "--above")
 
     def counted(self, path: Path, skip_invalid: bool | SkippedRows) -> PersonalisedCounts:
         from .....estimators import PersonalisedCounts

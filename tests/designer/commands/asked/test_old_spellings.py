@@ -7,7 +7,8 @@ from optldp.designer.command_line import COMMANDS, _loaded
 from optldp.designer.commands.asked.old_spellings import OLD, as_now
 from optldp.mechanisms import InputError
 
-TAKES = {"--objective": 1, "--method": 1, "--privacy": 1, "--format": 1, "--leakage": 1, "--column": 1, "--json": 0}
+ONE = "--objective", "--method", "--privacy", "--format", "--levels", "--leakage", "--outputs", "--column"
+TAKES = {**dict.fromkeys(ONE, 1), "--json": 0}
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,8 @@ TAKES = {"--objective": 1, "--method": 1, "--privacy": 1, "--format": 1, "--leak
         ("--decimal , --encoding latin-1", "--format csv:decimal=,,encoding=latin-1"),
         ("--level-shares 2,1 --leakage 0.1", "--leakage 0.1,shares=2,1"),
         ("--json --column income", "--json --column income"),
+        ("--levels 1,2 --leakage 1 --outputs 0:9:5", "--levels 1,2 --leakage 1,outputs=0:9:5"),
+        ("--outputs 0:9:0.5 --leakage 1", "--outputs 0:9:0.5 --leakage 1"),
     ],
 )
 def test_it_is_read_as_the_new_one_says_it(before, now):
@@ -45,12 +48,13 @@ def test_what_it_cannot_tell_is_refused(words, says):
     assert str(refused.value) == says
 
 
-@pytest.mark.parametrize("old", OLD)
-def test_every_old_option_tells_an_option_that_there_is_and_no_help_has_it(old, optldp):
+@pytest.mark.parametrize(("old", "become"), [(old, each) for old in OLD for each in OLD[old]])
+def test_every_old_option_tells_an_option_that_there_is_and_no_help_has_it(old, become, optldp):
     takes = {name: {option for each in _loaded(name).params for option in each.opts} for name in COMMANDS}
-    commands = [name for name, options in takes.items() if OLD[old].option in options and old not in options]
+    new, beside = become.option, become.beside
+    commands = [name for name, has in takes.items() if new in has and (old not in has or beside in has)]
     assert commands
-    assert not any(f"{old} " in optldp(name, "--help-all").stdout for name in commands[:1])
+    assert beside or f"{old} " not in optldp(commands[0], "--help-all").stdout
 
 
 def test_an_error_stays_one_line_and_a_note_comes_last(optldp):

@@ -137,7 +137,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(refusal, staff, options, say
         (("--of", "distribution", "--method", "population"), "estimates a mean"),
         (("--method", "ems"), "must be one of population, em"),
         (("--stop", "loglik"), "--stop is for --method em or ule: leave it out"),
-        (("--quantile", 0.5), "--quantile is for --of quantiles"),
+        (("--quantile", 0.5), "--quantile is for --of quantiles: leave it out"),
     ],
     ids=str,
 )

@@ -1,0 +1,171 @@
+"""Linear queries of the distribution, such as all prefix sums or ranges, answered with the least sum of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from threadpoolctl import threadpool_limits
+
+from ...mechanisms.categorical.table import CategoricalTable
+from ...mechanisms.errors import InputError
+from ...mechanisms.statistics import Outputs
+from ...mechanisms.table.provenance import Provenance
+from ...mechanisms.table.table import TabulatedMechanism
+from ...solvers.frequency.workload import certified_workload_bound, solve_workload, workload_cost
+from ..priors.categorical import CategoricalPrior
+from ..priors.prior import Prior
+from .base import Objective, Problem, Solution, Told
+from .information_solution import placed_outputs
+from .losses import read_numbers
+from .queries import QUERIES, queries_of
+from .registry import Asker
+
+MAX_COLUMNS = 4000
+"""Outputs of a table at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class WorkloadEvidence:
+    """What a design for a workload shows beside its value.
+
+    Attributes
+    ----------
+    queries : int
+    sampling : float
+        What the population's answers vary by from sample to sample, summed over queries, times n: it comes on top if
+        answers are to be about the population, with any mechanism.
+    """
+
+    queries: int
+    sampling: float
+
+
+@dataclass(frozen=True, eq=False)
+class Workload(Objective):
+    """Sum over linear queries of the variance of their answers around these users' own, times their number.
+
+    By the best linear estimator that is unbiased for every distribution, for values drawn from the prior. Reports of
+    numbers are placed at the mean of the value given the report, and nobody should average them: estimate the
+    distribution.
+
+    Parameters
+    ----------
+    queries : str or (q, n) array_like
+        "prefix", "ranges" (all n(n + 1)/2, weight 1), "moments" (mean and mean square on the domain as [-1, 1]), or
+        weights of the frequencies in the order of the prior. Rows may depend on each other, and be fewer than values.
+
+    Raises
+    ------
+    InputError
+        In a design: queries that there are not, or that do not fit the prior.
+    SolverError
+        In a design: no table is found.
+
+    Source: solvers/frequency/workload.py.
+
+    Example
+    -------
+    >>> from optldp.designer import Prior, design
+    >>> from optldp.designer.objectives import Workload
+    >>> prior = Prior.even(list(range(8)))
+    >>> made = design(prior, 1.0, objective=Workload("prefix"))
+    >>> round(made.value, 2), made.bound <= made.value, made.gap < 1e-2
+    (23.44, True, True)
+    """
+
+    queries: str | ArrayLike = "prefix"
+
+    nobody = "no mechanism on these values"
+    takes = (Prior, CategoricalPrior)
+    tolerance = 1e-2  # sums of many errors; priors are not known better
+
+    @classmethod
+    def of_options(cls, options: Mapping[str, Any], asker: Asker) -> Workload:
+        asked = Path(options.get("queries", "prefix"))
+        return cls(str(asked) if str(asked) in QUERIES else read_numbers(asked, "a workload", QUERIES))
+
+    @property
+    def key(self) -> str:
+        return "workload"
+
+    @property
+    def name(self) -> str:
+        """What the queries are called."""
+        return self.queries if isinstance(self.queries, str) else "own"
+
+    @property
+    def label(self) -> str:
+        return f"least error of {'queries of your own' if self.name == 'own' else self.name}"
+
+    def quantity(self, units: str) -> str:
+        return "squared error of all answers, times n"
+
+    def check(self, problem: Problem) -> None:
+        self._queries(problem)
+
+    def solve(self, problem: Problem, progress: Told = None) -> Solution:
+        weights, tolerance = problem.solved.weights, problem.tolerance
+        with threadpool_limits(1, user_api="blas"):  # as in `Variance`
+            found = solve_workload(
+                weights,
+                problem.inner_ratio,
+                self._queries(problem),
+                tolerance=tolerance,
+                max_columns=MAX_COLUMNS,
+                progress=progress,
+            )
+        origin = Provenance("optimal", {"unbiased": False, "workload": self.name, "tolerance": tolerance})
+        return Solution(_mechanism(problem, found.solution, origin), found.multipliers, found.status)
+
+    def value(self, mechanism: Any, problem: Problem) -> float:
+        if not isinstance(statistic := mechanism.statistic, Outputs):
+            raise InputError("a workload is judged by laws of outputs, got reports that are too many to list")
+        return workload_cost(problem.solved.weights, statistic.law, self._queries(problem))
+
+    def bound(self, problem: Problem, multipliers: Mapping[str, Any]) -> float:
+        with threadpool_limits(1, user_api="blas"):
+            return certified_workload_bound(
+                problem.solved.weights, problem.ratio, self._queries(problem), multipliers["certificate"]
+            )
+
+    def evidence(self, problem: Problem, mechanism: Any, solution: Solution) -> WorkloadEvidence:
+        queries, weights = self._queries(problem), problem.solved.weights
+        answers = queries @ weights
+        return WorkloadEvidence(len(queries), float((queries**2).sum(0) @ weights - answers @ answers))
+
+    def title(self, made: Any) -> str:
+        return f"table for {made.evidence.queries:,} queries ({self.name})"
+
+    def parameters(self) -> dict[str, Any]:
+        return {"workload": self.name}
+
+    def facts(self, made: Any) -> dict[str, Any]:
+        found = made.evidence
+        return {
+            "queries": found.queries,
+            "workload_error": made.value,
+            "lower_bound": made.bound,
+            "sampling_error": found.sampling,
+        }
+
+    def _queries(self, problem: Problem) -> np.ndarray:
+        if isinstance(problem.prior, CategoricalPrior):
+            return queries_of(self.queries, np.arange(problem.prior.weights.size), labels=True)
+        return queries_of(self.queries, problem.unit.knots)
+
+
+def _mechanism(
+    problem: Problem, probabilities: np.ndarray, origin: Provenance
+) -> TabulatedMechanism | CategoricalTable:
+    prior = problem.prior
+    if isinstance(prior, CategoricalPrior):
+        return CategoricalTable.from_probabilities(prior.categories, probabilities, problem.epsilon, provenance=origin)
+    places, columns = placed_outputs(prior.knots, problem.solved.weights, probabilities)
+    return TabulatedMechanism.from_points(
+        prior.knots, places, columns, problem.epsilon, provenance=origin, units=prior.units
+    )

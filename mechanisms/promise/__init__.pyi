@@ -1,0 +1,10 @@
+from .blocks import Blocks as Blocks
+from .by_value import ByValue as ByValue
+from .metric import Metric as Metric
+from .pairs import OfPairs as OfPairs
+from .promise import Approximate as Approximate
+from .promise import Promise as Promise
+from .promise import Pure as Pure
+from .promise import as_promise as as_promise
+from .ratios import Ratios as Ratios
+from .sensitive import Sensitive as Sensitive

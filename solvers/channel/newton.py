@@ -1,0 +1,92 @@
+r"""One Newton step of the channel program on a tree.
+
+With multipliers u on the slacks r = G s of the cone's rows, z on the slacks w below the worst loss t, and y on the
+coupling rows A s = b (sums are one, deviations vanish, losses + w = t), a step solves
+
+    K ds = A' dy + h,    K = G' diag(u / r) G,    (A K^-1 A' + diag(w / z)) dy - dt = what is missing,
+
+K by elimination from the leaves, output by output, and the few coupling rows by one Cholesky factor. Near an optimum
+that factor is a poor inverse, so dy is refined on the operator itself, which elimination keeps exact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from ...mechanisms.errors import SolverError
+from ..arrays import Array
+from .covariance import coupled
+from .tree_program import Missing, Point, TreeProgram
+
+REFINEMENTS = 3
+"""Of dy, at most; each costs a solution by elimination."""
+
+REFINED = 1e-10
+"""Share of a right side that may be left of it."""
+
+REGULAR = (1e-14, 1e-11, 1e-8)
+"""Shares of its diagonal that are added to the coupling matrix, the first with which there is a factor: at an optimum
+its rows depend on each other, to rounding. Refinement takes back what that changes."""
+
+
+class Newton:
+    """The Newton system at a point, factored once for any right sides."""
+
+    def __init__(self, tree: TreeProgram, at: Point) -> None:
+        self.tree, self.at = tree, at
+        self.eliminated = tree.elimination.of(at.u / at.r)
+        kinds, n, _ = tree.factors.shape
+        self.beside = np.zeros((kinds, n))
+        if at.w.size:
+            self.beside[-1] = at.w / at.z
+        sums = coupled(tree.visits, tree.program.cone.places, self.eliminated, tree.factors).reshape(kinds * n, -1)
+        self.scale, self.factor = _factored(sums + np.diag(self.beside.ravel()))
+        border = np.zeros((kinds, n))
+        border[-1] = 1
+        self.along_t = self._coupling(border) if at.w.size else border
+
+    def step(self, missing: Missing, product: Array, other: Array) -> Point:
+        """Return the step that removes what is missing, with u dr + r du = product and w dz + z dw = other."""
+        tree, at = self.tree, self.at
+        G, across = tree.cone_rows
+        h = across @ (product / at.r) - missing.costs
+        rows = missing.rows - tree.rows(self.eliminated.solve(h))
+        if at.w.size:
+            rows[-1] -= (other - at.w * missing.weights) / at.z
+        y, t = self._coupling(rows), 0.0
+        if at.w.size:
+            t = float((missing.total - y[-1].sum()) / self.along_t[-1].sum())
+            y = y + t * self.along_t
+        s = self.eliminated.solve(tree.across(y) + h)
+        r = G @ s
+        z = missing.weights - y[-1] if at.w.size else at.z
+        return Point(s, r, (product - at.u * r) / at.r, y, (other - at.w * z) / at.z, z, t)
+
+    def _coupling(self, rows: Array) -> Array:
+        """Return the y of (A K^-1 A' + diag(w / z)) y = rows."""
+        y, left = np.zeros_like(rows), rows
+        for k in range(REFINEMENTS + 1):
+            y = y + (self.scale * cho_solve(self.factor, self.scale * left.ravel(), check_finite=False)).reshape(
+                rows.shape
+            )
+            if k < REFINEMENTS:
+                left = rows - self.tree.rows(self.eliminated.solve(self.tree.across(y))) - self.beside * y
+                if np.abs(left).max() <= REFINED * np.abs(rows).max():
+                    break
+        return y
+
+
+def _factored(matrix: Array) -> tuple[Array, tuple[Array, bool]]:
+    """Return the scale that makes a matrix's diagonal one, and its factor."""
+    diagonal = np.diag(matrix)
+    if not (np.isfinite(matrix).all() and (diagonal > 0).all()):
+        raise SolverError("the interior point left the numbers that there are: use HiGHS")
+    scale = 1 / np.sqrt(diagonal)
+    scaled = matrix * scale[:, None] * scale
+    for share in REGULAR:
+        try:
+            return scale, cho_factor(scaled + share * np.eye(len(scale)), lower=True)
+        except LinAlgError:
+            continue
+    raise SolverError("the interior point's coupling rows depend on each other: use HiGHS")

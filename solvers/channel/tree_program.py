@@ -1,0 +1,161 @@
+"""The channel program as an interior point sees it where the cone is a tree: nodes of columns, slacks, multipliers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..arrays import Array
+from .covariance import Visit, visits
+from .elimination import Elimination
+from .program import ChannelProgram
+
+
+class Point(NamedTuple):
+    """Values of all variables, or a step of theirs.
+
+    Attributes
+    ----------
+    s : (N, m) ndarray
+        The nodes of every column.
+    r, u : (r, m) ndarray
+        Slacks on the cone's rows, and their multipliers.
+    y : (k, n) ndarray
+        Multipliers of sums, of deviations and of losses.
+    w, z : (n,) ndarray
+        By how much each value's loss is below the worst, and multipliers; of size zero where the worst does not count.
+    t : float
+        The worst loss.
+    """
+
+    s: Array
+    r: Array
+    u: Array
+    y: Array
+    w: Array
+    z: Array
+    t: float
+
+    def moved(self, by: Point, primal: float, dual: float) -> Point:
+        """Return where a step of these lengths leads."""
+        s, r, w, t = self.s + primal * by.s, self.r + primal * by.r, self.w + primal * by.w, self.t + primal * by.t
+        return Point(s, r, self.u + dual * by.u, self.y + dual * by.y, w, self.z + dual * by.z, t)
+
+    def lengths(self, by: Point) -> tuple[float, float]:
+        """Return how far a step can go, primal and dual, at most 1, before a slack or a multiplier is negative."""
+        primal = min(_length(self.r, by.r), _length(self.w, by.w))
+        return primal, min(_length(self.u, by.u), _length(self.z, by.z))
+
+    @property
+    def mean_product(self) -> float:
+        """Of slacks and their multipliers: what remains of the gap, for each of them."""
+        return float(((self.r * self.u).sum() + self.w @ self.z) / (self.r.size + self.w.size))
+
+
+def _length(at: Array, by: Array) -> float:
+    falls = by < 0
+    return float((at[falls] / -by[falls]).min(initial=1.0))
+
+
+class Missing(NamedTuple):
+    """What a point lacks: of the rows, of the nodes' costs, of the worst values' weights and of their sum."""
+
+    rows: Array
+    costs: Array
+    weights: Array
+    total: float
+
+
+@dataclass(frozen=True, eq=False)
+class TreeProgram:
+    """A program whose cone is a tree, in which every value has a node of its own."""
+
+    program: ChannelProgram
+
+    @staticmethod
+    def takes(program: ChannelProgram) -> bool:
+        """Return whether a program is such a one."""
+        cone = program.cone
+        return cone.tree is not None and len(np.unique(cone.places)) == cone.values
+
+    @cached_property
+    def elimination(self) -> Elimination:
+        assert self.program.cone.tree is not None  # or it were not taken
+        return Elimination(self.program.cone, self.program.cone.tree)
+
+    @cached_property
+    def visits(self) -> list[Visit]:
+        return visits(self.elimination.tree)
+
+    @cached_property
+    def size(self) -> float:
+        """Of the losses, which are solved for as shares of it."""
+        return float(np.abs(self.program.losses).max()) or 1.0
+
+    @cached_property
+    def reach(self) -> float:
+        """Of the deviations."""
+        return 1.0 if self.program.deviations is None else float(np.abs(self.program.deviations).max()) or 1.0
+
+    @cached_property
+    def losses(self) -> Array:
+        return self.program.losses / self.size
+
+    @cached_property
+    def costs(self) -> Array:
+        """Of the nodes (N, m)."""
+        return self.program.cone.on_nodes((1 - self.program.share) * self.program.weights[:, None] * self.losses)
+
+    @cached_property
+    def factors(self) -> Array:
+        """A: of sums, of deviations and of losses, if there are such rows (k, n, m)."""
+        kinds = [np.ones_like(self.losses)]
+        if self.program.deviations is not None:
+            kinds.append(self.program.deviations / self.reach)
+        if self.program.share:
+            kinds.append(self.losses)
+        return np.stack(kinds)
+
+    @cached_property
+    def cone_rows(self) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """G and G'."""
+        rows = self.program.cone.rows
+        return rows, sparse.csr_array(rows.T)
+
+    def rows(self, s: Array) -> Array:
+        """Return A s (k, n)."""
+        return np.einsum("kiy,iy->ki", self.factors, s[self.program.cone.places])
+
+    def across(self, y: Array) -> Array:
+        """Return A' y (N, m)."""
+        out = np.zeros((self.program.cone.nodes, self.losses.shape[1]))
+        out[self.program.cone.places] = np.einsum("kiy,ki->iy", self.factors, y)
+        return out
+
+    def missing(self, at: Point) -> Missing:
+        """Return what a point lacks; its slacks are right."""
+        rows = -self.rows(at.s)
+        rows[0] += 1
+        costs = self.costs - self.across(at.y) - self.cone_rows[1] @ at.u
+        if not self.program.share:
+            return Missing(rows, costs, at.z, 0.0)
+        rows[-1] -= at.w - at.t
+        return Missing(rows, costs, -at.y[-1] - at.z, -self.program.share - float(at.y[-1].sum()))
+
+    def worth(self, at: Point) -> float:
+        """Return what the table of a point is worth once its rows are right, to first order."""
+        reached = (self.costs * at.s).sum() + self.program.share * at.t
+        return self.size * float(reached + (at.y * self.missing(at).rows).sum())
+
+    def proof(self, at: Point) -> dict[str, Array]:
+        """Return a point's multipliers, as the program's bound takes them."""
+        proof = {"lam": self.size * at.y[0]}
+        if self.program.deviations is not None:
+            proof["nu"] = self.size / self.reach * at.y[1]
+        if self.program.share:
+            proof["worst"] = -at.y[-1]
+        return proof

@@ -1,0 +1,229 @@
+r"""The table from whose reports given linear queries of the frequencies are answered best, with its certificate.
+
+Queries W (q, K) of frequencies f are answered by W f^, f^ linear in the reports and unbiased. With C = W^T W and M the
+information of the frequency program (`program`), the least sum of squared errors at the prior, per report, is
+tr(C M^-1) - pi^T C pi about the population's answers. The values' own sampling has sum_x C_xx pi_x - pi^T C pi of it
+whatever is reported, so that privacy costs
+
+    tr(C M^-1) - sum_x C_xx pi_x,
+
+the error about the answers for the very users who reported.
+
+*Values that all queries treat alike are one.* A mechanism of these classes is one of the values; and of a mechanism of
+the values, with a value of each class drawn by the prior, there is one of the classes that errs as little.
+
+*A bound without an inverse.* For every symmetric G, tr(C M^-1) >= 2 tr(C G) - tr(C G M G), so that with
+
+    s^T G C G s <= (lambda . s)(pi . s)  for all patterns s
+
+no private table has tr(C M^-1) < tr(C G)^2 / sum(lambda). C may be singular: M of the best table is then nearly so, and
+the program is solved for C + delta I with several small delta, of which the best table and the best bound are kept.
+
+Source: McKenna, Maity, Mazumdar and Miklau (2020), "A workload-adaptive mechanism for linear queries under local
+differential privacy", for the problem; the bound is ours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...mechanisms.errors import InputError, SolverError
+from ..arrays import Array
+from ..certificate import Optimum, Progress, relative_gap
+from .optimum import solve_frequency
+from .program import (
+    MOST_ENUMERATED,
+    ROUNDING,
+    Certificate,
+    FrequencyProgram,
+    enumerated_violation,
+    relaxed_violation,
+)
+
+DELTAS = (1e-6, 1e-4, 1e-7)
+"""Added to a singular C, as shares of its mean diagonal, until one suffices: less brings the table nearer, and rounding
+too."""
+
+ANSWERABLE = 1e-7
+"""Share of a query that may lie where reports tell nothing: rounding."""
+
+
+def solve_workload(
+    prior: ArrayLike,
+    ratio: float,
+    queries: ArrayLike,
+    *,
+    tolerance: float = 1e-2,
+    max_columns: int = 4000,
+    progress: Callable[[Progress], None] | None = None,
+) -> Optimum[Array]:
+    """Derive the table that answers linear queries with the least sum of squared errors.
+
+    Parameters
+    ----------
+    prior : (K,) array_like
+        Non-negative, summing to 1.
+    ratio : float
+        E = e^epsilon.
+    queries : (q, K) array_like
+        W: the answers are W f for frequencies f.
+    tolerance : float
+        Relative gap to reach.
+    max_columns : int
+        As for `solve_frequency`.
+    progress : callable, optional
+
+    Returns
+    -------
+    found : Optimum of (K, m) ndarray
+        Probabilities; rows of values that all queries treat alike are equal. Its value is `workload_cost`, its bound
+        the `certified_workload_bound` of its multiplier `certificate`, whose root is G of this module.
+
+    Raises
+    ------
+    InputError
+        Not a prior, a ratio, or queries; queries that treat all values alike.
+    SolverError
+        Rounding defeats the solver.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from optldp.solvers.frequency.workload import solve_workload
+    >>> cut = np.r_[np.ones(5), np.zeros(7)][None]  # the share of the first five of twelve values
+    >>> found = solve_workload(np.full(12, 1 / 12), np.exp(1.0), cut)
+    >>> round(found.value, 4), round(found.bound, 4)  # E / (E - 1)^2, of randomised response on the cut
+    (0.9207, 0.9207)
+    """
+    weights, matrix = checked_queries(prior, queries)
+    which, merged, classes = merged_values(weights, matrix)
+    importance = classes.T @ classes
+    best: Optimum[Array] | None = None
+    bound, certificate = -math.inf, None
+    for added in _importances(importance):
+        try:
+            found = solve_frequency(
+                merged, ratio, importance=added, tolerance=tolerance, max_columns=max_columns, progress=progress
+            )
+        except (SolverError, np.linalg.LinAlgError):  # singular to rounding: the next delta is another program
+            continue
+        value = workload_cost(merged, found.solution, classes)
+        if best is None or value < best.value:
+            best = replace(found, value=value)
+        proof = _without_inverse(FrequencyProgram(merged, ratio, added), found.multipliers["certificate"])
+        if (proved := certified_workload_bound(weights, ratio, matrix, proof)) > bound:
+            bound, certificate = proved, proof
+        if relative_gap(best.value, bound) <= tolerance:
+            break
+    if best is None or certificate is None or not math.isfinite(best.value):
+        raise SolverError("no table from whose reports the queries can be answered was found: raise epsilon")
+    return replace(
+        best, solution=best.solution[which], bound=bound, multipliers={"certificate": certificate}, tolerance=tolerance
+    )
+
+
+def workload_cost(prior: ArrayLike, probabilities: Array, queries: ArrayLike) -> float:
+    """Return the sum of squared errors of the answers about those of the very users, per report, at the prior.
+
+    Parameters
+    ----------
+    prior : (K,) array_like
+    probabilities : (K, m) ndarray
+        Of any table.
+    queries : (q, K) array_like
+
+    Returns
+    -------
+    float
+        tr(W M^-1 W^T) - sum_x |W_x|^2 pi_x; infinite where reports do not tell some answer.
+
+    Example
+    -------
+    >>> response = np.array([[0.75, 0.25], [0.25, 0.75]])
+    >>> workload_cost([0.5, 0.5], response, [[1, 0]])  # 3 / (3 - 1)^2 at epsilon = ln 3
+    0.75
+    """
+    weights, matrix = checked_queries(prior, queries)
+    made = probabilities[:, weights @ probabilities > 0]
+    values, vectors = np.linalg.eigh(FrequencyProgram(weights, math.e).information(made))
+    seen = values > weights.size * ROUNDING * values[-1]
+    turned = matrix @ vectors
+    unseen = np.abs(turned[:, ~seen]).max(initial=0.0)
+    if unseen > ANSWERABLE * np.abs(matrix).max():
+        return math.inf
+    return float((turned[:, seen] ** 2 / values[seen]).sum() - (matrix**2).sum(0) @ weights)
+
+
+def certified_workload_bound(prior: ArrayLike, ratio: float, queries: ArrayLike, certificate: Certificate) -> float:
+    """Return what privacy costs the answers at least, with any private table, whatever the certificate's numbers.
+
+    Parameters
+    ----------
+    prior : (K,) array_like
+    ratio : float
+        E = e^epsilon.
+    queries : (q, K) array_like
+    certificate : Certificate
+        Of the classes of values that queries treat alike, in the order of `merged_values`; its root is G. Where its
+        inequality is violated by at most t (pi . s)^2, lambda + t pi obeys it.
+    """
+    weights, matrix = checked_queries(prior, queries)
+    _, merged, classes = merged_values(weights, matrix)
+    program, importance = FrequencyProgram(merged, ratio), classes.T @ classes
+    root = (certificate.root + certificate.root.T) / 2
+    if root.shape != importance.shape:
+        raise InputError(f"the certificate must be of {merged.size} classes of values, got {len(root)}")
+    squared = root @ importance @ root
+    find = enumerated_violation if program.size <= MOST_ENUMERATED else relaxed_violation
+    total = float(certificate.multipliers.sum()) + find(program, squared, certificate)
+    trace = float((importance * root).sum())
+    sampling = float(np.diag(importance) @ merged)
+    if not (trace > 0 and total > 0):
+        return 0.0
+    return max(0.0, trace**2 / total * (1 - 4 * program.size * ROUNDING) - sampling)
+
+
+def checked_queries(prior: ArrayLike, queries: ArrayLike) -> tuple[Array, Array]:
+    """Return prior (K,) and queries (q, K) as doubles; InputError for queries that are none, or ask nothing."""
+    weights, matrix = np.asarray(prior, dtype=np.float64), np.asarray(queries, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[1] != weights.size or not len(matrix) or not np.isfinite(matrix).all():
+        raise InputError(f"queries must be finite, a column for each of {weights.size} values, got {matrix.shape}")
+    if not np.ptp(matrix, axis=1).any():
+        raise InputError("queries must tell values apart, got ones that treat all values alike: add one that does not")
+    return weights, matrix
+
+
+def merged_values(weights: Array, queries: Array) -> tuple[Array, Array, Array]:
+    """Return which class each value is of (K,), the classes' weights (k,), and the queries of them (q, k).
+
+    Example
+    -------
+    >>> merged_values(np.array([0.2, 0.3, 0.5]), np.array([[1.0, 0.0, 0.0]]))
+    (array([1, 0, 0]), array([0.8, 0.2]), array([[0., 1.]]))
+    """
+    columns, which = np.unique(queries, axis=1, return_inverse=True)
+    which = which.ravel()
+    return which, np.bincount(which, weights), columns
+
+
+def _importances(importance: Array) -> Iterator[Array]:
+    """Yield C with the equal numbers added that change no error and, if that is singular, with a little of I."""
+    scale = float(np.trace(importance)) / len(importance)
+    lifted = importance + scale / len(importance)
+    for whole in (importance, lifted):
+        if np.linalg.eigvalsh(whole)[0] > max(DELTAS) * scale:
+            yield whole
+            return
+    for delta in DELTAS:
+        yield lifted + delta * scale * np.eye(len(importance))
+
+
+def _without_inverse(program: FrequencyProgram, certificate: Certificate) -> Certificate:
+    """Return a certificate with G = R^-1 H R^-1 as its root."""
+    back = program.roots[1]
+    return replace(certificate, root=back @ certificate.root @ back)

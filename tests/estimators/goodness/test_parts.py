@@ -17,6 +17,7 @@ from optldp.estimators.goodness.parts import parts_of
 from optldp.mechanisms import (
     Approximate,
     AttributeSampling,
+    Categories,
     InputError,
     PersonalisedMechanism,
     TabulatedMechanism,
@@ -113,7 +114,7 @@ def renumbered(reports: Any, right: Any, wrong: Any) -> Any:
         columns = list(reports.values()) if isinstance(reports, dict) else reports.T
         tables = zip(columns, right.mechanisms, wrong.mechanisms, strict=True)
         return np.stack([renumbered(*each) for each in tables], axis=1)
-    if not isinstance(reports, PersonalisedReports) or getattr(right, "categorical", ()):
+    if not isinstance(reports, PersonalisedReports) or isinstance(right.inputs.values, Categories):
         return reports
     found = np.array(reports.reports, dtype=float)
     for level, (mine, theirs) in enumerate(zip(right.levels, wrong.levels, strict=True)):

@@ -63,6 +63,7 @@ OF = {
     "mean": Taken("mean"),
     "distribution": Taken("distribution"),
     "quantiles": Taken("quantiles:0.25,0.75", (Option("shares", list, "of the values below them"),)),
+    "queries": Taken("queries:prefix", (Option("workload", Path, "prefix, ranges, moments, or a file"),)),
 }
 """What may be estimated of numbers, and what it may be told."""
 
@@ -381,7 +382,8 @@ class EstimateOptions(ContrastOptions, ReportOptions):
             "--of",
             metavar=f"<{'|'.join(OF)}>",
             autocompletion=_estimates,
-            help="What to estimate. Default: mean. quantiles:0.25,0.75 says which.",
+            help="What to estimate. Default: mean. quantiles:0.25,0.75 says which; queries:prefix, ranges, moments or "
+            "FILE answers these of one table, without bias.",
         ),
     ] = None
     confidence: Confidence = CONFIDENCE
@@ -468,6 +470,11 @@ class EstimateOptions(ContrastOptions, ReportOptions):
     def of(self) -> str | None:
         """What is to be estimated, None if that was not said; InputError for what there is not."""
         return self._estimate[0]
+
+    @property
+    def workload(self) -> str:
+        """What queries are asked for, by name or as a file."""
+        return str(asked_for(self.of_text or "queries", OF, "--of")[1].get("workload", "prefix"))
 
     @property
     def quantiles(self) -> tuple[float, ...]:

@@ -53,7 +53,7 @@ def require_method(asked: EstimateOptions, alone: bool, *, rows: bool = False) -
         raise InputError(
             f"--method {method} estimates a mean, not {of}: use one of {', '.join(DISTRIBUTION_METHODS)}, or --of mean"
         )
-    if of != "mean" or method in DISTRIBUTION_METHODS:
+    if of not in ("mean", "queries") or method in DISTRIBUTION_METHODS:
         asked.of_population("an estimated distribution")
         asked.refuse("for means: a distribution is fitted to all reports, whose users are taken for alike", "--alike")
     if asked.alike and method in ("ua", "uwa"):
@@ -215,6 +215,10 @@ def told_by_counts(
         made = mean_found(found, asked, raw | {"seconds": time.perf_counter() - started} | told, counts)
         made = with_rounds(made, found.rounds, asked)
         return made if drawn_from is not None else with_participation(made, found, asked)
+    if asked.of == "queries":
+        from .number_queries import queries_found
+
+        return queries_found(counts, asked, {"seconds": time.perf_counter() - started} | told)
     estimate = _fitted(counts, grid, asked)
     facts: dict[str, Any] = {"seconds": time.perf_counter() - started} | told
     if asked.of != "quantiles":

@@ -1,0 +1,2 @@
+from .queries import QueriesEstimate as QueriesEstimate
+from .queries import estimate_queries as estimate_queries

@@ -1,0 +1,22 @@
+"""`optldp estimate --of queries`: the answers of the library, by name and by file."""
+
+import json
+
+import pytest
+
+
+def test_queries_by_name_and_by_file(optldp, refusal, tmp_path):
+    prior, values, table, reports = (tmp_path / name for name in ("p.csv", "v.csv", "m.json", "r.csv"))
+    prior.write_text("value,weight\n" + "".join(f"{i},{1 + i % 3}\n" for i in range(6)))
+    values.write_text("v\n" + "0\n1\n2\n3\n4\n5\n" * 50)
+    optldp("design", "--prior", prior, "--public", "--epsilon", 1, "--objective", "workload", "--out", table)
+    optldp("perturb", table, values, "--column", "v", "--seed", 3, "--out", reports)
+    told = json.loads(optldp("estimate", table, reports, "--of", "queries:prefix", "--json").stdout)
+    assert told["query"] == [1, 2, 3, 4, 5, 6]
+    assert told["value"][-1] == pytest.approx(1)
+    (tmp_path / "w.csv").write_text("1,1,1,0,0,0\n")
+    own = json.loads(optldp("estimate", table, reports, "--of", f"queries:{tmp_path / 'w.csv'}", "--json").stdout)
+    assert (own["value"], own["workload"]) == ([pytest.approx(told["value"][2])], "own")
+    assert "leave it out" in refusal("estimate", table, reports, "--of", "queries", "--method", "em")
+    assert "a workload must be one of" in refusal("estimate", table, reports, "--of", "queries:cubes")
+    assert "--above is of no use to queries" in refusal("estimate", table, reports, "--of", "queries", "--above", 1)

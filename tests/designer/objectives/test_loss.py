@@ -156,7 +156,7 @@ def test_large_tables_of_pairs_are_proved_in_no_time() -> None:
         started = time.process_time()
         made = design(prior, promise, objective=Loss(distance), outputs=np.arange(21.0))
         assert time.process_time() - started < 20
-        assert made.verification.ok
+        assert verify(made.mechanism).ok
         assert made.gap < 1e-6
 
 

@@ -45,14 +45,19 @@ def _of_pairs(promise: OfPairs) -> TabulatedMechanism:
     return make_exact(TabulatedMechanism.from_points(KNOTS, KNOTS, matrix, promise.epsilon, promise=promise)).mechanism
 
 
+OF_PAIRS: Mapping[str, TabulatedMechanism] = {
+    "sensitive": _of_pairs(Sensitive(2.0, [True, True, False, False, True])),
+    "blocks": _of_pairs(Blocks([0, 0, 1, 1, 1], 0.5, 2.0)),
+}
+"""Those that promise a log-ratio for each pair of knots."""
+
 SMALL: Mapping[str, TabulatedMechanism | Bundle] = {
     "numbers": PAY,
     "intervals": make_exact(piecewise(KNOTS, 2.0)).mechanism,
     "wave": make_exact(square_wave(KNOTS, 2.0)).mechanism,
     "delta": make_exact(gaussian(KNOTS, Approximate(1.0, 1e-6))).mechanism,
     "unit": make_exact(geometric(KNOTS, Metric(0.1))).mechanism,
-    "sensitive": _of_pairs(Sensitive(2.0, [True, True, False, False, True])),
-    "blocks": _of_pairs(Blocks([0, 0, 1, 1, 1], 0.5, 2.0)),
+    **OF_PAIRS,
     "floor": form_over(KNOTS[::2], [-60.0, 30.0, 120.0], [0.2, 0.1, 0.2], 2.0),
     "categories": categorical_grr(JOBS, 2.0),
     "bits": optimised_unary(JOBS, 2.0),

@@ -46,7 +46,7 @@ class Blocks(OfPairs):
     """
 
     epsilon: float = field(init=False)
-    blocks: tuple[int, ...]
+    blocks: tuple[int, ...] | Any  # whatever is a list when it is made
     within: float
     across: float
 

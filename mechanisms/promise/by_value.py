@@ -51,7 +51,7 @@ class ByValue(OfPairs):
     """
 
     epsilon: float = field(init=False)
-    epsilons: tuple[float, ...]
+    epsilons: tuple[float, ...] | Any  # whatever is a list when it is made
     rule: str = "average"
 
     kind: ClassVar[str] = "by-value"

@@ -49,7 +49,7 @@ class Metric(OfPairs):
     ('epsilon 0.5 per unit', [0.0, 3.0, 0.5])
     """
 
-    distance: tuple[tuple[float, ...], ...] | None = None
+    distance: tuple[tuple[float, ...], ...] | Any | None = None  # whatever is a matrix when it is made
     period: float | None = None
 
     kind: ClassVar[str] = "metric"

@@ -43,7 +43,7 @@ class Ratios(OfPairs):
     """
 
     epsilon: float = field(init=False)
-    log_ratios: tuple[tuple[float, ...], ...]
+    log_ratios: tuple[tuple[float, ...], ...] | Any  # whatever is a matrix when it is made
 
     kind: ClassVar[str] = "ratios"
     members: ClassVar[Mapping[str, Callable[[object], Any]]] = {"log_ratios": matrix}

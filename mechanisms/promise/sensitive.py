@@ -42,7 +42,7 @@ class Sensitive(OfPairs):
     [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [inf, inf, 0.0]]
     """
 
-    sensitive: tuple[bool, ...]
+    sensitive: tuple[bool, ...] | Any  # whatever is a list when it is made
 
     kind: ClassVar[str] = "sensitive"
     members: ClassVar[Mapping[str, Callable[[object], Any]]] = {"sensitive": flags}

@@ -25,7 +25,7 @@ from optldp.mechanisms.categorical import basic_rappor, categorical_grr
 from optldp.mechanisms.promise import Sensitive
 from scipy import stats
 
-from ...small_channels import SMALL
+from ...small_channels import OF_PAIRS
 
 KNOTS = np.linspace(-1.0, 1.0, 41)
 PRIOR = Prior.on_knots(KNOTS, np.exp(-8 * KNOTS**2), source="public")
@@ -155,7 +155,7 @@ class TestOtherPromises:
     @pytest.mark.parametrize("name", ["sensitive", "blocks"])
     def test_what_is_promised_of_pairs_is_claimed_of_each_by_itself(self, name):
         """A sampler that keeps what the others may be told passes; one of twice the budgets does not."""
-        table = SMALL[name]
+        table = OF_PAIRS[name]
         steeper = make_exact(grr(table.knots, 4.0)).mechanism
         assert audit(table, seeded(table, 3), samples=20_000, rng=np.random.default_rng(4)).ok
         found = audit(table, seeded(steeper, 3), samples=20_000, rng=np.random.default_rng(4))
@@ -178,7 +178,7 @@ class TestOtherPromises:
 
     def test_budgets_that_a_promise_carries_are_no_claim_to_choose(self):
         with pytest.raises(InputError, match="has claims of its own for each pair of values: leave epsilon out"):
-            audit(SMALL["blocks"], epsilon=1.0, samples=2000)
+            audit(OF_PAIRS["blocks"], epsilon=1.0, samples=2000)
 
     def test_a_promise_with_a_delta_bounds_no_ratio(self):
         """One line, and where to go."""

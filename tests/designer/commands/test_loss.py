@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optldp import load_mechanism
+from optldp import load_table
 from optldp.designer.privacies import carries_budgets
-from optldp.mechanisms import Metric, TabulatedMechanism, verify
+from optldp.mechanisms import Metric, verify
 from optldp.mechanisms.promise.members import written
 
 AUDITOR = Path(__file__).parents[3] / "examples" / "verify_table.py"
@@ -36,8 +36,7 @@ def test_a_biased_table_of_a_loss(optldp, prior, tmp_path):
     assert told["relative_gap"] < 1e-6
     assert told["biased"]
     assert "nobody should average" in found.stderr
-    table = load_mechanism(out)
-    assert isinstance(table, TabulatedMechanism)
+    table = load_table(out)
     weights = np.array([1, 2, 2, 1, 1]) / 7
     again = weights @ (table.probabilities * np.abs(table.low - table.knots[:, None])).sum(1)
     assert again == pytest.approx(told["value"], rel=1e-9)
@@ -48,8 +47,7 @@ def test_by_distance(optldp, prior, tmp_path, objective, fact):
     out = tmp_path / "m.json"
     more = "--privacy", "metric", "--objective", objective, "--biased", "--outputs", "0:1:0.25", "--out", out, "--json"
     told = json.loads(optldp(*asked(prior, *more)).stdout)
-    table = load_mechanism(out)
-    assert isinstance(table, TabulatedMechanism)
+    table = load_table(out)
     assert table.promise == Metric(1.0)
     assert verify(table).ok
     assert told["lower_bound"] <= told[fact] == told["value"]
@@ -79,7 +77,7 @@ def test_by_any_promise_of_pairs_from_design_to_reports(optldp, prior, tmp_path,
     told = json.loads(found.stdout)
     assert told["relative_gap"] < 1e-6
     assert told["lower_bound"] <= told["value"]
-    table = load_mechanism(out)
+    table = load_table(out)
     assert table.promise.kind == privacy.partition(":")[0]
     assert told["epsilon"] == table.epsilon
     assert told["log_ratios"] == written(tuple(map(tuple, table.promise.limits(table.knots).tolist())))

@@ -37,7 +37,7 @@ from optldp.mechanisms.categorical import categorical_grr
 from optldp.mechanisms.files.identifier import table_identifier
 from optldp.mechanisms.key_value import key_value_response
 
-from ...small_channels import SMALL
+from ...small_channels import OF_PAIRS
 
 KNOTS = [0.0, 50.0, 100.0]
 TABLE = make_exact(duchi(KNOTS, 1.0)).mechanism
@@ -92,11 +92,11 @@ def test_of_a_promise_by_distance_the_odds_are_those_of_the_distance():
 def test_of_pairs_of_values_the_odds_are_those_of_the_pair_that_may_be_told_apart_most():
     """And where nothing is promised of some pair, whatever was believed may become certain."""
     for name, budget, most in (("blocks", 2.0, 2.0), ("sensitive", 2.0, math.inf)):
-        found = front_of(SMALL[name], 400)
+        found = front_of(OF_PAIRS[name], 400)
         assert found.odds is not None
         assert [row[1] for row in found.odds.rows] == [at_most(Decimal("0.01"), budget)]
-        assert found.line[:2] == (str(SMALL[name].promise), at_most(Decimal("0.01"), most))
-        assert SMALL[name].promise.caution in found.promise[1]
+        assert found.line[:2] == (str(OF_PAIRS[name].promise), at_most(Decimal("0.01"), most))
+        assert OF_PAIRS[name].promise.caution in found.promise[1]
     assert at_most(Decimal("0.01"), math.inf).startswith("100")
     apart = [[0, 1, math.inf], [1, 0, math.inf], [math.inf, math.inf, 0]]
     assert promise_words(Metric(1.0, apart), 1.0)[2] == at_most(Decimal("0.01"), math.inf)

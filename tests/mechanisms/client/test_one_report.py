@@ -21,7 +21,7 @@ from optldp.mechanisms import (
     piecewise,
 )
 
-from ...small_channels import SMALL
+from ...small_channels import OF_PAIRS
 
 DOMAIN = (0.0, 1.0)
 TABLE = make_exact(duchi(DOMAIN, 1.0)).mechanism
@@ -106,7 +106,7 @@ def test_a_refusal_is_of_the_table_alone_and_spends_nothing(kind):
 
 def test_a_table_of_some_values_alone_is_no_question_to_a_client():
     """Which value is nearest would decide what is promised; a client says nothing of its own."""
-    table = SMALL["sensitive"]
+    table = OF_PAIRS["sensitive"]
     client = OneReportClient(15.0, table.promise, domain=table.domain)
     with pytest.raises(InputError, match="for any value of its domain, got one that promises epsilon 2 of 3 sensitive"):
         client(table)

@@ -19,7 +19,7 @@ from optldp.mechanisms.keyed import secret as secret_files
 from optldp.mechanisms.keyed.reports import law_checksum, user_names
 from optldp.mechanisms.keyed.words import TAG, ReportWords
 
-from ...small_channels import SMALL
+from ...small_channels import OF_PAIRS
 from ..drawable_tables import tables
 from ..floor_forms import by_hand
 
@@ -59,7 +59,7 @@ def test_a_table_draws_the_same_alone_together_and_in_any_order(name):
 
 @pytest.mark.parametrize("name", ["sensitive", "blocks"])
 def test_a_table_of_pairs_draws_the_same_of_its_knots_and_refuses_what_lies_between(name):
-    table = SMALL[name]
+    table = OF_PAIRS[name]
     keyed, values = KeyedReports(table, SECRET), np.resize(table.knots, len(USERS))
     assert np.array_equal(keyed.sample(USERS, values), keyed.sample(USERS[::-1], values[::-1])[::-1])
     with pytest.raises(InputError, match="values must be knots where privacy is promised of these alone, got 1 of 2"):

@@ -33,7 +33,7 @@ from optldp.mechanisms.ledger import Ledger, new_ledger_key
 from optldp.mechanisms.ledger.book import LedgerBook
 from optldp.mechanisms.ledger.file import SETTINGS
 
-from ...small_channels import SMALL
+from ...small_channels import OF_PAIRS
 
 TABLE = make_exact(piecewise(np.linspace(0, 100, 5), 0.5)).mechanism
 SAMPLER = Sampler(TABLE)
@@ -281,7 +281,7 @@ def test_only_what_is_proved_private_is_booked(ledger):
     with pytest.raises(TableError, match=r"pure privacy, got a table that promises epsilon 0\.5, delta"):
         ledger.report(make_exact(gaussian([0, 1], Approximate(0.5, 1e-6))).mechanism, "ann", 1.0)
     with pytest.raises(TableError, match=r"of two values, at most 16, got inf of a table that promises epsilon 2 of 3"):
-        ledger.report(SMALL["sensitive"], "ann", 0.0)
+        ledger.report(OF_PAIRS["sensitive"], "ann", 0.0)
     with pytest.raises(TableError, match="at most 16, got 20 of a table that promises epsilon 1 per unit"):
         ledger.report(make_exact(geometric(np.arange(21), Metric(1.0))).mechanism, "ann", 0.0)
     for other in (levels, None, "table"):
@@ -295,7 +295,7 @@ def test_only_what_is_proved_private_is_booked(ledger):
 def test_a_promise_of_pairs_costs_its_largest_log_ratio(tmp_path):
     """Of any two values, by paths too; which is proved as an epsilon, and not believed."""
     ledger = Ledger.create(tmp_path / "pairs.ledger", KEY, 5.0)
-    blocks = SMALL["blocks"]
+    blocks = OF_PAIRS["blocks"]
     steps = make_exact(geometric([0, 1, 2], Metric(0.5))).mechanism
     assert (blocks.epsilon, steps.epsilon) == (2.0, 0.5)
     ledger.report(blocks, "ann", 15.0)

@@ -142,7 +142,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(refusal, prior, more, says):
 def test_at_most_so_many_outputs(optldp, prior, tmp_path, limit):
     out = tmp_path / "m.json"
     told = json.loads(optldp(*asked(prior, "--outputs", limit, "--out", out, "--json")).stdout)
-    table = load_mechanism(out)
+    table = load_table(out)
     assert table.n_outputs == told["outputs"] == {"3": 3, "bits:2": 4}[limit]
     assert verify(table).ok
     assert told["lower_bound"] < told["expected_variance"] < 1.1 * told["lower_bound"]

@@ -58,8 +58,8 @@ def interior_point(tree: TreeProgram, tolerance: float) -> tuple[Point, int]:
     least, k = np.inf, 0
     for k in range(STEPS):  # noqa: B007 -- told
         missing = tree.missing(at)
-        off, worth = np.abs(missing.rows).max(), tree.worth(at)
-        open_ = abs(worth - tree.size * at.y[0].sum()) / abs(worth) if worth else np.inf
+        off, worth, proved = np.abs(missing.rows).max(), tree.worth(at), tree.size * float(at.y[0].sum())
+        open_ = abs(worth - proved) / (max(abs(worth), abs(proved)) or 1.0)  # either may pass through zero
         if open_ + off < least:
             best, least = at, open_ + off
         closed = off <= ROWS_OFF and open_ <= tolerance

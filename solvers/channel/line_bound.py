@@ -77,12 +77,13 @@ class LinePrices:
     Example
     -------
     >>> import numpy as np
-    >>> from optldp.solvers.channel import LinePrices
+    >>> from optldp.solvers.channel import LinePrices, solve_free_outputs
     >>> from optldp.solvers.cone import pure
     >>> even, x = np.full(2, 0.5), np.array([-1.0, 1.0])
-    >>> lam, nu = np.full(2, ((np.e + 1) / (np.e - 1)) ** 2 - 1) / 2, np.array([-1.0, 1.0])
-    >>> LinePrices(pure(2, 1.0), even, x, 0.0, lam, nu).over_the_line(1e-9).bound <= lam.sum()
-    True
+    >>> found = solve_free_outputs(pure(2, 1.0), even, x)
+    >>> again = LinePrices(pure(2, 1.0), even, x, 0.0, **found.multipliers).over_the_line(1e-9)
+    >>> round(again.bound, 5), round(found.value, 5)  # Duchi's, ((E + 1) / (E - 1))^2 - 1
+    (3.68269, 3.68269)
     """
 
     cone: Cone

@@ -276,7 +276,7 @@ class TestCompletion:
 
     def test_verbs_and_options_are_completed_each_on_one_line(self):
         assert self.ask("bash", "optldp des") == ["describe", "design"]
-        assert self.ask("bash", "optldp design --ou") == ["--out"]
+        assert self.ask("bash", "optldp design --ou") == ["--outputs", "--out"]
         assert self.ask("bash", "optldp estimate mech.json r.csv --of q") == ["quantiles"]
         fish = self.ask("fish", "optldp des", _TYPER_COMPLETE_FISH_ACTION="get-args")
         assert [line.split("\t")[0] for line in fish] == ["describe", "design"]

@@ -24,6 +24,7 @@ from ...mechanisms.errors import InputError
 from ...mechanisms.promise import Metric, Pure
 from ...mechanisms.table.provenance import Provenance
 from ...mechanisms.units import squared, units_label
+from ...solvers import Status
 from ...solvers.channel import ChannelProgram, LinePrices, solve_channel, solve_free_outputs
 from ..priors.categorical import CategoricalPrior
 from ..priors.prior import Prior
@@ -40,8 +41,11 @@ EVEN_UNITS = 16
 """Units of 2^-53 that every output gets for each natural unit between neighbouring values, where a promise is by
 distance: there limits are met by probabilities of any size, and whole numbers need room."""
 
-FREE = 0.2
-"""Share of the tolerance to which outputs are found and their bound is proved again: what is left is for exactness."""
+FREE = 0.5
+"""Share of the tolerance to which outputs are found: what is left is for exactness."""
+
+PROVED = 0.05
+"""Share of it by which their bound may miss what the multipliers could prove."""
 
 NEVER = 1e-15
 """Probability below which an output is never reported: less than what is left unspent can bear."""
@@ -169,7 +173,10 @@ class Loss(Objective):
             matrix = centred(matrix, _outputs(problem) - problem.prior.knots[:, None])
         origin = Provenance("optimal", {"unbiased": self.unbiased, "loss": self.name, "worst": self.worst})
         return Solution(
-            as_mechanism(matrix, problem, origin), best.multipliers, best.status, aside={"solver": best.solver}
+            as_mechanism(matrix, problem, origin),
+            best.multipliers,
+            Status.of(best.gap, tolerance),
+            aside={"solver": best.solver},
         )
 
     def value(self, mechanism: Any, problem: Problem) -> float:
@@ -181,7 +188,7 @@ class Loss(Objective):
             return self._program(problem).bound(**multipliers)
         knots, weights = problem.prior.knots, problem.solved.weights
         prices = LinePrices(cone_of(problem), weights, knots, self.worst, **multipliers)
-        return prices.over_the_line(FREE * problem.tolerance * abs(float(prices.lam.sum()))).bound
+        return prices.over_the_line(PROVED * problem.tolerance * abs(float(prices.lam.sum()))).bound
 
     def evidence(self, problem: Problem, mechanism: Any, solution: Solution) -> LossEvidence:
         problem = self._placed(problem, mechanism)

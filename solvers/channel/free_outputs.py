@@ -8,9 +8,11 @@ near as asked.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 import numpy as np
 
+from ...mechanisms.errors import SolverError
 from ..arrays import Array
 from ..certificate import Optimum, check_tolerance
 from ..cone import Cone
@@ -57,7 +59,7 @@ def solve_free_outputs(
     Parameters
     ----------
     cone : Cone
-        Of n values.
+        A tree in which each of n values has a node of its own.
     weights, knots : (n,) ndarray
         Prior weights that sum to one, and increasing values.
     share : float
@@ -74,9 +76,9 @@ def solve_free_outputs(
     Raises
     ------
     InputError
-        A tolerance that is not strictly between 0 and 1, weights that do not fit.
+        A tolerance that is not strictly between 0 and 1, weights that do not fit, or a cone that is no such tree.
     SolverError
-        No table was found.
+        No table was found. Once there is one, numbers that are lost leave its gap open.
 
     Example
     -------
@@ -91,10 +93,14 @@ def solve_free_outputs(
     started = time.perf_counter()
     check_tolerance(tolerance)
     run = _Run(cone, np.asarray(weights, dtype=np.float64), np.asarray(knots, dtype=np.float64), share, tolerance)
-    for _ in range(ROUNDS):
-        if run.round():
-            break
-    run.fewer()
+    try:
+        for _ in range(ROUNDS):
+            if run.round():
+                break
+        run.fewer()
+    except SolverError:
+        if not run.proof:
+            raise
     used = run.table.any(axis=0)
     rows, seconds = Rows(run.outputs[used], run.table[:, used]), time.perf_counter() - started
     return Optimum(rows, run.value, run.bound, run.proof, tolerance, run.steps, seconds, "tree")
@@ -156,7 +162,8 @@ class _Run:
             merged[[0, -1]] = outputs[[0, -1]]
             best = self.outputs, self.table, self.value
             self.value = np.inf
-            self.solved(merged)
+            with suppress(SolverError):  # too few
+                self.solved(merged)
             if self.closed:
                 return
             self.outputs, self.table, self.value = best
